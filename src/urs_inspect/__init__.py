@@ -1,0 +1,20 @@
+"""User-centred benchmarks and judges you can check, for inspect-ai.
+
+Importing this package imports no harness; its tasks are loaded when they are first used.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from urs_inspect.tasks import urs, urs_probe
+
+__version__ = version("urs-inspect")
+__all__ = ["__version__", "urs", "urs_probe"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("urs", "urs_probe"):
+        return getattr(import_module("urs_inspect.tasks"), name)
+    raise AttributeError(f"module 'urs_inspect' has no attribute '{name}'")

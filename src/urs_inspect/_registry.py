@@ -1,0 +1,16 @@
+"""The one door: everything that inspect-ai finds by name."""
+
+# ruff: noqa: F401
+from urs_inspect.providers import urs_simulation
+from urs_inspect.scorers import (
+    added_criteria,
+    epoch_deviation,
+    group_mean,
+    intent_judge,
+    judge_alpha,
+    judge_outcome,
+    self_judged,
+    split_group_mean,
+)
+from urs_inspect.solvers import null_answer
+from urs_inspect.tasks import urs, urs_probe

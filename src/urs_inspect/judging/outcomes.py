@@ -1,0 +1,69 @@
+"""What can become of one judgement: a score record, or a failure with its mode."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+FailureMode = Literal[
+    # the reply arrived but holds no usable record
+    "unparseable",
+    "missing_final",
+    "not_a_number",
+    "not_an_integer",
+    "out_of_range",
+    "conflicting_scores",
+    "refusal",
+    "empty_reply",
+    # the provider cut the reply short
+    "truncated",
+    "context_overflow",
+    "content_filter",
+    # no reply at all
+    "call_failed",
+    # the case could not be put to a judge
+    "unknown_intent",
+    "unknown_language",
+]
+"""Why a judgement has no score. One vocabulary for every harness that this package serves."""
+
+FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
+
+ASK_AGAIN: frozenset[FailureMode] = frozenset(
+    {
+        "unparseable",
+        "missing_final",
+        "not_a_number",
+        "not_an_integer",
+        "out_of_range",
+        "conflicting_scores",
+        "refusal",
+        "empty_reply",
+        "truncated",
+    }
+)
+"""Failures that asking again can mend. A filter, an overflow or a dead endpoint answers the same twice."""
+
+
+@dataclass(frozen=True)
+class ScoreRecord:
+    """The scores of one judgement.
+
+    Attributes:
+        final: Final score, an integer from 1 to 10.
+        criteria: Score of each criterion of the intent, 1 to 10; None where the judge gave none.
+    """
+
+    final: int
+    criteria: dict[str, int | None]
+
+
+@dataclass(frozen=True)
+class JudgeFailure:
+    """A judgement without a score.
+
+    Attributes:
+        mode: The kind of failure.
+        detail: What exactly was wrong, for the log and for asking again.
+    """
+
+    mode: FailureMode
+    detail: str

@@ -1,0 +1,120 @@
+"""Finds score records, `{"Factuality": 8, ..., "Final Score": 7}`, in free text.
+
+Used in both directions: to read a judge's reply, and to take the braces off a record that
+somebody planted in the material to be judged.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from urs_inspect.rubrics import FINAL, Rubric, normalise_key
+
+_BRACE = re.compile(r"[{}｛｝]")
+_MAX_HEIGHT = 2
+"""A record is flat, or one level deep (`{"Factuality": {"score": 8}}`); deeper braces are something else.
+The bound also keeps the search linear in the length of the text."""
+
+_TO_ASCII = str.maketrans("｛｝：，“”„‟＂‘’‛＇「」『』／０１２３４５６７８９．", '{}:,"""""\'\'\'\'""""/0123456789.')
+_PAIR = re.compile(
+    r"""(?:["']([^"'{}:,\n]{1,80})["']|([^\s"'{}:,][^"'{}:,\n]{0,79}))\s*:\s*
+        (?:"([^"\n]{0,80})"|'([^'\n]{0,80})'|\{([^{}]{0,2000})\}|([^,{}\n"']{0,80}))""",
+    re.VERBOSE,
+)
+_NESTED_SCORE = re.compile(
+    r"""["']?(?:score|rating|value|分数|得分|评分|打分)["']?\s*:\s*["']?([^,"'{}\n]{1,40})""", re.IGNORECASE
+)
+_NESTED_KEYS = frozenset({"score", "rating", "value", "分数", "得分", "评分", "打分"})
+
+
+@dataclass(frozen=True)
+class Span:
+    """A text between matching braces: positions of the opening brace and just after the closing one."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class RawRecord:
+    """The values that a record holds for known score keys, as written.
+
+    Attributes:
+        values: Score key -> every value written for it.
+        plain_final: Whether the final score bears its full name rather than an everyday word such as "total".
+    """
+
+    values: dict[str, list[Any]]
+    plain_final: bool
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether this is a score record and not a stray object that happens to hold a "total"."""
+        return FINAL in self.values and (self.plain_final or len(self.values) > 1)
+
+
+def spans(text: str) -> list[Span]:
+    """List the brace pairs of `text` that could be records, the one that opens last first."""
+    stack: list[tuple[int, int]] = []
+    found: list[Span] = []
+    for match in _BRACE.finditer(text):
+        if match.group() in "{｛":
+            stack.append((match.start(), 1))
+        elif stack:
+            start, height = stack.pop()
+            if height <= _MAX_HEIGHT:
+                found.append(Span(start, match.end()))
+            if stack:
+                parent, parent_height = stack[-1]
+                stack[-1] = (parent, max(parent_height, height + 1))
+    found.sort(key=lambda span: -span.start)
+    return found
+
+
+def records(text: str, rubric: Rubric) -> Iterator[tuple[Span, RawRecord]]:
+    """Yield every object in `text` that names a score of the rubric, the one that opens last first."""
+    for span in spans(text):
+        record = read_record(text[span.start : span.end], rubric)
+        if record.values:
+            yield span, record
+
+
+def read_record(text: str, rubric: Rubric) -> RawRecord:
+    """Read `{...}` as JSON, or as whatever a judge writes in place of JSON."""
+    text = text.translate(_TO_ASCII)
+    try:
+        pairs = json.loads(text, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError):
+        pairs = _loose_pairs(text)
+    values: dict[str, list[Any]] = {}
+    plain_final = False
+    for key, value in pairs:
+        spelling = normalise_key(key)
+        score_key = rubric.keys_by_spelling.get(spelling)
+        if score_key is not None:
+            values.setdefault(score_key, []).append(_unwrap(value))
+            plain_final |= spelling in rubric.final_spellings
+    return RawRecord(values, plain_final)
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object as pairs, so that a key written twice is noticed."""
+
+
+def _loose_pairs(text: str) -> Iterator[tuple[str, Any]]:
+    for quoted, bare, double, single, nested, plain in _PAIR.findall(text[1:-1]):
+        yield (quoted or bare).strip(), _nested_score(nested) if nested else double or single or plain.strip()
+
+
+def _nested_score(text: str) -> str:
+    match = _NESTED_SCORE.search(text)
+    return match.group(1).strip() if match else text
+
+
+def _unwrap(value: Any) -> Any:
+    if isinstance(value, _Pairs):
+        scores = [inner for key, inner in value if key.strip().casefold() in _NESTED_KEYS]
+        return scores[0] if len(scores) == 1 else str(value)
+    return value

@@ -1,0 +1,94 @@
+"""Reads a judge's reply: its last complete score record, or the reason why there is none."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from urs_inspect.judging.outcomes import JudgeFailure, ScoreRecord
+from urs_inspect.judging.records import RawRecord, records
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+
+_NUMBER = re.compile(
+    r"([+-]?\d{1,6})(?:\.(\d{1,6}))?\s*(?:/\s*(\d{1,6})(?:\.0+)?|分\s*(?:/\s*(\d{1,6})\s*分)?|points?)?\s*",
+    re.IGNORECASE,
+)
+_ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})
+_REFUSAL = re.compile(
+    r"\b(?:I(?:'m| am) (?:sorry|unable)|I (?:can(?:not|'t)|won't|must decline)|as an AI\b.{0,40}\bcannot)"
+    r"|抱歉|无法(?:评|协助|提供|满足)|不能(?:评|协助|提供|满足)",
+    re.IGNORECASE,
+)
+_REFUSAL_LENGTH = 600
+"""A refusal is short; a long reply that apologises somewhere is a judgement in a bad format."""
+
+
+def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    """Read the last complete score record of a judge's reply.
+
+    Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure.
+
+    Args:
+        text: The reply, in English or Chinese, with anything around the record.
+        rubric: The rubric whose score names may occur, in any of its languages.
+        criteria: The criteria of the case's intent; others in the record are ignored.
+
+    Returns:
+        The record, or the failure with its mode.
+    """
+    if not text.strip():
+        return JudgeFailure("empty_reply", "The reply was empty.")
+    partial = False
+    for _, record in records(text, rubric):
+        if record.is_complete:
+            return _check(record, criteria)
+        partial |= any(criterion in record.values for criterion in criteria)
+    if partial:
+        return JudgeFailure("missing_final", "The score record has no final score.")
+    if len(text) <= _REFUSAL_LENGTH and _REFUSAL.search(text.replace("’", "'")):
+        return JudgeFailure("refusal", "The reply declines to judge.")
+    return JudgeFailure("unparseable", "The reply has no JSON object with the scores.")
+
+
+def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    scores: dict[str, int | None] = {}
+    for key in (FINAL, *criteria):
+        written = record.values.get(key, [])
+        values = [_number(key, value) for value in written]
+        for value in values:
+            if isinstance(value, JudgeFailure):
+                return value
+        if len(set(values)) > 1:
+            return JudgeFailure("conflicting_scores", f"'{key}' has several scores: {_shown(written)}.")
+        scores[key] = next((value for value in values if isinstance(value, int)), None)
+    final = scores.pop(FINAL)
+    if final is None:
+        return JudgeFailure("missing_final", "The final score is empty.")
+    return ScoreRecord(final, scores)
+
+
+def _number(key: str, value: Any) -> int | JudgeFailure | None:
+    """Read one value; None where the judge left it out."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return JudgeFailure("not_a_number", f"The score of '{key}' is {_shown(value)}, not a number.")
+    text = str(value).strip().strip("*").strip()
+    if text.casefold() in _ABSENT:
+        return None
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return JudgeFailure("not_a_number", f"The score of '{key}' is {_shown(value)}, not a number.")
+    whole, decimals, *denominators = match.groups()
+    if any(denominator is not None and int(denominator) != HIGHEST for denominator in denominators):
+        return JudgeFailure("out_of_range", f"The score of '{key}' is {_shown(value)}, not out of {HIGHEST}.")
+    if decimals is not None and decimals.strip("0"):
+        return JudgeFailure("not_an_integer", f"The score of '{key}' is {_shown(value)}, not a whole number.")
+    score = int(whole)
+    if not LOWEST <= score <= HIGHEST:
+        return JudgeFailure("out_of_range", f"The score of '{key}' is {_shown(value)}, not from {LOWEST} to {HIGHEST}.")
+    return score
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

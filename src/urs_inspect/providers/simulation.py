@@ -1,0 +1,112 @@
+"""Simulated models, so that everything can be tried without a key, a network or a GPU.
+
+They are no language models. Their scores show that the machinery works and mean nothing else.
+"""
+
+import hashlib
+import json
+import re
+from functools import lru_cache
+
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from urs_inspect.datasets import Vocabulary, load_urs
+from urs_inspect.errors import InputError, choices
+
+SIMULATION = "urs_simulation"
+"""Name of the provider; every simulated model bears it in its own name, in logs and tables alike."""
+
+_LABEL = "[simulated answer]"
+_KEPT_SHARE = {"strong": 0.9, "weak": 0.4}
+_JUDGE = "judge"
+_MODELS = (*_KEPT_SHARE, _JUDGE)
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
+_CONNECTIONS = 50
+
+
+class SimulationAPI(ModelAPI):
+    """`strong` and `weak` answer with parts of a known reference; `judge` scores by shared characters."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature of the harness
+        **model_args: object,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        if model_name not in _MODELS:
+            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices(_MODELS)}")
+
+    def max_connections(self) -> int:
+        """No endpoint to spare."""
+        return _CONNECTIONS
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """Answer, or judge, by rule."""
+        if self.model_name == _JUDGE:
+            text = simulate_judge(input[0].text, input[-1].text)
+        else:
+            text = simulate_answer(input[-1].text, _KEPT_SHARE[self.model_name])
+        output = ModelOutput.from_content(model=f"{SIMULATION}/{self.model_name}", content=text)
+        sent, received = sum(len(message.text) for message in input) // 4, len(text) // 4
+        # Without usage the harness counts tokens itself, for which it downloads a tokenizer.
+        output.usage = ModelUsage(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
+        return output
+
+
+@modelapi(name=SIMULATION)
+def urs_simulation() -> type[ModelAPI]:
+    """Provider of the simulated models `urs_simulation/strong`, `/weak` and `/judge`."""
+    return SimulationAPI
+
+
+def simulate_answer(question: str, kept_share: float) -> str:
+    """Give the first sentences of the embedded reference of a question, or a sentence without content."""
+    reference = _references().get(question.strip())
+    if reference is None:
+        return f"{_LABEL} This simulated model has nothing to say about: {question.strip()[:200]}"
+    sentences = _SENTENCE.findall(reference)
+    kept = sentences[: max(1, round(len(sentences) * kept_share))]
+    return f"{_LABEL} {''.join(kept).strip()}"
+
+
+def simulate_judge(instructions: str, case: str) -> str:
+    """Score by the share of the reference's character pairs that the answer holds, and reply in the form asked for."""
+    names = list(json.loads(instructions[instructions.rindex("{") :]))
+    reference, answer = _between(case, "reference_answer"), _between(case, "answer_to_rate")
+    shared = _pairs(reference) & _pairs(answer)
+    level = 1 + 8 * len(shared) / max(1, len(_pairs(reference)))
+    scores = {name: _near(level, f"{name}/{answer}") for name in names[:-1]} | {names[-1]: round(level)}
+    reasons = [f"### {name}\nSimulated: by shared characters only.\nScore: {score}" for name, score in scores.items()]
+    return "[simulated judgement]\n\n" + "\n\n".join(reasons) + "\n\n" + json.dumps(scores, ensure_ascii=False)
+
+
+def _near(level: float, key: str) -> int:
+    shift = hashlib.sha256(key.encode()).digest()[0] % 3 - 1
+    return min(10, max(1, round(level) + shift))
+
+
+def _pairs(text: str) -> set[str]:
+    return {text[i : i + 2] for i in range(len(text) - 1)}
+
+
+def _between(text: str, tag: str) -> str:
+    return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip()
+
+
+@lru_cache(maxsize=1)
+def _references() -> dict[str, str]:
+    as_is = Vocabulary(lambda label: label, lambda label: label)
+    return {case.question.strip(): case.reference for case in load_urs("sample", as_is).cases}

@@ -1,0 +1,203 @@
+"""What a rubric is: intents, criteria, bands and texts per language, as validated data."""
+
+import hashlib
+import re
+import unicodedata
+from functools import cached_property, lru_cache
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from typing_extensions import Self
+
+from urs_inspect.errors import InputError, choices
+
+FINAL = "final"
+"""Key of the final score in every score dictionary."""
+
+LOWEST, HIGHEST = 1, 10
+"""The scale of every score (URS paper, Tables 9 and 11)."""
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[a-z0-9]+)?$")]
+NonEmpty = Annotated[str, Field(min_length=1)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+
+class Term(_Model):
+    """The name and definition of an intent or criterion in one language."""
+
+    name: NonEmpty
+    definition: NonEmpty
+    aliases: tuple[NonEmpty, ...] = ()
+
+
+class Name(_Model):
+    """A name and the other spellings under which a judge may write it."""
+
+    name: NonEmpty
+    aliases: tuple[NonEmpty, ...] = ()
+
+
+class Intent(_Model):
+    """One reason for which users come, and the criteria by which its answers are judged."""
+
+    label: NonEmpty
+    group: NonEmpty
+    criteria: tuple[Identifier, ...] = Field(min_length=1)
+    text: dict[LanguageCode, Term]
+
+
+class Language(_Model):
+    """What the judge's prompt says in one language."""
+
+    name: NonEmpty
+    dataset_label: NonEmpty
+    final: Name
+    ask_again: NonEmpty
+    bands: tuple[NonEmpty, ...]
+    frame: NonEmpty
+    frame_source: NonEmpty = "frame"
+
+
+class Rubric(_Model):
+    """A complete rubric.
+
+    Attributes:
+        name: Name of the rubric; results of different rubrics are never compared.
+        version: Version of its texts.
+        reference_score: What the reference answer is worth, 1 to 10 (8 in the URS paper).
+        bands: The score ranges that the languages' `bands` texts describe, lowest first.
+        dominant: Criteria that weigh most in the final score, where an intent has them.
+        languages: Judge languages by code.
+        criteria: Criterion texts by criterion and language.
+        intents: Intents by id.
+    """
+
+    name: NonEmpty
+    version: NonEmpty
+    reference_score: int = Field(ge=LOWEST, le=HIGHEST)
+    bands: tuple[tuple[int, int], ...] = Field(min_length=1)
+    dominant: tuple[Identifier, ...] = ()
+    languages: dict[LanguageCode, Language] = Field(min_length=1)
+    criteria: dict[Identifier, dict[LanguageCode, Term]] = Field(min_length=1)
+    intents: dict[Identifier, Intent] = Field(min_length=1)
+
+    @field_validator("bands")
+    @classmethod
+    def _bands_cover_the_scale(cls, bands: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+        edges = [score for low, high in bands for score in range(low, high + 1)]
+        if edges != list(range(LOWEST, HIGHEST + 1)):
+            raise ValueError(f"bands must cover {LOWEST} to {HIGHEST} once each, lowest first; got {list(bands)}")
+        return bands
+
+    @model_validator(mode="after")
+    def _references_resolve(self) -> Self:
+        if FINAL in self.criteria:
+            raise ValueError(f"criteria.{FINAL}: the name is taken by the final score; choose another")
+        for criterion in self.dominant:
+            if criterion not in self.criteria:
+                raise ValueError(f"dominant: unknown criterion '{criterion}'; allowed: {choices(self.criteria)}")
+        for intent_id, intent in self.intents.items():
+            for criterion in intent.criteria:
+                if criterion not in self.criteria:
+                    raise ValueError(
+                        f"intents.{intent_id}.criteria: unknown criterion '{criterion}'; "
+                        f"allowed: {choices(self.criteria)}"
+                    )
+            if len(set(intent.criteria)) < len(intent.criteria):
+                raise ValueError(f"intents.{intent_id}.criteria: a criterion is listed twice")
+        self._languages_are_complete()
+        self._labels_are_unique()
+        return self
+
+    def _languages_are_complete(self) -> None:
+        for code, language in self.languages.items():
+            if len(language.bands) != len(self.bands):
+                raise ValueError(
+                    f"languages.{code}.bands: {len(language.bands)} texts, but there are {len(self.bands)} bands"
+                )
+            for criterion, texts in self.criteria.items():
+                if code not in texts:
+                    raise ValueError(f"criteria.{criterion}: no text in language '{code}'")
+            for intent_id, intent in self.intents.items():
+                if code not in intent.text:
+                    raise ValueError(f"intents.{intent_id}.text: no text in language '{code}'")
+
+    def _labels_are_unique(self) -> None:
+        seen: dict[str, str] = {}
+        for intent_id, intent in self.intents.items():
+            for spelling in {intent_id, normalise_key(intent.label)}:
+                other = seen.setdefault(normalise_key(spelling), intent_id)
+                if other != intent_id:
+                    raise ValueError(f"intents.{intent_id}.label: '{intent.label}' also names intent '{other}'")
+
+    @cached_property
+    def score_keys(self) -> tuple[str, ...]:
+        """Keys of every score dictionary: the final score, then all criteria."""
+        return (FINAL, *self.criteria)
+
+    @cached_property
+    def keys_by_spelling(self) -> dict[str, str]:
+        """Normalised spelling -> score key, over all languages, so that a judge may write either."""
+        spellings: dict[str, str] = {}
+        for language in self.languages.values():
+            for spelling in (language.final.name, *language.final.aliases):
+                spellings[normalise_key(spelling)] = FINAL
+        for criterion, texts in self.criteria.items():
+            names = [term.name for term in texts.values()]
+            # "事实正确性(Factuality)", as the paper's Chinese prompt writes it, in either order.
+            pairs = [first + second for first in names for second in names if first != second]
+            for spelling in (
+                criterion,
+                *names,
+                *pairs,
+                *(a for term in texts.values() for a in term.aliases),
+            ):
+                spellings[normalise_key(spelling)] = criterion
+        spellings[FINAL] = FINAL
+        return spellings
+
+    @cached_property
+    def final_spellings(self) -> frozenset[str]:
+        """Normalised full names of the final score, without everyday words such as "total"."""
+        return frozenset(normalise_key(language.final.name) for language in self.languages.values())
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the whole rubric, frames included, as it stands in the log."""
+        text = self.model_dump_json(exclude={"languages": {"__all__": {"frame_source"}}})
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def intent_id(self, spelling: str) -> str:
+        """Find an intent by its id or its label in the data.
+
+        Raises:
+            InputError: If no intent is called so; the message lists those that exist.
+        """
+        key = normalise_key(spelling)
+        for intent_id, intent in self.intents.items():
+            if key in (normalise_key(intent_id), normalise_key(intent.label)):
+                return intent_id
+        raise InputError(f"unknown intent '{spelling}'; allowed: {choices(self.intents)}")
+
+    def language_code(self, spelling: str) -> str:
+        """Find a language by its code or its label in the data.
+
+        Raises:
+            InputError: If the rubric has no such language; the message lists those it has.
+        """
+        for code, language in self.languages.items():
+            if spelling.strip().casefold() in (code, language.dataset_label.casefold()):
+                return code
+        raise InputError(f"unknown language '{spelling}'; allowed: {choices(self.languages)}")
+
+
+@lru_cache(maxsize=4096)
+def normalise_key(text: str) -> str:
+    """Fold a key for comparison: width, case, blanks and punctuation do not matter."""
+    if text.isascii():
+        return re.sub(r"[^a-z0-9]+", "", text.lower())
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())

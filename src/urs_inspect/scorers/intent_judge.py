@@ -1,0 +1,246 @@
+"""`intent_judge`: judges an answer by the criteria of the user's intent (URS paper, section 4.1)."""
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from logging import getLogger
+from typing import Any
+
+from inspect_ai.model import Model, get_model, model_roles
+from inspect_ai.scorer import Metric, Score, Scorer, Target, ci, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+from inspect_ai.util import collect
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder, ScoreRecord, explain
+from urs_inspect.rubrics import FINAL, LOWEST, Rubric, load_rubric
+from urs_inspect.scorers.judges import Asking, Judgement, ask_judge
+from urs_inspect.scorers.metrics import (
+    added_criteria,
+    epoch_deviation,
+    group_mean,
+    judge_alpha,
+    self_judged,
+    split_group_mean,
+)
+
+logger = getLogger(__name__)
+
+_GROUPINGS: tuple[str | tuple[str, ...], ...] = ("intent_group", "language", ("intent_group", "language"))
+
+
+def _metrics() -> list[Metric | dict[str, list[Metric]]]:
+    """Every metric of the scorer, in the order in which the log shows them.
+
+    Keys are named one by one, since glob keys lose metrics when the first sample lacks a key; groupings are metrics
+    of the whole score, since a dictionary keeps only one metric of a kind per key.
+    """
+    rubric = load_rubric()
+    by_key: dict[str, list[Metric]] = {FINAL: [mean(), stderr(), ci()]}
+    by_key |= {criterion: [mean(), ci()] for criterion in rubric.criteria}
+    groupings: list[Metric] = []
+    for intervals in (False, True):
+        groupings += [group_mean(keys, intervals) for keys in _GROUPINGS]
+        groupings.append(split_group_mean(intervals))
+    return [
+        by_key,
+        *groupings,
+        added_criteria(list(rubric.score_keys)),
+        self_judged(),
+        judge_alpha(),
+        epoch_deviation(),
+    ]
+
+
+@scorer(metrics=_metrics())
+def intent_judge(
+    rubric: str | None = None,
+    prompt: str | None = None,
+    judge_language: str | None = None,
+    role: str = "grader",
+    attempts: int = 2,
+    temperature: float | None = 0.0,
+    cache: bool = False,
+) -> Scorer:
+    """Score answers from 1 to 10, on the criteria of the user's intent and as a whole, with a model as judge.
+
+    Judges are the models bound to the role `grader` (`--model-role grader=...`, a list is a panel whose mean counts).
+    Without the role the model under test judges itself; that is said in a warning and in every score.
+
+    The sample's metadata must name its `intent` and `language`, its target is the reference answer. An empty
+    answer gets the lowest score without a call. A judgement that fails leaves the sample unscored, with `reason` and
+    `metadata["failure_mode"]`; it never becomes a score and never ends the run.
+
+    Args:
+        rubric: Path of a rubric of your own (YAML), laid over the URS rubric.
+        prompt: Path of a Jinja file that replaces the frame of the prompt.
+        judge_language: Language of the prompt for all cases; by default each case's own.
+        role: Model role of the judge or judges.
+        attempts: How often a judge is asked at most when its reply cannot be read; the reason is told to it.
+        temperature: Temperature of the judge, unless its role sets one; None for the provider's default.
+        cache: Let the harness answer repeated judgements from its cache.
+
+    Returns:
+        The scorer. Its value holds `final` and every criterion of the rubric, NaN for those of other intents.
+
+    Raises:
+        InputError: If an argument cannot be used.
+    """
+    loaded = load_rubric(rubric, prompt)
+    builder = PromptBuilder(loaded)
+    chosen_language = None if judge_language is None else loaded.language_code(str(judge_language))
+    asking = Asking(_whole(attempts, "attempts"), _temperature(temperature), cache)
+    warned: set[str] = set()
+
+    async def score(state: TaskState, target: Target) -> Score:
+        answer = state.output.completion
+        case = _case(loaded, state, chosen_language)
+        if isinstance(case, JudgeFailure):
+            return Score.unscored(
+                reason="scoring_failed",
+                answer=answer,
+                explanation=case.detail,
+                metadata={"outcome": f"unscored_{case.mode}", "failure_mode": case.mode},
+            )
+        intent, language = case
+        prompt_sent = builder.build(intent, language, question=state.input_text, reference=target.text, answer=answer)
+        if is_blank(answer):
+            return _no_response(loaded, intent, prompt_sent, state, language)
+        judges = _judges(role)
+        if not model_roles().get(role) and str(judges[0]) not in warned:
+            warned.add(str(judges[0]))
+            logger.warning(
+                f"No model has the role '{role}': {judges[0]} JUDGES ITS OWN ANSWERS, and every score is marked "
+                f"self_judged. Name a judge with --model-role {role}=<model>."
+            )
+        judgements = await collect(
+            *[
+                ask_judge(
+                    judge,
+                    prompt_sent,
+                    loaded,
+                    intent=intent,
+                    language=language,
+                    asking=asking,
+                    model_under_test=str(state.model),
+                )
+                for judge in judges
+            ]
+        )
+        return _combine(loaded, intent, language, prompt_sent, judgements, answer)
+
+    return score
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: only blanks, control and format characters."""
+    return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf") for char in text)
+
+
+def _judges(role: str) -> list[Model]:
+    bound = model_roles().get(role)
+    if isinstance(bound, list):
+        return bound
+    return [get_model() if bound is None else bound]
+
+
+def _case(rubric: Rubric, state: TaskState, judge_language: str | None) -> tuple[str, str] | JudgeFailure:
+    """Intent and judge language of a sample, which may come from a log of any task."""
+    metadata = state.metadata or {}
+    try:
+        intent = rubric.intent_id(str(metadata.get("intent", "")))
+    except InputError as error:
+        return JudgeFailure("unknown_intent", f"Sample metadata 'intent': {error}")
+    try:
+        return intent, judge_language or rubric.language_code(str(metadata.get("language", "")))
+    except InputError as error:
+        return JudgeFailure("unknown_language", f"Sample metadata 'language': {error}")
+
+
+def _combine(
+    rubric: Rubric,
+    intent: str,
+    language: str,
+    prompt: JudgePrompt,
+    judgements: Sequence[Judgement],
+    answer: str,
+) -> Score:
+    """One score from one or several judgements; the mean of those that succeeded."""
+    records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
+    metadata = {
+        "outcome": "judged" if len(records) == len(judgements) else "partial_panel",
+        "self_judged": any(j.self_judged for j in judgements),
+        "judges": [j.to_metadata() for j in judgements],
+        **_prompt_facts(prompt, rubric, language),
+    }
+    explanation = "\n\n---\n\n".join(_explained(j, rubric, language) for j in judgements)
+    if not records:
+        modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
+        mode = modes.most_common(1)[0][0]
+        return Score.unscored(
+            reason="grader_failed",
+            answer=answer,
+            explanation=explanation,
+            metadata={**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode},
+        )
+    scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
+    for criterion in rubric.intents[intent].criteria:
+        scores[criterion] = [s for record in records if (s := record.criteria[criterion]) is not None]
+    return Score(value=_value(rubric, scores), answer=answer, explanation=explanation, metadata=metadata)
+
+
+def _no_response(rubric: Rubric, intent: str, prompt: JudgePrompt, state: TaskState, language: str) -> Score:
+    scores = {key: [LOWEST] for key in (FINAL, *rubric.intents[intent].criteria)}
+    stop_reason = state.output.stop_reason if state.output.choices else "unknown"
+    return Score(
+        value=_value(rubric, scores),
+        reason="no_response",
+        answer=state.output.completion,
+        explanation=f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was asked.",
+        metadata={
+            "outcome": "no_response",
+            "self_judged": False,
+            "judges": [],
+            "stop_reason": stop_reason,
+            **_prompt_facts(prompt, rubric, language),
+        },
+    )
+
+
+def _value(rubric: Rubric, scores: dict[str, list[int]]) -> dict[str, float]:
+    """The full set of keys: a key that a later sample lacks would end the run after all was paid for."""
+    return {key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in rubric.score_keys}
+
+
+def _prompt_facts(prompt: JudgePrompt, rubric: Rubric, language: str) -> dict[str, Any]:
+    return {
+        "prompt_version": prompt.version,
+        "prompt_sha256": prompt.sha256,
+        "rubric_sha256": rubric.sha256,
+        "judge_language": language,
+    }
+
+
+def _explained(judgement: Judgement, rubric: Rubric, language: str) -> str:
+    head = f"Judge: `{judgement.judge}`" + (" — **self-judged**" if judgement.self_judged else "")
+    if isinstance(judgement.result, JudgeFailure):
+        body = f"**No score: {judgement.result.mode}.** {judgement.result.detail}"
+        return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{judgement.reply}" if judgement.reply else "")
+    return f"{head}\n\n{explain(judgement.reply, judgement.result, rubric, language)}"
+
+
+def _whole(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name}: must be a whole number of at least 1, got {value!r}")
+    return value
+
+
+def _temperature(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 2:
+        raise InputError(
+            f"temperature: must be a number from 0 to 2, or null for the provider's default; got {value!r}"
+        )
+    return float(value)

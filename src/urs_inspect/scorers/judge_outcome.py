@@ -1,0 +1,39 @@
+"""`judge_outcome`: how the judging of each sample ended, and what kind of case it was."""
+
+import re
+
+from inspect_ai.scorer import Metric, Score, Scorer, Target, frequency, scorer
+from inspect_ai.solver import TaskState
+
+_JUDGE = re.compile(r"intent_judge(-?\d+)?")
+_METRICS: dict[str, list[Metric]] = {"outcome": [frequency(normalize=False)]}
+
+
+@scorer(metrics=_METRICS)
+def judge_outcome() -> Scorer:
+    """Report for each sample whether it was judged, and count the outcomes.
+
+    An unscored sample is invisible to the metrics of the scorer that left it unscored; this scorer runs after
+    `intent_judge`, calls no model, and makes every failure countable and visible in the list of samples. Outcomes:
+    `judged`, `partial_panel` (some judges of a panel failed), `no_response` (empty answer, lowest score),
+    `unscored_<failure mode>`.
+
+    Returns:
+        The scorer; its value holds `outcome`, `intent` and `language` as text.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        judged = [value for name, value in (state.scores or {}).items() if _JUDGE.fullmatch(name)]
+        if not judged:
+            return None
+        facts, metadata = judged[-1].metadata or {}, state.metadata or {}
+        return Score(
+            value={
+                "outcome": str(facts.get("outcome", "unknown")),
+                "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
+                "language": str(metadata.get("language", "unknown")),
+            },
+            reason=judged[-1].reason,
+        )
+
+    return score

@@ -1,0 +1,5 @@
+"""How a sample gets its answer."""
+
+from urs_inspect.solvers.null_answer import NULL_ANSWERS, NullAnswer, null_answer
+
+__all__ = ["NULL_ANSWERS", "NullAnswer", "null_answer"]

@@ -1,0 +1,74 @@
+"""Reads task arguments, which arrive as whatever YAML made of the command line."""
+
+from collections.abc import Callable
+
+from urs_inspect.errors import InputError
+
+ALL = "all"
+
+
+def names(value: object, argument: str, find: Callable[[str], str]) -> list[str] | None:
+    """Read an argument that names one thing, several (`a,b`), or `all`.
+
+    Args:
+        value: The argument.
+        argument: Its name, for the error.
+        find: Turns a spelling into an id, or raises `InputError`.
+
+    Returns:
+        Ids without repetition, in the order given; None for all.
+
+    Raises:
+        InputError: If a name is unknown or the value is neither a text nor a list of texts.
+    """
+    parts = value.split(",") if isinstance(value, str) else value
+    if parts is None or (isinstance(parts, list) and [str(part).strip() for part in parts] == [ALL]):
+        return None
+    if not isinstance(parts, (list, tuple)) or not parts or not all(isinstance(part, str) for part in parts):
+        raise InputError(f"{argument}: must be '{ALL}', a name, or names separated by commas; got {value!r}")
+    try:
+        return list(dict.fromkeys(find(part.strip()) for part in parts))
+    except InputError as error:
+        raise InputError(f"{argument}: {error} (or '{ALL}')") from error
+
+
+def whole(value: object, argument: str, least: int) -> int:
+    """Read a whole number.
+
+    Raises:
+        InputError: If it is none, or below `least`.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{argument}: must be a whole number of at least {least}, got {value!r}")
+    return value
+
+
+def flag(value: object, argument: str) -> bool:
+    """Read true or false.
+
+    Raises:
+        InputError: If it is anything else.
+    """
+    if not isinstance(value, bool):
+        raise InputError(f"{argument}: must be true or false, got {value!r}")
+    return value
+
+
+def text(value: object, argument: str) -> str:
+    """Read a non-empty text.
+
+    Raises:
+        InputError: If it is anything else.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{argument}: must be a text, got {value!r}")
+    return value
+
+
+def optional_text(value: object, argument: str) -> str | None:
+    """Read a text that may be left out.
+
+    Raises:
+        InputError: If it is neither a text nor null.
+    """
+    return None if value is None else text(value, argument)

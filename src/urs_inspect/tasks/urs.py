@@ -1,0 +1,115 @@
+"""URS: does a model serve the people who come with this kind of need, in their language?"""
+
+from logging import getLogger
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.solver import generate
+
+from urs_inspect.datasets import UrsCase, UrsData, Vocabulary, in_proportion, load_urs, select
+from urs_inspect.rubrics import Rubric, load_rubric
+from urs_inspect.scorers import intent_judge, judge_outcome
+from urs_inspect.tasks import arguments
+from urs_inspect.tasks.viewer import intent_viewer
+
+logger = getLogger(__name__)
+
+URS_VERSION = "1-A"
+"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+
+
+@task
+def urs(
+    dataset: str = "urs",
+    language: str | list[str] = arguments.ALL,
+    intents: str | list[str] = arguments.ALL,
+    rubric: str | None = None,
+    prompt: str | None = None,
+    judge_language: str | None = None,
+    judge_attempts: int = 2,
+    judge_temperature: float | None = 0.0,
+    judge_cache: bool = False,
+    lenient: bool = False,
+    seed: int = 0,
+) -> Task:
+    """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4).
+
+    The judge is the model, or the panel of models, with the role `grader`.
+
+    Args:
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or JSON Lines file
+            with the columns question, reference_ans, user_intent, language and optionally id.
+        language: `all`, or languages of the cases: `en`, `zh`.
+        intents: `all`, or intents of the cases, separated by commas.
+        rubric: Path of a YAML file with intents, criteria or languages of your own.
+        prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
+        judge_language: Language of the judge's prompt; by default that of each case.
+        judge_attempts: How often a judge is asked at most when its reply cannot be read.
+        judge_temperature: Temperature of the judge; null for the provider's default.
+        judge_cache: Let the harness answer repeated judgements from its cache.
+        lenient: Leave faulty rows of your own file out, with a warning that counts them.
+        seed: Seed of the order. Every beginning of the list holds intents and languages in proportion, so that
+            `--limit` gives a fair small run.
+
+    Returns:
+        The task.
+    """
+    loaded = load_rubric(arguments.optional_text(rubric, "rubric"), arguments.optional_text(prompt, "prompt"))
+    data = load_urs(
+        arguments.text(dataset, "dataset"),
+        Vocabulary(loaded.intent_id, loaded.language_code),
+        lenient=arguments.flag(lenient, "lenient"),
+    )
+    if data.skipped:
+        logger.warning(f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first: {data.skipped[0]}")
+    cases = select(
+        data.cases,
+        languages=arguments.names(language, "language", loaded.language_code),
+        intents=arguments.names(intents, "intents", loaded.intent_id),
+    )
+    ordered = in_proportion(cases, arguments.whole(seed, "seed", least=0))
+    return Task(
+        dataset=MemoryDataset([case_to_sample(case, loaded) for case in ordered], name=data.name),
+        solver=generate(),
+        scorer=[
+            intent_judge(
+                rubric=rubric,
+                prompt=prompt,
+                judge_language=judge_language,
+                attempts=judge_attempts,
+                temperature=judge_temperature,
+                cache=arguments.flag(judge_cache, "judge_cache"),
+            ),
+            judge_outcome(),
+        ],
+        version=URS_VERSION,
+        headline_metric="intent_judge.final",
+        display_name="URS",
+        metadata=data_facts(data, loaded),
+        viewer=intent_viewer(loaded, "URS"),
+    )
+
+
+def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
+    """Map a case to a sample; the model is asked the question without edge whitespace."""
+    return Sample(
+        id=case.id,
+        input=case.question.strip(),
+        target=case.reference.strip(),
+        metadata={
+            "intent": case.intent,
+            "intent_group": rubric.intents[case.intent].group,
+            "language": case.language,
+        },
+    )
+
+
+def data_facts(data: UrsData, rubric: Rubric) -> dict[str, object]:
+    """What identifies the data and rubric of a run, for the log."""
+    return {
+        "dataset": data.name,
+        "dataset_sha256": data.sha256,
+        "dataset_skipped_rows": len(data.skipped),
+        "rubric": f"{rubric.name} {rubric.version}",
+        "rubric_sha256": rubric.sha256,
+    }
