@@ -24,7 +24,6 @@ def null_answer() -> Solver:
     Returns:
         The solver.
     """
-
     texts: dict[str, dict[str, str]] = yaml.safe_load(_TEXTS.read_text(encoding="utf-8"))
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:

@@ -1,0 +1,42 @@
+"""Fixtures that every room of the tests shares."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from urs_inspect.judging import PromptBuilder
+from urs_inspect.rubrics import Rubric, load_rubric
+
+
+@pytest.fixture(autouse=True)
+def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep logs and caches of tests out of the user's."""
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "inspect-cache"))
+    monkeypatch.delenv("URS_INSPECT_DATA_DIR", raising=False)
+
+
+_DATA_DIR = os.environ.get("URS_INSPECT_DATA_DIR")
+
+
+@pytest.fixture
+def data_dir(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The published data, which the suite must be given because it may not be bundled."""
+    if not _DATA_DIR:
+        pytest.skip("needs the published data: set URS_INSPECT_DATA_DIR")
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", _DATA_DIR)
+    return Path(_DATA_DIR)
+
+
+@pytest.fixture(scope="session")
+def rubric() -> Rubric:
+    """The built-in rubric."""
+    return load_rubric()
+
+
+@pytest.fixture(scope="session")
+def prompts(rubric: Rubric) -> PromptBuilder:
+    """Prompts from the built-in rubric."""
+    return PromptBuilder(rubric)
