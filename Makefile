@@ -1,0 +1,48 @@
+# `make demo` and `make test` need Python 3.10 or newer and a package index, nothing else.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types contracts check build clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    install into $(VENV) and run URS with simulated models"
+	@echo "make test    the whole test suite"
+	@echo "make check   lint, types and import contracts"
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/urs-inspect demo
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+contracts: $(VENV)/installed-dev
+	$(BIN)/lint-imports
+	@# The harness's own linter needs Python 3.11.
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+		$(BIN)/inspect-evals-lint urs_inspect --preset single-eval; fi
+
+check: lint types contracts
+
+build: $(VENV)/installed-dev
+	$(BIN)/python -m build
+
+clean:
+	rm -rf $(VENV) dist

@@ -1,0 +1,20 @@
+"""The command `urs-inspect`, one command a file."""
+
+import click
+
+from urs_inspect.cli.data import data
+from urs_inspect.cli.demo import demo
+from urs_inspect.cli.probe import probe
+from urs_inspect.cli.table import table
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="urs-inspect")
+def main() -> None:
+    """User-centred benchmarks and judges you can check, for inspect-ai."""
+
+
+for _command in (data, demo, probe, table):
+    main.add_command(_command)
+
+__all__ = ["main"]

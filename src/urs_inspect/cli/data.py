@@ -1,0 +1,71 @@
+"""`urs-inspect data`: the pinned files, where they are, and whether they are intact."""
+
+import click
+from rich.console import Console
+
+from urs_inspect.datasets.sources import (
+    SOURCES,
+    PinnedFile,
+    cache_path,
+    fetch,
+    find_source,
+    locate,
+    sha256_of,
+)
+from urs_inspect.errors import InputError
+
+
+@click.group()
+def data() -> None:
+    """List, fetch and verify the published data."""
+
+
+@data.command("list")
+def list_() -> None:
+    """Show every pinned file and whether a verified copy is here."""
+    console = Console(soft_wrap=True, highlight=False)
+    for source in SOURCES.values():
+        console.print(f"[bold]{source.name}[/bold]")
+        console.print(f"  here:    {locate(source) or 'no'}")
+        console.print(f"  address: {source.url}")
+        console.print(f"  sha256:  {source.sha256}")
+        console.print(f"  licence: {source.licence}")
+
+
+@data.command("fetch")
+@click.argument("names", nargs=-1)
+def fetch_(names: tuple[str, ...]) -> None:
+    """Download what is not here yet: all files, or those NAMED."""
+    console = Console(soft_wrap=True)
+    for source in _chosen(names):
+        console.print(f"{source.name}: {fetch(source)}", highlight=False)
+
+
+@data.command()
+@click.argument("names", nargs=-1)
+def verify(names: tuple[str, ...]) -> None:
+    """Hash the copies again: all files, or those NAMED. Fails if one is missing or damaged."""
+    console = Console(soft_wrap=True)
+    faults = 0
+    for source in _chosen(names):
+        try:
+            found = locate(source)
+        except InputError as error:
+            found, state = None, str(error)
+        else:
+            state = f"intact: {found}" if found else _absence(source)
+        faults += found is None
+        console.print(f"{source.name}: {state}", highlight=False)
+    if faults:
+        raise SystemExit(1)
+
+
+def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
+    return [find_source(name) for name in names] or list(SOURCES.values())
+
+
+def _absence(source: PinnedFile) -> str:
+    path = cache_path(source)
+    if not path.is_file():
+        return f"not here; `urs-inspect data fetch {source.name}` gets it"
+    return f"damaged: {path} has sha256 {sha256_of(path)}, expected {source.sha256}"

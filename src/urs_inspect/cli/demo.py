@@ -1,0 +1,37 @@
+"""`urs-inspect demo`: the real task through the real harness with simulated models."""
+
+import click
+from rich.console import Console
+
+from urs_inspect.cli.table import print_results, read_results
+
+
+@click.command()
+@click.option("--log-dir", default="logs/demo", show_default=True, help="Where the logs go.")
+def demo(log_dir: str) -> None:
+    """Run URS on the embedded cases with simulated models: no key, no network, no cost."""
+    from inspect_ai import eval as inspect_eval
+
+    from urs_inspect.providers import SIMULATION
+    from urs_inspect.tasks import urs
+
+    console = Console()
+    console.print(
+        "[bold red]SIMULATION[/bold red]: the answers and judgements below come from simple rules, not from language "
+        "models. They show how a run looks; the scores mean nothing.\n"
+    )
+    logs = inspect_eval(
+        urs(dataset="sample"),
+        model=[f"{SIMULATION}/strong", f"{SIMULATION}/weak"],
+        model_roles={"grader": f"{SIMULATION}/judge"},
+        log_dir=log_dir,
+        tags=["simulation"],
+        display="none",
+    )
+    failed = [log for log in logs if log.status != "success"]
+    if failed:
+        raise click.ClickException(f"the run ended with status '{failed[0].status}': {failed[0].error}")
+    print_results(read_results([log.location for log in logs]), console)
+    console.print(
+        f"\nLook at every answer and judgement:  [bold]inspect view --log-dir {log_dir}[/bold]", soft_wrap=True
+    )

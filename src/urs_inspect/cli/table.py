@@ -1,0 +1,87 @@
+"""`urs-inspect table`: the results of logs, in the layout of the paper's tables."""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from urs_inspect.errors import InputError
+
+if TYPE_CHECKING:
+    from urs_inspect.rating import MeanInterval
+    from urs_inspect.reports import IntentResult
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+def table(logs: tuple[str, ...]) -> None:
+    """Show the results of LOGS (files or directories) by intent, language and criterion."""
+    print_results(read_results(logs), Console())
+
+
+def read_results(logs: Iterable[str]) -> "list[IntentResult]":
+    """Read the results of log files and of all logs below directories.
+
+    Raises:
+        InputError: If there is no log, or none with intent-judged answers.
+    """
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    from urs_inspect.reports import read_result
+
+    files: list[str] = []
+    for name in logs:
+        if not Path(name).exists():
+            raise InputError(f"no log '{name}'")
+        files += [info.name for info in list_eval_logs(name)] if Path(name).is_dir() else [name]
+    results = [result for file in files if (result := read_result(read_eval_log(file))) is not None]
+    if not results:
+        raise InputError(f"no log with answers scored by intent_judge in: {', '.join(logs)}")
+    return sorted(results, key=lambda result: -result.final.mean if not math.isnan(result.final.mean) else math.inf)
+
+
+def print_results(results: "list[IntentResult]", console: Console) -> None:
+    """Print one table for each set of judges, because scores of different judges do not compare."""
+    for judges in dict.fromkeys(result.judges for result in results):
+        block = [result for result in results if result.judges == judges]
+        console.print(f"\n[bold]Judge:[/bold] {', '.join(judges) or 'none'}", highlight=False)
+        if any(result.simulated for result in block):
+            console.print("[bold red]SIMULATION[/bold red]: simulated models; the scores mean nothing.")
+        console.print(_table(block))
+
+
+def _table(results: "list[IntentResult]") -> Table:
+    """Models across; overall, intents, languages, their cells, criteria and outcomes down (Tables 4, 12 and 13)."""
+    table = Table(title="Mean score, 1 to 10, ± half of the 95% interval", title_justify="left")
+    table.add_column("", no_wrap=True)
+    for result in results:
+        table.add_column(result.model, justify="right", overflow="fold")
+    table.add_row("Final score", *[_shown(result.final) for result in results], style="bold", end_section=True)
+    _section(table, [result.by_group for result in results])
+    _section(table, [result.by_language for result in results])
+    _section(
+        table, [{" ".join(key): value for key, value in result.by_group_and_language.items()} for result in results]
+    )
+    _section(table, [result.by_criterion for result in results])
+    for name in sorted({name for result in results for name in result.outcomes}):
+        table.add_row(f"Answers: {name.replace('_', ' ')}", *[str(result.outcomes.get(name, 0)) for result in results])
+    table.add_row("Self-judged", *["-" if math.isnan(r.self_judged) else f"{r.self_judged:.0%}" for r in results])
+    return table
+
+
+def _section(table: Table, columns: "list[dict[str, MeanInterval]]") -> None:
+    names = sorted({name for column in columns for name in column})
+    for name in names:
+        shown = [_shown(column.get(name)) for column in columns]
+        table.add_row(name.replace("_", " "), *shown, end_section=name == names[-1])
+
+
+def _shown(estimate: "MeanInterval | None") -> str:
+    if estimate is None or math.isnan(estimate.mean):
+        return "-"
+    margin = estimate.high - estimate.mean
+    return f"{estimate.mean:.2f}" if math.isnan(margin) else f"{estimate.mean:.2f} ±{margin:.2f}"

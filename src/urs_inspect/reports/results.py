@@ -1,0 +1,119 @@
+"""Logs of intent-judged answers -> one typed result a log."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.scorer import Score
+
+from urs_inspect.rating import MeanInterval, mean_interval
+from urs_inspect.rubrics import FINAL
+
+_JUDGE = re.compile(r"intent_judge(-?\d+)?")
+_SIMULATED = "urs_simulation/"
+
+
+@dataclass(frozen=True)
+class IntentResult:
+    """What one log says about one model.
+
+    Attributes:
+        model: The model under test.
+        judges: The judges whose scores these are, in order.
+        samples: Number of answers in the log.
+        outcomes: How the judging of these answers ended, with counts.
+        final: Final score over questions, 1 to 10, with its 95% interval.
+        by_group: The same for each reported intent.
+        by_language: The same for each language.
+        by_group_and_language: The same for each cell.
+        by_criterion: The same for each criterion.
+        self_judged: Share of the scored answers that the model judged itself.
+        simulated: Whether the model or a judge is a simulation.
+        location: Where the log is.
+    """
+
+    model: str
+    judges: tuple[str, ...]
+    samples: int
+    outcomes: dict[str, int]
+    final: MeanInterval
+    by_group: dict[str, MeanInterval]
+    by_language: dict[str, MeanInterval]
+    by_group_and_language: dict[tuple[str, str], MeanInterval]
+    by_criterion: dict[str, MeanInterval]
+    self_judged: float
+    simulated: bool
+    location: str
+
+
+def read_result(log: EvalLog) -> IntentResult | None:
+    """Read the result of a log from its samples.
+
+    Args:
+        log: A complete log, samples included. If it was judged several times, the last judgement counts.
+
+    Returns:
+        The result; None if no sample was scored by `intent_judge`. Epochs of a question are averaged first, so
+        that intervals are over questions.
+    """
+    pairs = [(sample, score) for sample in log.samples or [] if (score := last_judgement(sample)) is not None]
+    if not pairs:
+        return None
+    facts = [score.metadata or {} for _, score in pairs]
+    judges = tuple(dict.fromkeys(str(j["judge"]) for fact in facts for j in fact.get("judges", ())))
+    scored = [fact for (_, score), fact in zip(pairs, facts, strict=True) if isinstance(score.value, dict)]
+    criteria = dict.fromkeys(key for _, score in pairs if isinstance(score.value, dict) for key in score.value)
+    return IntentResult(
+        model=log.eval.model,
+        judges=judges,
+        samples=len(pairs),
+        outcomes=dict(Counter(str(fact.get("outcome", "unknown")) for fact in facts)),
+        final=_interval(pairs, FINAL),
+        by_group=_grouped(pairs, lambda s: _fact(s, "intent_group")),
+        by_language=_grouped(pairs, lambda s: _fact(s, "language")),
+        by_group_and_language=_grouped(pairs, lambda s: (_fact(s, "intent_group"), _fact(s, "language"))),
+        by_criterion={key: _interval(pairs, key) for key in criteria if key != FINAL},
+        self_judged=sum(bool(fact.get("self_judged")) for fact in scored) / len(scored) if scored else math.nan,
+        simulated=any(name.startswith(_SIMULATED) for name in (log.eval.model, *judges)),
+        location=log.location,
+    )
+
+
+def last_judgement(sample: EvalSample) -> Score | None:
+    """The last score that `intent_judge` gave a sample."""
+    scores = [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
+    return scores[-1] if scores else None
+
+
+def value_of(score: Score, key: str) -> float:
+    """One number of a score; NaN if it is not there."""
+    value = score.value.get(key) if isinstance(score.value, dict) else None
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+_Group = TypeVar("_Group", bound=Hashable)
+_Pairs = list[tuple[EvalSample, Score]]
+
+
+def _grouped(pairs: _Pairs, group_of: Callable[[EvalSample], _Group]) -> dict[_Group, MeanInterval]:
+    groups: dict[_Group, _Pairs] = defaultdict(list)
+    for sample, score in pairs:
+        groups[group_of(sample)].append((sample, score))
+    return {group: _interval(members, FINAL) for group, members in groups.items()}
+
+
+def _interval(pairs: Iterable[tuple[EvalSample, Score]], key: str) -> MeanInterval:
+    questions: dict[str, list[float]] = defaultdict(list)
+    for sample, score in pairs:
+        number = value_of(score, key)
+        if not math.isnan(number):
+            questions[str(sample.id)].append(number)
+    return mean_interval([math.fsum(values) / len(values) for values in questions.values()])
+
+
+def _fact(sample: EvalSample, key: str) -> str:
+    return str(sample.metadata.get(key, "unknown"))
