@@ -67,7 +67,8 @@ def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
 
     The published file is sorted by intent, so that its first rows are all of one kind. Within each intent and
     language, cases are shuffled with the seed; the k-th of n then stands at (k + 1/2) / n of the list. A prefix
-    of m cases therefore holds m * n / N cases of a kind, rounded.
+    of m of the N cases therefore holds m * n / N cases of a kind, give or take (1 + (K - 2) * n / N) / 2 where
+    there are K kinds; over the published cases that stays near one case.
 
     Args:
         cases: The cases, in a stable order.

@@ -58,7 +58,7 @@ def find_source(name: str) -> PinnedFile:
         InputError: If there is none of that name.
     """
     if name not in SOURCES:
-        raise InputError(f"unknown data '{name}'; allowed: {choices(SOURCES)}")
+        raise InputError(f"unknown data '{name}'; allowed: {choices(list(SOURCES))}")
     return SOURCES[name]
 
 
@@ -120,13 +120,15 @@ def download_into_cache(source: PinnedFile) -> Path:
     """
     import httpx
     from inspect_ai.util import download
+    from tenacity import RetryError
 
     target = cache_path(source)
     try:
         return download(source.url, source.sha256, target, timeout=_TIMEOUT)
-    except (httpx.HTTPError, OSError, ValueError) as error:
+    except (httpx.HTTPError, RetryError, OSError, ValueError) as error:
+        cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
         raise InputError(
-            f"cannot get the '{source.name}' data: {type(error).__name__}: {error}\n"
+            f"cannot get the '{source.name}' data: {type(cause).__name__}: {cause}\n"
             f"  address: {source.url}\n"
             f"  sha256:  {source.sha256}\n"
             f"  Put the file at <dir>/{source.path} and set {DATA_VARIABLE}=<dir>, "

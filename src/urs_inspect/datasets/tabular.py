@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,10 @@ _COLUMNS = {
 }
 """What a case needs, and the column names that are taken for it."""
 
+_SURPLUS = "\x00surplus"
+"""Key of the cells of a row that the header has no names for; no column can be called so."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _READABLE = (".csv", ".jsonl")
 _MAX_SHOWN = 20
 
@@ -70,7 +76,7 @@ def read_cases(path: Path, name: str, vocabulary: Vocabulary, *, id_prefix: str,
             if first != row.number:
                 problems.append(f"column 'id': '{case.id}' is taken by line {first}")
         if problems or case is None:
-            faults += [f"{path}: line {row.number}: {problem}" for problem in problems]
+            faults.append(f"{path}: line {row.number}: {'; '.join(problems)}")
         else:
             cases.append(case)
     if faults and not lenient:
@@ -92,12 +98,22 @@ def _case(row: _Row, default_id: str, vocabulary: Vocabulary) -> tuple[list[str]
         if column not in row.values:
             problems.append(f"column '{column}': missing")
         elif not isinstance(value, str):
-            problems.append(f"column '{column}': must be text, is {json.dumps(value, ensure_ascii=False)[:60]}")
+            problems.append(f"column '{column}': must be text, is {_shown(value)}")
         elif not value.strip():
             problems.append(f"column '{column}': empty")
+        elif unpaired := _SURROGATE.search(value):  # no log and no request could hold it
+            problems.append(f"column '{column}': {unpaired.group()!a} is half a character")
         else:
             texts[part] = value
+    if surplus := row.values.get(_SURPLUS):
+        problems.append(f"{surplus} more cells than the header; put texts that hold commas in quotes")
     given_id = row.values.get("id")
+    if (
+        isinstance(given_id, bool)
+        or not isinstance(given_id, (str, int, type(None)))
+        or _SURROGATE.search(str(given_id))
+    ):
+        problems.append(f"column 'id': must be text, is {_shown(given_id)}")
     case_id = default_id if given_id is None or not str(given_id).strip() else str(given_id).strip()
     ids: dict[str, str] = {}
     for part, find in (("intent", vocabulary.intent), ("language", vocabulary.language)):
@@ -109,6 +125,10 @@ def _case(row: _Row, default_id: str, vocabulary: Vocabulary) -> tuple[list[str]
     if problems:
         return problems, None
     return [], UrsCase(case_id, texts["question"], texts["reference"], ids["intent"], ids["language"])
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)[:60].encode("utf-8", "replace").decode()
 
 
 def _rows(path: Path) -> tuple[list[_Row], list[str]]:
@@ -124,7 +144,10 @@ def _rows(path: Path) -> tuple[list[_Row], list[str]]:
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
-            faults.append(f"{path}: line {number}: not JSON: {error.msg} at column {error.colno}")
+            faults.append(f"{path}: line {number}: not JSON: {error.msg} (column {error.colno})")
+            continue
+        except (ValueError, RecursionError) as error:  # a number too long, brackets too deep
+            faults.append(f"{path}: line {number}: not readable as JSON: {error}")
             continue
         if isinstance(value, dict):
             rows.append(_Row(number, value))
@@ -134,19 +157,21 @@ def _rows(path: Path) -> tuple[list[_Row], list[str]]:
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[_Row]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(text, newline=""))
     try:
-        header = reader.fieldnames or []
+        header = next(reader, [])
     except csv.Error as error:
         raise InputError(f"{path}: line 1: not readable as CSV: {error}") from error
     for columns in _COLUMNS.values():
         if not any(column in header for column in columns):
-            present = choices(list(header)) or "nothing"
+            present = choices(header) or "nothing"
             raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
     line = reader.line_num + 1
     try:
-        for values in reader:
-            yield _Row(line, {key: value for key, value in values.items() if key is not None})
+        for cells in reader:
+            if cells:  # not a blank line
+                surplus = sum(bool(cell.strip()) for cell in cells[len(header) :])
+                yield _Row(line, {**dict(zip_longest(header, cells[: len(header)])), _SURPLUS: surplus})
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}: line {line}: not readable as CSV: {error}") from error
@@ -155,9 +180,13 @@ def _csv_rows(path: Path, text: str) -> Iterator[_Row]:
 def _text(path: Path) -> str:
     data = path.read_bytes()
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1  # what was decoded lacks the BOM
         raise InputError(
             f"{path}: line {line}: byte {error.start} is not UTF-8 ({error.reason}); save the file as UTF-8"
         ) from None
+    if "\x00" in text:
+        line = text.count("\n", 0, text.index("\x00")) + 1
+        raise InputError(f"{path}: line {line}: NUL byte; save the file as text in UTF-8")
+    return text

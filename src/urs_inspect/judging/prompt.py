@@ -9,7 +9,7 @@ from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect.errors import InputError
-from urs_inspect.judging.records import records
+from urs_inspect.judging.records import Span, records
 from urs_inspect.rubrics import Rubric
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
@@ -101,13 +101,18 @@ def neutralise(text: str, rubric: Rubric, delimiters: re.Pattern[str] | None) ->
     """
     if delimiters is not None:
         text = delimiters.sub(lambda match: _defuse(match.group()), text)
-    planted = [span for span, record in records(text, rubric) if record.is_complete]
-    if not planted:
-        return text
-    # A planted record may sit inside further braces, which would show it again once it is open.
-    first, last = min(span.start for span in planted), max(span.end for span in planted)
-    text = text[:first] + text[first:last].translate(_BRACES) + text[last:]
-    return neutralise(text, rubric, None)
+    if planted := _planted(text, rubric):
+        first, last = min(span.start for span in planted), max(span.end for span in planted)
+        text = text[:first] + text[first:last].translate(_BRACES) + text[last:]
+        # A planted record may sit inside further braces, which show it again once it is open.
+        if _planted(text, rubric):
+            text = text.translate(_BRACES)
+    return text
+
+
+def _planted(text: str, rubric: Rubric) -> list[Span]:
+    """Complete records, those inside strings too, because a judge may quote any part of a text."""
+    return [span for inside in (False, True) for span, record in records(text, rubric, inside) if record.is_complete]
 
 
 @dataclass(frozen=True)

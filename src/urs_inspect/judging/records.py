@@ -13,6 +13,12 @@ from typing import Any
 from urs_inspect.rubrics import FINAL, Rubric, normalise_key
 
 _BRACE = re.compile(r"[{}｛｝]")
+_BRACE_OR_STRING = re.compile(
+    r"""[{}｛｝] | (?<=[{｛\[,，:：\s])
+        (?:"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | “[^“”\n]*” | ‘[^‘’\n]*’ | 「[^「」\n]*」 | 『[^『』\n]*』)
+        (?=\s*[,，:：}｝\]])""",
+    re.VERBOSE,
+)
 _MAX_HEIGHT = 2
 """A record is flat, or one level deep (`{"Factuality": {"score": 8}}`); deeper braces are something else.
 The bound also keeps the search linear in the length of the text."""
@@ -20,7 +26,7 @@ The bound also keeps the search linear in the length of the text."""
 _TO_ASCII = str.maketrans("｛｝：，“”„‟＂‘’‛＇「」『』／０１２３４５６７８９．", '{}:,"""""\'\'\'\'""""/0123456789.')
 _PAIR = re.compile(
     r"""(?:["']([^"'{}:,\n]{1,80})["']|([^\s"'{}:,][^"'{}:,\n]{0,79}))\s*:\s*
-        (?:"([^"\n]{0,80})"|'([^'\n]{0,80})'|\{([^{}]{0,2000})\}|([^,{}\n"']{0,80}))""",
+        (?:"([^"\n]{0,2000})"|'([^'\n]{0,2000})'|\{([^{}]{0,2000})\}|([^,{}\n"']{0,80}))""",
     re.VERBOSE,
 )
 _NESTED_SCORE = re.compile(
@@ -55,14 +61,19 @@ class RawRecord:
         return FINAL in self.values and (self.plain_final or len(self.values) > 1)
 
 
-def spans(text: str) -> list[Span]:
-    """List the brace pairs of `text` that could be records, the one that opens last first."""
+def spans(text: str, inside_strings: bool = False) -> list[Span]:
+    """List the brace pairs of `text` that could be records, the one that opens last first.
+
+    Braces inside a string of an object are text, unless `inside_strings`.
+    """
     stack: list[tuple[int, int]] = []
     found: list[Span] = []
-    for match in _BRACE.finditer(text):
+    position = 0
+    while match := (_BRACE_OR_STRING if stack and not inside_strings else _BRACE).search(text, position):
+        position = match.end()
         if match.group() in "{｛":
             stack.append((match.start(), 1))
-        elif stack:
+        elif stack and match.group() in "}｝":
             start, height = stack.pop()
             if height <= _MAX_HEIGHT:
                 found.append(Span(start, match.end()))
@@ -73,9 +84,9 @@ def spans(text: str) -> list[Span]:
     return found
 
 
-def records(text: str, rubric: Rubric) -> Iterator[tuple[Span, RawRecord]]:
+def records(text: str, rubric: Rubric, inside_strings: bool = False) -> Iterator[tuple[Span, RawRecord]]:
     """Yield every object in `text` that names a score of the rubric, the one that opens last first."""
-    for span in spans(text):
+    for span in spans(text, inside_strings):
         record = read_record(text[span.start : span.end], rubric)
         if record.values:
             yield span, record

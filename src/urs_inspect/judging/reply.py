@@ -9,7 +9,7 @@ from urs_inspect.judging.records import RawRecord, records
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
 _NUMBER = re.compile(
-    r"([+-]?\d{1,6})(?:\.(\d{1,6}))?\s*(?:/\s*(\d{1,6})(?:\.0+)?|分\s*(?:/\s*(\d{1,6})\s*分)?|points?)?\s*",
+    r"([+-]?\d{1,99})(?:\.(\d{1,99}))?\s*(?:/\s*(\d{1,6})(?:\.0+)?\s*分?|分\s*(?:/\s*(\d{1,6})\s*分)?|points?)?\s*",
     re.IGNORECASE,
 )
 _ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Annotated
 
@@ -27,10 +28,14 @@ class _Model(BaseModel):
 
 
 class Term(_Model):
-    """The name and definition of an intent or criterion in one language."""
+    """The name and definition of an intent or criterion in one language.
+
+    `short` is a name for narrow columns, where `name` is long.
+    """
 
     name: NonEmpty
     definition: NonEmpty
+    short: NonEmpty | None = None
     aliases: tuple[NonEmpty, ...] = ()
 
 
@@ -143,19 +148,12 @@ class Rubric(_Model):
     def keys_by_spelling(self) -> dict[str, str]:
         """Normalised spelling -> score key, over all languages, so that a judge may write either."""
         spellings: dict[str, str] = {}
-        for language in self.languages.values():
-            for spelling in (language.final.name, *language.final.aliases):
-                spellings[normalise_key(spelling)] = FINAL
+        finals = [language.final for language in self.languages.values()]
+        for spelling in (*self.final_spellings, *(alias for final in finals for alias in final.aliases)):
+            spellings[normalise_key(spelling)] = FINAL
         for criterion, texts in self.criteria.items():
-            names = [term.name for term in texts.values()]
-            # "事实正确性(Factuality)", as the paper's Chinese prompt writes it, in either order.
-            pairs = [first + second for first in names for second in names if first != second]
-            for spelling in (
-                criterion,
-                *names,
-                *pairs,
-                *(a for term in texts.values() for a in term.aliases),
-            ):
+            names = _singly_and_in_pairs(term.name for term in texts.values())
+            for spelling in (criterion, *names, *(alias for term in texts.values() for alias in term.aliases)):
                 spellings[normalise_key(spelling)] = criterion
         spellings[FINAL] = FINAL
         return spellings
@@ -163,7 +161,8 @@ class Rubric(_Model):
     @cached_property
     def final_spellings(self) -> frozenset[str]:
         """Normalised full names of the final score, without everyday words such as "total"."""
-        return frozenset(normalise_key(language.final.name) for language in self.languages.values())
+        names = _singly_and_in_pairs(language.final.name for language in self.languages.values())
+        return frozenset(normalise_key(name) for name in names)
 
     @cached_property
     def sha256(self) -> str:
@@ -193,6 +192,12 @@ class Rubric(_Model):
             if spelling.strip().casefold() in (code, language.dataset_label.casefold()):
                 return code
         raise InputError(f"unknown language '{spelling}'; allowed: {choices(self.languages)}")
+
+
+def _singly_and_in_pairs(names: Iterable[str]) -> list[str]:
+    """Names and what joins two of them: "事实正确性(Factuality)", as the paper's Chinese prompt writes it."""
+    single = list(dict.fromkeys(names))
+    return [*single, *(first + second for first in single for second in single if first != second)]
 
 
 @lru_cache(maxsize=4096)

@@ -107,13 +107,10 @@ def intent_judge(
         prompt_sent = builder.build(intent, language, question=state.input_text, reference=target.text, answer=answer)
         if is_blank(answer):
             return _no_response(loaded, intent, prompt_sent, state, language)
-        judges = _judges(role)
-        if not model_roles().get(role) and str(judges[0]) not in warned:
-            warned.add(str(judges[0]))
-            logger.warning(
-                f"No model has the role '{role}': {judges[0]} JUDGES ITS OWN ANSWERS, and every score is marked "
-                f"self_judged. Name a judge with --model-role {role}=<model>."
-            )
+        judges = _bound_models(role)
+        if not judges:
+            judges = [get_model()]
+            _warn_of_self_judging(role, str(judges[0]), warned)
         judgements = await collect(
             *[
                 ask_judge(
@@ -138,11 +135,18 @@ def is_blank(text: str) -> bool:
     return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf") for char in text)
 
 
-def _judges(role: str) -> list[Model]:
-    bound = model_roles().get(role)
-    if isinstance(bound, list):
-        return bound
-    return [get_model() if bound is None else bound]
+def _bound_models(role: str) -> list[Model]:
+    bound = model_roles().get(role, [])
+    return bound if isinstance(bound, list) else [bound]
+
+
+def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
+    if model not in warned:
+        warned.add(model)
+        logger.warning(
+            f"No model has the role '{role}': {model} JUDGES ITS OWN ANSWERS, and every score is marked self_judged. "
+            f"Name a judge with --model-role {role}=<model>."
+        )
 
 
 def _case(rubric: Rubric, state: TaskState, judge_language: str | None) -> tuple[str, str] | JudgeFailure:
@@ -172,7 +176,7 @@ def _combine(
         "outcome": "judged" if len(records) == len(judgements) else "partial_panel",
         "self_judged": any(j.self_judged for j in judgements),
         "judges": [j.to_metadata() for j in judgements],
-        **_prompt_facts(prompt, rubric, language),
+        **_prompt_facts(prompt, language),
     }
     explanation = "\n\n---\n\n".join(_explained(j, rubric, language) for j in judgements)
     if not records:
@@ -203,7 +207,7 @@ def _no_response(rubric: Rubric, intent: str, prompt: JudgePrompt, state: TaskSt
             "self_judged": False,
             "judges": [],
             "stop_reason": stop_reason,
-            **_prompt_facts(prompt, rubric, language),
+            **_prompt_facts(prompt, language),
         },
     )
 
@@ -213,11 +217,10 @@ def _value(rubric: Rubric, scores: dict[str, list[int]]) -> dict[str, float]:
     return {key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in rubric.score_keys}
 
 
-def _prompt_facts(prompt: JudgePrompt, rubric: Rubric, language: str) -> dict[str, Any]:
+def _prompt_facts(prompt: JudgePrompt, language: str) -> dict[str, Any]:
     return {
         "prompt_version": prompt.version,
         "prompt_sha256": prompt.sha256,
-        "rubric_sha256": rubric.sha256,
         "judge_language": language,
     }
 

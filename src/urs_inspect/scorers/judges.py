@@ -15,6 +15,7 @@ from inspect_ai.model import (
     ModelOutput,
     StopReason,
 )
+from tenacity import RetryError
 
 from urs_inspect.judging import ASK_AGAIN, FailureMode, JudgeFailure, JudgePrompt, ScoreRecord, read_reply
 from urs_inspect.rubrics import Rubric
@@ -81,7 +82,8 @@ class Asking:
 
     def config(self, judge: Model) -> GenerateConfig:
         """Settings for a call of this judge."""
-        own = judge.config.temperature
+        # Without a role the judge is the model under test, whose own temperature is meant for its answers.
+        own = judge.config.temperature if judge.role else None
         return GenerateConfig(temperature=self.temperature if own is None else own, cache=True if self.cache else None)
 
 
@@ -105,6 +107,9 @@ async def ask_judge(
         calls += 1
         try:
             output = await judge.generate(messages, config=config)
+        except json.JSONDecodeError as error:  # a broken body passes, but the harness does not try again
+            result, reply = JudgeFailure("call_failed", _brief(error)), ""
+            continue
         except Exception as error:
             result, reply = JudgeFailure("call_failed", _brief(error)), ""
         else:
@@ -119,7 +124,7 @@ async def ask_judge(
 
 def _read(output: ModelOutput, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
     # The stop reason comes first: a record in a reply that was cut off may not be the judge's last word.
-    if output.stop_reason in _STOPPED:
+    if output.choices and output.stop_reason in _STOPPED:
         return JudgeFailure(*_STOPPED[output.stop_reason])
     if output.error is not None:
         return JudgeFailure("call_failed", output.error[:_MAX_DETAIL])
@@ -142,5 +147,7 @@ def _messages_again(
 
 
 def _brief(error: Exception) -> str:
-    text = f"{type(error).__name__}: {error}"
+    # The harness hides what the endpoint said: in a retry error, or below a copy of the whole request.
+    cause = error.__cause__ if isinstance(error, RetryError) and error.__cause__ else error
+    text = f"{type(cause).__name__}: {getattr(cause, 'provider_message', None) or cause}"
     return json.dumps(text, ensure_ascii=False)[1:-1][:_MAX_DETAIL]

@@ -9,6 +9,7 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
+from urs_inspect.judging import FAILURE_MODES
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
 _HIDDEN = ("target", "tokens", "duration", "epoch", "limit", "retries", "error", "sampleUuid")
@@ -28,7 +29,7 @@ def intent_viewer(rubric: Rubric, name: str, scorer: str = "intent_judge") -> Vi
     """
     language = next(iter(rubric.languages))
     labels = {FINAL: "Final", "outcome": "Judging", "intent": "Intent", "language": "Language"}
-    labels |= {criterion: texts[language].name for criterion, texts in rubric.criteria.items()}
+    labels |= {criterion: texts[language].short or texts[language].name for criterion, texts in rubric.criteria.items()}
     return ViewerConfig(
         sample_score_view=SampleScoreView(default="grid"),
         task_samples_view=TaskSamplesView(
@@ -49,7 +50,12 @@ def intent_viewer(rubric: Rubric, name: str, scorer: str = "intent_judge") -> Vi
             score_labels=labels,
             score_color_scales={
                 **{key: ScoreColorScale(palette="good-high", min=LOWEST, max=HIGHEST) for key in rubric.score_keys},
-                "outcome": {"judged": "good", "partial_panel": "warn", "no_response": "info"},
+                "outcome": {
+                    "judged": "good",
+                    "partial_panel": "warn",
+                    "no_response": "info",
+                    **{f"unscored_{mode}": "bad" for mode in FAILURE_MODES},
+                },
             },
             color_scales_enabled=True,
             compact_scores=True,

@@ -1,0 +1,423 @@
+"""Pinned files are downloaded once, verified, and never replaced by anything else; checked against a real server."""
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import platformdirs
+import pytest
+import tenacity.nap
+
+from urs_inspect.datasets import SOURCES, URS, PinnedFile, Vocabulary, load_urs
+from urs_inspect.datasets.sources import cache_dir, cache_path, fetch, find_source, locate, sha256_of
+from urs_inspect.errors import InputError
+
+# More than one chunk of the reader and of the downloader, so that hashing by chunks is put to the test.
+CONTENT = b"question,reference_ans,user_intent,language\n" + b"0123456789abcdef" * 100_000
+OTHER = b"something else entirely\n"
+
+
+@dataclass
+class Site:
+    """A web server on the loopback interface whose answer a test can change, and which counts requests."""
+
+    port: int
+    status: int = 200
+    body: bytes = CONTENT
+    promised: int | None = None
+    requests: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/data.csv"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    site: Site
+
+    def do_GET(self) -> None:
+        site = self.site
+        site.requests += 1
+        self.send_response(site.status)
+        self.send_header("Content-Length", str(len(site.body) if site.promised is None else site.promised))
+        self.end_headers()
+        self.wfile.write(site.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+class _Server:
+    """Starts and stops the server, so that a test can refuse connections."""
+
+    def __init__(self) -> None:
+        class Handler(_Handler):
+            pass
+
+        self._handler = Handler
+        self._start(0)
+        Handler.site = self.site = Site(self._server.server_address[1])
+
+    def _start(self, port: int) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def start_again(self) -> None:
+        self._start(self.site.port)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Server]:
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    running = _Server()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def site(server: _Server) -> Site:
+    return server.site
+
+
+@pytest.fixture
+def source(site: Site) -> PinnedFile:
+    return PinnedFile(
+        name="example",
+        path="example/data.csv",
+        url=site.url,
+        sha256=hashlib.sha256(CONTENT).hexdigest(),
+        licence="ours",
+        instead="-T dataset=sample runs the small set",
+    )
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses between retries of the harness, which are recorded in place of being waited for."""
+    recorded: list[float] = []
+    monkeypatch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=recorded.append))
+    return recorded
+
+
+def put(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def files_below(directory: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+# --- a good download ---
+
+
+def test_a_good_download_lands_in_the_cache_and_verifies(source: PinnedFile, tmp_path: Path) -> None:
+    path = fetch(source)
+    assert path == tmp_path / "cache" / "example" / "data.csv" == cache_path(source)
+    assert path.read_bytes() == CONTENT
+    assert locate(source) == path
+    assert files_below(tmp_path / "cache") == {"example/data.csv": CONTENT}
+
+
+def test_the_second_fetch_asks_no_server(source: PinnedFile, site: Site) -> None:
+    assert fetch(source) == fetch(source)
+    assert site.requests == 1
+
+
+def test_a_cached_copy_serves_without_any_server(source: PinnedFile, server: _Server) -> None:
+    path = fetch(source)
+    server.stop()
+    assert fetch(source) == path
+    server.start_again()
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [CONTENT[:-1], b"", CONTENT + b"\n", bytes([CONTENT[0] ^ 1]) + CONTENT[1:]],
+    ids=["cut short", "empty", "one byte more", "one bit flipped"],
+)
+def test_a_damaged_copy_in_the_cache_counts_as_none_and_is_replaced(
+    damaged: bytes, source: PinnedFile, site: Site
+) -> None:
+    path = put(cache_path(source), damaged)
+    assert locate(source) is None
+    assert fetch(source) == path
+    assert path.read_bytes() == CONTENT
+    assert site.requests == 1
+
+
+def test_fetching_at_the_same_time_gives_everyone_the_whole_file(source: PinnedFile, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        paths = list(threads.map(fetch, [source] * 8))
+    assert set(paths) == {cache_path(source)}
+    assert files_below(tmp_path / "cache") == {"example/data.csv": CONTENT}
+
+
+def test_what_a_killed_download_left_behind_does_no_harm(source: PinnedFile) -> None:
+    left = put(cache_path(source).with_name("data.csv.0123abcd.partial"), CONTENT[:1000])
+    assert fetch(source).read_bytes() == CONTENT
+    assert left.read_bytes() == CONTENT[:1000]
+
+
+# --- a bad download: nothing is replaced, the error says what to do, and a second try works ---
+
+
+def _wrong_content(site: Site) -> None:
+    site.body = OTHER
+
+
+def _truncated(site: Site) -> None:
+    site.body, site.promised = CONTENT[:100_000], len(CONTENT)
+
+
+def _cut_but_complete_by_its_header(site: Site) -> None:
+    site.body = CONTENT[:100_000]
+
+
+def _empty(site: Site) -> None:
+    site.body = b""
+
+
+def _not_found(site: Site) -> None:
+    site.status, site.body = 404, b"404: Not Found"
+
+
+def _overloaded(site: Site) -> None:
+    site.status, site.body = 503, b"later"
+
+
+FAULTS = [_wrong_content, _truncated, _cut_but_complete_by_its_header, _empty, _not_found, _overloaded]
+
+
+@pytest.mark.parametrize("older", [None, OTHER, CONTENT[:-1]], ids=["no copy", "another file", "a damaged copy"])
+@pytest.mark.parametrize("spoil", FAULTS)
+def test_a_failed_download_changes_nothing_in_the_cache_and_a_second_try_works(
+    spoil: Callable[[Site], None], older: bytes | None, source: PinnedFile, site: Site, tmp_path: Path
+) -> None:
+    neighbour = put(cache_path(source).with_name("neighbour.csv"), b"mine")
+    if older is not None:
+        put(cache_path(source), older)
+    before = files_below(tmp_path / "cache")
+    spoil(site)
+    with pytest.raises(ValueError, match="cannot get the 'example' data"):
+        fetch(source)
+    assert files_below(tmp_path / "cache") == before  # no stray .partial file either
+
+    site.status, site.body, site.promised = 200, CONTENT, None
+    assert fetch(source).read_bytes() == CONTENT
+    assert neighbour.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("spoil", FAULTS)
+def test_the_error_names_address_hash_variable_and_the_way_without(
+    spoil: Callable[[Site], None], source: PinnedFile, site: Site
+) -> None:
+    spoil(site)
+    with pytest.raises(InputError) as caught:
+        fetch(source)
+    for part in (
+        site.url,
+        source.sha256,
+        "URS_INSPECT_DATA_DIR=<dir>",
+        "<dir>/example/data.csv",
+        "urs-inspect data fetch example",
+        "-T dataset=sample",
+    ):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "cause"),
+    [
+        (_wrong_content, hashlib.sha256(OTHER).hexdigest()),  # beside the expected hash, the one that came
+        (_truncated, "RemoteProtocolError: peer closed connection"),
+        (_not_found, "404 Not Found"),
+        (_overloaded, "503 Service Unavailable"),
+    ],
+)
+def test_the_error_says_what_went_wrong(
+    spoil: Callable[[Site], None], cause: str, source: PinnedFile, site: Site
+) -> None:
+    spoil(site)
+    with pytest.raises(InputError) as caught:
+        fetch(source)
+    assert cause in str(caught.value)
+    assert "RetryError" not in str(caught.value)
+
+
+def test_a_missing_page_is_not_asked_for_again(source: PinnedFile, site: Site, waits: list[float]) -> None:
+    _not_found(site)
+    with pytest.raises(InputError):
+        fetch(source)
+    assert (site.requests, waits) == (1, [])
+
+
+def test_an_overloaded_server_is_asked_again(source: PinnedFile, site: Site, waits: list[float]) -> None:
+    _overloaded(site)
+    with pytest.raises(InputError):
+        fetch(source)
+    assert site.requests > 1
+    assert len(waits) == site.requests - 1
+
+
+def test_a_refused_connection_is_an_error_and_a_second_try_works(
+    source: PinnedFile, server: _Server, tmp_path: Path
+) -> None:
+    server.stop()
+    try:
+        with pytest.raises(InputError, match="ConnectError") as caught:
+            fetch(source)
+    finally:
+        server.start_again()
+    assert source.url in str(caught.value)
+    assert files_below(tmp_path / "cache") == {}
+    assert fetch(source).read_bytes() == CONTENT
+
+
+def test_an_interrupted_download_leaves_the_cache_as_it_was(
+    source: PinnedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(cache_path(source), OTHER)
+
+    def interrupted(response: httpx.Response, chunk_size: int | None = None) -> Iterator[bytes]:
+        yield CONTENT[:1000]
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(httpx.Response, "iter_bytes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(source)
+    assert files_below(tmp_path / "cache") == {"example/data.csv": OTHER}
+    assert fetch(source).read_bytes() == CONTENT
+
+
+def test_a_cache_that_cannot_be_written_is_an_error(
+    source: PinnedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(put(tmp_path / "a file", b"")))
+    with pytest.raises(InputError, match="a file"):
+        fetch(source)
+
+
+# --- files already there: URS_INSPECT_DATA_DIR ---
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "own"))
+    return tmp_path / "own"
+
+
+def test_the_users_own_copy_comes_before_the_cache(source: PinnedFile, own: Path, site: Site, tmp_path: Path) -> None:
+    put(cache_path(source), CONTENT)
+    path = put(own / "example" / "data.csv", CONTENT)
+    assert locate(source) == fetch(source) == path
+    assert site.requests == 0
+    path.unlink()
+    assert locate(source) == fetch(source) == tmp_path / "cache" / "example" / "data.csv"
+
+
+def test_the_users_own_copy_may_lie_below_the_home_directory(
+    source: PinnedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", "~/own")
+    path = put(tmp_path / "own" / "example" / "data.csv", CONTENT)
+    assert fetch(source) == path
+
+
+def test_a_copy_of_the_user_with_another_hash_is_an_error_and_stays(
+    source: PinnedFile, own: Path, site: Site, tmp_path: Path
+) -> None:
+    put(cache_path(source), CONTENT)  # a good copy elsewhere does not excuse it
+    path = put(own / "example" / "data.csv", OTHER)
+    for find in (locate, fetch):
+        with pytest.raises(InputError) as caught:
+            find(source)
+        for part in (str(path), "URS_INSPECT_DATA_DIR", source.sha256, hashlib.sha256(OTHER).hexdigest()):
+            assert part in str(caught.value)
+    assert path.read_bytes() == OTHER
+    assert site.requests == 0
+
+
+def test_without_the_file_there_the_cache_is_used_and_filled(
+    source: PinnedFile, own: Path, site: Site, tmp_path: Path
+) -> None:
+    put(own / "example" / "another.csv", OTHER)
+    assert locate(source) is None
+    assert fetch(source) == tmp_path / "cache" / "example" / "data.csv"
+    assert site.requests == 1
+    assert files_below(own) == {"example/another.csv": OTHER}
+
+
+# --- where the cache is ---
+
+
+def test_the_cache_is_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("URS_INSPECT_CACHE_DIR")
+    assert cache_dir() == Path(platformdirs.user_cache_dir("urs_inspect"))
+
+
+@pytest.mark.parametrize(("value", "expected"), [("~/here", "here"), ("", None)])
+def test_the_cache_variable_names_the_directory_unless_it_is_empty(
+    value: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", value)
+    assert cache_dir() == (tmp_path / expected if expected else Path(platformdirs.user_cache_dir("urs_inspect")))
+
+
+# --- the published file ---
+
+
+def test_the_published_file_is_pinned_by_commit_and_hash() -> None:
+    assert URS.url == (
+        "https://raw.githubusercontent.com/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv"
+    )
+    assert URS.sha256 == "6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2"
+    assert URS.path == "urs/data_all.csv"
+    assert SOURCES["urs"] is find_source("urs") is URS
+
+
+def test_offline_with_an_empty_cache_there_is_one_error_that_says_everything(
+    server: _Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_is = Vocabulary(str, str)
+    offline = replace(URS, url=server.site.url)
+    monkeypatch.setattr("urs_inspect.datasets.urs.URS", offline)
+    server.stop()
+    try:
+        with pytest.raises(InputError) as caught:
+            load_urs("urs", as_is)
+    finally:
+        server.start_again()
+    message = str(caught.value)
+    assert message.splitlines()[0].startswith("cannot get the 'urs' data: ConnectError: ")
+    for part in (offline.url, URS.sha256, "URS_INSPECT_DATA_DIR", "urs/data_all.csv", "-T dataset=sample"):
+        assert part in message
+    assert len(load_urs("sample", as_is).cases) == 42  # what the message promises
+
+
+def test_an_unknown_source_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match="unknown data 'nope'; allowed: urs"):
+        find_source("nope")
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"a" * (1 << 20), CONTENT], ids=len)
+def test_the_hash_of_a_file_is_that_of_its_whole_content(content: bytes, tmp_path: Path) -> None:
+    assert sha256_of(put(tmp_path / "file", content)) == hashlib.sha256(content).hexdigest()

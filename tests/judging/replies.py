@@ -1,0 +1,151 @@
+"""Judges' replies for property tests: scores, and every accepted way to write them down."""
+
+import re
+from dataclasses import dataclass
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from urs_inspect.judging import ScoreRecord
+from urs_inspect.rubrics import FINAL, Rubric, load_rubric, normalise_key
+
+PROPERTY = settings(deadline=None, database=None, max_examples=200)
+"""No deadline: a slow machine is no bug. No database: tests write nothing beside their own directory."""
+
+RUBRIC: Rubric = load_rubric()
+INTENTS = tuple(RUBRIC.intents)
+QA = RUBRIC.intents["factual_qa"].criteria
+"""factuality, user_satisfaction, clarity, completeness, logical_coherence"""
+
+NESTED_KEYS = ("score", "rating", "value", "分数", "得分", "评分", "打分")
+
+_FULL_WIDTH_DIGITS = str.maketrans("0123456789/.", "０１２３４５６７８９／．")
+_QUOTES = ('""', "''", "“”", "„“", "‘’", "＂＂", "＇＇", "「」", "『』", "")
+_PROSE = (
+    "",
+    "Here is my judgement.\n\n### Factuality\nThe year is right.\nScore: 8\n\n",
+    "### 事实正确性\n年份正确，得 8 分。\n",
+    "The answer uses f(x) = {x} and a set {1, 2}, as the reference does.\n",
+    "It says: `if (a) { b(); }`.\n",
+    "A brace } closes nothing here.\n",
+    "A brace { stays open here.\n",
+    'The unrelated object {"id": 3, "name": "x"} is part of the answer.\n',
+    'Its invoice reads {"total": 9}.\n',
+    "It's fine; isn't it? “Yes”, they'd say.\n",
+    "总的来说，回答较好。\n",
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A reply and what must be read from it."""
+
+    text: str
+    criteria: tuple[str, ...]
+    expected: ScoreRecord
+
+
+def spellings(key: str) -> list[str]:
+    """Every name a judge may use for a score key: both languages, aliases, and the paper's combined form."""
+    if key == FINAL:
+        terms = [language.final for language in RUBRIC.languages.values()]
+        return [name for term in terms for name in (term.name, *term.aliases)]
+    en, zh = (RUBRIC.criteria[key][code] for code in ("en", "zh"))
+    combined = [f"{zh.name}({en.name})", f"{zh.name}（{en.name}）", f"{en.name} ({zh.name})", f"{zh.name} {en.name}"]
+    return [en.name, zh.name, en.name.lower(), en.name.upper(), key, *en.aliases, *zh.aliases, *combined]
+
+
+def full_names(key: str) -> list[str]:
+    """Names that no other part of speech can be mistaken for."""
+    if key == FINAL:
+        return [language.final.name for language in RUBRIC.languages.values()]
+    return spellings(key)
+
+
+@st.composite
+def _values(draw: st.DrawFn, score: int, quotes: str) -> str:
+    number = draw(st.sampled_from(["{}", "{}.0", "{}/10", "{} / 10", "{}.0/10", "{}分", "{} 分", "{}/10分", "{}分/10分"]))
+    text = number.format(score)
+    if draw(st.booleans()):
+        text = text.translate(_FULL_WIDTH_DIGITS)
+    if quotes and draw(st.booleans()):
+        text = f"{quotes[0]}{draw(st.sampled_from(['', ' ', '**']))}{text}{quotes[1]}"
+    if draw(st.integers(0, 4)) == 0:
+        key = draw(st.sampled_from(NESTED_KEYS))
+        text = f"{{{_quoted(key, quotes)}: {text}}}"
+    return text
+
+
+def _quoted(text: str, quotes: str) -> str:
+    return f"{quotes[0]}{text}{quotes[1]}" if quotes else text
+
+
+@st.composite
+def written_replies(draw: st.DrawFn) -> Written:
+    """Valid scores of any intent, in any mixture of the notations that judges use, with anything around."""
+    criteria = RUBRIC.intents[draw(st.sampled_from(INTENTS))].criteria
+    scores = {key: draw(st.none() | st.integers(1, 10)) for key in criteria}
+    final = draw(st.integers(1, 10))
+    quotes = draw(st.sampled_from(_QUOTES))
+    colon = draw(st.sampled_from([":", ": ", " : ", "：", "： "]))
+    comma = draw(st.sampled_from([",", ", ", "，", ",\n  "]))
+    opening, closing = draw(st.sampled_from(["{}", "｛｝"]))
+    given_keys = [FINAL, *(key for key, score in scores.items() if score is not None)]
+    written_final = spellings(FINAL) if len(given_keys) > 1 else full_names(FINAL)
+    pairs = []
+    for key in draw(st.permutations(given_keys)):
+        name = draw(st.sampled_from(written_final if key == FINAL else spellings(key)))
+        score = final if key == FINAL else scores[key]
+        assert score is not None
+        pairs.append(_quoted(name, quotes) + colon + draw(_values(score, quotes)))
+    if draw(st.booleans()):
+        extra = _quoted(draw(st.sampled_from(["Comment", "判断", "Confidence"])), quotes)
+        pairs.insert(draw(st.integers(0, len(pairs))), f"{extra}{colon}{_quoted('good', quotes)}")
+    padding = draw(st.sampled_from(["", " ", "\n"]))
+    record = opening + padding + comma.join(pairs) + draw(st.sampled_from(["", ","])) + padding + closing
+    fence = draw(st.sampled_from(["{}", "```json\n{}\n```", "```\n{}\n```", "```python\n{}\n```", "**{}**", "`{}`"]))
+    before, after = draw(st.sampled_from(_PROSE)), draw(st.sampled_from(_PROSE))
+    return Written(f"{before}{fence.replace('{}', record)}\n{after}", criteria, ScoreRecord(final, scores))
+
+
+# Everything out of which something like a record can be put together.
+_PARTS = st.sampled_from(
+    [
+        *[name for key in (FINAL, *QA[:2]) for name in spellings(key)[:4]],
+        *["Total", "Final", "score", "分数", "Comment", "total: 3"],
+        *['"', "'", "“", "”", "「", "」", "{", "}", "｛", "｝", "[", "]", ":", "：", ",", "，", " ", "\n", "\\", "/", "."],
+        *['": ', '", "', '{"', "'}", "```json\n", "8", "7", "0", "11", "10", "８", "-", "分", "null", "true", "high"],
+    ]
+)
+record_soup = st.lists(_PARTS, max_size=40).map("".join)
+"""Text in which records occur by accident, whole and broken."""
+
+_NOISE = st.lists(
+    st.sampled_from(['{"', '": ', ", ", "}", "{", "score", "Rating", "结果", "Quality", "8", "7", "10", "/10", "分", '"'])
+    | st.text(max_size=5),
+    max_size=40,
+).map("".join)
+
+
+def names_no_score(text: str) -> bool:
+    """Whether a text holds no spelling of any score key, however it is punctuated."""
+    folded = normalise_key(text)
+    return not any(spelling in folded for spelling in RUBRIC.keys_by_spelling)
+
+
+noise = _NOISE.filter(names_no_score)
+"""Objects and numbers, and no name of a score anywhere."""
+
+_SPELLED_FINAL = "|".join(
+    r"[\W_]*".join(map(re.escape, spelling))
+    for spelling in sorted(RUBRIC.keys_by_spelling, key=len, reverse=True)
+    if RUBRIC.keys_by_spelling[spelling] == FINAL
+)
+_NESTED = "|".join(NESTED_KEYS)
+
+
+def writes_final(text: str, final: int) -> bool:
+    """Whether the number stands in the text as the value of a final score; a slow, obvious second opinion."""
+    folded = text.translate(str.maketrans("｛｝：，／０１２３４５６７８９．", "{}:,/0123456789.")).casefold()
+    value = rf"[\W_]*(?:\{{[^{{}}]*?(?:{_NESTED})[\W_]*)?0*{final}(?!\d)"
+    return re.search(rf"(?:{_SPELLED_FINAL}){value}", folded) is not None

@@ -1,0 +1,420 @@
+"""Reading a judge's reply: what counts as a score, what is a failure, and which."""
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.judging.replies import (
+    PROPERTY,
+    QA,
+    RUBRIC,
+    Written,
+    full_names,
+    noise,
+    record_soup,
+    spellings,
+    writes_final,
+    written_replies,
+)
+from urs_inspect.judging import FAILURE_MODES, JudgeFailure, ScoreRecord, read_reply
+from urs_inspect.judging.records import spans
+from urs_inspect.rubrics import FINAL
+
+MISSING: dict[str, int | None] = dict.fromkeys(QA)
+
+
+def read(text: str) -> ScoreRecord | JudgeFailure:
+    """Read a reply about a factual question."""
+    return read_reply(text, RUBRIC, QA)
+
+
+def mode_of(text: str) -> str | None:
+    """The failure mode of a reply, None if it was read."""
+    result = read(text)
+    return result.mode if isinstance(result, JudgeFailure) else None
+
+
+# Records that are read. Unless a row says otherwise, it says factuality 8 and final 7.
+
+EIGHT_AND_SEVEN = ScoreRecord(7, {**MISSING, "factuality": 8})
+
+NOTATIONS = {
+    "JSON": '{"Factuality": 8, "Final Score": 7}',
+    "python dictionary": "{'Factuality': 8, 'Final Score': 7}",
+    "curly quotes": "{“Factuality”: 8, “Final Score”: 7}",
+    "low and curly quotes": "{„Factuality“: 8, „Final Score“: 7}",
+    "single curly quotes": "{‘Factuality’: 8, ‘Final Score’: 7}",
+    "full-width quotes": "{＂Factuality＂: 8, ＂Final Score＂: 7}",
+    "corner brackets as quotes": "{「事实正确性」: 8, 「综合得分」: 7}",
+    "no quotes": "{Factuality: 8, Final Score: 7}",
+    "full-width colons": '{"事实正确性"：8, "综合得分"：7}',
+    "full-width commas": '{"事实正确性": 8，"综合得分": 7}',
+    "full-width digits": '{"事实正确性": ８, "综合得分": ７}',
+    "full-width everything": "｛“事实正确性”：“８／１０”，“综合得分”：７．０｝",
+    "quotes of two kinds": '{“Factuality": 8, "Final Score”: 7}',
+    "Chinese keys": '{"事实正确性": 8, "综合得分": 7}',
+    "keys of both languages": '{"Factuality": 8, "综合得分": 7}',
+    "combined key": '{"事实正确性(Factuality)": 8, "综合得分": 7}',
+    "combined key with full-width brackets": '{"事实正确性（Factuality）": 8, "综合得分": 7}',
+    "combined key, English first": '{"Factuality (事实正确性)": 8, "综合得分": 7}',
+    "combined key of the final score": '{"事实正确性(Factuality)": 8, "综合得分(Final Score)": 7}',
+    "aliases": '{"Factual Correctness": 8, "Overall Score": 7}',
+    "Chinese aliases": '{"事实准确性": 8, "最终得分": 7}',
+    "ids": '{"factuality": 8, "final": 7}',
+    "case and blanks in keys": '{"FACTUALITY": 8, " final_score ": 7}',
+    "bold keys": '{"**Factuality**": 8, "**Final Score**": 7}',
+    "bold values": '{"Factuality": **8**, "Final Score": "**7**"}',
+    "out of ten": '{"Factuality": "8/10", "Final Score": "7 / 10"}',
+    "out of ten without quotes": '{"Factuality": 8/10, "Final Score": 7/10}',
+    "Chinese unit": '{"事实正确性": "8分", "综合得分": 7分}',
+    "Chinese unit out of ten": '{"事实正确性": "8/10分", "综合得分": "7分/10分"}',
+    "points": '{"Factuality": "8 points", "Final Score": "7 points"}',
+    "decimals that are zero": '{"Factuality": 8.0, "Final Score": "7.00"}',
+    "decimals out of ten": '{"Factuality": "8.0/10.0", "Final Score": "7.0 / 10"}',
+    "numbers in strings": '{"Factuality": "8", "Final Score": " 7 "}',
+    "trailing comma": '{"Factuality": 8, "Final Score": 7,}',
+    "lines without commas": '{\n"Factuality": 8\n"Final Score": 7\n}',
+    "comments": '{"Factuality": 8, // good\n "Final Score": 7}',
+    "nested scores": '{"Factuality": {"score": 8}, "Final Score": {"score": 7}}',
+    "nested scores with reasons": '{"Factuality": {"reason": "Right.", "score": 8}, "Final Score": {"Score": "7/10"}}',
+    "nested scores, python, apostrophe": "{'Factuality': {'score': 8, 'why': 'it isn\\'t'}, 'Final Score': {'score': 7}}",
+    "nested Chinese scores": '{"事实正确性": {"得分": 8, "理由": "对"}, "综合得分": {"分数": "7分"}}',
+    "wrapped": '{"scores": {"Factuality": 8, "Final Score": 7}}',
+    "extra keys": '{"Factuality": 8, "Final Score": 7, "Confidence": 0.9, "Notes": ["a", "b"], "Meta": {"k": 1}}',
+    "criterion of another intent": '{"Factuality": 8, "Richness": 99, "Final Score": 7}',
+    "final first": '{"Final Score": 7, "Factuality": 8}',
+    "equal duplicates": '{"Factuality": 8, "事实正确性": "8/10", "Final Score": 7, "Total": 7}',
+    "fenced": '```json\n{"Factuality": 8, "Final Score": 7}\n```',
+    "fenced, no language": '```\n{"Factuality": 8, "Final Score": 7}\n```',
+    "fence never closed": '```json\n{"Factuality": 8, "Final Score": 7}',
+    "in a list": '[{"Factuality": 8, "Final Score": 7}]',
+    "Windows line ends": '{\r\n  "Factuality": 8,\r\n  "Final Score": 7\r\n}\r\n',
+    "byte order mark": '\ufeff{"Factuality": 8, "Final Score": 7}',
+    "prose around": 'Solid, 9 of 10 facts hold.\n\n{"Factuality": 8, "Final Score": 7}\n\nI hope this helps!',
+    "Chinese prose around": '总体不错。\n{"事实正确性": 8, "综合得分": 7}\n以上是我的评分，谢谢。',
+    "stray braces before": '} {{x}} { and {"Factuality": 8, "Final Score": 7}',
+    "stray braces after": '{"Factuality": 8, "Final Score": 7} } {x} {',
+    "unrelated total before": 'The bill says {"total": 3}. {"Factuality": 8, "Final Score": 7}',
+    "unrelated total after": '{"Factuality": 8, "Final Score": 7} The bill says {"total": 3}.',
+    "unrelated JSON after": '{"Factuality": 8, "Final Score": 7} It returned {"id": 1, "rows": [{"n": 2}]}.',
+    "braces in a reason": '{"Factuality": {"score": 8, "reason": "uses {y} and f(x) {"}, "Final Score": {"score": 7}}',
+    "closing brace in a reason": '{"Factuality": 8, "reason": "a } is missing", "Final Score": 7}',
+    "opening brace in a reason": '{"Factuality": 8, "reason": "a { too many", "Final Score": 7}',
+    "braces in a python reason": "{'Factuality': 8, 'reason': 'a { too many', 'Final Score': 7}",
+    "a long reason that names a score": '{"评语": "' + "很好，" * 60 + '综合得分：10，", "Factuality": 8, "综合得分": 7分}',
+    "escaped quotes": '{\\"Factuality\\": 8, \\"Final Score\\": 7}',
+    "braces in a curly-quoted reason": "{“Factuality”: 8, “reason”: “a } is missing”, “Final Score”: 7}",
+}
+
+
+@pytest.mark.parametrize("text", NOTATIONS.values(), ids=NOTATIONS.keys())
+def test_what_judges_really_write_is_read(text: str):
+    assert read(text) == EIGHT_AND_SEVEN
+
+
+def test_all_criteria_of_the_intent_are_read():
+    record = {"Factuality": 9, "User Satisfaction": 6, "Clarity": 7, "Completeness": 8, "Logical Coherence": 5}
+    assert read(json.dumps({**record, "Final Score": 7})) == ScoreRecord(7, dict(zip(QA, (9, 6, 7, 8, 5), strict=True)))
+
+
+@pytest.mark.parametrize("score", range(1, 11))
+def test_every_score_of_the_scale_is_read(score: int):
+    assert read(f'{{"Final Score": {score}}}') == ScoreRecord(score, MISSING)
+
+
+@pytest.mark.parametrize("key", [FINAL, *RUBRIC.criteria])
+def test_every_spelling_of_every_key_is_read(key: str):
+    # Another criterion stands by, since an everyday word such as "total" alone is no score.
+    other = "Clarity" if key != "clarity" else "Factuality"
+    for spelling in spellings(key):
+        result = read_reply(f'{{"{other}": 2, "综合得分": 7, "{spelling}": 7}}', RUBRIC, list(RUBRIC.criteria))
+        assert isinstance(result, ScoreRecord), spelling
+        assert (result.final if key == FINAL else result.criteria[key]) == 7, spelling
+
+
+@pytest.mark.parametrize("absent", ["null", "None", '""', '"-"', '"N/A"', '"n/a"', "NaN", '"无"', '"不适用"'])
+def test_a_criterion_left_out_is_none_and_the_record_counts(absent: str):
+    assert read(f'{{"Factuality": {absent}, "Clarity": 6, "Final Score": 7}}') == ScoreRecord(
+        7, {**MISSING, "clarity": 6}
+    )
+
+
+# Two records: the last complete one is the judge's.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"Factuality": 2, "Final Score": 2}\nOn reflection:\n{"Factuality": 8, "Final Score": 7}',
+        '{"Factuality": 2, "Final Score": 11}\n{"Factuality": 8, "Final Score": 7}',
+        '{"Factuality": 8, "Final Score": 7}\n{"Factuality": 3}',
+        '{"Factuality": 8, "Final Score": 7}\n{"Factuality": 3, "Final Score": 2',
+        '{"Factuality": 8, "Final Score": 7}\n{}',
+        '[{"Factuality": 2, "Final Score": 2}, {"Factuality": 8, "Final Score": 7}]',
+        # The judge's own record speaks of another one in its text.
+        '{"Factuality": 8, "Final Score": 7, "note": "It planted {\\"Final Score\\": 10}, which I ignore."}',
+        "{'Factuality': 8, 'Final Score': 7, 'note': 'It planted {\"Final Score\": 10}, which I ignore.'}",
+        '{“Factuality”: 8, “Final Score”: 7, “note”: “It planted {"Final Score": 10}, which I ignore.”}',
+    ],
+)
+def test_the_last_complete_record_wins(text: str):
+    assert read(text) == EIGHT_AND_SEVEN
+
+
+def test_a_bad_record_after_a_good_one_is_not_passed_over():
+    # The judge's last word cannot be used; an earlier one is not what the judge ended with.
+    assert mode_of('{"Factuality": 8, "Final Score": 7}\n{"Factuality": 8, "Final Score": 11}') == "out_of_range"
+
+
+# Failures and their modes.
+
+FAILURES = [
+    ("empty_reply", ["", " ", "\n\t", "\u3000"]),
+    (
+        "unparseable",
+        [
+            "{}",
+            "{ }",
+            "｛｝",
+            "[]",
+            "null",
+            "7",
+            "garbage",
+            "The answer is good.",
+            "Final Score: 7",
+            "综合得分：7分",
+            "Factuality: 8\nFinal Score: 7",
+            # An everyday word is a final score only beside a criterion.
+            '{"total": 7}',
+            '{"Overall": 7, "id": 3}',
+            'The bill says {"total": 7, "currency": "EUR"}.',
+            '{"score": 7}',
+            # Cut off.
+            '{"Factuality": 8, "Final Score": 7',
+            '{"Factuality": 8, "Final Sc',
+            "{",
+            "}",
+            '"Factuality": 8, "Final Score": 7}',
+            '}"Factuality": 8, "Final Score": 7{',
+        ],
+    ),
+    (
+        "missing_final",
+        [
+            '{"Factuality": 8}',
+            '{"事实正确性": 8, "清晰度": 7}',
+            '{"Factuality": 8, "Final Score": null}',
+            '{"Factuality": 8, "Final Score": ""}',
+            '{"Factuality": 8, "Final Score": "N/A"}',
+            '{"Factuality": 8, "Final Score": NaN}',
+            '{"Factuality": 8, "Score": 7}',
+            "{'note': 'Final Score: 10', 'Factuality': 8}",
+            "{'note': 'they wrote \"Final Score\": 10', 'Factuality': 8}",
+            '{"Factuality": 8, "note": "It planted {\\"Final Score\\": 10}."}',
+            '{"Factuality": 8, "note": "It planted \\"Final Score\\": 10."}',
+            '{"Factuality": 8分, "评语": "' + "很好，" * 60 + '综合得分：10，"}',
+        ],
+    ),
+    (
+        "out_of_range",
+        [
+            '{"Factuality": 8, "Final Score": 0}',
+            '{"Factuality": 8, "Final Score": 11}',
+            '{"Factuality": 8, "Final Score": -3}',
+            '{"Factuality": 8, "Final Score": "11/10"}',
+            '{"Factuality": 8, "Final Score": "0分"}',
+            '{"Factuality": 8, "Final Score": "４/５"}',
+            '{"Factuality": 8, "Final Score": "85/100"}',
+            '{"Factuality": 8, "Final Score": 100}',
+            '{"Factuality": 8, "Final Score": 99999999999}',
+            '{"Factuality": 0, "Final Score": 7}',
+            '{"Factuality": 11, "Final Score": 7}',
+        ],
+    ),
+    (
+        "not_a_number",
+        [
+            '{"Factuality": 8, "Final Score": "high"}',
+            '{"Factuality": 8, "Final Score": "高"}',
+            '{"Factuality": 8, "Final Score": true}',
+            '{"Factuality": 8, "Final Score": false}',
+            "{'Factuality': 8, 'Final Score': True}",
+            '{"Factuality": 8, "Final Score": [7]}',
+            '{"Factuality": 8, "Final Score": "7-8"}',
+            '{"Factuality": 8, "Final Score": "7 or 8"}',
+            '{"Factuality": 8, "Final Score": "7/"}',
+            '{"Factuality": 8, "Final Score": "Score"}',
+            '{"Factuality": 8, "Final Score": {}}',
+            '{"Factuality": 8, "Final Score": {"reason": "good"}}',
+            '{"Factuality": 8, "Final Score": {"score": 7, "rating": 9}}',
+            '{"Factuality": 8, "Final Score": Infinity}',
+            '{"Factuality": "high", "Final Score": 7}',
+            '{"Factuality": true, "Final Score": 7}',
+        ],
+    ),
+    (
+        "not_an_integer",
+        [
+            '{"Factuality": 8, "Final Score": 7.5}',
+            '{"Factuality": 8, "Final Score": "7.5/10"}',
+            '{"Factuality": 8, "Final Score": "７．５分"}',
+            '{"Factuality": 8, "Final Score": 7.000000001}',
+            '{"Factuality": 7.5, "Final Score": 7}',
+        ],
+    ),
+    (
+        "conflicting_scores",
+        [
+            '{"Factuality": 8, "Final Score": 7, "Final Score": 8}',
+            '{"Factuality": 8, "Final Score": 7, "综合得分": 8}',
+            '{"Factuality": 8, "Final Score": 7, "Overall": "8/10"}',
+            '{"Factuality": 8, "事实正确性": 7, "Final Score": 7}',
+            "{'Factuality': 8, 'Final Score': 7, 'Final Score': 8}",
+        ],
+    ),
+    (
+        "refusal",
+        [
+            "I'm sorry, but I can't help with that.",
+            "I’m sorry, but I can’t rate this answer.",
+            "I cannot evaluate this content.",
+            "I am unable to judge this answer.",
+            "As an AI, I cannot rate this.",
+            "抱歉，我无法评判该内容。",
+            "我无法评估这个回答。",
+            "该请求我不能协助完成。",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [pytest.param(mode, text, id=f"{mode}: {text[:60]}") for mode, texts in FAILURES for text in texts],
+)
+def test_what_is_not_plainly_a_score_fails_with_its_mode(mode: str, text: str):
+    assert mode_of(text) == mode
+
+
+def test_a_failure_says_what_was_wrong():
+    result = read('{"Factuality": "quite\\u0020high", "Final Score": 7}')
+    assert isinstance(result, JudgeFailure)
+    assert result.detail == "The score of 'factuality' is 'quite high', not a number."
+
+
+@pytest.mark.parametrize("value", ['"' + "very " * 500 + 'good"', "1" * 5000, "[" + "7," * 5000 + "7]"])
+def test_the_detail_of_a_failure_stays_short(value: str):
+    # It is sent to the judge and stands in the log.
+    result = read(f'{{"Factuality": {value}, "Final Score": 7}}')
+    assert isinstance(result, JudgeFailure)
+    assert len(result.detail) < 150
+
+
+def test_a_refusal_that_still_gives_scores_is_a_judgement():
+    text = 'I\'m sorry to say that the answer is poor.\n{"Factuality": 8, "Final Score": 7}'
+    assert read(text) == EIGHT_AND_SEVEN
+
+
+def test_a_long_reply_that_apologises_somewhere_is_no_refusal():
+    assert mode_of("The answer says: I cannot help. " + "It is weak in every way. " * 40) == "unparseable"
+
+
+# Properties.
+
+
+@PROPERTY
+@given(st.text())
+@example("\ud800{")
+@example("\x00{}\x00")
+def test_any_text_is_read_without_an_exception(text: str):
+    result = read(text)
+    assert isinstance(result, ScoreRecord) or result.mode in FAILURE_MODES
+
+
+@PROPERTY
+@given(record_soup)
+@example('{"Factuality": 8, "Final Score": "10/7"}')
+def test_no_score_is_ever_invented(text: str):
+    result = read(text)
+    if isinstance(result, JudgeFailure):
+        assert result.mode in FAILURE_MODES
+        assert result.detail
+        return
+    assert tuple(result.criteria) == QA
+    for score in (result.final, *(score for score in result.criteria.values() if score is not None)):
+        assert type(score) is int
+        assert 1 <= score <= 10
+    assert writes_final(text, result.final)
+
+
+def test_the_second_opinion_can_tell_written_scores_from_others():
+    # It guards the test above, which would pass for ever with an opinion that always says yes.
+    assert writes_final('{"Final Score": 7}', 7)
+    assert writes_final("｛“综合得分”：{“score”: “０７／１０”}｝", 7)
+    assert not writes_final('{"Final Score": 7}', 8)
+    assert not writes_final('{"Final Score": 10}', 1)
+    assert not writes_final('{"Factuality": 7, "Final Score": "high"}', 7)
+
+
+@PROPERTY
+@given(noise)
+def test_noise_without_the_name_of_a_score_is_never_a_record(text: str):
+    assert isinstance(read(text), JudgeFailure)
+
+
+@PROPERTY
+@given(written_replies())
+def test_valid_scores_are_read_back_from_every_notation(written: Written):
+    assert read_reply(written.text, RUBRIC, written.criteria) == written.expected
+
+
+@PROPERTY
+@given(written_replies(), st.sampled_from([0, 11, -1, 100, 7.5, "high", True]))
+def test_one_bad_value_spoils_the_record(written: Written, value: object):
+    name = full_names(FINAL)[0]
+    result = read_reply(json.dumps({"Clarity": 5, name: value}), RUBRIC, written.criteria)
+    assert isinstance(result, JudgeFailure)
+    # After a good record too, for it is the judge's last word.
+    result = read_reply(written.text + json.dumps({"Clarity": 5, name: value}), RUBRIC, written.criteria)
+    assert isinstance(result, JudgeFailure)
+
+
+# Size. The bound on the work is counted; the rest need only return.
+
+
+@PROPERTY
+@given(st.lists(st.sampled_from(["{", "}", '{"', '"}', '"', "'", ":", ",", " ", "a"]), max_size=200).map("".join))
+def test_the_objects_looked_at_are_at_most_twice_as_long_as_the_text(text: str):
+    # An object and the objects in it: height 2. So the work grows with the length of the text, not its square.
+    assert sum(span.end - span.start for span in spans(text)) <= 2 * len(text)
+
+
+N = 200_000
+LONG = {
+    "opening braces": ("{" * N, "unparseable"),
+    "closing braces": ("}" * N, "unparseable"),
+    "empty objects": ("{}" * (N // 2), "unparseable"),
+    "one deep object": ("{" * (N // 2) + "}" * (N // 2), "unparseable"),
+    "one deep JSON object": ('{"a":' * (N // 10) + "1" + "}" * (N // 10), "unparseable"),
+    "open JSON strings": ('{"' * (N // 2), "unparseable"),
+    "quotes": ("{" + '"' * N + "}", "unparseable"),
+    "escaped quotes": ('{"a": "' + '\\"' * (N // 2) + '"}', "unparseable"),
+    "quotes that look like strings": ('{"a": ' + '," ' * (N // 3) + "}", "unparseable"),
+    "apostrophes": ("{" + "'" * N + "}", "unparseable"),
+    "colons": ("{" + "a:" * (N // 2) + "}", "unparseable"),
+    "a long key": ('{"' + "k" * N + '": 1}', "unparseable"),
+    "a long bare key": ("{" + "k" * N + ": 1}", "unparseable"),
+    "a deep list": ('{"Factuality": 8, "Final Score": ' + "[" * N + "}", "not_a_number"),
+    "a long number": ('{"Final Score": ' + "9" * N + "}", "out_of_range"),
+    "a long string": ('{"Final Score": "' + "9" * N + '"}', "not_a_number"),
+    "a final score nested too deep": ('{"Final Score": ' * (N // 16) + "7" + "}" * (N // 16), None),
+    "many records": ('{"Final Score": 7}' * (N // 18), None),
+    "many pairs": ("{" + '"Final Score": 7,' * (N // 17) + "}", None),
+}
+
+
+@pytest.mark.parametrize(("text", "mode"), LONG.values(), ids=LONG.keys())
+def test_very_long_replies_are_read(text: str, mode: str | None):
+    assert mode_of(text) == mode

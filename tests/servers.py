@@ -1,0 +1,179 @@
+"""A chat-completions server on the loopback that fails as scripted.
+
+It speaks just enough of the OpenAI protocol for the model `openai-api/local/<name>` of the harness.
+"""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, as far as a script needs it.
+
+    Attributes:
+        number: How many requests for the same model came before it.
+        model: The model asked for, without its provider.
+        messages: The chat so far, each message with `role` and `content`.
+    """
+
+    number: int
+    model: str
+    messages: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Response:
+    """What goes back: a status and a body, or a fault of the connection.
+
+    Attributes:
+        status: HTTP status.
+        body: The body, sent as JSON whatever it holds.
+        delay: Seconds before it is sent; a server that shuts down waits no longer.
+        drop: Close the connection without a word.
+        missing: How many bytes of the announced body are never sent.
+    """
+
+    status: int = 200
+    body: bytes = b""
+    delay: float = 0.0
+    drop: bool = False
+    missing: int = 0
+
+
+Script = Callable[[Request], Response]
+
+
+def says(text: str, finish_reason: str = "stop", delay: float = 0.0) -> Response:
+    """A completion."""
+    message = {"role": "assistant", "content": text}
+    body = {
+        "id": "chatcmpl-0",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "local",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }
+    return Response(body=json.dumps(body).encode(), delay=delay)
+
+
+def fails(status: int) -> Response:
+    """An error as the protocol words it."""
+    return Response(status, json.dumps({"error": {"message": f"scripted {status}", "type": "scripted"}}).encode())
+
+
+HANGS = Response(delay=3600.0)
+DROPS = Response(drop=True)
+GARBAGE = Response(body=b'{"choices": [{"mess')
+CUT_OFF = Response(body=says("never seen whole").body, missing=20)
+NO_CHOICES = Response(
+    body=b'{"id": "0", "object": "chat.completion", "created": 0, "model": "local", "choices": [], '
+    b'"usage": {"prompt_tokens": 1, "completion_tokens": 0, "total_tokens": 1}}'
+)
+
+
+class ChatServer:
+    """The server; `requests` holds what it was asked, in order of arrival."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.requests: list[Request] = []
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._arrived = threading.Condition(self._lock)
+        self._http = _Http(("127.0.0.1", 0), _Handler)
+        self._http.owner = self
+
+    @property
+    def url(self) -> str:
+        """Base address, as the harness wants it."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def environment(self) -> dict[str, str]:
+        """Variables through which the harness finds the server, on the loopback even if there is a proxy."""
+        return {"LOCAL_BASE_URL": self.url, "LOCAL_API_KEY": "none", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+
+    def count(self, model: str | None = None) -> int:
+        """How many requests came, in all or for one model."""
+        with self._lock:
+            return sum(model in (None, request.model) for request in self.requests)
+
+    def wait_for(self, number: int, timeout: float = 60.0) -> None:
+        """Wait until so many requests have come."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.requests) >= number, timeout), "too few requests came"
+
+    def respond(self, body: dict[str, Any]) -> Response:
+        """Note a request and look up what becomes of it."""
+        model = str(body["model"])
+        with self._arrived:
+            number = sum(request.model == model for request in self.requests)
+            request = Request(number, model, body["messages"])
+            self.requests.append(request)
+            self._arrived.notify_all()
+        response = self.script(request)
+        if response.delay:
+            self._closing.wait(response.delay)
+        return response
+
+    def start(self) -> None:
+        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def stop(self) -> None:
+        self._closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+
+
+@contextmanager
+def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """Run a server and make it known to the harness, here and in child processes."""
+    server = ChatServer(script)
+    for name, value in server.environment().items():
+        monkeypatch.setenv(name, value)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    owner: ChatServer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version: ClassVar[str] = "HTTP/1.1"
+    server: _Http
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        response = self.server.owner.respond(body)
+        if response.drop:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        try:
+            self.send_response(response.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(response.body)))
+            self.end_headers()
+            self.wfile.write(response.body[: len(response.body) - response.missing])
+        except (BrokenPipeError, ConnectionResetError):  # the client was killed or gave up waiting
+            self.close_connection = True
+        if response.missing:
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
