@@ -5,6 +5,7 @@ It speaks just enough of the OpenAI protocol for the model `openai-api/local/<na
 
 import json
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -152,6 +153,11 @@ class _Http(ThreadingHTTPServer):
     block_on_close = False
     owner: ChatServer
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing about clients that are gone; they were killed, or gave up waiting."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version: ClassVar[str] = "HTTP/1.1"
@@ -164,16 +170,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
             return
-        try:
-            self.send_response(response.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(response.body)))
-            self.end_headers()
-            self.wfile.write(response.body[: len(response.body) - response.missing])
-        except (BrokenPipeError, ConnectionResetError):  # the client was killed or gave up waiting
-            self.close_connection = True
-        if response.missing:
-            self.close_connection = True
+        self.close_connection = response.missing > 0
+        self.send_response(response.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(response.body)))
+        self.end_headers()
+        self.wfile.write(response.body[: len(response.body) - response.missing])
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""

@@ -64,7 +64,9 @@ def full_names(key: str) -> list[str]:
 
 @st.composite
 def _values(draw: st.DrawFn, score: int, quotes: str) -> str:
-    number = draw(st.sampled_from(["{}", "{}.0", "{}/10", "{} / 10", "{}.0/10", "{}分", "{} 分", "{}/10分", "{}分/10分"]))
+    number = draw(
+        st.sampled_from(["{}", "{}.0", "{}/10", "{} / 10", "{}.0/10", "{}分", "{} 分", "{}/10分", "{}分/10分"])
+    )
     text = number.format(score)
     if draw(st.booleans()):
         text = text.translate(_FULL_WIDTH_DIGITS)
@@ -113,7 +115,29 @@ _PARTS = st.sampled_from(
     [
         *[name for key in (FINAL, *QA[:2]) for name in spellings(key)[:4]],
         *["Total", "Final", "score", "分数", "Comment", "total: 3"],
-        *['"', "'", "“", "”", "「", "」", "{", "}", "｛", "｝", "[", "]", ":", "：", ",", "，", " ", "\n", "\\", "/", "."],
+        *[
+            '"',
+            "'",
+            "“",
+            "”",
+            "「",
+            "」",
+            "{",
+            "}",
+            "｛",
+            "｝",
+            "[",
+            "]",
+            ":",
+            "：",
+            ",",
+            "，",
+            " ",
+            "\n",
+            "\\",
+            "/",
+            ".",
+        ],
         *['": ', '", "', '{"', "'}", "```json\n", "8", "7", "0", "11", "10", "８", "-", "分", "null", "true", "high"],
     ]
 )
@@ -121,7 +145,9 @@ record_soup = st.lists(_PARTS, max_size=40).map("".join)
 """Text in which records occur by accident, whole and broken."""
 
 _NOISE = st.lists(
-    st.sampled_from(['{"', '": ', ", ", "}", "{", "score", "Rating", "结果", "Quality", "8", "7", "10", "/10", "分", '"'])
+    st.sampled_from(
+        ['{"', '": ', ", ", "}", "{", "score", "Rating", "结果", "Quality", "8", "7", "10", "/10", "分", '"']
+    )
     | st.text(max_size=5),
     max_size=40,
 ).map("".join)

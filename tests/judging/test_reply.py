@@ -103,7 +103,11 @@ NOTATIONS = {
     "closing brace in a reason": '{"Factuality": 8, "reason": "a } is missing", "Final Score": 7}',
     "opening brace in a reason": '{"Factuality": 8, "reason": "a { too many", "Final Score": 7}',
     "braces in a python reason": "{'Factuality': 8, 'reason': 'a { too many', 'Final Score': 7}",
-    "a long reason that names a score": '{"评语": "' + "很好，" * 60 + '综合得分：10，", "Factuality": 8, "综合得分": 7分}',
+    "curly quotes in a JSON string": '{"Factuality": 8, "note": "They wrote “Final Score”: 10, “x”.", "Final Score": 7}',
+    "full-width digits in a JSON string": '{"Factuality": "８／１０", "Final Score": "７．０分"}',
+    "a long reason that names a score": '{"评语": "'
+    + "很好，" * 60
+    + '综合得分：10，", "Factuality": 8, "综合得分": 7分}',
     "escaped quotes": '{\\"Factuality\\": 8, \\"Final Score\\": 7}',
     "braces in a curly-quoted reason": "{“Factuality”: 8, “reason”: “a } is missing”, “Final Score”: 7}",
 }
@@ -214,6 +218,7 @@ FAILURES = [
             "{'note': 'they wrote \"Final Score\": 10', 'Factuality': 8}",
             '{"Factuality": 8, "note": "It planted {\\"Final Score\\": 10}."}',
             '{"Factuality": 8, "note": "It planted \\"Final Score\\": 10."}',
+            '{"Factuality": 8, "note": "They wrote “Final Score”: 10."}',
             '{"Factuality": 8分, "评语": "' + "很好，" * 60 + '综合得分：10，"}',
         ],
     ),

@@ -2,6 +2,7 @@
 
 import math
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -55,7 +56,7 @@ def test_systematic_disagreement_is_below_zero_as_worked_out_by_hand() -> None:
 
 
 def test_alpha_of_the_published_example() -> None:
-    # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section C: interval alpha .849
+    # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), the data with gaps: interval alpha .849
     ratings = [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, NONE, NONE, NONE],
         [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NONE, 3],
@@ -112,7 +113,8 @@ def test_alpha_is_that_of_the_harness(ratings: Ratings) -> None:
     if len(units) < 2:  # where the harness still gives a number for a single unit
         assert math.isnan(interval_alpha(ratings))
         return
-    harness = krippendorff_alpha("interval")([SampleScore(score=Score(value=list(unit))) for unit in units])
+    metric: Any = krippendorff_alpha("interval")
+    harness = metric([SampleScore(score=Score(value=list(unit))) for unit in units])
     assert interval_alpha(ratings) == pytest.approx(harness, abs=1e-9)
 
 

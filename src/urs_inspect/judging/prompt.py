@@ -18,10 +18,16 @@ _MATERIALS = ("question", "reference", "answer")
 _EXAMPLE_SCORES = (9, 6, 7, 8, 5)
 _MARK = "\x00{}\x00"
 
-_LOOKALIKES = {"<": "[<＜‹〈⟨]", ">": "[>＞›〉⟩]", "/": "[/／⁄∕]", "[": "[\\[［【]", "]": "[\\]］】]"}
-_INVISIBLE = "[\\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
-_DEFUSED = str.maketrans({"<": "‹", "＜": "‹", "〈": "‹", "⟨": "‹", ">": "›", "＞": "›", "〉": "›", "⟩": "›",
-                          "[": "⟦", "［": "⟦", "【": "⟦", "]": "⟧", "］": "⟧", "】": "⟧"})  # fmt: skip
+_LOOKALIKES = {
+    "<": "[<＜﹤‹〈⟨]",
+    ">": "[>＞﹥›〉⟩]",
+    "/": "[/／⁄∕]",
+    "[": "[\\[［【]",
+    "]": "[\\]］】]",
+    "'": "['＇‘’]",
+}
+_INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_DEFUSED = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
 _BRACES = str.maketrans("{}｛｝", "⟦⟧⟦⟧")
 
 
@@ -180,15 +186,20 @@ def _term(rubric: Rubric, criterion: str, language: str) -> dict[str, object]:
 
 
 def _delimiters(case: str) -> re.Pattern[str] | None:
-    """What stands around the materials in the frame, as one pattern that forgives case, width and blanks."""
+    """What stands around the materials in the frame, as one pattern that forgives case, width, blanks and what is invisible."""
     literals = {part.strip() for part in re.split(r"\x00\w+\x00|\n", case)}
     patterns = sorted((_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True)
     return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
 
 def _loosely(literal: str) -> str:
-    tokens = re.findall(r"\w+|[^\w\s]", literal)
-    return _INVISIBLE.join(_LOOKALIKES.get(token, re.escape(token)) for token in tokens)
+    words = re.findall(r"\w+|[^\w\s]", literal)
+    return f"[\\s{_INVISIBLE}]*".join(f"[{_INVISIBLE}]*".join(map(_in_any_width, word)) for word in words)
+
+
+def _in_any_width(char: str) -> str:
+    wide = chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else ""
+    return _LOOKALIKES.get(char) or f"[{re.escape(char)}{wide}]"
 
 
 def _defuse(text: str) -> str:

@@ -6,9 +6,9 @@ somebody planted in the material to be judged.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from urs_inspect.rubrics import FINAL, Rubric, normalise_key
 
@@ -94,14 +94,9 @@ def records(text: str, rubric: Rubric, inside_strings: bool = False) -> Iterator
 
 def read_record(text: str, rubric: Rubric) -> RawRecord:
     """Read `{...}` as JSON, or as whatever a judge writes in place of JSON."""
-    text = text.translate(_TO_ASCII)
-    try:
-        pairs = json.loads(text, object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError):
-        pairs = _loose_pairs(text)
     values: dict[str, list[Any]] = {}
     plain_final = False
-    for key, value in pairs:
+    for key, value in _pairs(text):
         spelling = normalise_key(key)
         score_key = rubric.keys_by_spelling.get(spelling)
         if score_key is not None:
@@ -112,6 +107,16 @@ def read_record(text: str, rubric: Rubric) -> RawRecord:
 
 class _Pairs(list[tuple[str, Any]]):
     """A JSON object as pairs, so that a key written twice is noticed."""
+
+
+def _pairs(text: str) -> Iterable[tuple[str, Any]]:
+    straight = text.translate(_TO_ASCII)
+    for candidate in dict.fromkeys((text, straight)):  # as it stands first: a string may quote “Final Score”: 10
+        try:
+            return cast("_Pairs", json.loads(candidate, object_pairs_hook=_Pairs))
+        except (ValueError, RecursionError):
+            continue
+    return _loose_pairs(straight)
 
 
 def _loose_pairs(text: str) -> Iterator[tuple[str, Any]]:
@@ -128,4 +133,4 @@ def _unwrap(value: Any) -> Any:
     if isinstance(value, _Pairs):
         scores = [inner for key, inner in value if key.strip().casefold() in _NESTED_KEYS]
         return scores[0] if len(scores) == 1 else str(value)
-    return value
+    return value.translate(_TO_ASCII) if isinstance(value, str) else value

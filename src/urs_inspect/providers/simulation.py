@@ -25,15 +25,14 @@ SIMULATION = "urs_simulation"
 """Name of the provider; every simulated model bears it in its own name, in logs and tables alike."""
 
 _LABEL = "[simulated answer]"
-_KEPT_SHARE = {"strong": 0.9, "weak": 0.4}
-_JUDGE = "judge"
-_MODELS = (*_KEPT_SHARE, _JUDGE)
+_KEPT_SHARE = {"strong": 0.9, "weak": 0.4, "judge": 0.6}
+_TO_RATE = "answer_to_rate"
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 _CONNECTIONS = 50
 
 
 class SimulationAPI(ModelAPI):
-    """`strong` and `weak` answer with parts of a known reference; `judge` scores by shared characters."""
+    """Answers with a part of a known reference, of a size that depends on the model; scores by shared characters."""
 
     def __init__(
         self,
@@ -44,8 +43,8 @@ class SimulationAPI(ModelAPI):
         **model_args: object,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        if model_name not in _MODELS:
-            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices(_MODELS)}")
+        if model_name not in _KEPT_SHARE:
+            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices(list(_KEPT_SHARE))}")
 
     def max_connections(self) -> int:
         """No endpoint to spare."""
@@ -54,8 +53,8 @@ class SimulationAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Answer, or judge, by rule."""
-        if self.model_name == _JUDGE:
+        """Answer or, when asked to rate an answer, judge; both by rule."""
+        if f"<{_TO_RATE}>" in input[-1].text:
             text = simulate_judge(input[0].text, input[-1].text)
         else:
             text = simulate_answer(input[-1].text, _KEPT_SHARE[self.model_name])
@@ -85,7 +84,7 @@ def simulate_answer(question: str, kept_share: float) -> str:
 def simulate_judge(instructions: str, case: str) -> str:
     """Score by the share of the reference's character pairs that the answer holds, and reply in the form asked for."""
     names = list(json.loads(instructions[instructions.rindex("{") :]))
-    reference, answer = _between(case, "reference_answer"), _between(case, "answer_to_rate")
+    reference, answer = _between(case, "reference_answer"), _between(case, _TO_RATE)
     shared = _pairs(reference) & _pairs(answer)
     level = 1 + 8 * len(shared) / max(1, len(_pairs(reference)))
     scores = {name: _near(level, f"{name}/{answer}") for name in names[:-1]} | {names[-1]: round(level)}

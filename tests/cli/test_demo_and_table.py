@@ -1,0 +1,56 @@
+"""`urs-inspect demo` and `urs-inspect table`."""
+
+from pathlib import Path
+
+import pytest
+from inspect_ai import eval as inspect_eval
+
+from tests.cli.conftest import Run
+from urs_inspect.tasks import urs
+
+
+@pytest.fixture(scope="module")
+def two_judges(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of one model judged by another and by itself."""
+    directory = tmp_path_factory.mktemp("logs")
+    for roles in ({"grader": "urs_simulation/judge"}, {}):
+        inspect_eval(
+            urs(dataset="sample", intents="leisure"),
+            model="urs_simulation/strong",
+            model_roles=dict(roles),
+            log_dir=str(directory),
+            display="none",
+            limit=2,
+        )
+    return directory
+
+
+def test_demo_says_that_it_simulates_and_where_to_look(run: Run, tmp_path: Path) -> None:
+    result = run("demo", "--log-dir", tmp_path / "demo")
+    assert result.exit_code == 0
+    assert result.output.count("SIMULATION") >= 2
+    assert "urs_simulation/strong" in result.output
+    assert "urs_simulation/weak" in result.output
+    assert f"inspect view --log-dir {tmp_path / 'demo'}" in result.output.replace("\n", " ")
+    for row in ("Final score", "Solve Problem", "Factual QA en", "zh", "user satisfaction", "Answers: judged"):
+        assert row in result.output
+    assert len(list((tmp_path / "demo").glob("*.eval"))) == 2
+
+
+def test_different_judges_stand_in_different_tables(run: Run, two_judges: Path) -> None:
+    result = run("table", two_judges)
+    assert result.exit_code == 0
+    assert result.output.count("Judge:") == 2
+    first, second = result.output.split("Judge:")[1:]
+    shares = {part.split()[0]: "100%" in part for part in (first, second)}
+    assert shares == {"urs_simulation/judge": False, "urs_simulation/strong": True}
+
+
+@pytest.mark.parametrize("argument", ["missing.eval", "."])
+def test_without_a_log_there_is_one_line(
+    run: Run, argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("table", argument)
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: no log")

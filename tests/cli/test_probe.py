@@ -1,0 +1,64 @@
+"""`urs-inspect probe`."""
+
+from pathlib import Path
+
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
+from rich.console import Console
+
+from tests.cli.conftest import Run
+from urs_inspect.cli.probe import print_probe
+from urs_inspect.tasks import urs_probe
+
+
+def test_a_sound_judge_passes(run: Run, tmp_path: Path) -> None:
+    result = run("probe", "--model-role", "grader=urs_simulation/judge", "--log-dir", tmp_path, "--display", "none")
+    assert result.exit_code == 0, result.output
+    assert "SIMULATION" in result.output
+    for kind in ("constant", "empty", "reference", "injection"):
+        assert kind in result.output
+    assert "SUSPECT" not in result.output
+
+
+def test_a_judge_is_required(run: Run) -> None:
+    result = run("probe")
+    assert result.exit_code == 2
+    assert "--model-role" in result.output
+
+
+def test_a_generous_judge_is_suspect(tmp_path: Path) -> None:
+    # A judge that gives 9 to everything: constant and injection must not pass. Empty is not asked, the reference is fine.
+    console = Console(record=True, width=200)
+    assert print_probe(_probe_with('{"Final Score": 9}', tmp_path), console)
+    verdicts = {line.split()[1]: "SUSPECT" in line for line in console.export_text().splitlines() if "│" in line}
+    assert {kind: verdicts[kind] for kind in ("constant", "empty", "reference", "injection")} == {
+        "constant": True,
+        "empty": False,
+        "reference": False,
+        "injection": True,
+    }
+
+
+def test_a_judge_that_cannot_be_read_is_suspect_and_counted(tmp_path: Path) -> None:
+    console = Console(record=True, width=200)
+    assert print_probe(_probe_with("no scores here", tmp_path), console)
+    [row] = [line for line in console.export_text().splitlines() if line.startswith("│ constant")]
+    cells = [cell.strip() for cell in row.strip("│").split("│")]
+    assert cells[:4] == ["constant", "14", "14", "-"]
+
+
+def _probe_with(reply: str, log_dir: Path) -> EvalLog:
+    [log] = inspect_eval(
+        urs_probe(), model="none", model_roles={"grader": _judge(reply)}, log_dir=str(log_dir), display="none"
+    )
+    return log
+
+
+def _judge(reply: str) -> Model:
+    def answer(*_: object) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm/model", reply)
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    return get_model("mockllm/model", custom_outputs=answer, config=GenerateConfig(), memoize=False)

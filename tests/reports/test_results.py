@@ -1,0 +1,100 @@
+"""Reading results back from logs."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog, read_eval_log
+
+from urs_inspect.reports import read_result
+from urs_inspect.tasks import urs
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    """Two epochs over the embedded cases."""
+    [header] = inspect_eval(
+        urs(dataset="sample"),
+        model="urs_simulation/weak",
+        model_roles={"grader": "urs_simulation/judge"},
+        log_dir=str(tmp_path_factory.mktemp("logs")),
+        display="none",
+        epochs=2,
+    )
+    return read_eval_log(header.location)
+
+
+def test_result_agrees_with_the_metrics_of_the_harness(log: EvalLog) -> None:
+    result = read_result(log)
+    assert result is not None
+    assert log.results is not None
+    metrics = {score.name: score.metrics for score in log.results.scores if score.reducer == "mean"}
+    assert result.final.mean == pytest.approx(metrics["final"]["mean"].value)
+    assert result.final.low == pytest.approx(metrics["final"]["ci_lower"].value)
+    assert result.final.high == pytest.approx(metrics["final"]["ci_upper"].value)
+    for criterion, estimate in result.by_criterion.items():
+        assert estimate.mean == pytest.approx(metrics[criterion]["mean"].value)
+    groups = metrics["intent_judge"]
+    for name, estimate in {**result.by_group, **result.by_language}.items():
+        assert estimate.mean == pytest.approx(groups[name].value)
+        assert estimate.high - estimate.mean == pytest.approx(groups[f"{name} ±"].value)
+    for (group, language), estimate in result.by_group_and_language.items():
+        assert estimate.mean == pytest.approx(groups[f"{group} {language}"].value)
+
+
+def test_questions_count_once_whatever_the_epochs(log: EvalLog) -> None:
+    result = read_result(log)
+    assert result is not None
+    assert result.samples == 84
+    assert result.final.n == 42
+    assert result.outcomes == {"judged": 84}
+    assert result.judges == ("urs_simulation/judge",)
+    assert result.simulated
+    assert result.self_judged == 0
+
+
+def test_the_last_judgement_counts(log: EvalLog) -> None:
+    judged_twice = log.model_copy(deep=True)
+    for sample in judged_twice.samples or []:
+        assert sample.scores is not None
+        again = sample.scores["intent_judge"].model_copy(deep=True)
+        again.value = dict.fromkeys(again.value, 4.0) if isinstance(again.value, dict) else 4.0
+        sample.scores["intent_judge1"] = again
+        sample.scores["intent_judge_of_somebody_else"] = again.model_copy(update={"value": 1.0})
+    result = read_result(judged_twice)
+    assert result is not None
+    assert result.final.mean == 4.0
+
+
+def test_logs_of_other_tasks_have_no_result(log: EvalLog) -> None:
+    foreign = log.model_copy(deep=True)
+    for sample in foreign.samples or []:
+        sample.scores = {"match": (sample.scores or {})["intent_judge"]}
+    assert read_result(foreign) is None
+
+
+def test_nothing_scored_gives_no_number(log: EvalLog) -> None:
+    failed = log.model_copy(deep=True)
+    for sample in failed.samples or []:
+        assert sample.scores is not None
+        score = sample.scores["intent_judge"]
+        score.value, score.metadata = math.nan, {"outcome": "unscored_refusal", "judges": [], "self_judged": False}
+    result = read_result(failed)
+    assert result is not None
+    assert math.isnan(result.final.mean)
+    assert math.isnan(result.self_judged)
+    assert result.outcomes == {"unscored_refusal": 84}
+
+
+def test_documentation_shows_what_the_demonstration_prints(log: EvalLog) -> None:
+    # The README's table was printed by the demonstration; its column for this model must still be true.
+    result = read_result(log)
+    assert result is not None
+    readme = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"│ ([A-Z][\w ]+?|en|zh) +│ +[\d.]+ ±[\d.]+ │ +([\d.]+ ±[\d.]+) │", readme))
+    expected = {"Final score": result.final, **result.by_group, **result.by_language}
+    assert rows == {
+        name: f"{estimate.mean:.2f} ±{estimate.high - estimate.mean:.2f}" for name, estimate in expected.items()
+    }

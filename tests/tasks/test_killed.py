@@ -1,0 +1,64 @@
+"""A run that is killed half-way is finished by `inspect eval-retry`, without asking again what was answered."""
+
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+
+from tests.servers import says, serving
+from tests.tasks.commands import TIMEOUT, child_environment, inspect_command, succeed
+from tests.tasks.scripted import metric_values, samples_of
+
+CASES = 42
+KILLED_AFTER = 25
+
+
+def test_killed_run_is_finished_by_eval_retry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    logs = tmp_path / "logs"
+    # Every answer bears the number of its request, so that it can be told when it was given.
+    with serving(lambda request: says(f"Answer {request.number}.", delay=0.05), monkeypatch) as server:
+        command = inspect_command(
+            *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--max-connections", "2"),
+            *("--model", "openai-api/local/subject", "--model-role", "grader=urs_simulation/judge"),
+            *("--log-dir", str(logs), "--display", "plain"),
+        )
+        with (tmp_path / "output").open("wb") as output:
+            process = subprocess.Popen(
+                command, env=child_environment(tmp_path), stdout=output, stderr=output, start_new_session=True
+            )
+            server.wait_for(KILLED_AFTER, TIMEOUT)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        asked_before = server.count()
+        [killed] = list_eval_logs(str(logs))
+        assert read_eval_log(killed, header_only=True).status == "started"
+        assert asked_before < CASES
+
+        succeed("eval-retry", killed.name, "--log-dir", str(logs), "--display", "plain", tmp_path=tmp_path)
+        asked = server.count()
+
+    log = finished(logs)
+    assert Counter(sample.id for sample in samples_of(log)) == Counter(expected_ids())
+    assert {sample.epoch for sample in samples_of(log)} == {1}
+    assert metric_values(log, "outcome") == {"frequency_judged": CASES}
+    # Answers with a number below the count at the kill were given before it. The harness writes samples to the log
+    # ten at a time, so that at least two tens of the twenty-five can be reused but for those on their way.
+    numbers = [int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(log)]
+    reused = sum(number < asked_before for number in numbers)
+    assert reused >= 10
+    assert asked - asked_before == CASES - reused
+
+
+def finished(logs: Path) -> EvalLog:
+    [log] = [log for info in list_eval_logs(str(logs)) if (log := read_eval_log(info)).status == "success"]
+    return log
+
+
+def expected_ids() -> list[str]:
+    intents = ("factual_qa", "solve_professional_problem", "text_assistant", "api", "ask_for_advice", "seek_creativity", "leisure")
+    return [f"sample_{intent}_{language}_{n}" for intent in intents for language in ("en", "zh") for n in (1, 2, 3)]

@@ -1,0 +1,130 @@
+"""Importing the package is light, its plain rooms need no harness, and the harness finds its door."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import entry_points, version
+from pathlib import Path
+
+import pytest
+
+import urs_inspect
+
+SOURCE = Path(urs_inspect.__file__).parent
+PLAIN_ROOMS = ("datasets", "rubrics", "judging", "rating")
+HEAVY = ("torch", "vllm", "transformers", "lm_eval", "inspect_ai")
+HEAVIER_THAN_NEEDED = (*HEAVY, "pandas", "numpy", "scipy", "evalica", "openai", "anthropic", "httpx")
+
+
+def module_names(room: str) -> list[str]:
+    """The modules of a room, by their files."""
+    names = []
+    for path in sorted((SOURCE / room).rglob("*.py")):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return names
+
+
+PLAIN_MODULES = [*(name for room in PLAIN_ROOMS for name in module_names(room)), "urs_inspect.errors"]
+
+
+def loaded_after(statement: str, *, offline: bool = False) -> set[str]:
+    """Top-level modules that a fresh interpreter has loaded after a statement."""
+    cut = "import socket; socket.socket.connect = socket.getaddrinfo = None" if offline else "pass"
+    script = (
+        f"{cut}\n{statement}\nimport json, sys\nprint(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_importing_the_package_loads_nothing_heavy_and_calls_nobody() -> None:
+    loaded = loaded_after("import urs_inspect", offline=True)
+    assert "urs_inspect" in loaded
+    assert loaded.isdisjoint(HEAVIER_THAN_NEEDED)
+
+
+@pytest.mark.parametrize("module", PLAIN_MODULES)
+def test_a_plain_module_needs_no_harness(module: str) -> None:
+    loaded = loaded_after(f"import {module}")
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_the_plain_rooms_were_found() -> None:
+    assert {f"urs_inspect.{room}" for room in PLAIN_ROOMS} < set(PLAIN_MODULES)
+    assert len(PLAIN_MODULES) > 12
+
+
+def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
+    loaded = loaded_after(
+        "import json\n"
+        "from urs_inspect.datasets import Vocabulary, in_proportion, load_urs\n"
+        "from urs_inspect.judging import PromptBuilder, read_reply\n"
+        "from urs_inspect.rating import mean_interval, pooled_deviation\n"
+        "from urs_inspect.rubrics import load_rubric\n"
+        "rubric = load_rubric()\n"
+        "data = load_urs('sample', Vocabulary(rubric.intent_id, rubric.language_code))\n"
+        "case = in_proportion(data.cases, 0)[0]\n"
+        "PromptBuilder(rubric).build(case.intent, case.language, question='q', reference='r', answer='a')\n"
+        "reply = json.dumps({rubric.languages['en'].final.name: 7})\n"
+        "assert read_reply(reply, rubric, rubric.intents[case.intent].criteria).final == 7\n"
+        "mean_interval([1, 2, 3]); pooled_deviation([[1, 2]])",
+        offline=True,
+    )
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_tasks_are_loaded_when_they_are_first_used() -> None:
+    from urs_inspect import tasks
+
+    assert urs_inspect.urs is tasks.urs
+    assert urs_inspect.urs_probe is tasks.urs_probe
+    assert "inspect_ai" in loaded_after("import urs_inspect; urs_inspect.urs")
+
+
+def test_every_public_name_exists_and_no_other() -> None:
+    for name in urs_inspect.__all__:
+        assert getattr(urs_inspect, name) is not None
+    with pytest.raises(AttributeError, match="module 'urs_inspect' has no attribute 'nope'"):
+        urs_inspect.nope  # noqa: B018
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert urs_inspect.__version__ == version("urs-inspect")
+
+
+def test_the_harness_finds_the_one_door() -> None:
+    [door] = entry_points(group="inspect_ai", name="urs_inspect")
+    assert door.value == "urs_inspect._registry"
+    registry = door.load()
+    assert registry.__name__ == "urs_inspect._registry"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("task", "urs"),
+        ("task", "urs_probe"),
+        ("solver", "null_answer"),
+        ("scorer", "intent_judge"),
+        ("scorer", "judge_outcome"),
+        ("metric", "group_mean"),
+        ("metric", "split_group_mean"),
+        ("metric", "added_criteria"),
+        ("metric", "self_judged"),
+        ("metric", "judge_alpha"),
+        ("metric", "epoch_deviation"),
+    ],
+)
+def test_the_door_registers_everything_under_the_name_of_the_package(kind: str, name: str) -> None:
+    from inspect_ai._util.registry import registry_info
+
+    import urs_inspect._registry as registry
+
+    info = registry_info(getattr(registry, name))
+    assert (info.type, info.name) == (kind, f"urs_inspect/{name}")
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (SOURCE / "py.typed").is_file()
