@@ -1,4 +1,4 @@
-# `make demo` and `make test` need Python 3.10 or newer and a package index, nothing else.
+# `make demo` and `make test` need Python 3.11 or newer and a package index, nothing else.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -12,6 +12,8 @@ help:
 	@echo "make check   lint, types and import contracts"
 
 $(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is older than 3.11, which inspect-ai needs; name another: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
@@ -35,9 +37,7 @@ types: $(VENV)/installed-dev
 
 contracts: $(VENV)/installed-dev
 	$(BIN)/lint-imports
-	@# The harness's own linter needs Python 3.11.
-	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
-		$(BIN)/inspect-evals-lint urs_inspect --preset single-eval; fi
+	$(BIN)/inspect-evals-lint urs_inspect --preset single-eval
 
 check: lint types contracts
 

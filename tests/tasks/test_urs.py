@@ -10,7 +10,8 @@ import pytest
 from inspect_ai import Epochs, Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import ModelEvent
-from inspect_ai.log import EvalLog, EvalScore
+from inspect_ai.log import EvalLog, EvalSample, EvalScore, resolve_sample_attachments
+from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import match
 from inspect_ai.solver import generate
 from scipy.stats import t as student
@@ -76,6 +77,13 @@ def result_of(log: EvalLog, name: str) -> EvalScore:
     return result
 
 
+def sent_to_judge(sample: EvalSample) -> list[ChatMessage]:
+    """What the only call of a judge was sent; the log keeps long texts apart."""
+    events = resolve_sample_attachments(sample).events
+    [judging] = [event for event in events if isinstance(event, ModelEvent) and event.role == "grader"]
+    return judging.input
+
+
 # The run
 
 
@@ -110,8 +118,7 @@ def test_static_part_of_the_prompt_is_one_text_for_each_intent_and_language(simu
     hashes: dict[tuple[str, str], set[str]] = defaultdict(set)
     for sample in samples_of(simulated):
         kind = (sample.metadata["intent"], sample.metadata["language"])
-        [judging] = [event for event in sample.events if isinstance(event, ModelEvent) and event.role == "grader"]
-        texts[kind].add(judging.input[0].text)
+        texts[kind].add(sent_to_judge(sample)[0].text)
         assert sample.scores is not None
         hashes[kind].add((sample.scores["intent_judge"].metadata or {})["prompt_sha256"])
 
@@ -364,8 +371,7 @@ def test_answers_are_asked_for_with_the_question_alone(tmp_path: Path):
     questions = {sample.input for sample in samples_of(log)}
     assert {tuple(message.text for message in messages) for messages in subject.seen} == {(q,) for q in questions}
     for sample in samples_of(log):
-        [judging] = [event for event in sample.events if isinstance(event, ModelEvent) and event.role == "grader"]
-        assert between(judging.input[1].text, "<answer_to_rate>", "</answer_to_rate>") == "An answer."
+        assert between(sent_to_judge(sample)[1].text, "<answer_to_rate>", "</answer_to_rate>") == "An answer."
 
 
 # The published data

@@ -186,7 +186,7 @@ def _term(rubric: Rubric, criterion: str, language: str) -> dict[str, object]:
 
 
 def _delimiters(case: str) -> re.Pattern[str] | None:
-    """What stands around the materials in the frame, as one pattern that forgives case, width, blanks and what is invisible."""
+    """What stands around the materials in the frame, as one pattern that forgives case, width and blanks."""
     literals = {part.strip() for part in re.split(r"\x00\w+\x00|\n", case)}
     patterns = sorted((_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True)
     return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None

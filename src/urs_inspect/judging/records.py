@@ -109,11 +109,14 @@ class _Pairs(list[tuple[str, Any]]):
     """A JSON object as pairs, so that a key written twice is noticed."""
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
+
+
 def _pairs(text: str) -> Iterable[tuple[str, Any]]:
     straight = text.translate(_TO_ASCII)
     for candidate in dict.fromkeys((text, straight)):  # as it stands first: a string may quote “Final Score”: 10
         try:
-            return cast("_Pairs", json.loads(candidate, object_pairs_hook=_Pairs))
+            return cast("_Pairs", _DECODER.decode(candidate))
         except (ValueError, RecursionError):
             continue
     return _loose_pairs(straight)
@@ -133,4 +136,4 @@ def _unwrap(value: Any) -> Any:
     if isinstance(value, _Pairs):
         scores = [inner for key, inner in value if key.strip().casefold() in _NESTED_KEYS]
         return scores[0] if len(scores) == 1 else str(value)
-    return value.translate(_TO_ASCII) if isinstance(value, str) else value
+    return value.translate(_TO_ASCII) if isinstance(value, str) and not value.isascii() else value

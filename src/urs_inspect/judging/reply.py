@@ -68,8 +68,8 @@ def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFai
 
 def _number(key: str, value: Any) -> int | JudgeFailure | None:
     """Read one value; None where the judge left it out."""
-    if value is None:
-        return None
+    if value is None or (type(value) is int and LOWEST <= value <= HIGHEST):
+        return value
     if isinstance(value, bool):
         return JudgeFailure("not_a_number", f"The score of '{key}' is {_shown(value)}, not a number.")
     text = str(value).strip().strip("*").strip()
