@@ -151,6 +151,7 @@ def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatSer
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 128
     owner: ChatServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:

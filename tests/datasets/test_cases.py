@@ -63,6 +63,11 @@ def test_kinds_alternate_as_worked_out_by_hand() -> None:
     assert [case.language for case in ordered] == ["en", "en", "en", "zh", "en", "en"]
 
 
+def test_at_a_tie_the_smaller_id_comes_first() -> None:
+    cases = [UrsCase("z", "q", "r", "a", "en"), UrsCase("y", "q", "r", "b", "en"), UrsCase("x", "q", "r", "c", "en")]
+    assert ids(in_proportion(cases, seed=0)) == ["x", "y", "z"]
+
+
 def test_the_order_of_a_seed_is_the_same_on_every_machine() -> None:
     # Written down once; a change here breaks the comparison with every earlier run under --limit.
     cases = make({("a", "en"): 4, ("b", "zh"): 2})

@@ -91,7 +91,7 @@ def written_replies(draw: st.DrawFn) -> Written:
     quotes = draw(st.sampled_from(_QUOTES))
     colon = draw(st.sampled_from([":", ": ", " : ", "：", "： "]))
     comma = draw(st.sampled_from([",", ", ", "，", ",\n  "]))
-    opening, closing = draw(st.sampled_from(["{}", "｛｝"]))
+    opening, closing = draw(st.sampled_from([("{", "}"), ("｛", "｝")]))
     given_keys = [FINAL, *(key for key, score in scores.items() if score is not None)]
     written_final = spellings(FINAL) if len(given_keys) > 1 else full_names(FINAL)
     pairs = []

@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -84,11 +85,13 @@ def _full_width(char: str) -> str:
 def disguised(draw: st.DrawFn, literals: list[str]) -> str:
     """A line of the frame in any case and width, with blanks between its words and invisible characters anywhere."""
     words = []
+    changes: list[Callable[[str], str]] = [str, str.upper, str.title, str.swapcase]
     for word in re.findall(r"\w+|[^\w\s]", draw(st.sampled_from(literals))):
-        change = draw(st.sampled_from([str, str.upper, str.title, str.swapcase]))
+        change = draw(st.sampled_from(changes))
         chars = [_full_width(char) if draw(st.integers(0, 3)) == 0 else char for char in change(word)]
         words.append(draw(st.sampled_from(["", "", "", *INVISIBLE])).join(chars))
-    return draw(st.sampled_from(_BLANKS)).join(words)
+    blank: str = draw(st.sampled_from(_BLANKS))
+    return blank.join(words)
 
 
 def _materials(language: str) -> st.SearchStrategy[str]:

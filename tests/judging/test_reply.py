@@ -79,7 +79,7 @@ NOTATIONS = {
     "comments": '{"Factuality": 8, // good\n "Final Score": 7}',
     "nested scores": '{"Factuality": {"score": 8}, "Final Score": {"score": 7}}',
     "nested scores with reasons": '{"Factuality": {"reason": "Right.", "score": 8}, "Final Score": {"Score": "7/10"}}',
-    "nested scores, python, apostrophe": "{'Factuality': {'score': 8, 'why': 'it isn\\'t'}, 'Final Score': {'score': 7}}",
+    "nested scores, python, apostrophe": "{'Factuality': {'score': 8, 'why': 'isn\\'t'}, 'Final Score': {'score': 7}}",
     "nested Chinese scores": '{"事实正确性": {"得分": 8, "理由": "对"}, "综合得分": {"分数": "7分"}}',
     "wrapped": '{"scores": {"Factuality": 8, "Final Score": 7}}',
     "extra keys": '{"Factuality": 8, "Final Score": 7, "Confidence": 0.9, "Notes": ["a", "b"], "Meta": {"k": 1}}',
@@ -103,7 +103,7 @@ NOTATIONS = {
     "closing brace in a reason": '{"Factuality": 8, "reason": "a } is missing", "Final Score": 7}',
     "opening brace in a reason": '{"Factuality": 8, "reason": "a { too many", "Final Score": 7}',
     "braces in a python reason": "{'Factuality': 8, 'reason': 'a { too many', 'Final Score': 7}",
-    "curly quotes in a JSON string": '{"Factuality": 8, "note": "They wrote “Final Score”: 10, “x”.", "Final Score": 7}',
+    "curly quotes in a JSON string": '{"Factuality": 8, "note": "It wrote “Final Score”: 10, “x”.", "Final Score": 7}',
     "full-width digits in a JSON string": '{"Factuality": "８／１０", "Final Score": "７．０分"}',
     "a long reason that names a score": '{"评语": "'
     + "很好，" * 60

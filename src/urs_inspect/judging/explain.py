@@ -8,6 +8,9 @@ from urs_inspect.rubrics import FINAL, Rubric, normalise_key
 
 _LEAD = re.compile(r"^[\s#*>\-•\d.、()（）]*")
 _HEAD_END = re.compile(r"[:：(（\-—–*]")
+_BRACKETS = re.compile(r"[\s*]*[(（]([^()（）]*)[)）]")
+_FENCE = re.compile(r"```\w*\s*\Z")
+_FENCE_END = re.compile(r"\s*(?:```|\Z)")
 _MAX_HEADING = 80
 
 
@@ -24,7 +27,7 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str) -> st
         Markdown: the final score, then a heading with score and reason for each criterion. A reply that has
         no recognisable parts is quoted whole below the scores.
     """
-    parts = _parts(_without_record(text, rubric), rubric)
+    parts = _parts(_without_record(text, rubric), rubric, {*record.criteria, FINAL})
     lines = [f"**{rubric.languages[language].final.name}: {record.final}**"]
     opening = parts.pop("", "").strip()
     found = False
@@ -45,33 +48,41 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str) -> st
 def _without_record(text: str, rubric: Rubric) -> str:
     for span, record in records(text, rubric):
         if record.is_complete:
-            text = text[: span.start] + text[span.end :]
-            return re.sub(r"```\w*\s*```", "", text).strip()
+            before, after = text[: span.start], text[span.end :]
+            if (fence := _FENCE.search(before)) and (end := _FENCE_END.match(after)):
+                before, after = before[: fence.start()], after[end.end() :]
+            return (before + after).strip()
     return text
 
 
-def _parts(text: str, rubric: Rubric) -> dict[str, str]:
-    """Cut the reasoning at lines that name a criterion; the key '' holds what comes before the first."""
+def _parts(text: str, rubric: Rubric, keys: set[str]) -> dict[str, str]:
+    """Cut the reasoning at lines that name one of the keys; the key '' holds what comes before the first."""
     parts: dict[str, list[str]] = {"": []}
     current = ""
     for line in text.splitlines():
-        key = _heading(line, rubric)
-        if key is not None and key not in parts:
-            current, rest = key, _after_heading(line)
+        key, rest = _heading(line, rubric)
+        if key in keys and key not in parts:
+            current = key
             parts[current] = [rest] if rest else []
         else:
             parts[current].append(line)
     return {key: "\n".join(lines) for key, lines in parts.items()}
 
 
-def _heading(line: str, rubric: Rubric) -> str | None:
+def _heading(line: str, rubric: Rubric) -> tuple[str, str]:
+    """The score key that a line names as its heading, '' if none, and what follows on the line."""
     body = _LEAD.sub("", line, count=1)
     if not body or line == body:  # a heading has a mark: #, *, a number
-        return None
+        return "", ""
     name = _HEAD_END.split(body, maxsplit=1)[0]
-    return rubric.keys_by_spelling.get(normalise_key(name)) if len(name) <= _MAX_HEADING else None
+    if len(name) > _MAX_HEADING:
+        return "", ""
+    rest = body[len(name) :]
+    if (brackets := _BRACKETS.match(rest)) and _is_label(brackets.group(1), rubric):
+        rest = rest[brackets.end() :]
+    return rubric.keys_by_spelling.get(normalise_key(name), ""), rest.lstrip(" *:：-—–").rstrip(" *")
 
 
-def _after_heading(line: str) -> str:
-    _, colon, rest = line.replace("：", ":").partition(":")
-    return rest.strip(" *") if colon else ""
+def _is_label(text: str, rubric: Rubric) -> bool:
+    """Whether brackets behind a heading hold the score or the name in another language, and no reason."""
+    return any(char.isdigit() for char in text) or normalise_key(text) in rubric.keys_by_spelling

@@ -40,7 +40,7 @@ class JudgePrompt:
             providers' prompt caches hit; empty if the frame has no such part.
         case: The part that holds the case.
         version: Name and version of the rubric.
-        sha256: SHA-256 of the static part and the frame that it came from.
+        sha256: SHA-256 of the frame and of all that it says apart from question, reference and answer.
     """
 
     instructions: str
@@ -143,13 +143,13 @@ def _build_frame(rubric: Rubric, intent: str, language: str) -> _Frame:
             raise InputError(f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or none")
         instructions = _render(template, "instructions", context) if template.blocks else ""
         case = _render(template, "case", {**context, **{name: _MARK.format(name) for name in _MATERIALS}})
-    except TemplateError as error:
+    except (TemplateError, ArithmeticError, LookupError, TypeError) as error:  # whatever an expression can do
         line = getattr(error, "lineno", None)
-        raise InputError(f"{place}{f', line {line}' if line else ''}: {error.message}") from error
+        raise InputError(f"{place}{f', line {line}' if line else ''}: {error}") from error
     for name in _MATERIALS[::2]:
         if _MARK.format(name) not in case:
             raise InputError(f"{place}: does not use {{{{ {name} }}}}, which every judge needs")
-    digest = hashlib.sha256(f"{texts.frame}\x00{instructions}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{texts.frame}\x00{instructions}\x00{case}".encode()).hexdigest()
     return _Frame(template, context, instructions, _delimiters(case), digest)
 
 

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from urs_inspect.rubrics import FINAL, Rubric, normalise_key
 
@@ -35,8 +35,7 @@ _NESTED_SCORE = re.compile(
 _NESTED_KEYS = frozenset({"score", "rating", "value", "分数", "得分", "评分", "打分"})
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A text between matching braces: positions of the opening brace and just after the closing one."""
 
     start: int

@@ -9,7 +9,7 @@ from urs_inspect.judging.records import RawRecord, records
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
 _NUMBER = re.compile(
-    r"([+-]?\d{1,99})(?:\.(\d{1,99}))?\s*(?:/\s*(\d{1,6})(?:\.0+)?\s*分?|分\s*(?:/\s*(\d{1,6})\s*分)?|points?)?\s*",
+    r"([+-]?\d{1,99})(?:\.(\d{1,99}))?\s*(?:分?\s*/\s*(\d{1,6})(?:\.0+)?\s*分?|分|points?)?\s*",
     re.IGNORECASE,
 )
 _ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})
@@ -78,8 +78,8 @@ def _number(key: str, value: Any) -> int | JudgeFailure | None:
     match = _NUMBER.fullmatch(text)
     if match is None:
         return JudgeFailure("not_a_number", f"The score of '{key}' is {_shown(value)}, not a number.")
-    whole, decimals, *denominators = match.groups()
-    if any(denominator is not None and int(denominator) != HIGHEST for denominator in denominators):
+    whole, decimals, denominator = match.groups()
+    if denominator is not None and int(denominator) != HIGHEST:
         return JudgeFailure("out_of_range", f"The score of '{key}' is {_shown(value)}, not out of {HIGHEST}.")
     if decimals is not None and decimals.strip("0"):
         return JudgeFailure("not_an_integer", f"The score of '{key}' is {_shown(value)}, not a whole number.")

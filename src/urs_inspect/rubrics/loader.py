@@ -29,24 +29,32 @@ def load_rubric(rubric: str | None = None, prompt: str | None = None) -> Rubric:
     Raises:
         InputError: If a file cannot be read or does not fit; the message names file, key and what is allowed.
     """
+    if not rubric and not prompt:
+        return _load_built_in()
     return _load(
-        str(Path(rubric).expanduser().resolve()) if rubric else None,
-        str(Path(prompt).expanduser().resolve()) if prompt else None,
+        Path(rubric).expanduser().resolve() if rubric else None,
+        Path(prompt).expanduser().resolve() if prompt else None,
     )
 
 
-@lru_cache(maxsize=16)
-def _load(rubric: str | None, prompt: str | None) -> Rubric:
+@lru_cache(maxsize=1)
+def _load_built_in() -> Rubric:
+    return _load(None, None)
+
+
+def _load(rubric: Path | None, prompt: Path | None) -> Rubric:
     source = _BUILT_IN / "rubric.yaml"
     raw = _built_in()
     if rubric is not None:
-        source = Path(rubric)
+        source = rubric
         raw = _overlay(raw, source)
     if prompt is not None:
-        frame = _read_text(Path(prompt), "prompt")
+        frame = _read_text(prompt, "prompt")
+        if not frame.strip():
+            raise InputError(f"prompt: '{prompt}' is empty")
         for language in raw["languages"].values():
             if isinstance(language, dict):
-                language |= {"frame": frame, "frame_source": Path(prompt).name}
+                language |= {"frame": frame, "frame_source": prompt.name}
     try:
         return Rubric.model_validate(raw)
     except ValidationError as error:
