@@ -1,0 +1,99 @@
+"""Typed cases with human labels, by which judges are measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Preference = Literal["a", "b", "tie"]
+"""Which of two responses is better."""
+
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+
+
+@dataclass(frozen=True)
+class PairCase:
+    """Two responses to one prompt, with the label of who is better.
+
+    Attributes:
+        id: Stable id.
+        prompt: What the user asked.
+        response_a: First response, in the order of the file.
+        response_b: Second response.
+        label: Which is better as a whole.
+        group: Subset or scenario that it is reported in.
+        dimensions: Dimension -> which is better on it; empty where the bench has only overall labels.
+    """
+
+    id: str
+    prompt: str
+    response_a: str
+    response_b: str
+    label: Preference
+    group: str
+    dimensions: Mapping[str, Preference] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PairData:
+    """A pairwise bench.
+
+    Attributes:
+        name: Its name, or the path of a user's file.
+        sha256: Hash of the file or files.
+        cases: The pairs, in the order of the file.
+        skipped: One line for each row left out, with the reason.
+    """
+
+    name: str
+    sha256: str
+    cases: tuple[PairCase, ...]
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any label is a tie, so that a judge may answer so."""
+        return any(case.label == "tie" or "tie" in case.dimensions.values() for case in self.cases)
+
+
+@dataclass(frozen=True)
+class RatingCase:
+    """One response with the rating that people (or a reference judge) gave it.
+
+    Attributes:
+        id: Stable id.
+        prompt: What the user asked; equal prompts form one cluster.
+        response: The response.
+        rating: The label.
+        group: Category that it is reported in.
+        reference: A reference answer, where the bench has one that may be shown; else empty.
+        intent: URS intent id, for labels on URS-style answers; else empty.
+        language: Language code, likewise.
+    """
+
+    id: str
+    prompt: str
+    response: str
+    rating: float
+    group: str
+    reference: str = ""
+    intent: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class RatingData:
+    """A single-rating bench.
+
+    Attributes:
+        name: Its name, or the path of a user's file.
+        sha256: Hash of the file.
+        scale: Lowest and highest possible label.
+        cases: The responses, in the order of the file.
+        skipped: One line for each row left out, with the reason.
+    """
+
+    name: str
+    sha256: str
+    scale: tuple[float, float]
+    cases: tuple[RatingCase, ...]
+    skipped: tuple[str, ...] = ()

@@ -1,0 +1,93 @@
+"""Scenarios, needs and dimensions of SaMer (paper, Tables A1 and A2), with definitions in our own words."""
+
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing_extensions import Self
+
+from urs_inspect.errors import InputError, choices
+
+_FILE = Path(__file__).parent / "taxonomy.yaml"
+
+
+class Scenario(BaseModel):
+    """One kind of request, and the dimensions on which its responses are compared.
+
+    Attributes:
+        name: Readable name.
+        need: The human need that it serves, one of five, or `other`.
+        description: What the user wants in this scenario.
+        dimensions: Dimension -> what a good response does on it in this scenario.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1)
+    need: str = Field(min_length=1)
+    description: str = Field(min_length=1)
+    dimensions: dict[str, str] = Field(min_length=1)
+
+
+class Taxonomy(BaseModel):
+    """The whole taxonomy.
+
+    Attributes:
+        name: Name of the taxonomy.
+        version: Version of its texts.
+        dimensions: All dimensions in the output order of the published checkpoint (42 units).
+        aliases: Other names of dimensions, as data sets write them.
+        scenarios: Scenarios by id.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
+
+    name: str
+    version: str
+    dimensions: tuple[str, ...]
+    aliases: dict[str, str]
+    scenarios: dict[str, Scenario]
+
+    @model_validator(mode="after")
+    def _names_resolve(self) -> Self:
+        for scenario_id, scenario in self.scenarios.items():
+            for dimension in scenario.dimensions:
+                if dimension not in self.dimensions:
+                    raise ValueError(f"scenarios.{scenario_id}: unknown dimension '{dimension}'")
+        for alias, dimension in self.aliases.items():
+            if dimension not in self.dimensions:
+                raise ValueError(f"aliases.{alias}: unknown dimension '{dimension}'")
+        return self
+
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """All needs, in the order of the scenarios."""
+        return tuple(dict.fromkeys(scenario.need for scenario in self.scenarios.values()))
+
+    def dimension(self, name: str) -> str:
+        """Resolve a dimension or its alias.
+
+        Raises:
+            InputError: If there is no such dimension.
+        """
+        resolved = self.aliases.get(name, name)
+        if resolved not in self.dimensions:
+            raise InputError(f"unknown dimension '{name}'; allowed: {choices(self.dimensions)}")
+        return resolved
+
+    def scenario(self, name: str) -> Scenario:
+        """Find a scenario by its id.
+
+        Raises:
+            InputError: If there is no such scenario.
+        """
+        if name not in self.scenarios:
+            raise InputError(f"unknown scenario '{name}'; allowed: {choices(self.scenarios)}")
+        return self.scenarios[name]
+
+
+@lru_cache(maxsize=1)
+def load_taxonomy() -> Taxonomy:
+    """Load the taxonomy that comes with the package."""
+    return Taxonomy.model_validate(yaml.safe_load(_FILE.read_text(encoding="utf-8")))
