@@ -15,7 +15,8 @@ import pytest
 import tenacity.nap
 
 from urs_inspect.datasets import SOURCES, URS, PinnedFile, Vocabulary, load_urs
-from urs_inspect.datasets.sources import cache_dir, cache_path, fetch, find_source, locate, sha256_of
+from urs_inspect.datasets.pinned import find_source
+from urs_inspect.datasets.sources import cache_dir, cache_path, fetch, locate, sha256_of
 from urs_inspect.errors import InputError
 
 # More than one chunk of the reader and of the downloader, so that hashing by chunks is put to the test.

@@ -1,17 +1,12 @@
 """`urs-inspect data`: the pinned files, where they are, and whether they are intact."""
 
+from pathlib import Path
+
 import click
 from rich.console import Console
 
-from urs_inspect.datasets.sources import (
-    SOURCES,
-    PinnedFile,
-    cache_path,
-    fetch,
-    find_source,
-    locate,
-    sha256_of,
-)
+from urs_inspect.datasets.pinned import SOURCES, PinnedFile, find_source
+from urs_inspect.datasets.sources import cache_path, fetch, locate, sha256_of
 from urs_inspect.errors import InputError
 
 
@@ -22,20 +17,20 @@ def data() -> None:
 
 @data.command("list")
 def list_() -> None:
-    """Show every pinned file and whether a verified copy is here."""
+    """Show every published file and whether a copy is here."""
     console = Console(soft_wrap=True, highlight=False)
     for source in SOURCES.values():
         console.print(f"[bold]{source.name}[/bold]")
         console.print(f"  here:    {locate(source) or 'no'}")
-        console.print(f"  address: {source.url}")
-        console.print(f"  sha256:  {source.sha256}")
+        console.print(f"  address: {source.url or f'none pinned; {source.instead}'}")
+        console.print(f"  sha256:  {source.sha256 or 'hash not known'}")
         console.print(f"  licence: {source.licence}")
 
 
 @data.command("fetch")
 @click.argument("names", nargs=-1)
 def fetch_(names: tuple[str, ...]) -> None:
-    """Download what is not here yet: all files, or those NAMED."""
+    """Download what is not here yet: all files that have an address, or those NAMED."""
     console = Console(soft_wrap=True)
     for source in _chosen(names):
         console.print(f"{source.name}: {fetch(source)}", highlight=False)
@@ -44,7 +39,7 @@ def fetch_(names: tuple[str, ...]) -> None:
 @data.command()
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Hash the copies again: all files, or those NAMED. Fails if one is missing or damaged."""
+    """Hash the copies again: all files that have an address, or those NAMED. Fails if one is missing or damaged."""
     console = Console(soft_wrap=True)
     faults = 0
     for source in _chosen(names):
@@ -53,7 +48,7 @@ def verify(names: tuple[str, ...]) -> None:
         except InputError as error:
             found, state = None, str(error)
         else:
-            state = f"intact: {found}" if found else _absence(source)
+            state = _presence(source, found) if found else _absence(source)
         faults += found is None
         console.print(f"{source.name}: {state}", highlight=False)
     if faults:
@@ -61,10 +56,16 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
-    return [find_source(name) for name in names] or list(SOURCES.values())
+    return [find_source(name) for name in names] or [source for source in SOURCES.values() if source.url]
+
+
+def _presence(source: PinnedFile, path: Path) -> str:
+    return f"intact: {path}" if source.verified else f"here, hash not known: {path} has sha256 {sha256_of(path)}"
 
 
 def _absence(source: PinnedFile) -> str:
+    if not source.url:
+        return f"not here; {source.instead}"
     path = cache_path(source)
     if not path.is_file():
         return f"not here; `urs-inspect data fetch {source.name}` gets it"

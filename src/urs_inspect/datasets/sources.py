@@ -1,65 +1,19 @@
-"""Pinned files: where they come from, what they must hash to, where they are kept."""
+"""Copies of the published files: where they are kept, whether they are intact, and getting them."""
 
 import hashlib
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+import tempfile
 from pathlib import Path
-from types import MappingProxyType
 
 import platformdirs
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect.datasets.pinned import PinnedFile
+from urs_inspect.errors import InputError
 
 CACHE_VARIABLE = "URS_INSPECT_CACHE_DIR"
 DATA_VARIABLE = "URS_INSPECT_DATA_DIR"
 _TIMEOUT = 30.0
 """Seconds without a byte after which a download is given up."""
-
-
-@dataclass(frozen=True)
-class PinnedFile:
-    """A published file at one commit.
-
-    Attributes:
-        name: How commands call it.
-        path: Relative path below the cache and data directories.
-        url: Address, with the commit in it.
-        sha256: Hash of the content.
-        licence: What its repository says about its use.
-        instead: What a user without the file can do, for the error message.
-    """
-
-    name: str
-    path: str
-    url: str
-    sha256: str
-    licence: str
-    instead: str = ""
-
-
-URS = PinnedFile(
-    name="urs",
-    path="urs/data_all.csv",
-    url="https://raw.githubusercontent.com/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
-    sha256="6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2",
-    licence="no licence file in its repository; the paper says Apache",
-    instead="-T dataset=sample runs the small set that comes with this package",
-)
-
-SOURCES: Mapping[str, PinnedFile] = MappingProxyType({source.name: source for source in (URS,)})
-"""All pinned files by name."""
-
-
-def find_source(name: str) -> PinnedFile:
-    """Look up a pinned file.
-
-    Raises:
-        InputError: If there is none of that name.
-    """
-    if name not in SOURCES:
-        raise InputError(f"unknown data '{name}'; allowed: {choices(list(SOURCES))}")
-    return SOURCES[name]
 
 
 def cache_dir() -> Path:
@@ -78,7 +32,7 @@ def locate(source: PinnedFile) -> Path | None:
 
     Returns:
         The copy below `URS_INSPECT_DATA_DIR`, else the one in the cache; None if there is neither. A damaged
-        copy in the cache counts as none, because fetching replaces it.
+        copy in the cache counts as none, because fetching replaces it. Where no hash is known, any copy will do.
 
     Raises:
         InputError: If the copy below `URS_INSPECT_DATA_DIR` has another hash: that file is the user's.
@@ -87,15 +41,14 @@ def locate(source: PinnedFile) -> Path | None:
     if own:
         path = Path(own).expanduser() / source.path
         if path.is_file():
-            actual = sha256_of(path)
-            if actual != source.sha256:
+            if source.verified and (actual := sha256_of(path)) != source.sha256:
                 raise InputError(
                     f"{path} ({DATA_VARIABLE}) is not the pinned '{source.name}' file: "
                     f"sha256 {actual}, expected {source.sha256}"
                 )
             return path
     path = cache_path(source)
-    return path if path.is_file() and sha256_of(path) == source.sha256 else None
+    return path if path.is_file() and (not source.verified or sha256_of(path) == source.sha256) else None
 
 
 def fetch(source: PinnedFile) -> Path:
@@ -116,25 +69,45 @@ def download_into_cache(source: PinnedFile) -> Path:
     """Download a file, verify it and put it into the cache in one step.
 
     Raises:
-        InputError: If the download fails or has another hash; what was in the cache stays.
+        InputError: If it has no address, the download fails or has another hash; what was in the cache stays.
     """
+    if not source.url:
+        raise InputError(
+            f"the '{source.name}' data has no pinned address: {source.instead}\n"
+            f"  Put the file at <dir>/{source.path} and set {DATA_VARIABLE}=<dir>."
+        )
     import httpx
     from inspect_ai.util import download
     from tenacity import RetryError
 
     target = cache_path(source)
     try:
+        if not source.verified:
+            return _download_unverified(source.url, target)
         return download(source.url, source.sha256, target, timeout=_TIMEOUT)
     except (httpx.HTTPError, RetryError, OSError, ValueError) as error:
         cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
         raise InputError(
             f"cannot get the '{source.name}' data: {type(cause).__name__}: {cause}\n"
             f"  address: {source.url}\n"
-            f"  sha256:  {source.sha256}\n"
+            f"  sha256:  {source.sha256 or 'hash not known'}\n"
             f"  Put the file at <dir>/{source.path} and set {DATA_VARIABLE}=<dir>, "
             f"or run `urs-inspect data fetch {source.name}` with network access."
             + (f"\n  Without it: {source.instead}" if source.instead else "")
         ) from error
+
+
+def _download_unverified(url: str, target: Path) -> Path:
+    """Download what cannot be verified; a transfer cut short is an error, and no part of it stays."""
+    import httpx
+
+    response = httpx.get(url, follow_redirects=True, timeout=_TIMEOUT)
+    response.raise_for_status()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        whole = Path(folder) / target.name
+        whole.write_bytes(response.content)
+        return whole.replace(target)
 
 
 def sha256_of(path: Path) -> str:

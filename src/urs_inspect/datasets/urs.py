@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from urs_inspect.datasets.cases import UrsData
-from urs_inspect.datasets.sources import URS, fetch
+from urs_inspect.datasets.pinned import URS
+from urs_inspect.datasets.sources import fetch
 from urs_inspect.datasets.tabular import Vocabulary, read_cases
 from urs_inspect.errors import InputError
 

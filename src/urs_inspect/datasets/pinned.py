@@ -1,0 +1,163 @@
+"""The published files: where they come from and what they must hash to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from urs_inspect.errors import InputError, choices
+
+
+@dataclass(frozen=True)
+class PinnedFile:
+    """A published file at one commit, or one that only the user can get.
+
+    Attributes:
+        name: How commands call it.
+        path: Relative path below the cache and data directories.
+        url: Address, with the commit in it; empty if none can be pinned, so that the user must get the file.
+        sha256: Hash of the content; empty if it is not known, so that a copy cannot be checked.
+        licence: What its repository says about its use.
+        instead: What a user without the file can do, for the error message.
+    """
+
+    name: str
+    path: str
+    url: str
+    sha256: str
+    licence: str
+    instead: str = ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether a copy can be checked."""
+        return bool(self.sha256)
+
+
+_RAW = "https://raw.githubusercontent.com"
+_PROMETHEUS = f"{_RAW}/prometheus-eval/prometheus-eval"
+_LLMBAR = f"{_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
+
+URS = PinnedFile(
+    name="urs",
+    path="urs/data_all.csv",
+    url=f"{_RAW}/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
+    sha256="6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2",
+    licence="no licence file in its repository; the paper says Apache",
+    instead="-T dataset=sample runs the small set that comes with this package",
+)
+
+MD_EVAL = PinnedFile(
+    name="md_eval",
+    path="md_eval/test.json",
+    url=f"{_RAW}/Irving-Feng/SaMer/23553434a5337d97134b076223413201d9c6eee9/data/benchmark/MD-Eval/test.json",
+    sha256="df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02",
+    licence="MIT",
+)
+
+HHH = PinnedFile(
+    name="hhh",
+    path="judge_bench/hhh_alignment_eval.json",
+    url=f"{_PROMETHEUS}/8536c6d6f69f492fb364a2173e522d4dad034488/eval/benchmark/data/hhh_alignment_eval.json",
+    sha256="fe6655dfeec99d04d582692767c736f2385b5e067f0b894d1b73a32af7be9c9e",
+    licence="Apache-2.0",
+)
+
+AUTOJ = PinnedFile(
+    name="autoj",
+    path="judge_bench/autoj_pairwise.json",
+    url=f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data/autoj_pairwise.json",
+    sha256="56f32fad71d9b6b33bc4d51794c324981e26355bcbf3ce4908d7f8ddcc61f80e",
+    licence="none in the repository of AutoJ; this copy of it lies in one under Apache-2.0",
+)
+
+VICUNA = PinnedFile(
+    name="vicuna",
+    path="judge_bench/vicuna_eval.json",
+    url=f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data/vicuna_eval.json",
+    sha256="131550a5815f75014a3ea71b0f534fb7ef0ca49b714c4e66935c35fdee1daacc",
+    licence="Apache-2.0",
+)
+
+MT_BENCH = PinnedFile(
+    name="mt_bench",
+    path="judge_bench/mt_bench_eval.json",
+    url=f"{_PROMETHEUS}/71bba040bc5147ed9b067fac334b8f21497e6a8c/eval/benchmark/data/mt_bench_eval.json",
+    sha256="5bf33413c34173c3b94f008499fd9098fb6338d5d1cf64f341e8e0c9b9f105cf",
+    licence="Apache-2.0",
+)
+
+
+def _llmbar(subset: str, folder: str, sha256: str = "") -> PinnedFile:
+    path = f"{folder}/dataset.json"
+    return PinnedFile(f"llmbar/{subset}", f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", sha256, "MIT")
+
+
+LLMBAR: Mapping[str, PinnedFile] = MappingProxyType(
+    {
+        "Natural": _llmbar("Natural", "Natural", "f7127b7aa78104cb8e03a2b1b3ac0077e95b125714dd441a8ee63666145a3375"),
+        "Neighbor": _llmbar("Neighbor", "Adversarial/Neighbor"),
+        "GPTInst": _llmbar(
+            "GPTInst", "Adversarial/GPTInst", "1002425f73c2cf54b6e6de99bce3f6c60fa2a17d13194772e37d7481c1351d42"
+        ),
+        "GPTOut": _llmbar("GPTOut", "Adversarial/GPTOut"),
+        "Manual": _llmbar("Manual", "Adversarial/Manual"),
+    }
+)
+"""The five subsets; where no hash is known, the loader checks the published number of pairs."""
+
+PREFERENCE_BENCH = PinnedFile(
+    name="preference_bench",
+    path="judge_bench/preference_collection_ood_test.json",
+    url="",
+    sha256="",
+    licence="Apache-2.0",
+    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data), or export "
+    "huggingface.co/datasets/prometheus-eval/Preference-Bench as JSON Lines under that name",
+)
+
+ALPACA_EVAL = PinnedFile(
+    name="alpaca_eval",
+    path="judge_bench/alpaca_eval.json",
+    url="",
+    sha256="",
+    licence="CC BY-NC 4.0",
+    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data), or join annotations.json "
+    "files of github.com/tatsu-lab/alpaca_eval (results/*/alpaca_eval_gpt4) under that name",
+)
+
+FLASK = PinnedFile(
+    name="flask",
+    path="judge_bench/flask_eval.json",
+    url="",
+    sha256="",
+    licence="none in the repository of FLASK",
+    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data)",
+)
+
+FEEDBACK_BENCH = PinnedFile(
+    name="feedback_bench",
+    path="judge_bench/feedback_collection_ood_test.json",
+    url="",
+    sha256="",
+    licence="Apache-2.0",
+    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data), or export "
+    "huggingface.co/datasets/prometheus-eval/Feedback-Bench as JSON Lines under that name",
+)
+
+_WITH_PAIRS = (MD_EVAL, HHH, *LLMBAR.values(), AUTOJ, PREFERENCE_BENCH, ALPACA_EVAL)
+_WITH_RATINGS = (VICUNA, FLASK, FEEDBACK_BENCH, MT_BENCH)
+SOURCES: Mapping[str, PinnedFile] = MappingProxyType(
+    {source.name: source for source in (URS, *_WITH_PAIRS, *_WITH_RATINGS)}
+)
+"""All files by name."""
+
+
+def find_source(name: str) -> PinnedFile:
+    """Look up a pinned file.
+
+    Raises:
+        InputError: If there is none of that name.
+    """
+    if name not in SOURCES:
+        raise InputError(f"unknown data '{name}'; allowed: {choices(list(SOURCES))}")
+    return SOURCES[name]
