@@ -76,7 +76,7 @@ CSV_ROWS = {
         "Why?,,Leisure,FR\n",
         "column 'reference_ans': empty; column 'language': unknown language 'FR'; allowed: en, zh",
     ),
-    "too few cells": ("Why?,Because.,Leisure\n", "column 'language': must be text, is null"),
+    "too few cells": ("Why?,Because.,Leisure\n", "column 'language': missing"),
     "too many cells": (
         "Why?,Because.,Leisure,EN,oh, well\n",
         "2 more cells than the header; put texts that hold commas in quotes",

@@ -4,12 +4,15 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from logging import getLogger
 from pathlib import Path
 from types import MappingProxyType
 
 import platformdirs
 
 from urs_inspect.errors import InputError, choices
+
+logger = getLogger(__name__)
 
 CACHE_VARIABLE = "URS_INSPECT_CACHE_DIR"
 DATA_VARIABLE = "URS_INSPECT_DATA_DIR"
@@ -58,7 +61,7 @@ def find_source(name: str) -> PinnedFile:
         InputError: If there is none of that name.
     """
     if name not in SOURCES:
-        raise InputError(f"unknown data '{name}'; allowed: {choices(list(SOURCES))}")
+        raise InputError(f"unknown data '{name}'; allowed: {choices(SOURCES)}")
     return SOURCES[name]
 
 
@@ -123,6 +126,8 @@ def download_into_cache(source: PinnedFile) -> Path:
     from tenacity import RetryError
 
     target = cache_path(source)
+    # Said aloud, because without a network the attempts take a while.
+    logger.warning(f"Downloading the '{source.name}' data, once, from {source.url}")
     try:
         return download(source.url, source.sha256, target, timeout=_TIMEOUT)
     except (httpx.HTTPError, RetryError, OSError, ValueError) as error:

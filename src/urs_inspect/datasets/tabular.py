@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -166,12 +165,14 @@ def _csv_rows(path: Path, text: str) -> Iterator[_Row]:
         if not any(column in header for column in columns):
             present = choices(header) or "nothing"
             raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
+    if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
+        raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
     line = reader.line_num + 1
     try:
         for cells in reader:
             if cells:  # not a blank line
                 surplus = sum(bool(cell.strip()) for cell in cells[len(header) :])
-                yield _Row(line, {**dict(zip_longest(header, cells[: len(header)])), _SURPLUS: surplus})
+                yield _Row(line, {**dict(zip(header, cells, strict=False)), _SURPLUS: surplus})
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}: line {line}: not readable as CSV: {error}") from error
