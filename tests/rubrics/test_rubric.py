@@ -588,3 +588,11 @@ def test_a_file_can_build_no_python_object(tag: str, tmp_path: Path):
     with pytest.raises(InputError, match=r"is not valid YAML: could not determine a constructor"):
         load_rubric(path)
     assert not canary.exists()
+
+
+def test_the_example_of_the_documentation_loads(tmp_path: Path):
+    page = Path(__file__).parents[2] / "docs" / "extending.md"
+    example, *_ = re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    rubric = load_rubric(write(tmp_path, example))
+    assert rubric.intent_id("Complaint") == "complaint"
+    assert rubric.score_keys[-1] == "empathy"
