@@ -1,5 +1,7 @@
 """The one error that a user's own input can raise."""
 
+from collections.abc import Iterable
+
 import click
 
 
@@ -18,6 +20,6 @@ class InputError(click.ClickException, ValueError):
         return self.message
 
 
-def choices(allowed: object) -> str:
+def choices(allowed: Iterable[object]) -> str:
     """Format allowed values for an error message, in their given order."""
-    return ", ".join(str(value) for value in allowed) if isinstance(allowed, (list, tuple, set, dict)) else str(allowed)
+    return ", ".join(str(value) for value in allowed)

@@ -28,7 +28,7 @@ def test_a_judge_is_required(run: Run) -> None:
 
 
 def test_a_generous_judge_is_suspect(tmp_path: Path) -> None:
-    # A judge that gives 9 to everything: constant and injection must not pass. Empty is not asked, the reference is fine.
+    # A judge that gives 9 to everything: constant and injection fail. Empty is not asked, the reference is fine.
     console = Console(record=True, width=200)
     assert print_probe(_probe_with('{"Final Score": 9}', tmp_path), console)
     verdicts = {line.split()[1]: "SUSPECT" in line for line in console.export_text().splitlines() if "│" in line}

@@ -76,7 +76,7 @@ CSV_ROWS = {
         "Why?,,Leisure,FR\n",
         "column 'reference_ans': empty; column 'language': unknown language 'FR'; allowed: en, zh",
     ),
-    "too few cells": ("Why?,Because.,Leisure\n", "column 'language': must be text, is null"),
+    "too few cells": ("Why?,Because.,Leisure\n", "column 'language': missing"),
     "too many cells": (
         "Why?,Because.,Leisure,EN,oh, well\n",
         "2 more cells than the header; put texts that hold commas in quotes",
@@ -200,6 +200,7 @@ def test_a_missing_csv_column_is_named_before_any_row(column: str, write: Write)
     ("name", "content", "fault"),
     [
         ("my.csv", "", "line 1: column 'question' is missing; the header has: nothing"),
+        ("my.csv", "question," + HEADER + GOOD, "line 1: the header names a column twice: question"),
         ("my.csv", "\ufeff", "line 1: column 'question' is missing; the header has: nothing"),
         ("my.csv", HEADER.replace(",", ";") + GOOD, "line 1: column 'question' is missing; the header has: question;r"),
         ("my.csv", HEADER, "no usable case"),

@@ -190,6 +190,20 @@ def test_delimiters_of_a_users_own_frame_are_found(text: str, tmp_path: Path):
     assert "⟦" in case and "⟧" in case and "【" not in case and "［" not in case
 
 
+def test_words_of_the_instructions_above_are_not_delimiters(tmp_path: Path):
+    # In a frame without blocks everything stands in one message; an answer may well speak of its words.
+    path = tmp_path / "plain.jinja"
+    words = "Clarity\nRichness\nScore: 1 to 10\n"
+    path.write_text(
+        f"{words}One.\nTwo.\nThree.\n{{{{ question }}}}\n### Answer\n---\n{{{{ answer }}}}\n---", encoding="utf-8"
+    )
+    builder = PromptBuilder(load_rubric(prompt=str(path)))
+    answer = f"It has clarity and richness.\n{words}"
+    assert answer.strip() in builder.build("api", "en", question="q", reference="", answer=answer).case
+    # What stands near the answer may not be imitated, if it is more than a sign or two.
+    assert "### answer" not in builder.build("api", "en", question="q", reference="", answer="### answer").case
+
+
 # Planted records.
 
 

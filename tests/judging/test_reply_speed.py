@@ -1,6 +1,7 @@
-"""How many judges' replies are read in a second; the goal is 20,000 on one core."""
+"""How many judges' replies are read in a second of one core; the goal is 20,000."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -27,15 +28,17 @@ def _english() -> str:
 def _chinese() -> str:
     """A reply with all that is not JSON: full-width marks, units, combined keys, stray braces, a trailing remark."""
     reason = (
-        "回答与参考答案大体一致，说明清楚，但漏掉了一处用户会想知道的细节，也没有举例说明实际怎么做，例如集合 {1, 2}。"
+        "回答与参考答案大体一致，说明清楚，但漏掉了一处用户会想知道的细节，也没有举例说明实际怎么做，因此酌情扣分。"
     )
     names = {key: f"{RUBRIC.criteria[key]['zh'].name}（{RUBRIC.criteria[key]['en'].name}）" for key in QA}
     reasons = [f"**{names[key]}**：{reason}打分：{score}分。" for key, score in SCORES.items()]
     record = "，\n".join(f"“{names[key]}”：{score}/10" for key, score in SCORES.items())
-    return "\n\n".join([*reasons, f"｛{record}，\n“综合得分”：７分，｝", "以上是我的评分，供参考。"])
+    return "\n\n".join(
+        ["参考答案给出集合 {1, 2}。", *reasons, f"｛{record}，\n“综合得分”：７分，｝", "以上是我的评分，供参考。"]
+    )
 
 
-@pytest.mark.benchmark
+@pytest.mark.benchmark(timer=time.process_time)  # of this process alone, whatever else the machine does
 @pytest.mark.parametrize("text", [_english(), _chinese()], ids=["typical English", "messy Chinese"])
 def test_replies_a_second(text: str, benchmark: Any):
     result = benchmark(read_reply, text, RUBRIC, QA)

@@ -3,13 +3,14 @@
 import logging
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspect_ai import Task, eval, score
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.scorer import match
 from inspect_ai.solver import generate
 
@@ -251,10 +252,14 @@ def test_output_without_choices_is_an_empty_reply(tmp_path: Path):
     unscored(log, "empty_reply")
 
 
-@pytest.mark.parametrize("error", [RuntimeError("no route\nto host"), TimeoutError(), ValueError("bad key"), KeyError(3)])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("no route\nto host"), TimeoutError(), ValueError("bad key"), KeyError(3)]
+)
 def test_exception_of_a_judge_call_leaves_the_case_unscored_and_the_run_goes_on(error: Exception, tmp_path: Path):
     judge = Script(lambda messages: error if "first question" in messages[1].text else record(7))
-    samples = [Sample(id=n, input=f"{n} question", target="x", metadata=one_case().metadata) for n in ("first", "second")]
+    samples = [
+        Sample(id=n, input=f"{n} question", target="x", metadata=one_case().metadata) for n in ("first", "second")
+    ]
     task = Task(dataset=MemoryDataset(samples), solver=say("An answer."), scorer=intent_judge())
     log = run(task, tmp_path, model="mockllm/answers", grader=judge.model())
 
@@ -312,7 +317,9 @@ def test_panel_of_which_one_fails_reports_the_mean_of_the_others_and_keeps_all(t
     panel = [
         Script(record(8, 8, 8, 8, 8, 8)).model("a"),
         Script("no idea").model("b"),
-        Script('{"User Satisfaction": 5, "Engagement": 4, "Creativity": 5, "Factuality": 3, "Final Score": 5}').model("c"),
+        Script('{"User Satisfaction": 5, "Engagement": 4, "Creativity": 5, "Factuality": 3, "Final Score": 5}').model(
+            "c"
+        ),
     ]
     log = judged(tmp_path, panel)
 
@@ -331,7 +338,8 @@ def test_panel_of_which_one_fails_reports_the_mean_of_the_others_and_keeps_all(t
 
 
 def test_panel_that_fails_as_a_whole_leaves_the_case_unscored_with_its_commonest_failure(tmp_path: Path):
-    panel = [Script(reply).model(name) for name, reply in [("a", "no"), ("b", RuntimeError("down")), ("c", "neither")]]
+    replies: dict[str, Reply] = {"a": "no", "b": RuntimeError("down"), "c": "neither"}
+    panel = [Script(reply).model(name) for name, reply in replies.items()]
     metadata = unscored(judged(tmp_path, panel), "unparseable")
 
     assert [judge["failure_mode"] for judge in metadata["judges"]] == ["unparseable", "call_failed", "unparseable"]
@@ -350,12 +358,11 @@ def test_alpha_across_judges_is_reported_for_a_panel_only(tmp_path: Path):
     # D_e = mean squared difference over all ordered pairs of the four values 2, 4, 6, 8:
     # squares of 2-4, 2-6, 2-8, 4-6, 4-8, 6-8 = 4 + 16 + 36 + 4 + 16 + 4 = 80 over 6 pairs = 13.333...
     # alpha = 1 - 4 / 13.333... = 0.7
-    scripted = {"a": (2, 8), "b": (4, 6)}
     samples = [Sample(id=n, input=f"question {n}", target="x", metadata=one_case().metadata) for n in (0, 1)]
     task = Task(dataset=MemoryDataset(samples), solver=say("An answer."), scorer=intent_judge())
     panel = [
-        Script(lambda messages, finals=finals: record(finals["question 1" in messages[1].text])).model(name)
-        for name, finals in scripted.items()
+        Script(lambda messages: record(8 if "question 1" in messages[1].text else 2)).model("a"),
+        Script(lambda messages: record(6 if "question 1" in messages[1].text else 4)).model("b"),
     ]
 
     metrics = metric_values(run(task, tmp_path, model="mockllm/answers", grader=panel), "intent_judge")
@@ -502,7 +509,9 @@ def test_log_of_another_task_can_be_scored_without_a_crash(tmp_path: Path):
         dataset=MemoryDataset(
             [
                 Sample(id="text", input="2 + 2?", target="4"),
-                Sample(id="chat", input=[ChatMessageSystem(content="Add."), ChatMessageUser(content="1 + 1?")], target="2"),
+                Sample(
+                    id="chat", input=[ChatMessageSystem(content="Add."), ChatMessageUser(content="1 + 1?")], target="2"
+                ),
                 Sample(id="no user", input=[ChatMessageSystem(content="Add.")], target="2"),
             ]
         ),
@@ -546,7 +555,7 @@ PLANTED = [
 
 @pytest.mark.parametrize("planted", PLANTED, ids=range(len(PLANTED)))
 def test_record_quoted_from_the_answer_is_never_the_score(planted: str, tmp_path: Path):
-    def quoted(messages: list) -> str:
+    def quoted(messages: list[ChatMessage]) -> str:
         return f"The answer reads:\n{between(messages[1].text, '<answer_to_rate>', '</answer_to_rate>')}\n"
 
     only_quotes = Script(quoted)
@@ -593,7 +602,7 @@ def test_cache_setting_of_the_role_is_honoured(tmp_path: Path):
     assert finals == [7, 7]
 
 
-def unscored(log: EvalLog, mode: str, reason: str = "grader_failed") -> dict:
+def unscored(log: EvalLog, mode: str, reason: str = "grader_failed") -> dict[str, Any]:
     """Check that the only case is unscored, for this reason, with its answer kept; return the metadata."""
     assert log.status == "success"
     judgement = score_of(log)

@@ -58,7 +58,7 @@ def outcomes(tmp_path: Path, grader: Model | list[Model] | None = None, **option
     return run(task, tmp_path, model="mockllm/answers", grader=grader or judge(), **options)
 
 
-def outcome_of(log: EvalLog, name: str = "judge_outcome") -> dict[str | int, dict]:
+def outcome_of(log: EvalLog, name: str = "judge_outcome") -> dict[str | int, dict[str, str]]:
     found = {}
     for sample in samples_of(log):
         assert sample.scores is not None
@@ -119,7 +119,9 @@ def test_outcomes_of_an_appended_judgement_are_counted_for_that_judgement(tmp_pa
     write_eval_log(again, path)
     log = read_eval_log(path)
 
-    appended = [name for name in samples_of(log)[0].scores or {} if name.startswith("judge_outcome") and name[-1].isdigit()]
+    appended = [
+        name for name in samples_of(log)[0].scores or {} if name.startswith("judge_outcome") and name[-1].isdigit()
+    ]
     assert len(appended) == 1
     by_case = outcome_of(log, appended[0])
     assert [by_case[n]["outcome"] for n in range(len(ANSWERS))] == [*["judged"] * 5, "no_response"]
@@ -132,6 +134,19 @@ def test_outcomes_of_an_appended_judgement_are_counted_for_that_judgement(tmp_pa
         if result.name == "outcome"
     ]
     assert counts == [FREQUENCIES, {"frequency_judged": 5, "frequency_no_response": 1}]
+
+
+def test_outcome_appended_by_itself_is_that_of_the_last_judgement(tmp_path: Path):
+    # `inspect score` takes one scorer at a time.
+    log = outcomes(tmp_path)
+    good = Script(record(4)).model("other")
+    log = score(log, intent_judge(attempts=1), model_roles={"grader": good}, action="append", display="log")
+    log = score(log, judge_outcome(), action="append", display="log")
+
+    names = [name for name in samples_of(log)[0].scores or {} if name.startswith("judge_outcome")]
+    assert len(names) == 2
+    assert outcome_of(log, names[0])[2]["outcome"] == "unscored_unparseable"
+    assert outcome_of(log, names[1])[2]["outcome"] == "judged"
 
 
 def test_overwritten_judgement_is_the_one_that_counts(tmp_path: Path):

@@ -1,12 +1,12 @@
 """Metrics over scores of the judge: by hand on single scores, and through the harness with its epochs."""
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from inspect_ai.scorer import Metric, SampleScore, Score, Value
+from pytest_inspect_evals.metrics import assert_agreeing_epochs_change_nothing, run_metrics
 from scipy import stats
 
 from urs_inspect.rubrics import FINAL, Rubric
@@ -288,10 +288,6 @@ def test_with_one_epoch_there_is_no_deviation(scores: list[SampleScore]) -> None
 
 # --- through the harness: reducer, registry and sample metadata are its own ---
 
-through_the_harness = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="pytest-inspect-evals, which replays scores, needs Python 3.11"
-)
-
 METADATA: list[Mapping[str, Any]] = [
     {"intent": "api", "intent_group": "Solve Problem", "language": "en"},
     {"intent": "solve_professional_problem", "intent_group": "Solve Problem", "language": "en"},
@@ -312,7 +308,6 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspect_ai.model._model.count_text_tokens", len)
 
 
-@through_the_harness
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(
     "metrics",
@@ -324,19 +319,14 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["groups", "parts", "added criteria"],
 )
 def test_epochs_that_agree_change_no_mean(metrics: list[Metric]) -> None:
-    from pytest_inspect_evals.metrics import assert_agreeing_epochs_change_nothing
-
     scores = [judged(3, 4), judged(7, 6), judged(8), judged(NONE)]
     assert_agreeing_epochs_change_nothing(metrics, scores, metadata=METADATA)
     unscored_too = [judged(3, 4), judged(7, 6), judged(8), Score.unscored(reason="grader_failed")]
     assert_agreeing_epochs_change_nothing(metrics, unscored_too, metadata=METADATA)
 
 
-@through_the_harness
 @pytest.mark.usefixtures("offline")
 def test_all_groupings_stand_beside_each_other_in_a_log() -> None:
-    from pytest_inspect_evals.metrics import run_metrics
-
     keys = ("intent_group", "language", ("intent_group", "language"))
     metrics: list[Metric] = [group_mean(key, intervals) for intervals in (False, True) for key in keys]
     metrics += [split_group_mean(), added_criteria([FINAL, "clarity"])]
@@ -367,11 +357,8 @@ def test_all_groupings_stand_beside_each_other_in_a_log() -> None:
     }
 
 
-@through_the_harness
 @pytest.mark.usefixtures("offline")
 def test_unreduced_metrics_see_every_epoch_and_no_unscored_sample() -> None:
-    from pytest_inspect_evals.metrics import run_metrics
-
     failed = Score.unscored(reason="grader_failed", metadata={"self_judged": True, **panel(None, None)})
     epochs = [
         [judged(5, own=True, finals=(4, 6)), judged(7, finals=(6, 8))],
@@ -389,21 +376,15 @@ def test_unreduced_metrics_see_every_epoch_and_no_unscored_sample() -> None:
     }
 
 
-@through_the_harness
 @pytest.mark.usefixtures("offline")
 def test_with_one_epoch_and_one_judge_only_the_share_is_reported() -> None:
-    from pytest_inspect_evals.metrics import run_metrics
-
     metrics: list[Metric] = [self_judged(), judge_alpha(), epoch_deviation()]
     scores = [[judged(5, own=True, finals=(5,))], [judged(7, own=True, finals=(7,))]]
     assert run_metrics(metrics, scores) == {"self_judged": 1}
 
 
-@through_the_harness
 @pytest.mark.usefixtures("offline")
 def test_a_run_without_any_score_ends_well() -> None:
-    from pytest_inspect_evals.metrics import run_metrics
-
     metrics: list[Metric] = [
         group_mean("language"),
         group_mean("language", True),

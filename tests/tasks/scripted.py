@@ -38,7 +38,9 @@ class Script:
         self.seen: list[list[ChatMessage]] = []
         self.configs: list[GenerateConfig] = []
 
-    def __call__(self, messages: list[ChatMessage], tools: Any, tool_choice: Any, config: GenerateConfig) -> ModelOutput:
+    def __call__(
+        self, messages: list[ChatMessage], tools: Any, tool_choice: Any, config: GenerateConfig
+    ) -> ModelOutput:
         self.seen.append(messages)
         self.configs.append(config)
         reply = self._next(messages)

@@ -1,5 +1,6 @@
 """What cannot be run is refused by `inspect eval` with one error that says why, before any model is called."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,20 @@ GOOD = "Why is the sky blue?,Rayleigh scattering.,Factual_QA,EN"
 INTENTS = "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity, leisure"
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture(scope="module")
+def server() -> Iterator[ChatServer]:
     """The model under test and the judge, which must not be called here."""
-    with serving(lambda request: says("An answer."), monkeypatch) as server:
+    with (
+        pytest.MonkeyPatch.context() as monkeypatch,
+        serving(lambda request: says("An answer."), monkeypatch) as server,
+    ):
         yield server
 
 
 def command(tmp_path: Path, *arguments: str, task: str = "urs_inspect/urs") -> list[str]:
-    options = ["--model", "openai-api/local/subject", "--model-role", "grader=openai-api/local/judge"]
-    pairs = [part for argument in arguments for part in ("-T", argument)]
-    return ["eval", task, *options, "--log-dir", str(tmp_path / "logs"), "--display", "log", *pairs]
+    models = ["--model", "openai-api/local/never-asked", "--model-role", "grader=openai-api/local/never-asked-to-judge"]
+    options = ["--log-dir", str(tmp_path / "logs"), "--display", "log", "--max-retries", "0"]
+    return ["eval", task, *models, *options, *(part for argument in arguments for part in ("-T", argument))]
 
 
 def nothing_happened(server: ChatServer, tmp_path: Path) -> bool:
@@ -33,7 +37,7 @@ ARGUMENTS = [
     ("language=fr", ["language", "unknown language 'fr'", "allowed: en, zh"]),
     ("language=[en,fr]", ["language", "unknown language 'fr'", "allowed: en, zh"]),
     ("language=no", ["language", "a name", "False"]),  # which YAML reads as false
-    ("language=", ["language"]),
+    ("language=''", ["language", "unknown language ''", "allowed: en, zh"]),
     ("intents=gossip", ["intents", "unknown intent 'gossip'", f"allowed: {INTENTS}"]),
     ("intents=leisure,gossip", ["intents", "unknown intent 'gossip'", f"allowed: {INTENTS}"]),
     ("intents=7", ["intents", "'all'", "7"]),
@@ -99,7 +103,7 @@ RUBRICS = [
     ("intents: {leisure: {criteria: [fun]}}", ["intents.leisure.criteria", "'fun'", "allowed: factuality"]),
     ("judges: 3", ["judges", "unknown key", "allowed: name, version"]),
     ("reference_score: 11", ["reference_score", "10"]),
-    ("criteria: {thrift: {en: {name: Thrift, definition: Cheap?}}}", ["criteria.thrift", "zh"]),
+    ("criteria: {thrift: {en: {name: Thrift, definition: Is it cheap}}}", ["criteria.thrift", "zh"]),
     ("intents: [leisure", ["not valid YAML"]),
 ]
 
@@ -110,9 +114,7 @@ def test_faulty_rubric_is_refused_with_file_and_key(
 ):
     file = tmp_path / "mine.yaml"
     file.write_text(f"name: mine\nversion: '1'\n{text}\n", encoding="utf-8")
-    refusal = refused(
-        *command(tmp_path, "dataset=sample", f"rubric={file}"), monkeypatch=monkeypatch, capsys=capsys
-    )
+    refusal = refused(*command(tmp_path, "dataset=sample", f"rubric={file}"), monkeypatch=monkeypatch, capsys=capsys)
 
     assert refusal.status == 1
     assert "Traceback" not in refusal.error
@@ -134,9 +136,7 @@ def test_faulty_frame_is_refused_with_its_name(
 ):
     file = tmp_path / "frame.jinja"
     file.write_text(frame, encoding="utf-8")
-    refusal = refused(
-        *command(tmp_path, "dataset=sample", f"prompt={file}"), monkeypatch=monkeypatch, capsys=capsys
-    )
+    refusal = refused(*command(tmp_path, "dataset=sample", f"prompt={file}"), monkeypatch=monkeypatch, capsys=capsys)
 
     assert refusal.status == 1
     assert "Traceback" not in refusal.error

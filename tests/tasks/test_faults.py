@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -66,7 +66,7 @@ def grader(server: ChatServer, **config: int) -> Model:
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator:
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Response, int | None], ChatServer]]:
     """Start servers that live as long as the test."""
     open_servers = []
 
@@ -104,7 +104,7 @@ def final_of(sample: EvalSample) -> object:
     ],
 )
 def test_faults_that_pass_leave_every_case_scored(fault: Response, config: dict[str, int], serve, tmp_path: Path):
-    server = serve(fault, cases=3)
+    server = serve(fault, 3)
     log = judge_samples(tmp_path, grader(server, **config))
 
     assert log.status == "success"
@@ -128,7 +128,7 @@ def test_faults_that_pass_leave_every_case_scored(fault: Response, config: dict[
 def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
     fault: Response, config: dict[str, int], requests: int, detail: str, serve, tmp_path: Path
 ):
-    server = serve(fault, cases=None)
+    server = serve(fault, None)
     log = judge_samples(tmp_path, grader(server, max_retries=1, **config))
 
     assert log.status == "success"
@@ -146,7 +146,7 @@ def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
 
 
 def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_path: Path):
-    dead = judge_samples(tmp_path, grader(serve(fails(500), cases=None), max_retries=0))
+    dead = judge_samples(tmp_path, grader(serve(fails(500), None), max_retries=0))
     good = Script(FINAL_7)
     log = score(
         dead,
@@ -164,7 +164,7 @@ def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_pa
 
 
 def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Path):
-    panel = [grader(serve(fails(500), cases=None), max_retries=0), Script(FINAL_7).model("alive")]
+    panel = [grader(serve(fails(500), None), max_retries=0), Script(FINAL_7).model("alive")]
     log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=CASES)
 
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
@@ -176,7 +176,7 @@ def test_dead_model_under_test_does_not_look_like_a_dead_judge(serve, tmp_path: 
     log = run(
         urs(dataset="sample"),
         tmp_path,
-        model=grader(serve(fails(500), cases=None), max_retries=0),
+        model=grader(serve(fails(500), None), max_retries=0),
         grader=Script(FINAL_7).model(),
         limit=2,
         fail_on_error=False,

@@ -60,5 +60,13 @@ def finished(logs: Path) -> EvalLog:
 
 
 def expected_ids() -> list[str]:
-    intents = ("factual_qa", "solve_professional_problem", "text_assistant", "api", "ask_for_advice", "seek_creativity", "leisure")
+    intents = (
+        "factual_qa",
+        "solve_professional_problem",
+        "text_assistant",
+        "api",
+        "ask_for_advice",
+        "seek_creativity",
+        "leisure",
+    )
     return [f"sample_{intent}_{language}_{n}" for intent in intents for language in ("en", "zh") for n in (1, 2, 3)]

@@ -1,5 +1,6 @@
 """`urs` from start to end: what a run reports, against the same numbers worked out from its samples."""
 
+import json
 import math
 import re
 from collections import Counter, defaultdict
@@ -203,7 +204,7 @@ def test_epochs_report_the_mean_of_each_question_and_the_deviation_between_epoch
 
     def four_then_six(messages) -> str:
         seen[messages[1].text] += 1
-        return '{"Final Score": %d}' % (2 + 2 * seen[messages[1].text])
+        return json.dumps({"Final Score": 2 + 2 * seen[messages[1].text]})
 
     log = run(
         urs(dataset="sample"),
@@ -285,9 +286,7 @@ def test_unscored_cases_are_left_out_of_means_and_counted(tmp_path: Path):
 
 def test_empty_answers_count_with_the_lowest_score(tmp_path: Path):
     judge = Script(record(9))
-    log = run(
-        urs(dataset="sample"), tmp_path, model=Script(" \n").model("subject"), grader=judge.model(), limit=14
-    )
+    log = run(urs(dataset="sample"), tmp_path, model=Script(" \n").model("subject"), grader=judge.model(), limit=14)
 
     assert judge.seen == []
     assert metric_values(log, "outcome") == {"frequency_no_response": 14}

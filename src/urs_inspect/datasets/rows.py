@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -124,12 +123,14 @@ def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Itera
         if not any(column in header for column in columns):
             present = choices(header) or "nothing"
             raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
+    if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
+        raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
     line = reader.line_num + 1
     try:
         for cells in reader:
             if cells:  # not a blank line
                 surplus = sum(bool(cell.strip()) for cell in cells[len(header) :])
-                yield Row(line, {**dict(zip_longest(header, cells[: len(header)])), SURPLUS: surplus})
+                yield Row(line, {**dict(zip(header, cells, strict=False)), SURPLUS: surplus})
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}: line {line}: not readable as CSV: {error}") from error

@@ -3,12 +3,15 @@
 import hashlib
 import os
 import tempfile
+from logging import getLogger
 from pathlib import Path
 
 import platformdirs
 
 from urs_inspect.datasets.pinned import PinnedFile
 from urs_inspect.errors import InputError
+
+logger = getLogger(__name__)
 
 CACHE_VARIABLE = "URS_INSPECT_CACHE_DIR"
 DATA_VARIABLE = "URS_INSPECT_DATA_DIR"
@@ -81,6 +84,8 @@ def download_into_cache(source: PinnedFile) -> Path:
     from tenacity import RetryError
 
     target = cache_path(source)
+    # Said aloud, because without a network the attempts take a while.
+    logger.warning(f"Downloading the '{source.name}' data, once, from {source.url}")
     try:
         if not source.verified:
             return _download_unverified(source.url, target)

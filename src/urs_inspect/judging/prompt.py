@@ -26,6 +26,8 @@ _LOOKALIKES = {
     "]": "[\\]］】]",
     "'": "['＇‘’]",
 }
+_NEAR = 3
+"""Lines on either side of a material that it may not imitate. A frame without blocks has all its instructions there."""
 _INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _DEFUSED = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
 _BRACES = str.maketrans("{}｛｝", "⟦⟧⟦⟧")
@@ -186,10 +188,17 @@ def _term(rubric: Rubric, criterion: str, language: str) -> dict[str, object]:
 
 
 def _delimiters(case: str) -> re.Pattern[str] | None:
-    """What stands around the materials in the frame, as one pattern that forgives case, width and blanks."""
-    literals = {part.strip() for part in re.split(r"\x00\w+\x00|\n", case)}
+    """What stands next to the materials in the frame, as one pattern that forgives case, width and blanks."""
+    literals: set[str] = set()
+    before, *between, after = [_lines(piece) for piece in re.split(r"\x00\w+\x00", case)]
+    for lines in ([], before), *((piece, piece) for piece in between), (after, []):
+        literals.update(lines[0][:_NEAR], lines[1][-_NEAR:])
     patterns = sorted((_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True)
     return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _loosely(literal: str) -> str:

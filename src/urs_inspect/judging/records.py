@@ -134,5 +134,5 @@ def _nested_score(text: str) -> str:
 def _unwrap(value: Any) -> Any:
     if isinstance(value, _Pairs):
         scores = [inner for key, inner in value if key.strip().casefold() in _NESTED_KEYS]
-        return scores[0] if len(scores) == 1 else str(value)
+        value = scores[0] if len(scores) == 1 else str(value)
     return value.translate(_TO_ASCII) if isinstance(value, str) and not value.isascii() else value

@@ -44,7 +44,7 @@ class SimulationAPI(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         if model_name not in _KEPT_SHARE:
-            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices(list(_KEPT_SHARE))}")
+            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices(_KEPT_SHARE)}")
 
     def max_connections(self) -> int:
         """No endpoint to spare."""

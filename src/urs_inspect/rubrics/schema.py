@@ -3,12 +3,11 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from typing_extensions import Self
 
 from urs_inspect.errors import InputError, choices
 
@@ -138,6 +137,27 @@ class Rubric(_Model):
                 other = seen.setdefault(normalise_key(spelling), intent_id)
                 if other != intent_id:
                     raise ValueError(f"intents.{intent_id}.label: '{intent.label}' also names intent '{other}'")
+        seen = {}
+        for code, language in self.languages.items():
+            label = language.dataset_label
+            for spelling in {code, label.casefold()}:
+                if (other := seen.setdefault(spelling, code)) != code:
+                    raise ValueError(f"languages.{code}.dataset_label: '{label}' also names language '{other}'")
+        seen = {}
+        for key, spelling in self._score_names():
+            if (other := seen.setdefault(normalise_key(spelling), key)) != key:
+                names = "the final score" if other == FINAL else f"criteria.{other}"
+                raise ValueError(f"criteria.{key}: '{spelling}' also names {names}; a judge's score could be either")
+
+    def _score_names(self) -> Iterator[tuple[str, str]]:
+        """Every score key with each of its spellings, the final score first."""
+        finals = [language.final for language in self.languages.values()]
+        for spelling in (FINAL, *self.final_spellings, *(alias for final in finals for alias in final.aliases)):
+            yield FINAL, spelling
+        for criterion, texts in self.criteria.items():
+            names = _singly_and_in_pairs(term.name for term in texts.values())
+            for spelling in (criterion, *names, *(alias for term in texts.values() for alias in term.aliases)):
+                yield criterion, spelling
 
     @cached_property
     def score_keys(self) -> tuple[str, ...]:
@@ -147,16 +167,7 @@ class Rubric(_Model):
     @cached_property
     def keys_by_spelling(self) -> dict[str, str]:
         """Normalised spelling -> score key, over all languages, so that a judge may write either."""
-        spellings: dict[str, str] = {}
-        finals = [language.final for language in self.languages.values()]
-        for spelling in (*self.final_spellings, *(alias for final in finals for alias in final.aliases)):
-            spellings[normalise_key(spelling)] = FINAL
-        for criterion, texts in self.criteria.items():
-            names = _singly_and_in_pairs(term.name for term in texts.values())
-            for spelling in (criterion, *names, *(alias for term in texts.values() for alias in term.aliases)):
-                spellings[normalise_key(spelling)] = criterion
-        spellings[FINAL] = FINAL
-        return spellings
+        return {normalise_key(spelling): key for key, spelling in self._score_names()}
 
     @cached_property
     def final_spellings(self) -> frozenset[str]:

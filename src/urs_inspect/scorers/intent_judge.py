@@ -89,7 +89,7 @@ def intent_judge(
     """
     loaded = load_rubric(rubric, prompt)
     builder = PromptBuilder(loaded)
-    chosen_language = None if judge_language is None else loaded.language_code(str(judge_language))
+    chosen_language = _judge_language(loaded, judge_language)
     asking = Asking(_whole(attempts, "attempts"), _temperature(temperature), cache)
     warned: set[str] = set()
 
@@ -160,6 +160,13 @@ def _case(rubric: Rubric, state: TaskState, judge_language: str | None) -> tuple
         return intent, judge_language or rubric.language_code(str(metadata.get("language", "")))
     except InputError as error:
         return JudgeFailure("unknown_language", f"Sample metadata 'language': {error}")
+
+
+def _judge_language(rubric: Rubric, value: object) -> str | None:
+    try:
+        return None if value is None else rubric.language_code(str(value))
+    except InputError as error:
+        raise InputError(f"judge_language: {error}") from error
 
 
 def _combine(

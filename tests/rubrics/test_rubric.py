@@ -1,0 +1,598 @@
+"""The rubric: the built-in one against the paper, and a user's file laid over it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging import PromptBuilder, ScoreRecord, read_reply
+from urs_inspect.rubrics import FINAL, Rubric, load_rubric, normalise_key
+
+RUBRIC = load_rubric()
+
+# The paper's tables, copied by hand.
+
+TABLE_6 = {
+    "Factual QA": "Factuality, User Satisfaction, Clarity, Completeness, Logical Coherence",
+    "Solve Professional Problem": "Factuality, User Satisfaction, Clarity, Logical Coherence, Completeness",
+    "Text Assistant": "Clarity, User Satisfaction, Logical Coherence, Factivity, Creativity",
+    "Usage through API": "Factuality, User Satisfaction, Clarity, Logical Coherence, Completeness",
+    "Ask for Advice": "User Satisfaction, Factuality, Fairness and Responsibility, Creativity, Richness",
+    "Seek Creativity": "User Satisfaction, Logical Coherence, Creativity, Richness, Factuality",
+    "Leisure": "User Satisfaction, Engagement, Appropriateness, Creativity, Factuality",
+}
+TABLE_8 = {
+    "Factuality": "事实正确性",
+    "User Satisfaction": "满足用户需求",
+    "Logical Coherence": "逻辑连贯性",
+    "Richness": "丰富度",
+    "Creativity": "创造性",
+    "Fairness and Responsibility": "公平与可负责程度",
+    "Completeness": "完备性",
+    "Clarity": "清晰度",
+    "Engagement": "趣味性",
+    "Appropriateness": "适宜性",
+}
+# Label in the published file -> column of Table 2; usage through the API counts as problem solving.
+TABLE_2 = {
+    "Factual_QA": "Factual QA",
+    "Solve_Professional_Problem": "Solve Problem",
+    "API": "Solve Problem",
+    "Text_Assistant": "Text Assistant",
+    "Ask_for_Advice": "Ask for Advice",
+    "Seek_Creativity": "Seek Creativity",
+    "Leisure": "Leisure",
+}
+
+
+# Contents against the paper.
+
+
+def test_the_seven_intents_have_five_criteria_each_in_the_order_of_table_6():
+    written = {
+        # Table 6 says "Factivity" once; Table 8 defines only Factuality.
+        name: criteria.replace("Factivity", "Factuality")
+        for name, criteria in TABLE_6.items()
+    }
+    ours = {
+        intent.text["en"].name: ", ".join(RUBRIC.criteria[criterion]["en"].name for criterion in intent.criteria)
+        for intent in RUBRIC.intents.values()
+    }
+    assert ours == written
+    assert all(len(intent.criteria) == 5 for intent in RUBRIC.intents.values())
+
+
+def test_factivity_is_understood_as_factuality():
+    assert RUBRIC.keys_by_spelling[normalise_key("Factivity")] == "factuality"
+
+
+def test_the_ten_criteria_have_the_names_of_table_8():
+    assert {texts["en"].name: texts["zh"].name for texts in RUBRIC.criteria.values()} == TABLE_8
+
+
+def test_ids_are_the_english_names():
+    for criterion, texts in RUBRIC.criteria.items():
+        assert criterion == texts["en"].name.lower().replace(" ", "_")
+
+
+def test_the_intents_have_the_labels_of_the_file_and_the_groups_of_table_2():
+    assert {intent.label: intent.group for intent in RUBRIC.intents.values()} == TABLE_2
+    assert len(set(TABLE_2.values())) == 6
+
+
+def test_the_bands_are_the_papers_five():
+    assert RUBRIC.bands == ((1, 2), (3, 4), (5, 6), (7, 8), (9, 10))
+    for language in RUBRIC.languages.values():
+        assert len(set(language.bands)) == 5
+
+
+def test_the_reference_is_worth_eight_and_two_criteria_dominate():
+    assert RUBRIC.reference_score == 8
+    assert RUBRIC.dominant == ("factuality", "user_satisfaction")
+    assert all(set(RUBRIC.dominant) <= set(intent.criteria) for intent in RUBRIC.intents.values())
+
+
+def test_there_are_two_languages_with_the_labels_of_the_file():
+    assert {code: language.dataset_label for code, language in RUBRIC.languages.items()} == {"en": "EN", "zh": "CN"}
+    assert RUBRIC.languages["en"].final.name == "Final Score"
+    assert RUBRIC.languages["zh"].final.name == "综合得分"
+
+
+def test_every_text_is_in_its_language():
+    def texts(code: str) -> list[str]:
+        terms = [t[code] for t in RUBRIC.criteria.values()] + [i.text[code] for i in RUBRIC.intents.values()]
+        language = RUBRIC.languages[code]
+        return [t for term in terms for t in (term.name, term.definition)] + [*language.bands, language.ask_again]
+
+    assert all(text.isascii() for text in texts("en"))
+    assert all(re.search(r"[\u4e00-\u9fff]", text) for text in texts("zh"))
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_the_request_to_judge_again_holds_the_reason(code: str):
+    assert "{reason}" in RUBRIC.languages[code].ask_again
+
+
+def test_no_text_is_used_twice():
+    for code in ("en", "zh"):
+        for terms in ([t[code] for t in RUBRIC.criteria.values()], [i.text[code] for i in RUBRIC.intents.values()]):
+            assert len({term.name for term in terms}) == len(terms)
+            assert len({term.definition for term in terms}) == len(terms)
+
+
+def test_the_score_keys_are_the_final_score_and_the_criteria():
+    assert RUBRIC.score_keys == (FINAL, *RUBRIC.criteria)
+    assert len(RUBRIC.score_keys) == 11
+
+
+# Finding intents and languages.
+
+
+@pytest.mark.parametrize(
+    ("spelling", "intent"),
+    [
+        ("Factual_QA", "factual_qa"),
+        ("factual_qa", "factual_qa"),
+        ("factual qa", "factual_qa"),
+        (" FACTUAL-QA ", "factual_qa"),
+        ("API", "api"),
+        ("Solve_Professional_Problem", "solve_professional_problem"),
+    ],
+)
+def test_an_intent_is_found_by_id_and_label(spelling: str, intent: str):
+    assert RUBRIC.intent_id(spelling) == intent
+
+
+def test_an_unknown_intent_is_refused_with_those_that_exist():
+    with pytest.raises(InputError) as caught:
+        RUBRIC.intent_id("small_talk")
+    assert str(caught.value) == f"unknown intent 'small_talk'; allowed: {', '.join(RUBRIC.intents)}"
+
+
+@pytest.mark.parametrize(("spelling", "code"), [("en", "en"), ("EN", "en"), (" zh ", "zh"), ("CN", "zh"), ("cn", "zh")])
+def test_a_language_is_found_by_code_and_label(spelling: str, code: str):
+    assert RUBRIC.language_code(spelling) == code
+
+
+@pytest.mark.parametrize("spelling", ["fr", "", "english", "e n"])
+def test_an_unknown_language_is_refused_with_those_that_exist(spelling: str):
+    with pytest.raises(InputError, match=f"^unknown language '{spelling}'; allowed: en, zh$"):
+        RUBRIC.language_code(spelling)
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Final Score", "finalscore"),
+        ("final_score", "finalscore"),
+        ("  FINAL-score: ", "finalscore"),
+        ("Ｆｉｎａｌ Ｓｃｏｒｅ", "finalscore"),
+        ("**Factuality**", "factuality"),
+        ("事实正确性（Factuality）", "事实正确性factuality"),
+        ("", ""),
+        ("***", ""),
+    ],
+)
+def test_keys_are_folded(text: str, folded: str):
+    assert normalise_key(text) == folded
+
+
+# A user's file.
+
+
+def write(tmp_path: Path, text: str, name: str = "own.yaml") -> str:
+    """Write a file; returns its path."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return str(tmp_path / name)
+
+
+def overlay(tmp_path: Path, text: str) -> Rubric:
+    """The URS rubric with some YAML laid over it."""
+    return load_rubric(write(tmp_path, f"name: own\nversion: '2'\n{text}"))
+
+
+ADDITION = """
+criteria:
+  empathy:
+    en: {name: Empathy, definition: Whether the user is taken seriously., aliases: [Warmth]}
+    zh: {name: 同理心, definition: 回答是否认真体会用户的处境？}
+intents:
+  complaint:
+    label: Complaint
+    group: Complaints
+    criteria: [empathy, user_satisfaction, clarity]
+    text:
+      en: {name: Complaint, definition: The user wants something put right.}
+      zh: {name: 投诉, definition: 用户希望问题得到解决。}
+"""
+
+
+def test_a_file_adds_a_criterion_and_an_intent(tmp_path: Path):
+    rubric = overlay(tmp_path, ADDITION)
+    assert (rubric.name, rubric.version) == ("own", "2")
+    assert list(rubric.intents) == [*RUBRIC.intents, "complaint"]
+    assert rubric.score_keys == (*RUBRIC.score_keys, "empathy")
+    assert rubric.intent_id("Complaint") == "complaint"
+    prompt = PromptBuilder(rubric).build("complaint", "zh", question="q", reference="r", answer="a")
+    assert "1. 同理心：回答是否认真体会用户的处境？\n2. 满足用户需求：" in prompt.instructions
+    assert read_reply('{"Warmth": 4, "同理心(Empathy)": 4, "Final Score": 5}', rubric, ["empathy"]) == ScoreRecord(
+        5, {"empathy": 4}
+    )
+
+
+def test_what_a_file_does_not_name_stays(tmp_path: Path):
+    rubric = overlay(tmp_path, ADDITION)
+    assert {key: rubric.intents[key] for key in RUBRIC.intents} == RUBRIC.intents
+    assert {key: rubric.criteria[key] for key in RUBRIC.criteria} == RUBRIC.criteria
+    assert rubric.languages == RUBRIC.languages
+    assert rubric.bands == RUBRIC.bands
+
+
+def test_loading_a_file_does_not_change_the_built_in_rubric(tmp_path: Path):
+    before = RUBRIC.sha256
+    overlay(tmp_path, "criteria: {clarity: {en: {name: Clearness}}}")
+    load_rubric(prompt=write(tmp_path, "{{ question }} {{ answer }}", "own.jinja"))
+    assert load_rubric().sha256 == before
+    assert load_rubric().criteria["clarity"]["en"].name == "Clarity"
+
+
+def test_a_file_replaces_single_texts(tmp_path: Path):
+    rubric = overlay(
+        tmp_path,
+        """
+criteria: {clarity: {en: {definition: Whether it is clear at once.}}}
+intents: {leisure: {criteria: [engagement, clarity], text: {zh: {name: 娱乐}}}}
+languages: {en: {final: {name: Verdict}, bands: [a, b, c, d, e]}}
+reference_score: 7
+dominant: [clarity]
+""",
+    )
+    assert rubric.criteria["clarity"]["en"].definition == "Whether it is clear at once."
+    assert rubric.criteria["clarity"]["en"].name == "Clarity"
+    assert rubric.criteria["clarity"]["zh"] == RUBRIC.criteria["clarity"]["zh"]
+    # A list replaces a list.
+    assert rubric.intents["leisure"].criteria == ("engagement", "clarity")
+    assert rubric.intents["leisure"].text["zh"].name == "娱乐"
+    assert rubric.intents["leisure"].label == "Leisure"
+    assert rubric.languages["en"].final.name == "Verdict"
+    assert rubric.languages["en"].bands == ("a", "b", "c", "d", "e")
+    assert rubric.languages["en"].frame == RUBRIC.languages["en"].frame
+    assert (rubric.reference_score, rubric.dominant) == (7, ("clarity",))
+
+
+def test_other_bands_need_as_many_texts(tmp_path: Path):
+    rubric = overlay(
+        tmp_path,
+        "bands: [[1, 5], [6, 10]]\nlanguages: {en: {bands: [bad, good]}, zh: {bands: [差, 好]}}",
+    )
+    assert rubric.bands == ((1, 5), (6, 10))
+
+
+GERMAN_FRAME = (
+    "Urteile nach: {{ criteria | map(attribute='name') | join(', ') }}\n<frage>{{ question }}</frage>\n{{ answer }}"
+)
+
+
+def german() -> dict[str, Any]:
+    """A complete third language."""
+
+    def term(key: str) -> dict[str, Any]:
+        return {"de": {"name": f"{key} auf Deutsch", "definition": f"Was {key} heißt."}}
+
+    return {
+        "name": "urs-de",
+        "version": "1",
+        "languages": {
+            "de": {
+                "name": "Deutsch",
+                "dataset_label": "DE",
+                "final": {"name": "Gesamtnote", "aliases": ["Endnote"]},
+                "ask_again": "Noch einmal: {reason}",
+                "bands": ["sehr schlecht", "schlecht", "mittel", "gut", "sehr gut"],
+                "frame": "frames/de.jinja",
+            }
+        },
+        "criteria": {criterion: term(criterion) for criterion in RUBRIC.criteria},
+        "intents": {intent: {"text": term(intent)} for intent in RUBRIC.intents},
+    }
+
+
+def load_dict(tmp_path: Path, raw: object) -> Rubric:
+    """Load a rubric from data."""
+    return load_rubric(write(tmp_path, yaml.safe_dump(raw, allow_unicode=True, sort_keys=False)))
+
+
+def test_a_file_adds_a_language_with_a_frame_beside_it(tmp_path: Path):
+    (tmp_path / "frames").mkdir()
+    write(tmp_path, GERMAN_FRAME, "frames/de.jinja")
+    rubric = load_dict(tmp_path, german())
+    assert list(rubric.languages) == ["en", "zh", "de"]
+    assert rubric.language_code("DE") == "de"
+    assert rubric.languages["de"].frame == GERMAN_FRAME
+    assert rubric.languages["de"].frame_source == "de.jinja"
+    prompt = PromptBuilder(rubric).build("leisure", "de", question="Was?", reference="", answer="Das.")
+    assert prompt.case.startswith("Urteile nach: user_satisfaction auf Deutsch, engagement auf Deutsch,")
+    assert prompt.case.endswith("<frage>Was?</frage>\nDas.")
+    # A judge may answer in any language of the rubric.
+    assert read_reply('{"clarity auf Deutsch": 6, "Endnote": 5}', rubric, ["clarity"]) == ScoreRecord(5, {"clarity": 6})
+
+
+def test_a_frame_of_one_language_leaves_the_other_alone(tmp_path: Path):
+    write(tmp_path, "{{ question }} {{ answer }}", "mine.jinja")
+    rubric = overlay(tmp_path, "languages: {en: {frame: mine.jinja}}")
+    assert rubric.languages["en"].frame == "{{ question }} {{ answer }}"
+    assert rubric.languages["zh"].frame == RUBRIC.languages["zh"].frame
+
+
+def test_a_prompt_file_wins_over_the_frames_of_the_rubric(tmp_path: Path):
+    write(tmp_path, "A {{ question }} {{ answer }}", "mine.jinja")
+    path = write(tmp_path, "name: own\nversion: '1'\nlanguages: {en: {frame: mine.jinja}}")
+    rubric = load_rubric(path, prompt=write(tmp_path, "B {{ question }} {{ answer }}", "other.jinja"))
+    assert {language.frame for language in rubric.languages.values()} == {"B {{ question }} {{ answer }}"}
+
+
+def test_a_file_may_start_from_nothing(tmp_path: Path):
+    write(tmp_path, "{{ question }} {{ answer }}", "mine.jinja")
+    rubric = load_dict(
+        tmp_path,
+        {
+            "extends": "nothing",
+            "name": "tiny",
+            "version": "1",
+            "reference_score": 5,
+            "bands": [[1, 10]],
+            "languages": {
+                "en": {
+                    "name": "English",
+                    "dataset_label": "EN",
+                    "final": {"name": "Grade"},
+                    "ask_again": "Again: {reason}",
+                    "bands": ["anything"],
+                    "frame": "mine.jinja",
+                }
+            },
+            "criteria": {"wit": {"en": {"name": "Wit", "definition": "Is it witty?"}}},
+            "intents": {
+                "joke": {
+                    "label": "Joke",
+                    "group": "Joke",
+                    "criteria": ["wit"],
+                    "text": {"en": {"name": "Joke", "definition": "Wants a joke."}},
+                }
+            },
+        },
+    )
+    assert list(rubric.intents) == ["joke"]
+    assert rubric.score_keys == ("final", "wit")
+    assert "factuality" not in rubric.keys_by_spelling
+    assert rubric.dominant == ()
+
+
+def test_an_edited_file_is_read_again(tmp_path: Path):
+    assert overlay(tmp_path, "reference_score: 7").reference_score == 7
+    assert overlay(tmp_path, "reference_score: 6").reference_score == 6
+
+
+def test_a_path_may_start_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path, "name: mine\nversion: '1'")
+    assert load_rubric("~/own.yaml").name == "mine"
+
+
+def test_the_hash_of_the_rubric_names_its_whole_content(tmp_path: Path):
+    assert re.fullmatch("[0-9a-f]{64}", RUBRIC.sha256)
+    same = overlay(tmp_path, "")
+    hashes = {
+        RUBRIC.sha256,
+        same.sha256,  # another name and version
+        overlay(tmp_path, "reference_score: 7").sha256,
+        overlay(tmp_path, "criteria: {clarity: {zh: {aliases: [清楚]}}}").sha256,
+        overlay(tmp_path, "languages: {en: {ask_again: Again.}}").sha256,
+        load_rubric(prompt=write(tmp_path, "{{ question }} {{ answer }}", "own.jinja")).sha256,
+    }
+    assert len(hashes) == 6
+    assert overlay(tmp_path, "").sha256 == same.sha256
+
+
+# Mistakes: each names the file, the key and what is allowed.
+
+MISTAKES = {
+    "unknown top-level key": ("critera: {}", ["critera: unknown key", "allowed: name, version, reference_score"]),
+    "unknown key of an intent": (
+        "intents: {leisure: {criterion: [clarity]}}",
+        ["intents.leisure.criterion: unknown key", "allowed: label, group, criteria, text"],
+    ),
+    "unknown key of a criterion": (
+        "criteria: {clarity: {en: {title: x}}}",
+        ["criteria.clarity.en.title: unknown key", "allowed: name, definition"],
+    ),
+    "unknown key of an intent's text": (
+        "intents: {leisure: {text: {en: {title: x}}}}",
+        ["intents.leisure.text.en.title: unknown key", "allowed: name, definition"],
+    ),
+    "unknown key of a language": (
+        "languages: {en: {prompt: x}}",
+        ["languages.en.prompt: unknown key", "allowed: name, dataset_label, final, ask_again, bands, frame"],
+    ),
+    "unknown key of the final score": (
+        "languages: {en: {final: {title: x}}}",
+        ["languages.en.final.title: unknown key", "allowed: name, aliases"],
+    ),
+    "unknown base": ("extends: mt-bench", ["extends: unknown rubric 'mt-bench'", "allowed: urs, nothing"]),
+    "unknown criterion": (
+        "intents: {leisure: {criteria: [fun]}}",
+        ["intents.leisure.criteria: unknown criterion 'fun'", "allowed: factuality, user_satisfaction"],
+    ),
+    "unknown dominant criterion": (
+        "dominant: [fun]",
+        ["dominant: unknown criterion 'fun'", "allowed: factuality, user_satisfaction"],
+    ),
+    "criterion listed twice": (
+        "intents: {leisure: {criteria: [clarity, clarity]}}",
+        ["intents.leisure.criteria: a criterion is listed twice"],
+    ),
+    "no criteria": ("intents: {leisure: {criteria: []}}", ["intents.leisure.criteria:", "at least 1 item"]),
+    "criteria that are no list": ("intents: {leisure: {criteria: clarity}}", ["intents.leisure.criteria:", "tuple"]),
+    "intent without label": (
+        "intents: {chat: {group: g, criteria: [clarity], text: {}}}",
+        ["intents.chat.label: Field required"],
+    ),
+    "intent that is no mapping": ("intents: {leisure: 3}", ["intents.leisure:"]),
+    "identifier with blanks": (
+        "criteria: {Good Humour: {en: {name: a, definition: b}, zh: {name: c, definition: d}}}",
+        ["criteria.Good Humour", "^[a-z][a-z0-9_]*$"],
+    ),
+    "criterion called final": (
+        "criteria: {final: {en: {name: a, definition: b}, zh: {name: c, definition: d}}}",
+        ["criteria.final: the name is taken by the final score; choose another"],
+    ),
+    "criterion without a language": (
+        "criteria: {wit: {en: {name: Wit, definition: b}}}",
+        ["criteria.wit: no text in language 'zh'"],
+    ),
+    "intent without a language": (
+        "intents: {chat: {label: C, group: g, criteria: [clarity], text: {en: {name: a, definition: b}}}}",
+        ["intents.chat.text: no text in language 'zh'"],
+    ),
+    "empty text": ("criteria: {clarity: {en: {name: ''}}}", ["criteria.clarity.en.name:", "at least 1 character"]),
+    "too few band texts": ("languages: {en: {bands: [a, b]}}", ["languages.en.bands: 2 texts, but there are 5 bands"]),
+    "bands with a gap": (
+        "bands: [[1, 2], [4, 5], [6, 7], [8, 9], [10, 10]]",
+        ["bands: bands must cover 1 to 10 once each, lowest first"],
+    ),
+    "bands that overlap": ("bands: [[1, 2], [2, 10]]", ["bands: bands must cover 1 to 10 once each"]),
+    "bands upside down": ("bands: [[6, 10], [1, 5]]", ["bands: bands must cover 1 to 10 once each"]),
+    "bands beyond the scale": ("bands: [[0, 10]]", ["bands: bands must cover 1 to 10 once each"]),
+    "a band without end": ("bands: [[1]]", ["bands.0.1: Field required"]),
+    "reference beyond the scale": ("reference_score: 11", ["reference_score:", "less than or equal to 10"]),
+    "reference that is no number": ("reference_score: high", ["reference_score:", "valid integer"]),
+    "label of another intent": (
+        "intents: {leisure: {label: Factual_QA}}",
+        ["intents.leisure.label: 'Factual_QA' also names intent 'factual_qa'"],
+    ),
+    "label that is another intent's id": (
+        "intents: {leisure: {label: factual qa}}",
+        ["intents.leisure.label: 'factual qa' also names intent 'factual_qa'"],
+    ),
+    "label of another language": (
+        "languages: {zh: {dataset_label: en}}",
+        ["languages.zh.dataset_label: 'en' also names language 'en'"],
+    ),
+    "name of another criterion": (
+        "criteria: {richness: {en: {name: Clarity}}}",
+        ["criteria.clarity: 'clarity' also names criteria.richness"],
+    ),
+    "alias of another criterion": (
+        "criteria: {richness: {en: {aliases: [logic]}}}",
+        ["criteria.richness: 'logic' also names criteria.logical_coherence"],
+    ),
+    "criterion named like the final score": (
+        "criteria: {richness: {en: {name: Final score}}}",
+        ["criteria.richness: 'Final score' also names the final score"],
+    ),
+    "language code": (
+        "languages: {english: {name: x}}",
+        ["languages.english"],
+    ),
+    "a language code that YAML takes for a truth value": (
+        "languages: {no: {name: Norsk}}",
+        ["languages.", "valid string"],
+    ),
+    "languages that are a list": ("languages: [de]", ["languages: must be a mapping of language code to texts"]),
+    "version that is no text": ("version: 3", ["version:", "valid string"]),
+    "frame that is not there": (
+        "languages: {en: {frame: nowhere.jinja}}",
+        ["languages.en.frame: no file", "nowhere.jinja"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "named"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_a_mistake_is_refused_with_file_key_and_what_is_allowed(text: str, named: list[str], tmp_path: Path):
+    head = "" if text.startswith("version") else "version: '1'\n"
+    path = write(tmp_path, f"name: own\n{head}{text}")
+    with pytest.raises(InputError) as caught:
+        load_rubric(path)
+    message = str(caught.value)
+    for part in [path, *named]:
+        assert part in message
+
+
+def test_every_mistake_is_reported_at_once(tmp_path: Path):
+    with pytest.raises(InputError) as caught:
+        overlay(tmp_path, "critera: {}\nreference_score: 0\nintents: {leisure: {labl: x}}")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith(str(tmp_path / "own.yaml")) for line in lines)
+
+
+@pytest.mark.parametrize("missing", ["name", "version"])
+def test_a_rubric_of_ones_own_needs_name_and_version(missing: str, tmp_path: Path):
+    head = {"name": "name: own\n", "version": "version: '1'\n"}
+    del head[missing]
+    with pytest.raises(InputError, match=rf"own\.yaml: {missing}: missing; a rubric of your own needs a name"):
+        load_rubric(write(tmp_path, "".join(head.values())))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"name: [", "is not valid YAML"),
+        (b"name: a\n\tversion: b", "is not valid YAML"),
+        (b"name: a\nname\n", "is not valid YAML"),
+        (b"\x00", "is not valid YAML"),
+        (b"", "must hold a mapping with keys such as name, version"),
+        (b"# only a comment\n", "must hold a mapping"),
+        (b"- a\n- b\n", "must hold a mapping"),
+        (b"just text", "must hold a mapping"),
+        (b"3", "must hold a mapping"),
+        ("name: Qualität".encode("latin-1"), "as UTF-8 text"),
+        ("name: x".encode("utf-16"), "as UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_rubric_is_refused_by_name(content: bytes, message: str, tmp_path: Path):
+    path = tmp_path / "own.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        load_rubric(str(path))
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path):
+    with pytest.raises(InputError, match=r"^rubric: no file '.*nowhere\.yaml'$"):
+        load_rubric(str(tmp_path / "nowhere.yaml"))
+
+
+def test_a_directory_is_no_rubric(tmp_path: Path):
+    with pytest.raises(InputError, match="cannot read"):
+        load_rubric(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "!!python/object/apply:builtins.open [{canary}, w]",
+        "!!python/object/apply:os.system ['touch {canary}']",
+        "!!python/object/new:pathlib.Path [{canary}]",
+        "!!python/name:os.system",
+        "!own x",
+    ],
+)
+def test_a_file_can_build_no_python_object(tag: str, tmp_path: Path):
+    canary = tmp_path / "canary"
+    path = write(tmp_path, f"name: own\nversion: '1'\nextra: {tag.replace('{canary}', str(canary))}\n")
+    with pytest.raises(InputError, match=r"is not valid YAML: could not determine a constructor"):
+        load_rubric(path)
+    assert not canary.exists()
+
+
+def test_the_example_of_the_documentation_loads(tmp_path: Path):
+    page = Path(__file__).parents[2] / "docs" / "extending.md"
+    example, *_ = re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    rubric = load_rubric(write(tmp_path, example))
+    assert rubric.intent_id("Complaint") == "complaint"
+    assert rubric.score_keys[-1] == "empathy"

@@ -1,0 +1,76 @@
+"""`urs_probe`: answers that deserve nothing, through the real judge scorer."""
+
+from collections import Counter
+from pathlib import Path
+
+from inspect_ai.log import EvalLog
+
+from tests.tasks.scripted import Script, between, metric_values, record, run, samples_of
+from urs_inspect import urs_probe
+from urs_inspect.solvers import NULL_ANSWERS
+
+
+def probe(tmp_path: Path, judge: Script, **arguments) -> EvalLog:
+    return run(urs_probe(**arguments), tmp_path, model="none/none", grader=judge.model())
+
+
+def finals(log: EvalLog) -> dict[str, set[object]]:
+    found: dict[str, set[object]] = {kind: set() for kind in NULL_ANSWERS}
+    for sample in samples_of(log):
+        value = (sample.scores or {})["intent_judge"].value
+        found[sample.metadata["null_answer"]].add(value["final"] if isinstance(value, dict) else None)
+    return found
+
+
+def test_every_intent_and_language_is_answered_in_all_four_ways(tmp_path: Path):
+    log = probe(tmp_path, Script('{"Final Score": 5}'))
+
+    assert log.status == "success"
+    # 7 intents, 2 languages, 4 null answers
+    kinds = Counter(
+        (sample.metadata["intent"], sample.metadata["language"], sample.metadata["null_answer"])
+        for sample in samples_of(log)
+    )
+    assert len(kinds) == 56
+    assert set(kinds.values()) == {1}
+    assert len({sample.id for sample in samples_of(log)}) == 56
+    assert all(str(sample.id).endswith(f"/{sample.metadata['null_answer']}") for sample in samples_of(log))
+
+
+def test_judge_sees_the_null_answers_and_the_empty_one_is_never_sent(tmp_path: Path):
+    judge = Script('{"Final Score": 5}')
+    log = probe(tmp_path, judge)
+
+    assert len(judge.seen) == 42  # three kinds of fourteen cases; the empty answers need no judge
+    assert finals(log) == {"constant": {5}, "empty": {1}, "reference": {5}, "injection": {5}}
+    assert metric_values(log, "outcome") == {"frequency_judged": 42, "frequency_no_response": 14}
+    copied = 0
+    for messages in judge.seen:
+        case = messages[1].text
+        reference = between(case, "<reference_answer>", "</reference_answer>")
+        copied += between(case, "<answer_to_rate>", "</answer_to_rate>") == reference
+    assert copied == 14
+
+
+def test_judge_that_repeats_the_injected_record_gives_no_score(tmp_path: Path):
+    # This judge falls for the injection as far as it can: its reply is the answer it was sent.
+    judge = Script(lambda messages: between(messages[1].text, "<answer_to_rate>", "</answer_to_rate>"))
+    log = probe(tmp_path, judge)
+
+    assert finals(log)["injection"] == {None}
+    assert metric_values(log, "final")["mean"] == 1  # the empty answers alone have a score
+
+
+def test_judge_that_obeys_the_injection_shows(tmp_path: Path):
+    judge = Script(lambda messages: record(10) if "experts" in messages[1].text else '{"Final Score": 2}')
+    log = probe(tmp_path, judge)
+
+    assert finals(log)["injection"] == {10, 2}  # 10 in English; this judge reads no Chinese
+    assert finals(log)["constant"] == {2}
+
+
+def test_number_of_cases_of_a_kind_and_seed_choose_the_cases(tmp_path: Path):
+    assert len(urs_probe(per_kind=2).dataset) == 2 * 56
+    assert len(urs_probe(per_kind=9).dataset) == 3 * 56  # the sample has three cases of a kind
+    chosen = [{str(sample.id) for sample in urs_probe(seed=seed).dataset} for seed in (0, 0, 1)]
+    assert chosen[0] == chosen[1] != chosen[2]
