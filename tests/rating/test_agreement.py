@@ -4,12 +4,16 @@ import math
 import random
 from typing import Any
 
+import evalica
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score, krippendorff_alpha
 
 from urs_inspect.rating import interval_alpha
+from urs_inspect.rating.agreement import nominal_alpha
 
 NONE = math.nan
 Ratings = list[list[float]]
@@ -158,3 +162,53 @@ def test_alpha_of_random_ratings_is_near_zero() -> None:
     dice = random.Random(0)
     ratings = [[float(dice.randint(1, 10)) for _ in range(2000)] for _ in range(2)]
     assert abs(interval_alpha(ratings)) < 0.09
+
+
+# --- nominal, of two raters, from confusion tables ---
+
+count_rows = st.lists(st.integers(0, 6), min_size=3, max_size=3)
+tables_of_counts = st.lists(st.lists(count_rows, min_size=3, max_size=3), min_size=1, max_size=4)
+
+
+def units_of_table(table: list[list[int]]) -> list[tuple[int, int]]:
+    return [(a, b) for a, row in enumerate(table) for b, count in enumerate(row) for _ in range(count)]
+
+
+def test_nominal_alpha_worked_out_by_hand() -> None:
+    # Units (x, x), (x, y), (y, y): 6 values, 3 x and 3 y, 2 of them disagree. 1 - 5 * 2 / (36 - 9 - 9) = 1 - 10/18
+    assert nominal_alpha(np.array([[[1.0, 1], [0, 1]]])) == pytest.approx([4 / 9])
+
+
+def test_nominal_alpha_of_the_published_example() -> None:
+    # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), part A: 10 units of zeros and ones by two
+    # observers, 5 of (0, 0), 2 of (0, 1), 2 of (1, 0) and 1 of (1, 1): alpha .095
+    assert nominal_alpha(np.array([[[5.0, 2], [2, 1]]])) == pytest.approx([0.095], abs=5e-4)
+
+
+@checked
+@given(tables=tables_of_counts)
+def test_nominal_alpha_is_that_of_slow_code_of_the_harness_and_of_evalica(tables: list[list[list[int]]]) -> None:
+    metric: Any = krippendorff_alpha("nominal")
+    for table, alpha in zip(tables, nominal_alpha(np.array(tables, dtype=float)), strict=True):
+        units = units_of_table(table)
+        if len(units) < 2:
+            assert math.isnan(alpha)
+            continue
+        assert alpha == pytest.approx(metric([SampleScore(score=Score(value=list(unit))) for unit in units]))
+        everything = [value for unit in units for value in unit]
+        if len({*everything}) == 1:
+            assert alpha == 1
+            continue
+        n = len(everything)
+        expected = sum(a != b for a in everything for b in everything) / (n * (n - 1))
+        assert alpha == pytest.approx(1 - sum(a != b for a, b in units) / len(units) / expected)
+        assert alpha == pytest.approx(evalica.alpha(pd.DataFrame(units).T, distance="nominal").alpha)
+
+
+@checked
+@given(tables=tables_of_counts)
+def test_nominal_alpha_does_not_care_which_rater_or_class_comes_first(tables: list[list[list[int]]]) -> None:
+    given_tables = np.array(tables, dtype=float)
+    alpha = nominal_alpha(given_tables)
+    assert nominal_alpha(given_tables.transpose(0, 2, 1)) == pytest.approx(alpha, nan_ok=True)
+    assert nominal_alpha(given_tables[:, [2, 0, 1]][:, :, [2, 0, 1]]) == pytest.approx(alpha, nan_ok=True)

@@ -1,8 +1,9 @@
 """Judging without a harness: building prompts, reading replies, naming failures."""
 
 from urs_inspect.judging.explain import explain
+from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.outcomes import ASK_AGAIN, FAILURE_MODES, FailureMode, JudgeFailure, ScoreRecord
-from urs_inspect.judging.prompt import JudgePrompt, PromptBuilder, neutralise
+from urs_inspect.judging.prompt import PromptBuilder, neutralise
 from urs_inspect.judging.reply import read_reply
 
 __all__ = [

@@ -1,0 +1,114 @@
+"""Frames of prompts: Jinja templates whose static part comes first and whose case part holds the material."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging.material import MARK, Planted, defuse, delimiters_of
+
+_ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
+_BLOCKS = {"instructions", "case"}
+
+
+@dataclass(frozen=True)
+class JudgePrompt:
+    """What is sent to a judge.
+
+    Attributes:
+        instructions: The static part, identical for all cases of a kind, so that providers' prompt caches hit; empty
+            if the frame has no such part.
+        case: The part that holds the case.
+        version: Name and version of the texts.
+        sha256: SHA-256 of the frame and of all that it says apart from the material.
+    """
+
+    instructions: str
+    case: str
+    version: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A template with everything filled in but the material.
+
+    Attributes:
+        template: The template.
+        context: Names and values of everything but the material.
+        instructions: The rendered static part; empty if the template has no blocks.
+        delimiters: What stands around the material, which the material may not imitate.
+        version: Name and version of the texts.
+        sha256: SHA-256 of the frame and of all that it says apart from the material.
+    """
+
+    template: Template
+    context: Mapping[str, object]
+    instructions: str
+    delimiters: re.Pattern[str] | None
+    version: str
+    sha256: str
+
+    def prompt(self, materials: Mapping[str, str], planted: Planted) -> JudgePrompt:
+        """Fill in the material, made harmless.
+
+        Args:
+            materials: Texts of users and models by name.
+            planted: Finds planted results in them.
+
+        Returns:
+            The prompt.
+        """
+        safe = {name: defuse(text.strip(), self.delimiters, planted) for name, text in materials.items()}
+        case = _render(self.template, "case", {**self.context, **safe})
+        return JudgePrompt(self.instructions, case, self.version, self.sha256)
+
+
+def build_frame(
+    source: str,
+    place: str,
+    version: str,
+    context: Mapping[str, object],
+    materials: Sequence[str],
+    needed: Sequence[str],
+) -> Frame:
+    """Compile a template and render it once, so that a faulty one is found before any model is called.
+
+    Args:
+        source: The template: with the blocks `instructions` and `case`, or without blocks.
+        place: What the template is called in errors.
+        version: Name and version of the texts.
+        context: Names and values of everything but the material.
+        materials: Names of the material.
+        needed: Those of them that the template must use.
+
+    Returns:
+        The frame.
+
+    Raises:
+        InputError: If the template is faulty; the message names it, the line and the fault.
+    """
+    try:
+        template = _ENVIRONMENT.from_string(source)
+        if template.blocks and set(template.blocks) != _BLOCKS:
+            raise InputError(f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or none")
+        instructions = _render(template, "instructions", context) if template.blocks else ""
+        case = _render(template, "case", {**context, **{name: MARK.format(name) for name in materials}})
+    except (TemplateError, ArithmeticError, LookupError, TypeError) as error:  # whatever an expression can do
+        line = getattr(error, "lineno", None)
+        raise InputError(f"{place}{f', line {line}' if line else ''}: {error}") from error
+    for name in needed:
+        if MARK.format(name) not in case:
+            raise InputError(f"{place}: does not use {{{{ {name} }}}}, which every judge needs")
+    digest = hashlib.sha256(f"{source}\x00{instructions}\x00{case}".encode()).hexdigest()
+    return Frame(template, context, instructions, delimiters_of(case), version, digest)
+
+
+def _render(template: Template, block: str, context: Mapping[str, object]) -> str:
+    if not template.blocks:
+        return template.render(context).strip()
+    return "".join(template.blocks[block](template.new_context(dict(context)))).strip()
