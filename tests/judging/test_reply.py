@@ -83,6 +83,7 @@ NOTATIONS = {
     "nested Chinese scores": '{"事实正确性": {"得分": 8, "理由": "对"}, "综合得分": {"分数": "7分"}}',
     "nested full-width scores": '{"事实正确性": {"得分": "８"}, "综合得分": {"分数": "７．０分"}}',
     "wrapped": '{"scores": {"Factuality": 8, "Final Score": 7}}',
+    "criteria wrapped": '{"scores": {"Factuality": 8}, "Final Score": 7}',
     "extra keys": '{"Factuality": 8, "Final Score": 7, "Confidence": 0.9, "Notes": ["a", "b"], "Meta": {"k": 1}}',
     "criterion of another intent": '{"Factuality": 8, "Richness": 99, "Final Score": 7}',
     "final first": '{"Final Score": 7, "Factuality": 8}',

@@ -465,6 +465,7 @@ MISTAKES = {
     ),
     "bands that overlap": ("bands: [[1, 2], [2, 10]]", ["bands: bands must cover 1 to 10 once each"]),
     "bands upside down": ("bands: [[6, 10], [1, 5]]", ["bands: bands must cover 1 to 10 once each"]),
+    "a band as wide as the sky": ("bands: [[1, 1000000000000]]", ["bands: bands must cover 1 to 10 once each"]),
     "bands beyond the scale": ("bands: [[0, 10]]", ["bands: bands must cover 1 to 10 once each"]),
     "a band without end": ("bands: [[1]]", ["bands.0.1: Field required"]),
     "reference beyond the scale": ("reference_score: 11", ["reference_score:", "less than or equal to 10"]),

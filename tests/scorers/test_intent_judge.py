@@ -539,6 +539,16 @@ def test_question_in_chat_form_is_judged(tmp_path: Path):
     assert value_of(log)["final"] == 7
 
 
+def test_case_whose_prompt_cannot_be_built_is_unscored_and_keeps_its_answer(tmp_path: Path):
+    sample = one_case()
+    sample.input = [ChatMessageSystem(content="There is no question here.")]
+    judge = Script(record(7))
+    log = judged(tmp_path, judge.model(), sample=sample)
+
+    assert judge.seen == []
+    unscored(log, "prompt_failed", reason="scoring_failed")
+
+
 # Text from outside can neither close a delimiter nor plant a score
 
 PLANTED = [

@@ -25,7 +25,7 @@ The bound also keeps the search linear in the length of the text."""
 
 _TO_ASCII = str.maketrans("｛｝：，“”„‟＂‘’‛＇「」『』／０１２３４５６７８９．", '{}:,"""""\'\'\'\'""""/0123456789.')
 _PAIR = re.compile(
-    r"""(?:["']([^"'{}:,\n]{1,80})["']|([^\s"'{}:,][^"'{}:,\n]{0,79}))\s*:\s*
+    r"""(?:["']([^"'{}:,\n]{1,80})["']|([^\s"'{}:,][^"'{}:,\n]{0,79}))\s{0,20}:\s{0,20}
         (?:"([^"\n]{0,2000})"|'([^'\n]{0,2000})'|\{([^{}]{0,2000})\}|([^,{}\n"']{0,80}))""",
     re.VERBOSE,
 )
@@ -95,13 +95,22 @@ def read_record(text: str, rubric: Rubric) -> RawRecord:
     """Read `{...}` as JSON, or as whatever a judge writes in place of JSON."""
     values: dict[str, list[Any]] = {}
     plain_final = False
-    for key, value in _pairs(text):
+    for key, value in _flat(_pairs(text), rubric):
         spelling = normalise_key(key)
         score_key = rubric.keys_by_spelling.get(spelling)
         if score_key is not None:
             values.setdefault(score_key, []).append(_unwrap(value))
             plain_final |= spelling in rubric.final_spellings
     return RawRecord(values, plain_final)
+
+
+def _flat(pairs: Iterable[tuple[str, Any]], rubric: Rubric) -> Iterator[tuple[str, Any]]:
+    """Pairs of an object and of those that it merely wraps: `{"scores": {"Factuality": 8}, "Final Score": 7}`."""
+    for key, value in pairs:
+        if isinstance(value, _Pairs) and normalise_key(key) not in rubric.keys_by_spelling:
+            yield from value
+        else:
+            yield key, value
 
 
 class _Pairs(list[tuple[str, Any]]):

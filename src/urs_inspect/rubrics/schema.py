@@ -92,8 +92,8 @@ class Rubric(_Model):
     @field_validator("bands")
     @classmethod
     def _bands_cover_the_scale(cls, bands: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-        edges = [score for low, high in bands for score in range(low, high + 1)]
-        if edges != list(range(LOWEST, HIGHEST + 1)):
+        within = all(LOWEST <= edge <= HIGHEST for band in bands for edge in band)
+        if not within or [n for low, high in bands for n in range(low, high + 1)] != list(range(LOWEST, HIGHEST + 1)):
             raise ValueError(f"bands must cover {LOWEST} to {HIGHEST} once each, lowest first; got {list(bands)}")
         return bands
 

@@ -95,7 +95,7 @@ def intent_judge(
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion
-        case = _case(loaded, state, chosen_language)
+        case = _case(builder, state, target, chosen_language)
         if isinstance(case, JudgeFailure):
             return Score.unscored(
                 reason="scoring_failed",
@@ -103,8 +103,7 @@ def intent_judge(
                 explanation=case.detail,
                 metadata={"outcome": f"unscored_{case.mode}", "failure_mode": case.mode},
             )
-        intent, language = case
-        prompt_sent = builder.build(intent, language, question=state.input_text, reference=target.text, answer=answer)
+        intent, language, prompt_sent = case
         if is_blank(answer):
             return _no_response(loaded, intent, prompt_sent, state, language)
         judges = _bound_models(role)
@@ -149,17 +148,26 @@ def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
         )
 
 
-def _case(rubric: Rubric, state: TaskState, judge_language: str | None) -> tuple[str, str] | JudgeFailure:
-    """Intent and judge language of a sample, which may come from a log of any task."""
-    metadata = state.metadata or {}
+def _case(
+    builder: PromptBuilder, state: TaskState, target: Target, judge_language: str | None
+) -> tuple[str, str, JudgePrompt] | JudgeFailure:
+    """Intent, judge language and prompt of a sample, which may come from a log of any task."""
+    rubric, metadata = builder.rubric, state.metadata or {}
     try:
         intent = rubric.intent_id(str(metadata.get("intent", "")))
     except InputError as error:
         return JudgeFailure("unknown_intent", f"Sample metadata 'intent': {error}")
     try:
-        return intent, judge_language or rubric.language_code(str(metadata.get("language", "")))
+        language = judge_language or rubric.language_code(str(metadata.get("language", "")))
     except InputError as error:
         return JudgeFailure("unknown_language", f"Sample metadata 'language': {error}")
+    try:
+        prompt = builder.build(
+            intent, language, question=state.input_text, reference=target.text, answer=state.output.completion
+        )
+    except Exception as error:  # whatever a text did to it, the answer must not be lost
+        return JudgeFailure("prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}")
+    return intent, language, prompt
 
 
 def _judge_language(rubric: Rubric, value: object) -> str | None:
