@@ -9,8 +9,10 @@ from urs_inspect.scorers import (
     intent_judge,
     judge_alpha,
     judge_outcome,
+    judge_report,
+    pair_verdict,
     self_judged,
     split_group_mean,
 )
-from urs_inspect.solvers import null_answer
-from urs_inspect.tasks import urs, urs_probe
+from urs_inspect.solvers import compare_pair, null_answer
+from urs_inspect.tasks import judge_pairwise, md_eval, urs, urs_probe

@@ -19,10 +19,10 @@ WriteRows = Callable[[str, object], Path]
 def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
     """Puts rows where a published file is looked for, and pins their hash if the published file has one pinned."""
 
-    def to_file(constant: str, rows: object, key: str | None = None) -> Path:
+    def to_file(constant: str, rows: object, key: str = "") -> Path:
         module, _, name = f"urs_inspect.datasets.{constant}".rpartition(".")
         pinned: PinnedFile | Mapping[str, PinnedFile] = getattr(importlib.import_module(module), name)
-        source = pinned if isinstance(pinned, PinnedFile) else pinned[str(key)]
+        source = pinned if isinstance(pinned, PinnedFile) else pinned[key]
         path = tmp_path / "published" / source.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(rows if isinstance(rows, str) else json.dumps(rows), encoding="utf-8")

@@ -383,6 +383,66 @@ def test_the_cache_variable_names_the_directory_unless_it_is_empty(
     assert cache_dir() == (tmp_path / expected if expected else Path(platformdirs.user_cache_dir("urs_inspect")))
 
 
+# --- files whose hash is not known, and files without an address ---
+
+
+@pytest.fixture
+def unverified(source: PinnedFile) -> PinnedFile:
+    return replace(source, sha256="")
+
+
+def test_what_cannot_be_verified_is_downloaded_once_and_taken_as_it_is(
+    unverified: PinnedFile, site: Site, tmp_path: Path
+) -> None:
+    assert not unverified.verified
+    assert locate(unverified) is None
+    path = fetch(unverified)
+    assert path == cache_path(unverified) == fetch(unverified) == locate(unverified)
+    assert site.requests == 1
+    assert files_below(tmp_path / "cache") == {"example/data.csv": CONTENT}
+
+
+def test_any_copy_of_the_user_will_do_where_no_hash_is_known(
+    unverified: PinnedFile, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "own"))
+    path = put(tmp_path / "own" / "example" / "data.csv", OTHER)
+    assert fetch(unverified) == locate(unverified) == path
+    assert site.requests == 0
+
+
+@pytest.mark.parametrize("fault", ["status", "cut short", "no server"])
+def test_a_failed_download_of_it_leaves_nothing_and_is_reported(
+    fault: str, unverified: PinnedFile, server: _Server, tmp_path: Path
+) -> None:
+    server.site.status = 404 if fault == "status" else 200
+    server.site.promised = len(CONTENT) + 1 if fault == "cut short" else None
+    if fault == "no server":
+        server.stop()
+    try:
+        with pytest.raises(InputError) as caught:
+            fetch(unverified)
+    finally:
+        if fault == "no server":
+            server.start_again()
+    for part in ("cannot get the 'example' data: ", unverified.url, "hash not known", "example/data.csv"):
+        assert part in str(caught.value)
+    assert files_below(tmp_path / "cache") == {}
+
+
+def test_what_has_no_address_says_where_it_is_and_where_it_belongs(source: PinnedFile, site: Site) -> None:
+    by_hand = replace(source, url="", sha256="", instead="ask its authors")
+    with pytest.raises(InputError) as caught:
+        fetch(by_hand)
+    assert str(caught.value) == (
+        "the 'example' data has no pinned address: ask its authors\n"
+        "  Put the file at <dir>/example/data.csv and set URS_INSPECT_DATA_DIR=<dir>."
+    )
+    put(cache_path(by_hand), OTHER)
+    assert fetch(by_hand) == cache_path(by_hand)
+    assert site.requests == 0
+
+
 # --- the published file ---
 
 

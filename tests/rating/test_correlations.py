@@ -90,7 +90,14 @@ def test_missing_ratings_are_left_out_and_counted() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "ratings"),
-    [([1, 2, 3], [5, 5, 5]), ([2, 2, 2], [1, 2, 3]), ([0.1] * 3, [0.7] * 3), ([1], [1]), ([], [])],
+    [
+        ([1, 2, 3], [5, 5, 5]),
+        ([2, 2, 2], [1, 2, 3]),
+        ([0.1, 0.1, 0.1], [1, 2, 3]),  # whose mean is not 0.1 in floating point
+        ([1, 2, 3], [0.1, 0.1, 0.1]),
+        ([1], [1]),
+        ([], []),
+    ],
 )
 def test_there_is_no_correlation_with_what_does_not_vary(labels: list[float], ratings: list[float]) -> None:
     found = correlate(labels, ratings, list("pqr")[: len(labels)])
@@ -194,11 +201,11 @@ def test_scale_does_not_matter_and_direction_turns_the_sign(
 
 @checked
 @given(items=pairs)
-def test_doubling_every_prompt_changes_pearson_and_spearman_by_nothing(items: list[tuple[float, float, int]]) -> None:
+def test_doubling_every_prompt_changes_nothing(items: list[tuple[float, float, int]]) -> None:
     x, y, names = columns(items)
     doubled = [*names, *(name + 100 for name in names)]
     found = correlate(np.tile(x, 2), np.tile(y, 2), doubled, rounds=2)
-    assert values(found)[:2] == pytest.approx(values(correlate(x, y, names, rounds=2))[:2], nan_ok=True, abs=1e-9)
+    assert values(found) == pytest.approx(values(correlate(x, y, names, rounds=2)), nan_ok=True, abs=1e-9)
 
 
 @checked

@@ -15,6 +15,9 @@ Shown = Literal["1", "2", "tie"]
 OVERALL = "Overall"
 """Key of the verdict as a whole."""
 
+REPLIES = "pair_replies"
+"""Key under which the replies about a pair are kept between asking and reading."""
+
 _OVERALL_SPELLINGS = frozenset(
     {"overall", "overallwinner", "overalljudgment", "overalljudgement", "overallverdict", "final"}
 )

@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 ROUNDS = 2000
-"""Rounds of resampling, so that the noise of a 95% bound is about a twentieth of the width of the interval."""
+"""Rounds of resampling: the noise of a 95% bound is then about 1.5% of the width of the interval."""
 SEED = 0
 LEVEL = 0.95
 
@@ -29,8 +29,8 @@ _BLOCK = 1 << 22
 class Estimate:
     """A statistic with its bootstrap interval.
 
-    The percentile interval knows only what was seen: where all clusters agree, as ten right verdicts out of ten, it has
-    no width, and over few clusters (about 20 or fewer) it is somewhat too narrow.
+    The percentile interval knows only what was seen: where all clusters agree, as in ten right verdicts out of ten, it
+    has no width. Beside Student's t, it is about 6% too narrow over 30 clusters and 18% over 10.
 
     Attributes:
         value: The statistic of the items themselves; NaN where it is not defined.

@@ -2,10 +2,10 @@
 
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from typing_extensions import Self
 
 from urs_inspect.errors import InputError, choices
 

@@ -10,6 +10,8 @@ from urs_inspect.scorers.metrics import (
     self_judged,
     split_group_mean,
 )
+from urs_inspect.scorers.pair_metrics import judge_report
+from urs_inspect.scorers.pair_verdict import pair_verdict
 
 __all__ = [
     "added_criteria",
@@ -18,6 +20,8 @@ __all__ = [
     "intent_judge",
     "judge_alpha",
     "judge_outcome",
+    "judge_report",
+    "pair_verdict",
     "self_judged",
     "split_group_mean",
 ]

@@ -68,8 +68,9 @@ def test_published_texts_are_bare_and_whole(published: PairData, data_dir: Path)
 
 @pytest.mark.data
 def test_the_longer_response_was_chosen_in_139_of_221(published: PairData) -> None:
-    longer = ["a" if len(case.response_a) > len(case.response_b) else "b" for case in published.cases]
-    assert sum(case.label == side for case, side in zip(published.cases, longer, strict=True)) == 139  # 62.9 %
+    chosen = [(case.response_a, case.response_b)[case.label == "b"] for case in published.cases]
+    rejected = [(case.response_a, case.response_b)[case.label == "a"] for case in published.cases]
+    assert sum(len(good) > len(bad) for good, bad in zip(chosen, rejected, strict=True)) == 139  # 62.9 %
 
 
 # --- rows of our own ---

@@ -109,7 +109,6 @@ FAULTS = {
     "group": (row(group=7), "column 'group': must be text, is 7"),
     "id": (row(id=[1]), "column 'id': must be text, is [1]"),
     "id twice": (row(id="first"), "column 'id': 'first' is taken by line 1"),
-    "id of another row": (row(id="my_0003"), ""),
     "dimensions in a list": (
         row(dimensions=["Clarity"]),
         "column 'dimensions': must be an object of names and labels, ",
@@ -127,7 +126,6 @@ FAULTS = {
     ),
     "no object": ([1], "not a JSON object"),
 }
-del FAULTS["id of another row"]
 
 
 @pytest.mark.parametrize(("faulty", "fault"), FAULTS.values(), ids=FAULTS)

@@ -59,7 +59,7 @@ def test_a_file_may_lie_below_the_home_directory(
 def test_arguments_that_do_not_fit_a_published_bench_are_refused(publish: Publish) -> None:
     publish("benches.flask.FLASK", [{"instruction": wrap("p", "r"), "human_score": [3]}])
     assert len(load_ratings("flask", scale=(1, 5)).cases) == 1
-    with pytest.raises(InputError, match="^scale: 'flask' has its own, 1 to 5$"):
+    with pytest.raises(InputError, match=r"^scale: 'flask' has its own, 1 to 5$"):
         load_ratings("flask", scale=(1, 10))
-    with pytest.raises(InputError, match="^'flask' has no intents and languages; give a file of your own"):
+    with pytest.raises(InputError, match=r"^'flask' has no intents and languages; give a file of your own"):
         load_ratings("flask", vocabulary=Vocabulary(str, str))
