@@ -64,7 +64,7 @@ def read_cases(path: Path, name: str, vocabulary: Vocabulary, *, id_prefix: str,
     if path.suffix.lower() not in _READABLE:
         raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices(_READABLE)}")
     if not path.is_file():
-        raise InputError(f"no data file '{path}'")
+        raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
     rows, faults = _rows(path)
     cases: list[UrsCase] = []
     seen: dict[str, int] = {}
