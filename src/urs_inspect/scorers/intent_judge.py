@@ -110,20 +110,20 @@ def intent_judge(
         if not judges:
             judges = [get_model()]
             _warn_of_self_judging(role, str(judges[0]), warned)
-        judgements = await collect(
-            *[
-                ask_judge(
-                    judge,
-                    prompt_sent,
-                    loaded,
-                    intent=intent,
-                    language=language,
-                    asking=asking,
-                    model_under_test=str(state.model),
-                )
-                for judge in judges
-            ]
-        )
+        asked = [
+            ask_judge(
+                judge,
+                prompt_sent,
+                loaded,
+                intent=intent,
+                language=language,
+                asking=asking,
+                model_under_test=str(state.model),
+            )
+            for judge in judges
+        ]
+        # A panel is asked at once; a single judge is spared the span, and the log its events.
+        judgements = await collect(*asked) if len(asked) > 1 else [await asked[0]]
         return _combine(loaded, intent, language, prompt_sent, judgements, answer)
 
     return score
