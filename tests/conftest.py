@@ -13,6 +13,7 @@ from urs_inspect.rubrics import Rubric, load_rubric
 def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep logs and caches of tests out of the user's."""
     monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "inspect-cache"))
     monkeypatch.delenv("URS_INSPECT_DATA_DIR", raising=False)

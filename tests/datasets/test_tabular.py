@@ -245,7 +245,7 @@ def test_a_file_of_another_kind_is_refused_and_the_readable_kinds_are_named(name
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     for path in (tmp_path / "absent.csv", tmp_path / "absent.jsonl", tmp_path / "folder.csv"):
-        assert error_of(path) == f"no data file '{path}'"
+        assert error_of(path) == f"no data file '{path}' (looked for {path.absolute()})"
 
 
 # --- the line that is named is the line that an editor shows ---

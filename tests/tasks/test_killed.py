@@ -4,26 +4,33 @@ import os
 import re
 import signal
 import subprocess
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
-from tests.servers import says, serving
+from tests.servers import HANGS, Request, Response, says, serving
 from tests.tasks.commands import TIMEOUT, child_environment, inspect_command, succeed
 from tests.tasks.scripted import metric_values, samples_of
 
 CASES = 42
-KILLED_AFTER = 25
+ANSWERED = 25
+CONNECTIONS = 2
 
 
 def test_killed_run_is_finished_by_eval_retry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     logs = tmp_path / "logs"
-    # Every answer bears the number of its request, so that it can be told when it was given.
-    with serving(lambda request: says(f"Answer {request.number}.", delay=0.05), monkeypatch) as server:
+    killed = threading.Event()
+
+    def script(request: Request) -> Response:
+        """Answer with the number of the request, and fall silent half-way, so that the run cannot end by itself."""
+        return says(f"Answer {request.number}.") if request.number < ANSWERED or killed.is_set() else HANGS
+
+    with serving(script, monkeypatch) as server:
         command = inspect_command(
-            *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--max-connections", "2"),
+            *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--max-connections", str(CONNECTIONS)),
             *("--model", "openai-api/local/subject", "--model-role", "grader=urs_simulation/judge"),
             *("--log-dir", str(logs), "--display", "plain"),
         )
@@ -31,23 +38,24 @@ def test_killed_run_is_finished_by_eval_retry(tmp_path: Path, monkeypatch: pytes
             process = subprocess.Popen(
                 command, env=child_environment(tmp_path), stdout=output, stderr=output, start_new_session=True
             )
-            server.wait_for(KILLED_AFTER, TIMEOUT)
+            server.wait_for(ANSWERED + CONNECTIONS, TIMEOUT)
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        killed.set()
         asked_before = server.count()
-        [killed] = list_eval_logs(str(logs))
-        assert read_eval_log(killed, header_only=True).status == "started"
+        [left_behind] = list_eval_logs(str(logs))
+        assert read_eval_log(left_behind, header_only=True).status == "started"
         assert asked_before < CASES
 
-        succeed("eval-retry", killed.name, "--log-dir", str(logs), "--display", "plain", tmp_path=tmp_path)
+        succeed("eval-retry", left_behind.name, "--log-dir", str(logs), "--display", "plain", tmp_path=tmp_path)
         asked = server.count()
 
     log = finished(logs)
     assert Counter(sample.id for sample in samples_of(log)) == Counter(expected_ids())
     assert {sample.epoch for sample in samples_of(log)} == {1}
     assert metric_values(log, "outcome") == {"frequency_judged": CASES}
-    # Answers with a number below the count at the kill were given before it. The harness writes samples to the log
-    # ten at a time, so that at least two tens of the twenty-five can be reused but for those on their way.
+    # An answer with a number below the count at the kill was given before it. The harness writes samples to the log
+    # ten at a time, so that at least twenty of the twenty-five are there to be reused, less those on their way.
     numbers = [int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(log)]
     reused = sum(number < asked_before for number in numbers)
     assert reused >= 10

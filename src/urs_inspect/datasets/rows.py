@@ -54,7 +54,7 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
     if path.suffix.lower() not in READABLE:
         raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices(READABLE)}")
     if not path.is_file():
-        raise InputError(f"no data file '{path}'")
+        raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
     text = _text(path)
     if path.suffix.lower() == ".csv":
         return list(_csv_rows(path, text, required)), []

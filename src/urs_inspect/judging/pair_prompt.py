@@ -60,7 +60,7 @@ def _scenario_frame(template: str, scenario_id: str, dimensions: tuple[str, ...]
     example[OVERALL] = {"comparison": "weighing of all dimensions", "winner": "1, 2 or tie"}
     if template == "per_dimension":
         example = {"comparison": "evidence and comparison on this dimension", "winner": "1, 2 or tie"}
-    context = {
+    context: dict[str, object] = {
         "scenario": {"name": scenario.name, "description": scenario.description},
         "dimensions": [{"name": name, "definition": scenario.dimensions[name]} for name in dimensions],
         "record_example": json.dumps(example, indent=1),

@@ -76,6 +76,15 @@ class Taxonomy(BaseModel):
             raise InputError(f"unknown dimension '{name}'; allowed: {choices(self.dimensions)}")
         return resolved
 
+    def scenario_id(self, name: str) -> str:
+        """Check the id of a scenario.
+
+        Raises:
+            InputError: If there is no such scenario.
+        """
+        self.scenario(name)
+        return name
+
     def scenario(self, name: str) -> Scenario:
         """Find a scenario by its id.
 

@@ -90,7 +90,7 @@ def intent_judge(
     loaded = load_rubric(rubric, prompt)
     builder = PromptBuilder(loaded)
     chosen_language = _judge_language(loaded, judge_language)
-    asking = Asking(_whole(attempts, "attempts"), _temperature(temperature), cache)
+    asking = Asking(_whole(attempts, "judge attempts"), _temperature(temperature), cache)
     warned: set[str] = set()
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -110,20 +110,20 @@ def intent_judge(
         if not judges:
             judges = [get_model()]
             _warn_of_self_judging(role, str(judges[0]), warned)
-        judgements = await collect(
-            *[
-                ask_judge(
-                    judge,
-                    prompt_sent,
-                    loaded,
-                    intent=intent,
-                    language=language,
-                    asking=asking,
-                    model_under_test=str(state.model),
-                )
-                for judge in judges
-            ]
-        )
+        asked = [
+            ask_judge(
+                judge,
+                prompt_sent,
+                loaded,
+                intent=intent,
+                language=language,
+                asking=asking,
+                model_under_test=str(state.model),
+            )
+            for judge in judges
+        ]
+        # A panel is asked at once; a single judge is spared the span, and the log its events.
+        judgements = await collect(*asked) if len(asked) > 1 else [await asked[0]]
         return _combine(loaded, intent, language, prompt_sent, judgements, answer)
 
     return score
@@ -259,6 +259,6 @@ def _temperature(value: object) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 2:
         raise InputError(
-            f"temperature: must be a number from 0 to 2, or null for the provider's default; got {value!r}"
+            f"judge temperature: must be a number from 0 to 2, or null for the provider's default; got {value!r}"
         )
     return float(value)

@@ -30,7 +30,8 @@ def md_eval(
         protocol: `joint`: one reply with all verdicts (the paper's); `per_dimension`: one call a dimension, told to
             disregard the rest, and one overall; `overall`: overall only.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
-        judge: `model`, or `baseline/longest`, `shortest`, `first`, `second`, `random`, `copy_overall` with `--model none`.
+        judge: `model`, or `baseline/<kind>` with `--model none`; kinds: longest, shortest, first, second, random,
+            copy_overall.
         scenarios: `all`, or scenarios of the taxonomy, separated by commas.
         seed: Seed of the coin and of the random baseline.
 
@@ -39,7 +40,7 @@ def md_eval(
     """
     taxonomy = load_taxonomy()
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
-    chosen = arguments.names(scenarios, "scenarios", lambda name: taxonomy.scenario(name) and name)
+    chosen = arguments.names(scenarios, "scenarios", taxonomy.scenario_id)
     cases = [case for case in data.cases if chosen is None or case.group in chosen]
     return Task(
         dataset=MemoryDataset([pair_to_sample(case, taxonomy) for case in cases], name=data.name),
