@@ -11,8 +11,10 @@ from urs_inspect.scorers import (
     judge_outcome,
     judge_report,
     pair_verdict,
+    rating_agreement,
+    rating_report,
     self_judged,
     split_group_mean,
 )
 from urs_inspect.solvers import compare_pair, null_answer
-from urs_inspect.tasks import judge_pairwise, md_eval, urs, urs_probe
+from urs_inspect.tasks import judge_pairwise, judge_rating, md_eval, urs, urs_probe

@@ -29,19 +29,30 @@ def read_results(logs: Iterable[str]) -> "list[IntentResult]":
     Raises:
         InputError: If there is no log, or none with intent-judged answers.
     """
-    from inspect_ai.log import list_eval_logs, read_eval_log
+    from inspect_ai.log import read_eval_log
 
     from urs_inspect.reports import read_result
+
+    results = [result for file in log_files(logs) if (result := read_result(read_eval_log(file))) is not None]
+    if not results:
+        raise InputError(f"no log with answers scored by intent_judge in: {', '.join(logs)}")
+    return sorted(results, key=lambda result: -result.final.mean if not math.isnan(result.final.mean) else math.inf)
+
+
+def log_files(logs: Iterable[str]) -> list[str]:
+    """The log files among the names, and those below the directories.
+
+    Raises:
+        InputError: If a name does not exist.
+    """
+    from inspect_ai.log import list_eval_logs
 
     files: list[str] = []
     for name in logs:
         if not Path(name).exists():
             raise InputError(f"no log '{name}'")
         files += [info.name for info in list_eval_logs(name)] if Path(name).is_dir() else [name]
-    results = [result for file in files if (result := read_result(read_eval_log(file))) is not None]
-    if not results:
-        raise InputError(f"no log with answers scored by intent_judge in: {', '.join(logs)}")
-    return sorted(results, key=lambda result: -result.final.mean if not math.isnan(result.final.mean) else math.inf)
+    return files
 
 
 def print_results(results: "list[IntentResult]", console: Console) -> None:

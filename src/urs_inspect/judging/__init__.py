@@ -6,6 +6,7 @@ from urs_inspect.judging.outcomes import ASK_AGAIN, FAILURE_MODES, FailureMode, 
 from urs_inspect.judging.pair_prompt import dimension_prompt, joint_prompt, overall_prompt, rating_prompt
 from urs_inspect.judging.pair_reply import OVERALL, REPLIES, Shown, Verdicts, read_verdict, read_verdicts
 from urs_inspect.judging.prompt import PromptBuilder, neutralise
+from urs_inspect.judging.rating_reply import read_rating
 from urs_inspect.judging.reply import read_reply
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "neutralise",
     "overall_prompt",
     "rating_prompt",
+    "read_rating",
     "read_reply",
     "read_verdict",
     "read_verdicts",

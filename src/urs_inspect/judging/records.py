@@ -60,10 +60,11 @@ class RawRecord:
         return FINAL in self.values and (self.plain_final or len(self.values) > 1)
 
 
-def spans(text: str, inside_strings: bool = False) -> list[Span]:
+def spans(text: str, inside_strings: bool = False, max_height: int = _MAX_HEIGHT) -> list[Span]:
     """List the brace pairs of `text` that could be records, the one that opens last first.
 
-    Braces inside a string of an object are text, unless `inside_strings`.
+    Braces inside a string of an object are text, unless `inside_strings`; pairs that hold more than `max_height` levels
+    are left out.
     """
     stack: list[tuple[int, int]] = []
     found: list[Span] = []
@@ -74,7 +75,7 @@ def spans(text: str, inside_strings: bool = False) -> list[Span]:
             stack.append((match.start(), 1))
         elif stack and match.group() in "}｝":
             start, height = stack.pop()
-            if height <= _MAX_HEIGHT:
+            if height <= max_height:
                 found.append(Span(start, match.end()))
             if stack:
                 parent, parent_height = stack[-1]
@@ -95,11 +96,11 @@ def read_record(text: str, rubric: Rubric) -> RawRecord:
     """Read `{...}` as JSON, or as whatever a judge writes in place of JSON."""
     values: dict[str, list[Any]] = {}
     plain_final = False
-    for key, value in _flat(_pairs(text), rubric):
+    for key, value in _flat(read_pairs(text), rubric):
         spelling = normalise_key(key)
         score_key = rubric.keys_by_spelling.get(spelling)
         if score_key is not None:
-            values.setdefault(score_key, []).append(_unwrap(value))
+            values.setdefault(score_key, []).append(unwrap(value))
             plain_final |= spelling in rubric.final_spellings
     return RawRecord(values, plain_final)
 
@@ -120,7 +121,8 @@ class _Pairs(list[tuple[str, Any]]):
 _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
 
 
-def _pairs(text: str) -> Iterable[tuple[str, Any]]:
+def read_pairs(text: str) -> Iterable[tuple[str, Any]]:
+    """Keys and values of `{...}`, read as JSON, or as whatever a judge writes in place of JSON."""
     straight = text.translate(_TO_ASCII)
     for candidate in dict.fromkeys((text, straight)):  # as it stands first: a string may quote “Final Score”: 10
         try:
@@ -140,7 +142,8 @@ def _nested_score(text: str) -> str:
     return match.group(1).strip() if match else text
 
 
-def _unwrap(value: Any) -> Any:
+def unwrap(value: Any) -> Any:
+    """The score that a value such as `{"score": 8, "reason": ...}` wraps; any other value in plain characters."""
     if isinstance(value, _Pairs):
         scores = [inner for key, inner in value if key.strip().casefold() in _NESTED_KEYS]
         value = scores[0] if len(scores) == 1 else str(value)

@@ -44,21 +44,26 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
         partial |= any(criterion in record.values for criterion in criteria)
     if partial:
         return JudgeFailure("missing_final", "The score record has no final score.")
+    return without_record(text, "the scores")
+
+
+def without_record(text: str, wanted: str) -> JudgeFailure:
+    """Name the failure of a reply that has no JSON object with what was wanted: a refusal, or a bad format."""
     if len(text) <= _REFUSAL_LENGTH and _REFUSAL.search(text.replace("’", "'")):
         return JudgeFailure("refusal", "The reply declines to judge.")
-    return JudgeFailure("unparseable", "The reply has no JSON object with the scores.")
+    return JudgeFailure("unparseable", f"The reply has no JSON object with {wanted}.")
 
 
 def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
     scores: dict[str, int | None] = {}
     for key in (FINAL, *criteria):
         written = record.values.get(key, [])
-        values = [_number(key, value) for value in written]
+        values = [read_number(key, value) for value in written]
         for value in values:
             if isinstance(value, JudgeFailure):
                 return value
         if len(set(values)) > 1:
-            return JudgeFailure("conflicting_scores", f"'{key}' has several scores: {_shown(written)}.")
+            return JudgeFailure("conflicting_scores", f"'{key}' has several scores: {shown(written)}.")
         scores[key] = next((value for value in values if isinstance(value, int)), None)
     final = scores.pop(FINAL)
     if final is None:
@@ -66,29 +71,40 @@ def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFai
     return ScoreRecord(final, scores)
 
 
-def _number(key: str, value: Any) -> int | JudgeFailure | None:
-    """Read one value; None where the judge left it out."""
-    if value is None or (type(value) is int and LOWEST <= value <= HIGHEST):
+def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int | JudgeFailure | None:
+    """Read one value.
+
+    Args:
+        key: What it is the score of, for the detail of a failure.
+        value: The value as written: 8, 8.0, "8", "8/10", "8分", full width turned into plain characters.
+        lowest: Lowest score there is.
+        highest: Highest score there is; a score out of another number is out of range.
+
+    Returns:
+        The score; None where the judge left it out.
+    """
+    if value is None or (type(value) is int and lowest <= value <= highest):
         return value
     if isinstance(value, bool):
-        return JudgeFailure("not_a_number", f"The score of '{key}' is {_shown(value)}, not a number.")
+        return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
     text = str(value).strip().strip("*").strip()
     if text.casefold() in _ABSENT:
         return None
     match = _NUMBER.fullmatch(text)
     if match is None:
-        return JudgeFailure("not_a_number", f"The score of '{key}' is {_shown(value)}, not a number.")
+        return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
     whole, decimals, denominator = match.groups()
-    if denominator is not None and int(denominator) != HIGHEST:
-        return JudgeFailure("out_of_range", f"The score of '{key}' is {_shown(value)}, not out of {HIGHEST}.")
+    if denominator is not None and int(denominator) != highest:
+        return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not out of {highest}.")
     if decimals is not None and decimals.strip("0"):
-        return JudgeFailure("not_an_integer", f"The score of '{key}' is {_shown(value)}, not a whole number.")
+        return JudgeFailure("not_an_integer", f"The score of '{key}' is {shown(value)}, not a whole number.")
     score = int(whole)
-    if not LOWEST <= score <= HIGHEST:
-        return JudgeFailure("out_of_range", f"The score of '{key}' is {_shown(value)}, not from {LOWEST} to {HIGHEST}.")
+    if not lowest <= score <= highest:
+        return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not from {lowest} to {highest}.")
     return score
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as it stands in a message, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -11,6 +11,7 @@ from urs_inspect.rating.bootstrap import (
 )
 from urs_inspect.rating.correlations import Correlations, correlate, correlation_difference
 from urs_inspect.rating.intervals import MeanInterval, mean_interval, pooled_deviation
+from urs_inspect.rating.means import clustered_mean
 from urs_inspect.rating.measures import JudgeMeasures, measure, measure_groups
 from urs_inspect.rating.paired import PairedComparison, compare, holm, mcnemar, sign_flip
 from urs_inspect.rating.verdicts import (
@@ -44,6 +45,7 @@ __all__ = [
     "bootstrap_counts",
     "bootstrap_statistic",
     "cluster_counts",
+    "clustered_mean",
     "combine_orders",
     "compare",
     "correctness",

@@ -14,7 +14,8 @@ from urs_inspect.rating import MeanInterval, mean_interval
 from urs_inspect.rubrics import FINAL
 
 _JUDGE = re.compile(r"intent_judge(-?\d+)?")
-_SIMULATED = "urs_simulation/"
+SIMULATED = "urs_simulation/"
+"""What the name of a simulated model begins with."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def read_result(log: EvalLog) -> IntentResult | None:
         by_group_and_language=_grouped(pairs, lambda s: (_fact(s, "intent_group"), _fact(s, "language"))),
         by_criterion={key: _interval(pairs, key) for key in criteria if key != FINAL},
         self_judged=sum(bool(fact.get("self_judged")) for fact in scored) / len(scored) if scored else math.nan,
-        simulated=any(name.startswith(_SIMULATED) for name in (log.eval.model, *judges)),
+        simulated=any(name.startswith(SIMULATED) for name in (log.eval.model, *judges)),
         location=log.location,
     )
 

@@ -12,6 +12,8 @@ from urs_inspect.scorers.metrics import (
 )
 from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.scorers.pair_verdict import pair_verdict
+from urs_inspect.scorers.rating_agreement import rating_agreement
+from urs_inspect.scorers.rating_metrics import rating_report
 
 __all__ = [
     "added_criteria",
@@ -22,6 +24,8 @@ __all__ = [
     "judge_outcome",
     "judge_report",
     "pair_verdict",
+    "rating_agreement",
+    "rating_report",
     "self_judged",
     "split_group_mean",
 ]

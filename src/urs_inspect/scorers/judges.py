@@ -100,7 +100,7 @@ async def ask_judge(
     """Ask one judge, once more if its reply cannot be read. Never raises for what the judge or its endpoint does."""
     config = asking.config(judge)
     criteria = rubric.intents[intent].criteria
-    messages = _messages(prompt)
+    messages = messages_of(prompt)
     result: ScoreRecord | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
     reply, calls = "", 0
     while calls < asking.attempts:
@@ -123,15 +123,21 @@ async def ask_judge(
 
 
 def _read(output: ModelOutput, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    return failure_of(output) or read_reply(output.completion, rubric, criteria)
+
+
+def failure_of(output: ModelOutput) -> JudgeFailure | None:
+    """Why a reply must not be read, if it must not: it was cut off, withheld, or never came."""
     # The stop reason comes first: a record in a reply that was cut off may not be the judge's last word.
     if output.choices and output.stop_reason in _STOPPED:
         return JudgeFailure(*_STOPPED[output.stop_reason])
     if output.error is not None:
         return JudgeFailure("call_failed", output.error[:_MAX_DETAIL])
-    return read_reply(output.completion, rubric, criteria)
+    return None
 
 
-def _messages(prompt: JudgePrompt) -> list[ChatMessage]:
+def messages_of(prompt: JudgePrompt) -> list[ChatMessage]:
+    """What is sent to a judge: the static part, if there is one, and the case."""
     system: list[ChatMessage] = [ChatMessageSystem(content=prompt.instructions)] if prompt.instructions else []
     return [*system, ChatMessageUser(content=prompt.case)]
 
@@ -141,9 +147,9 @@ def _messages_again(
 ) -> list[ChatMessage]:
     request = rubric.languages[language].ask_again.replace("{reason}", failure.detail)
     if failure.mode in ("truncated", "empty_reply") or not reply.strip():
-        *system, case = _messages(prompt)
+        *system, case = messages_of(prompt)
         return [*system, ChatMessageUser(content=f"{case.text}\n\n{request}")]
-    return [*_messages(prompt), ChatMessageAssistant(content=reply), ChatMessageUser(content=request)]
+    return [*messages_of(prompt), ChatMessageAssistant(content=reply), ChatMessageUser(content=request)]
 
 
 def _brief(error: Exception) -> str:

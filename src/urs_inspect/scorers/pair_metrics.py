@@ -43,7 +43,7 @@ class _Item:
 
 @metric(scores="unreduced")
 def judge_report() -> Metric:
-    """Accuracy, agreement and habits of a judge, each with a 95% interval clustered by prompt, beside trivial baselines.
+    """Accuracy, agreement and habits of a judge, with 95% intervals clustered by prompt, beside trivial baselines.
 
     Rows are called `overall <measure>` and `dimension <measure>` (measures: `rating.JudgeMeasures`), followed by
     `ci_lower` or `ci_upper`; baselines `baseline <kind> overall accuracy`; then accuracies by scenario, need and

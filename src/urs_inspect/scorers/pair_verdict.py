@@ -18,7 +18,7 @@ def pair_verdict() -> Scorer:
 
     A sample's value holds `overall` (1 right, 0 wrong) and `dimensions` (share of right verdicts), ties counting as a
     class of their own; NaN where no verdict could be read. With both orders asked, verdicts that disagree are a tie.
-    What the numbers of the paper and everything beside them need lies in the metadata, from which `judge_report` counts.
+    The metadata holds labels and verdicts, asked for ones only; from it `judge_report` counts.
 
     Returns:
         The scorer.
@@ -26,8 +26,11 @@ def pair_verdict() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
-        labels: dict[str, str] = {**facts.get("dimensions", {}), OVERALL: facts["label"]}
-        orders, failures, unknown = _by_order(state.store.get(REPLIES, []))
+        replies: list[dict[str, Any]] = state.store.get(REPLIES, [])
+        asked = {OVERALL, *(name for reply in replies for name in reply["asked"])}
+        everything: dict[str, str] = {**facts.get("dimensions", {}), OVERALL: facts["label"]}
+        labels = {name: label for name, label in everything.items() if name in asked}
+        orders, failures, unknown = _by_order(replies)
         final = {name: _final([verdicts.get(name) for verdicts in orders.values()]) for name in labels}
         right = {name: float(final[name] == label) for name, label in labels.items() if final[name] is not None}
         dimensions = [value for name, value in right.items() if name != OVERALL]
@@ -73,7 +76,7 @@ def _shown(reply: dict[str, Any], failures: list[str], unknown: list[str]) -> di
     if (mode := _TRUNCATED.get(reply["stop_reason"])) is not None:
         failures.append(mode)  # what was read before the cut counts, if the judge had come to it
     if len(asked) == 1:
-        verdict = read_verdict(reply["reply"]) if mode is None else JudgeFailure("truncated", "cut off")
+        verdict = read_verdict(reply["reply"], asked[0]) if mode is None else JudgeFailure("truncated", "cut off")
         if isinstance(verdict, JudgeFailure):
             failures.extend([verdict.mode] if mode is None else [])
             return {}

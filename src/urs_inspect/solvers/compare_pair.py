@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import collect
+from inspect_ai.util import LimitExceededError, collect
 
 from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import OVERALL, REPLIES, JudgePrompt, dimension_prompt, joint_prompt, overall_prompt
@@ -78,7 +78,8 @@ def compare_pair(
         facts = state.metadata
         firsts = _firsts(orders, str(state.sample_id), seed)
         if baseline is not None:
-            replies = [_baseline_reply(baseline, facts, first, str(state.sample_id), seed) for first in firsts]
+            judged = {**facts, "dimensions": {}} if protocol == "overall" else facts
+            replies = [_baseline_reply(baseline, judged, first, str(state.sample_id), seed) for first in firsts]
             state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
         else:
             calls = [call for first in firsts for call in _calls(protocol, facts, first, ties)]
@@ -134,6 +135,8 @@ async def _ask(model: Model, first: Literal["a", "b"], asked: tuple[str, ...], p
     ]
     try:
         output = await model.generate(messages)
+    except LimitExceededError:  # of the sample, which the harness ends
+        raise
     except Exception as error:  # one failed call must not lose the others of a sample
         text = f"{type(error).__name__}: {error}"[:_MAX_ERROR]
         return PairReply(first, asked, stop_reason="error", error=text, prompt_sha256=prompt.sha256)

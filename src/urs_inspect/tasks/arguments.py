@@ -1,5 +1,6 @@
 """Reads task arguments, which arrive as whatever YAML made of the command line."""
 
+import re
 from collections.abc import Callable
 
 from urs_inspect.errors import InputError
@@ -72,3 +73,19 @@ def optional_text(value: object, argument: str) -> str | None:
         InputError: If it is neither a text nor null.
     """
     return None if value is None else text(value, argument)
+
+
+def scale(value: object, argument: str) -> tuple[float, float] | None:
+    """Read the lowest and highest value of a scale, `1,5` or `1-5`; null where it is left out.
+
+    Raises:
+        InputError: If it is anything else.
+    """
+    if value is None:
+        return None
+    parts = re.split(r"[,-]", value) if isinstance(value, str) else value
+    try:
+        low, high = (float(part) for part in parts if not isinstance(part, bool))  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise InputError(f"{argument}: must be its lowest and highest value, such as 1,5; got {value!r}") from None
+    return low, high

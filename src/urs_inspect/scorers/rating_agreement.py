@@ -1,0 +1,86 @@
+"""`rating_agreement`: reads the rating in a judge's reply and holds it against the label."""
+
+import math
+from typing import Any
+
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import TaskState
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging import JudgeFailure, read_rating, read_reply
+from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
+from urs_inspect.scorers.judges import failure_of
+from urs_inspect.scorers.rating_metrics import RATING, rating_report
+
+URS_RUBRIC = "urs"
+"""Name of the built-in rubric, where a rubric may be left out."""
+
+
+@scorer(metrics=[{RATING: [mean()]}, rating_report()])
+def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = None) -> Scorer:
+    """Read the rating that the model under test gave a response.
+
+    A sample's metadata holds the label (`rating`) and its scale (`label_scale`). A reply that cannot be read has no
+    rating (NaN); it never becomes one and never ends the run.
+
+    Args:
+        lowest: Lowest rating that the judge was offered.
+        highest: Highest rating, likewise.
+        rubric: `urs` or the path of a rubric of your own, if the judge was asked as in the task `urs`; its final score,
+            1 to 10, is the rating. The metadata then holds the intent as well.
+
+    Returns:
+        The scorer; its value holds `rating`.
+
+    Raises:
+        InputError: If an argument cannot be used.
+    """
+    if rubric is None and lowest >= highest:
+        raise InputError(f"scale: must have a lowest rating below a highest, got {lowest} and {highest}")
+    loaded = load_named_rubric(rubric)
+    scale = (lowest, highest) if loaded is None else (LOWEST, HIGHEST)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        facts = state.metadata
+        result = _read(state.output, loaded, str(facts.get("intent", "")), scale)
+        failed = result if isinstance(result, JudgeFailure) else None
+        rating, criteria = (math.nan, {}) if isinstance(result, JudgeFailure) else result
+        return Score(
+            value={RATING: rating},
+            answer="unread" if failed else f"{rating:g}",
+            explanation=_explained(facts, failed, state.output.completion),
+            reason="invalid_response_format" if failed else None,
+            metadata={
+                "label": facts["rating"],
+                "label_scale": facts["label_scale"],
+                "scale": list(scale),
+                **({"criteria": criteria} if criteria else {}),
+                **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
+            },
+        )
+
+    return score
+
+
+def load_named_rubric(name: str | None) -> Rubric | None:
+    """The rubric of that name: None for none, `urs` for the built-in one, else the path of a file laid over it."""
+    return None if name is None else load_rubric(None if name == URS_RUBRIC else name)
+
+
+def _read(
+    output: ModelOutput, rubric: Rubric | None, intent: str, scale: tuple[int, int]
+) -> tuple[float, dict[str, int | None]] | JudgeFailure:
+    if (failure := failure_of(output)) is not None:
+        return failure
+    if rubric is None:
+        rating = read_rating(output.completion, *scale)
+        return rating if isinstance(rating, JudgeFailure) else (float(rating), {})
+    record = read_reply(output.completion, rubric, rubric.intents[intent].criteria)
+    return record if isinstance(record, JudgeFailure) else (float(record.final), record.criteria)
+
+
+def _explained(facts: dict[str, Any], failed: JudgeFailure | None, reply: str) -> str:
+    low, high = facts["label_scale"]
+    head = f"Label: {facts['rating']:g} ({low:g} to {high:g})"
+    return f"{head}\n\n**No rating: {failed.mode}.** {failed.detail}\n\n{reply}" if failed else f"{head}\n\n{reply}"

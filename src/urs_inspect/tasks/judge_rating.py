@@ -1,0 +1,130 @@
+"""Single-rating benches: does a judge rate a response as the labels do?"""
+
+from collections.abc import Callable
+from logging import getLogger
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.model import GenerateConfig
+from inspect_ai.solver import generate
+
+from urs_inspect.datasets import RatingCase, RatingData, Vocabulary, load_ratings
+from urs_inspect.errors import InputError
+from urs_inspect.judging import JudgePrompt, PromptBuilder, rating_prompt
+from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
+from urs_inspect.scorers import rating_agreement
+from urs_inspect.scorers.judges import messages_of
+from urs_inspect.scorers.rating_agreement import load_named_rubric
+from urs_inspect.tasks import arguments
+from urs_inspect.tasks.md_eval import MD_EVAL_VERSION
+
+logger = getLogger(__name__)
+
+_MAX_NAMED = 5
+
+
+@task
+def judge_rating(bench: str, rubric: str | None = None, scale: str | list[float] | None = None, seed: int = 0) -> Task:
+    """Rate responses that people or a reference judge have rated (SaMer paper, section 5.2, Table 2).
+
+    The model under test is the judge.
+
+    Args:
+        bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv` or `.jsonl` file with the
+            columns prompt, response, rating and optionally id, group and reference.
+        rubric: `urs`, or the path of a rubric of your own: the judge is asked as in the task `urs`, and measured by
+            intent. The bench is then a file of your own, also with the columns reference, intent and language.
+        scale: Lowest and highest possible label of your own file, such as `1,5`; with a rubric it is 1 to 10 unless
+            given. The judge is offered the same scale, with a rubric that of the rubric, 1 to 10.
+        seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
+
+    Returns:
+        The task.
+    """
+    name = arguments.optional_text(rubric, "rubric")
+    loaded = load_named_rubric(name)
+    data = _load(arguments.text(bench, "bench"), loaded, arguments.scale(scale, "scale"))
+    lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
+    prompt_of = _prompts(loaded, lowest, highest)
+    dataset = MemoryDataset([_to_sample(case, data, prompt_of(case)) for case in data.cases], name=data.name)
+    dataset.shuffle(arguments.whole(seed, "seed", least=0))
+    return Task(
+        dataset=dataset,
+        solver=generate(),
+        scorer=rating_agreement(lowest, highest, name),
+        config=GenerateConfig(temperature=0),
+        version=MD_EVAL_VERSION,
+        headline_metric=HeadlineMetric(scorer="rating_agreement", metric="pearson"),
+        display_name=f"Judge rating: {data.name}",
+        metadata=_facts(data, loaded),
+    )
+
+
+def _load(bench: str, rubric: Rubric | None, scale: tuple[float, float] | None) -> RatingData:
+    if rubric is None:
+        return load_ratings(bench, scale=scale)
+    data = load_ratings(
+        bench,
+        scale=scale or (float(LOWEST), float(HIGHEST)),
+        vocabulary=Vocabulary(rubric.intent_id, rubric.language_code),
+    )
+    if lacking := [case.id for case in data.cases if not case.reference.strip()]:
+        more = f" and {len(lacking) - _MAX_NAMED} more" if len(lacking) > _MAX_NAMED else ""
+        raise InputError(
+            f"{bench}: column 'reference' is empty, which a judge with a rubric compares with: "
+            f"{', '.join(lacking[:_MAX_NAMED])}{more}"
+        )
+    if scale is None and max(case.rating for case in data.cases) <= HIGHEST / 2:
+        logger.warning(
+            f"{bench}: no label is above {HIGHEST // 2}, but the scale is taken to be {LOWEST} to {HIGHEST}; "
+            f"if it is another, say so: -T scale=1,{HIGHEST // 2}"
+        )
+    return data
+
+
+def _whole_scale(data: RatingData) -> tuple[int, int]:
+    low, high = data.scale
+    if not (low.is_integer() and high.is_integer()):
+        raise InputError(f"scale: a judge rates in whole numbers, got {low:g} to {high:g}")
+    return int(low), int(high)
+
+
+def _prompts(rubric: Rubric | None, lowest: int, highest: int) -> Callable[[RatingCase], JudgePrompt]:
+    if rubric is None:
+        return lambda case: rating_prompt(case.prompt, case.response, case.reference, lowest=lowest, highest=highest)
+    builder = PromptBuilder(rubric)
+    return lambda case: builder.build(
+        case.intent, case.language, question=case.prompt, reference=case.reference, answer=case.response
+    )
+
+
+def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt) -> Sample:
+    return Sample(
+        id=case.id,
+        input=messages_of(prompt),
+        target=f"{case.rating:g}",
+        metadata={
+            "group": case.group,
+            "intent": case.intent,
+            "language": case.language,
+            "prompt": case.prompt,
+            "response": case.response,
+            "rating": case.rating,
+            "label_scale": list(data.scale),
+            "prompt_version": prompt.version,
+            "prompt_sha256": prompt.sha256,
+        },
+    )
+
+
+def _facts(data: RatingData, rubric: Rubric | None) -> dict[str, object]:
+    """What identifies the data and rubric of a run, for the log."""
+    for line in data.skipped:
+        logger.info(f"left out: {line}")
+    facts: dict[str, object] = {
+        "dataset": data.name,
+        "dataset_sha256": data.sha256,
+        "dataset_skipped": list(data.skipped),
+    }
+    return {**facts, "rubric": f"{rubric.name} {rubric.version}", "rubric_sha256": rubric.sha256} if rubric else facts

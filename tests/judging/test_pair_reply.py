@@ -1,0 +1,307 @@
+"""Whatever a judge writes about two responses: what is readable is read, and nothing is made up."""
+
+import json
+import re
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from urs_inspect.judging import OVERALL, JudgeFailure, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging.pair_reply import _MAX_BROKEN
+
+ASKED = ("Clarity", "Depth and Detail", OVERALL)
+GOOD = {
+    "Clarity": {"comparison": "Response 1 is plain.", "winner": "1"},
+    "Depth and Detail": {"comparison": "Response 2 says more.", "winner": "2"},
+    "Overall": {"comparison": "Even.", "winner": "tie"},
+}
+ALL = ("1", "2", "tie")
+
+
+def read(text: str) -> tuple[str | None, ...]:
+    result = read_verdicts(text, ASKED)
+    assert isinstance(result, Verdicts), result
+    assert list(result.verdicts) == list(ASKED)
+    return tuple(result.verdicts.values())
+
+
+def failed(result: object) -> str:
+    assert isinstance(result, JudgeFailure), result
+    assert result.detail
+    return result.mode
+
+
+def changed(**changes: object) -> str:
+    """The good reply with other values; `...` leaves a key out."""
+    return json.dumps({key: value for key, value in {**GOOD, **changes}.items() if value is not ...})
+
+
+# --- several verdicts: everything can be read ---
+
+COMPLETE = {
+    "as asked": json.dumps(GOOD),
+    "indented": json.dumps(GOOD, indent=2),
+    "fenced": f"```json\n{json.dumps(GOOD)}\n```",
+    "fenced, then a remark": f"```\n{json.dumps(GOOD)}\n```\nI hope this helps!",
+    "after prose with braces": f"The set {{x | x > 1}} and {{}} matter.\n{json.dumps(GOOD)}",
+    "before prose with braces": f"{json.dumps(GOOD)}\nHere {{this}} is by the way.",
+    "other order": json.dumps(dict(reversed(GOOD.items()))),
+    "winner first": json.dumps({key: dict(reversed(value.items())) for key, value in GOOD.items()}),
+    "other case and blanks": json.dumps({key.upper().replace(" ", "_"): value for key, value in GOOD.items()}),
+    "plain values": json.dumps({key: value["winner"] for key, value in GOOD.items()}),
+    "numbers": '{"Clarity": 1, "Depth and Detail": {"winner": 2}, "Overall": "tie"}',
+    "overall by another name": json.dumps({("Overall Winner" if k == OVERALL else k): v for k, v in GOOD.items()}),
+    "wrapped": json.dumps({"dimensions": {k: GOOD[k] for k in ASKED[:2]}, "overall": GOOD[OVERALL]}),
+    "wrapped as a whole": json.dumps({"result": {"judgement": GOOD}}),
+    "list": json.dumps({"dimensions": [{"dimension": k, **GOOD[k]} for k in ASKED[:2]], "Overall": GOOD[OVERALL]}),
+    "one object a dimension": "\n".join(json.dumps({key: value}) for key, value in GOOD.items()),
+    "list of objects": json.dumps([{key: value} for key, value in GOOD.items()]),
+    "python dict": str(GOOD),
+    "python dict with both quotes": str(GOOD).replace("'Even.'", '"It\'s even."'),
+    "curly quotes": json.dumps(GOOD).replace(' "', " “").replace('"', "”"),
+    "full width": "｛“Clarity”：“１”，“Depth and Detail”：“２”，“Overall”：“tie”｝",
+    "trailing commas": json.dumps(GOOD).replace("}", ",}"),
+    "line breaks in strings": json.dumps(GOOD).replace("says more", "says\n\nmore\tof it"),
+    "unescaped quotes": json.dumps(GOOD).replace("says more", 'says "more", and "better": it'),
+    "unescaped quotes and line breaks": json.dumps(GOOD).replace("plain", 'plain "to\nread"'),
+    "wrapped, overall broken": json.dumps({"dimensions": {k: GOOD[k] for k in ASKED[:2]}, "overall": GOOD[OVERALL]})
+    .replace("Even.", 'They are "even".'),
+    "missing brace": json.dumps(GOOD)[:-1],
+    "missing braces": json.dumps(GOOD)[:-2],
+    "missing comma": json.dumps(GOOD).replace("}, ", "} "),
+    "a word quoted in a comparison": changed(Clarity={"comparison": 'It is "better": 2', "winner": "1"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", COMPLETE.values(), ids=COMPLETE)
+def test_everything_readable_is_read(text: str):
+    assert read(text) == ALL
+
+
+WORDS: dict[str, tuple[object, ...]] = {
+    "1": ("1", 1, "A", "a", "Response 1", "response_1", "Response A", "Assistant A", "[[A]]", "**1**", "First",
+          " '1'. ", "１", "Dialogue 1", "(1)", "#1"),
+    "2": ("2", 2, "B", "Response 2", "RESPONSE B", "Answer 2", "second", "assistant2"),
+    "tie": ("tie", "Tie", "TIED", "equal", "draw", "same", "both", "neither", "tie."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("verdict", "word"), [(verdict, word) for verdict in WORDS for word in WORDS[verdict]])
+def test_words_for_a_verdict(verdict: str, word: object):
+    assert read(changed(Clarity={"winner": word})) == (verdict, "2", "tie")
+    assert read(changed(Clarity=word)) == (verdict, "2", "tie")
+    assert read_verdict(json.dumps({"winner": word})) == verdict
+
+
+NO_VERDICT: tuple[object, ...] = (
+    "", None, True, False, 0, 3, 12, -1, 1.5, 10**5000, [], ["1"], {}, "3", "C", "-1", "≠1", "not 1", "1.2", "12",
+    "1 or 2", "1, 2 or tie", "1/2", "unclear", "Response 1 is better", "Response", "first of all", "no tie", "x" * 5000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_VERDICT, ids=lambda value: repr(value)[:20] if value != 10**5000 else "huge")
+def test_what_is_no_verdict_is_none(value: object):
+    if value == 10**5000:  # Python neither writes nor reads it unasked
+        text, single = changed(Clarity=0).replace("0", "1" * 5001, 1), f'{{"winner": {"1" * 5001}}}'
+    else:
+        text, single = changed(Clarity={"winner": value}), json.dumps({"winner": value})
+    assert read(text) == (None, "2", "tie")
+    assert failed(read_verdict(single)) == "unparseable"
+
+
+# --- several verdicts: a part can be read ---
+
+PARTIAL: dict[str, tuple[str, tuple[str | None, ...]]] = {
+    "omitted dimension": (changed(Clarity=...), (None, "2", "tie")),
+    "omitted overall": (changed(Overall=...), ("1", "2", None)),
+    "no winner": (changed(Clarity={"comparison": "1 is better"}), (None, "2", "tie")),
+    "two winners in one": (changed(Clarity={"winner": "1", "verdict": "2"}), (None, "2", "tie")),
+    "the same winner twice": (changed(Clarity={"winner": "1", "verdict": "A"}), ALL),
+    "winner written twice": (
+        changed(Clarity=...).replace("{", '{"Clarity": {"winner": "1", "winner": "2"}, ', 1),
+        (None, "2", "tie"),
+    ),
+    "dimension twice, different": (changed().replace("{", '{"Clarity": {"winner": "2"}, ', 1), (None, "2", "tie")),
+    "dimension twice, the same": (changed().replace("{", '{"clarity": {"winner": "A"}, ', 1), ALL),
+    "broken, dimension twice": (changed().replace("{", '{"Clarity": "2", ', 1)[:-1], (None, "2", "tie")),
+    "truncated in the second": (json.dumps(GOOD)[: json.dumps(GOOD).index("says")], ("1", None, None)),
+    "truncated in a verdict": (json.dumps(GOOD).rpartition("ie")[0], ("1", "2", None)),
+    "broken, winner contradicted": (
+        json.dumps(GOOD).replace('plain."', 'plain. It says {"winner": "2"}, but I go on."'),
+        ("1", "2", "tie"),  # the last one closes the object
+    ),
+    "broken, word that only begins like a verdict": (
+        '{"Clarity": first of all it "is", "Overall": {"winner": "2"}',
+        (None, None, "2"),
+    ),
+    "several objects, last one counts": (
+        f'Draft: {changed(Clarity={"winner": "2"})}\nOn reflection:\n{json.dumps(GOOD)}',
+        ALL,
+    ),
+    "several objects, the last is shorter": (f'{json.dumps(GOOD)}\nNo:\n{{"Overall": "2"}}', (None, None, "2")),
+    "several objects, the last says nothing": (f'{json.dumps(GOOD)}\n{{"confidence": "high"}}', ALL),
+    "quoted object, then a broken one": (
+        'It plants {"Clarity": "2", "Overall": "2"}. Mine:\n' + json.dumps(GOOD).replace("plain", '"plain"'),
+        ALL,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), PARTIAL.values(), ids=PARTIAL)
+def test_the_rest_is_none(text: str, expected: tuple[str | None, ...]):
+    assert read(text) == expected
+
+
+def test_unknown_dimensions_are_named_once_and_change_nothing():
+    result = read_verdicts(changed(Humour={"winner": "2"}, Wit={"winner": "1"}, note="short", count=3), ASKED)
+    assert result == Verdicts({"Clarity": "1", "Depth and Detail": "2", OVERALL: "tie"}, ("Humour", "Wit"))
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("", "empty_reply"),
+        (" \n\t", "empty_reply"),
+        ("Response 1 is better.", "unparseable"),
+        ("Clarity: 1, Overall: 2", "unparseable"),
+        ("{}", "unparseable"),
+        ("[]", "unparseable"),
+        ('{"Humour": {"winner": "1"}}', "unparseable"),
+        ('{"Clarity": {"winner": "1, 2 or tie"}}', "unparseable"),
+        ("I'm sorry, I can't help with that.", "unparseable"),
+    ],
+)
+def test_a_reply_without_verdicts_is_a_failure(text: str, mode: str):
+    assert failed(read_verdicts(text, ASKED)) == mode
+
+
+def test_overall_is_not_found_where_it_was_not_asked():
+    assert failed(read_verdicts('{"Overall": "1"}', ("Clarity", "Logic"))) == "unparseable"
+
+
+# --- one verdict ---
+
+SINGLE = {
+    "as asked": ('{"comparison": "Even so.", "winner": "2"}', "2"),
+    "fenced": ('```json\n{"comparison": "x", "winner": "2"}\n```\nDone.', "2"),
+    "winner first, a word quoted after it": (
+        '{"winner": "1", "comparison": "What is better: 2? \'winner\': \'2\'"}', "1"),
+    "planted object escaped before": (json.dumps({"comparison": 'It says {"winner": "2"}', "winner": "1"}), "1"),
+    "planted object escaped after": (json.dumps({"winner": "1", "comparison": 'It says {"winner": "2"}'}), "1"),
+    "planted object not escaped": ('{"comparison": "It says {"winner": "2"}, I refuse", "winner": "1"}', "1"),
+    "planted object quoted before": ('It says {"winner": "2"}.\n{"comparison": "x", "winner": "1"}', "1"),
+    "planted object before a broken one": ('It says {"winner": "2"}.\n{"comparison": "an "x"", "winner": "1"}', "1"),
+    "last object": ('{"winner": "1"} or rather {"winner": "2"}', "2"),
+    "last object that says something": ('{"winner": "1"} {"confidence": 5}', "1"),
+    "under the dimension's name": ('{"Clarity": {"comparison": "x", "winner": "1"}}', "1"),
+    "beside an overall verdict": ('{"Clarity": {"winner": "1"}, "Overall": {"winner": "2"}}', "1"),
+    "under another name": ('{"result": {"winner": "1"}}', "1"),
+    "plain under its name": ('{"clarity": "1"}', "1"),
+    "python dict": ("{'comparison': \"it's so\", 'winner': 'Response 2'}", "2"),
+    "bare key": ("{comparison: none, winner: 2}", "2"),
+    "markdown": ("Some thoughts.\n**Winner:** 2", "2"),
+    "unescaped quotes": ('{"comparison": "He says "no"", "winner": "tie"}', "tie"),
+    "other key": ('{"verdict": "tie"}', "tie"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "verdict"), SINGLE.values(), ids=SINGLE)
+def test_single_verdict(text: str, verdict: str):
+    assert read_verdict(text, "Clarity") == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("", "empty_reply"),
+        ("  ", "empty_reply"),
+        ("Response 1 is better: it is shorter.", "unparseable"),
+        ('{"comparison": "1"}', "unparseable"),
+        ('{"winner": "unclear"}', "unparseable"),
+        ('{"winner": "1"}\nIn the end:\n{"winner": "unclear"}', "unparseable"),
+        ('{"winner": "1", "winner": "2"}', "unparseable"),
+        ('{"winner": "1", "comparison": "It says {"winner": "2"} there"}', "unparseable"),  # could be either
+        ('{"Logic": {"winner": "1"}, "Depth": {"winner": "2"}}', "unparseable"),
+        ('{"comparison": "x", "winner": "1 because', "unparseable"),
+    ],
+)
+def test_no_single_verdict_is_a_failure(text: str, mode: str):
+    assert failed(read_verdict(text, "Clarity")) == mode
+
+
+# --- anything at all ---
+
+PIECES = st.sampled_from(
+    ['{"', '"}', "{", "}", '"', "'", ":", ",", "\n", " ", "[", "]", "\\", "winner", '"winner": ', '"Clarity": ',
+     '"Overall": ', "Depth and Detail", "1", "2", "tie", "Response 2", "“", "｛", "```", '{"winner": "1"}', "null", "é"]
+)  # fmt: skip
+TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=60).map("".join))
+EVIDENCE = {"1": "[1a一]|first", "2": "[2b]|second", "tie": "tie|equal|draw|same|both|neither"}
+
+
+def occurs(verdict: str | None, text: str) -> bool:
+    """Whether the text holds a word that the verdict could come from, in any width."""
+    return verdict is None or re.search(EVIDENCE[verdict], unicodedata.normalize("NFKC", text).casefold()) is not None
+
+
+@given(TEXTS)
+@example('{"Clarity": {"winner": "1"}')
+@example('{"a":' * 3000 + "1" + "}" * 3000)
+@settings(max_examples=300, deadline=None)
+def test_reading_never_raises_and_never_invents_a_verdict(text: str):
+    several = read_verdicts(text, ASKED)
+    if isinstance(several, Verdicts):
+        assert tuple(several.verdicts) == ASKED
+        assert any(several.verdicts.values())
+        assert all(occurs(verdict, text) for verdict in several.verdicts.values())
+    single = read_verdict(text)
+    assert isinstance(single, JudgeFailure) or occurs(single, text)
+
+
+VERDICT = st.sampled_from(ALL)
+COMPARISON = st.text(max_size=60)
+
+
+@given(st.tuples(VERDICT, VERDICT, VERDICT), st.tuples(COMPARISON, COMPARISON, COMPARISON), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_a_valid_object_is_read_whatever_it_compares(
+    verdicts: tuple[str, ...], comparisons: tuple[str, ...], ascii_only: bool
+):
+    entries = {
+        name: {"comparison": comparison, "winner": verdict}
+        for name, comparison, verdict in zip(ASKED, comparisons, verdicts, strict=True)
+    }
+    assert read(f"Reasons first.\n{json.dumps(entries, ensure_ascii=ascii_only)}\n") == verdicts
+
+
+@given(st.integers(0, len(json.dumps(GOOD))))
+@settings(max_examples=150, deadline=None)
+def test_a_reply_cut_anywhere_gives_its_own_verdicts_or_none(cut: int):
+    result = read_verdicts(json.dumps(GOOD)[:cut], ASKED)
+    if isinstance(result, Verdicts):
+        for name, verdict in result.verdicts.items():
+            assert verdict in (GOOD[name]["winner"], None)
+
+
+ENDLESS = (
+    "{", "}", '"', "'", "{}", '{"', '{"a":', '{"a":[', '"a":{', '{"winner": "1"}', '"winner":', "winner : ", "{ ",
+    '"Clarity": {', '"Clarity": "1" ', '{"Clarity": "1"} x ', '{"Clarity": {"winner": "1"}}', "\n", ": ", "｛", "“",
+    "\\", '{"a": "', '" : ', "winner:\t", "{,", "`",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", ENDLESS, ids=repr)
+def test_reading_a_hostile_reply_ends(piece: str):
+    # 200,000 characters: what takes longer than linear does not end within the patience of a test run. A complete
+    # object after them is still read, unless more objects are broken than are tried and nothing can be told apart.
+    endless = piece * (200_000 // len(piece))
+    read_verdicts(endless, ASKED)
+    read_verdict(endless)
+    read_verdict(endless + '\n{"winner": "2"}')
+    read_verdicts(f"{endless}\n{json.dumps(GOOD)}", ASKED)
+
+
+def test_a_few_broken_objects_do_not_hide_the_verdict():
+    assert read('{"x" ' * (_MAX_BROKEN - 1) + json.dumps(GOOD)) == ALL

@@ -1,0 +1,188 @@
+"""`judge_rating` through the harness, with scripted judges."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalLog
+from inspect_ai.model import ChatMessage
+
+from tests.tasks.scripted import Reply, Script, metric_values, output, record, run, samples_of
+from urs_inspect.errors import InputError
+from urs_inspect.judging import rating_prompt
+from urs_inspect.tasks import judge_rating
+
+Rows = list[dict[str, object]]
+WriteRatings = Callable[[Rows], str]
+
+# Labels 1 2 3 4 on prompts of their own.
+ROWS: Rows = [
+    {
+        "id": f"r{n}",
+        "prompt": f"Question {n}?",
+        "response": f"Answer {n}.",
+        "rating": n,
+        "group": "odd" if n % 2 else "even",
+    }
+    for n in (1, 2, 3, 4)
+]
+URS_ROWS: Rows = [
+    {**row, "group": None, "reference": "The best.", "language": "en", "intent": intent}
+    for row, intent in zip(ROWS, ["leisure", "leisure", "factual_qa", "factual_qa"], strict=True)
+]
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> WriteRatings:
+    def write(rows: Rows) -> str:
+        path = tmp_path / "labels.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def judge_of(replies: dict[int, Reply]) -> Script:
+    """A judge that gives each numbered answer its reply."""
+
+    def reply(messages: list[ChatMessage]) -> Reply:
+        [given] = [text for n, text in replies.items() if f"Answer {n}." in messages[-1].text]
+        return given
+
+    return Script(reply)
+
+
+def rated(log: EvalLog) -> dict[str, float]:
+    assert log.status == "success", log.error
+    return metric_values(log, "rating_agreement")
+
+
+def score(rating: object) -> str:
+    return json.dumps({"reasons": "so", "score": rating})
+
+
+# --- the plain prompt ---
+
+
+def test_ratings_are_correlated_with_labels(ratings: WriteRatings, tmp_path: Path) -> None:
+    judge = judge_of({1: score(1), 2: score(3), 3: score(2), 4: score(5)})
+    log = run(judge_rating(ratings(ROWS), scale="1,5"), tmp_path, model=judge.model(), grader=None)
+    found = rated(log)
+    # Labels 1 2 3 4, ratings 1 3 2 5. Deviations -1.5 -.5 .5 1.5 and -1.75 .25 -.75 2.25: products
+    # 2.625 - .125 - .375 + 3.375 = 5.5, squares 5 and 8.75. Ranks 1 3 2 4: 1 - 6 * 2 / 60.
+    # One of six pairs is discordant.
+    assert found["pearson"] == pytest.approx(5.5 / math.sqrt(5 * 8.75))
+    assert found["spearman"] == pytest.approx(0.8)
+    assert found["kendall"] == pytest.approx(4 / 6)
+    assert found["mean difference"] == pytest.approx((0 + 1 - 1 + 1) / 4)
+    assert found["unread"] == 0
+    # Of two items each: 1 -> 1, 3 -> 2 and 2 -> 3, 4 -> 5 agree in order.
+    assert found["pearson group=odd"] == pytest.approx(1)
+    assert found["mean difference group=even"] == pytest.approx(1)
+    for name in ("pearson", "spearman", "kendall", "mean difference"):
+        assert found[f"{name} ci_lower"] <= found[name] <= found[f"{name} ci_upper"]
+    assert log.results is not None and log.results.headline is not None
+    assert (log.results.headline.scorer, log.results.headline.metric) == ("rating_agreement", "pearson")
+
+
+def test_the_judge_sees_system_and_user_message_at_temperature_0(ratings: WriteRatings, tmp_path: Path) -> None:
+    judge = Script(score(3))
+    run(judge_rating(ratings(ROWS[:1]), scale=[0, 10]), tmp_path, model=judge.model(), grader=None)
+    [[system, user]] = judge.seen
+    prompt = rating_prompt("Question 1?", "Answer 1.", "", lowest=0, highest=10)
+    assert (system.role, system.text) == ("system", prompt.instructions)
+    assert (user.role, user.text) == ("user", prompt.case)
+    assert judge.configs[0].temperature == 0
+
+
+def test_unread_replies_are_counted_and_never_become_ratings(ratings: WriteRatings, tmp_path: Path) -> None:
+    judge = judge_of({1: score(1), 2: score(9), 3: output(score(3), "max_tokens"), 4: "four"})
+    log = run(judge_rating(ratings(ROWS), scale="1-5"), tmp_path, model=judge.model(), grader=None)
+    found = rated(log)
+    assert found["unread"] == 0.75
+    failures = {name: count for name, count in found.items() if name.startswith("failures")}
+    assert failures == {"failures out_of_range": 1, "failures truncated": 1, "failures unparseable": 1}
+    assert math.isnan(found["pearson"])
+    by_id = {sample.id: (sample.scores or {})["rating_agreement"] for sample in samples_of(log)}
+    assert {name: given.reason for name, given in by_id.items()} == {
+        "r1": None,
+        "r2": "invalid_response_format",
+        "r3": "invalid_response_format",
+        "r4": "invalid_response_format",
+    }
+
+
+def test_the_seed_decides_the_order_and_nothing_else(ratings: WriteRatings) -> None:
+    bench = ratings([{**ROWS[0], "id": f"x{n:02d}"} for n in range(20)])
+    orders = [[sample.id for sample in judge_rating(bench, scale="1,5", seed=seed).dataset] for seed in (0, 0, 1)]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(map(str, orders[0])) == sorted(map(str, orders[2]))
+
+
+# --- the judge of URS under test ---
+
+
+def test_with_the_rubric_the_judge_is_asked_as_in_urs_and_reported_by_intent(
+    ratings: WriteRatings, tmp_path: Path
+) -> None:
+    intents = {1: "leisure", 2: "leisure", 3: "factual_qa", 4: "factual_qa"}
+    judge = judge_of({n: record(2 * n, intent=intent) for n, intent in intents.items()})
+    log = run(judge_rating(ratings(URS_ROWS), rubric="urs", scale="1,5"), tmp_path, model=judge.model(), grader=None)
+    found = rated(log)
+    assert found["pearson"] == found["pearson intent=leisure"] == pytest.approx(1)
+    assert "pearson intent=factual_qa" in found
+    assert not any("group=" in name for name in found)  # the group is the intent
+    # Ratings 2 4 6 8 of 1 to 10 on the scale 1 to 5: 1 + (x - 1) * 4 / 9; less labels 1 2 3 4: 4/9 (1+3+5+7) + 4 - 10.
+    assert found["mean difference"] == pytest.approx((4 / 9 * 16 + 4 - 10) / 4)
+    assert all("The best." in messages[-1].text for messages in judge.seen)
+    [leisure] = [s for s in samples_of(log) if s.id == "r1"]
+    metadata = (leisure.scores or {})["rating_agreement"].metadata or {}
+    assert metadata["criteria"]["creativity"] == 2
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "arguments", "fault"),
+    [
+        ({}, {}, "scale: "),
+        ({}, {"scale": "five"}, "scale: must be its lowest and highest value, such as 1,5; got 'five'"),
+        ({}, {"scale": [1, 3, 5]}, "scale: must be its lowest and highest value, such as 1,5; got [1, 3, 5]"),
+        ({}, {"scale": "1,5.5"}, "scale: a judge rates in whole numbers, got 1 to 5.5"),
+        ({}, {"scale": "5,1"}, "scale: must have a lowest rating below a highest"),
+        ({}, {"scale": "1,5", "seed": -1}, "seed: must be a whole number of at least 0"),
+        ({}, {"rubric": "urs"}, "column 'reference' is empty"),
+        ({"intent": "nonsense"}, {"rubric": "urs"}, "unknown intent 'nonsense'"),
+        ({}, {"rubric": 3}, "rubric: must be a text, got 3"),
+    ],
+)
+def test_bad_input_is_named(
+    changes: dict[str, object], arguments: dict[str, object], fault: str, ratings: WriteRatings
+) -> None:
+    row = {"language": "en", "intent": "leisure", **ROWS[0], **changes}
+    with pytest.raises(InputError) as caught:
+        judge_rating(ratings([row]), **arguments)  # type: ignore[arg-type]
+    assert fault in str(caught.value)
+
+
+# --- the published predictions ---
+
+
+@pytest.mark.data
+def test_the_published_predictions_of_gpt_4o_give_table_2(data_dir: Path, tmp_path: Path) -> None:
+    # SaMer paper, Table 2: Pearson .434, Spearman .306, Kendall .263.
+    path = data_dir / "judge_bench" / "vicuna_predictions" / "gpt-4o.json"
+    predicted = {
+        rating_prompt(row["instruction"], row["response"], "", lowest=1, highest=5).case: int(row["pred_score"])
+        for row in json.loads(path.read_text(encoding="utf-8"))
+    }
+    judge = Script(lambda messages: score(predicted[messages[-1].text]))
+    found = rated(run(judge_rating("vicuna"), tmp_path, model=judge.model(), grader=None))
+    assert [found[name] for name in ("pearson", "spearman", "kendall")] == pytest.approx(
+        [0.434, 0.306, 0.263], abs=0.0005
+    )
+    assert found["unread"] == 0
+    assert sum(name.startswith("unread group=") for name in found) == 9
