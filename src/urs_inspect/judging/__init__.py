@@ -2,12 +2,13 @@
 
 from urs_inspect.judging.explain import explain
 from urs_inspect.judging.outcomes import ASK_AGAIN, FAILURE_MODES, FailureMode, JudgeFailure, ScoreRecord
-from urs_inspect.judging.prompt import JudgePrompt, PromptBuilder, neutralise
+from urs_inspect.judging.prompt import PLACEHOLDER, JudgePrompt, PromptBuilder, neutralise
 from urs_inspect.judging.reply import read_reply
 
 __all__ = [
     "ASK_AGAIN",
     "FAILURE_MODES",
+    "PLACEHOLDER",
     "FailureMode",
     "JudgeFailure",
     "JudgePrompt",

@@ -15,7 +15,8 @@ from urs_inspect.rubrics import Rubric
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 _BLOCKS = {"instructions", "case"}
 _MATERIALS = ("question", "reference", "answer")
-_EXAMPLE_SCORES = (9, 6, 7, 8, 5)
+PLACEHOLDER = "<1-10>"
+"""What stands in the place of each score in the example of the record."""
 _MARK = "\x00{}\x00"
 
 _LOOKALIKES = {
@@ -164,11 +165,8 @@ def _render(template: Template, block: str, context: dict[str, object]) -> str:
 def _context(rubric: Rubric, intent_id: str, language: str) -> dict[str, object]:
     intent, texts = rubric.intents[intent_id], rubric.languages[language]
     criteria = [{"id": key, **_term(rubric, key, language)} for key in intent.criteria]
-    example: dict[str, int] = {
-        str(criterion["name"]): _EXAMPLE_SCORES[index % len(_EXAMPLE_SCORES)]
-        for index, criterion in enumerate(criteria)
-    }
-    example[texts.final.name] = 7
+    # No numbers: a judge that only copies the example must not give a score.
+    example = {str(name): PLACEHOLDER for name in [*(c["name"] for c in criteria), texts.final.name]}
     return {
         "intent": {"id": intent_id, **intent.text[language].model_dump()},
         "criteria": criteria,

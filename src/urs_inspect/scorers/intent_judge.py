@@ -1,10 +1,11 @@
 """`intent_judge`: judges an answer by the criteria of the user's intent (URS paper, section 4.1)."""
 
 import unicodedata
+from collections.abc import Sequence
 from logging import getLogger
 
 from inspect_ai.model import Model, get_model, model_roles
-from inspect_ai.scorer import Metric, Score, Scorer, Target, ci, mean, scorer, stderr
+from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
@@ -12,9 +13,10 @@ from urs_inspect.errors import InputError
 from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.scorers.judged_score import combine, no_response, not_judged
-from urs_inspect.scorers.judges import Asking, ask_judge
+from urs_inspect.scorers.judges import Asking, Judgement, ask_judge
 from urs_inspect.scorers.metrics import (
     added_criteria,
+    ci,
     epoch_deviation,
     group_mean,
     judge_alpha,
@@ -96,6 +98,10 @@ def intent_judge(
         if isinstance(case, JudgeFailure):
             return not_judged(case, answer)
         intent, language, prompt_sent = case
+        if not state.output.choices:
+            return not_judged(
+                JudgeFailure("no_answer", "The model gave no answer at all: a limit, or an error."), answer
+            )
         if is_blank(answer):
             return no_response(loaded, intent, prompt_sent, state, language)
         judges = _bound_models(role)
@@ -116,6 +122,7 @@ def intent_judge(
         ]
         # A panel is asked at once; a single judge is spared the span, and the log its events.
         judgements = await collect(*asked) if len(asked) > 1 else [await asked[0]]
+        _warn_of_failed_calls(judgements, warned)
         return combine(loaded, intent, language, prompt_sent, judgements, answer)
 
     return score
@@ -138,6 +145,17 @@ def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
             f"No model has the role '{role}': {model} JUDGES ITS OWN ANSWERS, and every score is marked self_judged. "
             f"Name a judge with --model-role {role}=<model>."
         )
+
+
+def _warn_of_failed_calls(judgements: Sequence[Judgement], warned: set[str]) -> None:
+    for judgement in judgements:
+        failure, key = judgement.result, f"failed/{judgement.judge}"
+        if isinstance(failure, JudgeFailure) and failure.mode == "call_failed" and key not in warned:
+            warned.add(key)
+            logger.warning(
+                f"The judge {judgement.judge} failed, for the first time in this run: {failure.detail} "
+                "Answers are kept; samples left unscored can be judged later with `inspect score`."
+            )
 
 
 def _case(
