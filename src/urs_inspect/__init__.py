@@ -8,13 +8,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.tasks import urs, urs_probe
+    from urs_inspect.tasks import judge_pairwise, judge_rating, md_eval, urs, urs_probe
 
 __version__ = version("urs-inspect")
-__all__ = ["__version__", "urs", "urs_probe"]
+__all__ = ["__version__", "judge_pairwise", "judge_rating", "md_eval", "urs", "urs_probe"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("urs", "urs_probe"):
+    if name in __all__:
         return getattr(import_module("urs_inspect.tasks"), name)
     raise AttributeError(f"module 'urs_inspect' has no attribute '{name}'")

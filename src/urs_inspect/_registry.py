@@ -4,6 +4,7 @@
 from urs_inspect.providers import urs_simulation
 from urs_inspect.scorers import (
     added_criteria,
+    ci,
     epoch_deviation,
     group_mean,
     intent_judge,

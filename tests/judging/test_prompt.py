@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.judging.replies import INTENTS, PROPERTY, RUBRIC
 from urs_inspect.errors import InputError
-from urs_inspect.judging import JudgePrompt, PromptBuilder
+from urs_inspect.judging import PLACEHOLDER, JudgeFailure, JudgePrompt, PromptBuilder, read_reply
 from urs_inspect.rubrics import Rubric, load_rubric
 
 BUILDER = PromptBuilder(RUBRIC)
@@ -229,9 +229,11 @@ def test_the_example_of_a_record_ends_the_static_part_and_is_read_with_its_own_k
     example = json.loads(text[text.rindex("{") :])
     criteria = [RUBRIC.criteria[criterion][language].name for criterion in RUBRIC.intents[intent].criteria]
     assert list(example) == [*criteria, RUBRIC.languages[language].final.name]
-    assert all(type(score) is int and 1 <= score <= 10 for score in example.values())
-    # Not all alike, or a judge may take the example for the usual answer.
-    assert len(set(example.values())) == 5
+    # No numbers: a judge that echoes the example, or the whole instructions, gives no score.
+    assert set(example.values()) == {PLACEHOLDER}
+    result = read_reply(text, RUBRIC, RUBRIC.intents[intent].criteria)
+    assert isinstance(result, JudgeFailure)
+    assert result.mode == "not_a_number"
 
 
 def test_the_value_of_the_reference_is_data(tmp_path: Path):
@@ -326,7 +328,7 @@ def test_a_frame_without_blocks_is_one_message(tmp_path: Path):
     assert prompt.case.startswith("Factual QA The user wants a fact, ")
     assert "\nfactuality Factuality Is what the answer states true," in prompt.case
     assert "\n1 2 Off topic," in prompt.case
-    assert '\n8 Final Score {"Factuality": 9, ' in prompt.case
+    assert '\n8 Final Score {"Factuality": "<1-10>", ' in prompt.case
     assert prompt.case.endswith("[QQ] [RR] [AA]")
 
 

@@ -383,9 +383,24 @@ def test_one_bad_value_spoils_the_record(written: Written, value: object):
     name = full_names(FINAL)[0]
     result = read_reply(json.dumps({"Clarity": 5, name: value}), RUBRIC, written.criteria)
     assert isinstance(result, JudgeFailure)
-    # After a good record too, for it is the judge's last word.
-    result = read_reply(written.text + json.dumps({"Clarity": 5, name: value}), RUBRIC, written.criteria)
+    # After a good record too, if it is as full, for then it is the judge's last word.
+    whole = {full_names(criterion)[0]: 5 for criterion in written.criteria}
+    result = read_reply(written.text + json.dumps({**whole, name: value}), RUBRIC, written.criteria)
     assert isinstance(result, JudgeFailure)
+
+
+def test_a_fragment_after_the_record_changes_nothing():
+    record = '{"Factuality": 8, "Final Score": 7}'
+    for fragment in ('The form was {"Final Score": 10}.', '{"Final Score": 0}', '{"Final Score": "high"}'):
+        assert read_reply(f"{record} {fragment}", RUBRIC, QA) == read_reply(record, RUBRIC, QA)
+
+
+def test_a_record_quoted_inside_the_judges_own_is_no_score():
+    # One apostrophe in single quotes hides where the string ends.
+    quoting = "{'comment': 'it's {Final Score: 10, Factuality: 10}', 'Final Score': 3, 'Factuality': 2}"
+    result = read_reply(quoting, RUBRIC, QA)
+    assert isinstance(result, JudgeFailure)
+    assert result.mode == "conflicting_scores"
 
 
 # Size. The bound on the work is counted; the rest need only return.
@@ -416,7 +431,7 @@ LONG = {
     "a deep list": ('{"Factuality": 8, "Final Score": ' + "[" * N + "}", "not_a_number"),
     "a long number": ('{"Final Score": ' + "9" * N + "}", "out_of_range"),
     "a long string": ('{"Final Score": "' + "9" * N + '"}', "not_a_number"),
-    "a final score nested too deep": ('{"Final Score": ' * (N // 16) + "7" + "}" * (N // 16), None),
+    "a final score nested too deep": ('{"Final Score": ' * (N // 16) + "7" + "}" * (N // 16), "conflicting_scores"),
     "many records": ('{"Final Score": 7}' * (N // 18), None),
     "many pairs": ("{" + '"Final Score": 7,' * (N // 17) + "}", None),
 }

@@ -82,8 +82,12 @@ def test_judgement_is_in_the_form_that_the_prompt_asks_for(language: str, prompt
     for intent in rubric.intents:
 
         def judge(answer: str, intent: str = intent) -> ScoreRecord:
+            names = [*(rubric.criteria[key][language].name for key in rubric.intents[intent].criteria)]
+            names.append(rubric.languages[language].final.name)
             prompt = prompts.build(intent, language, question="q", reference="abcdefgh", answer=answer)
-            read = read_reply(simulate_judge(prompt.instructions, prompt.case), rubric, rubric.intents[intent].criteria)
+            read = read_reply(
+                simulate_judge(f"{prompt.instructions}\n{prompt.case}", names), rubric, rubric.intents[intent].criteria
+            )
             assert isinstance(read, ScoreRecord)
             return read
 

@@ -32,8 +32,8 @@ def test_result_agrees_with_the_metrics_of_the_harness(log: EvalLog) -> None:
     assert log.results is not None
     metrics = {score.name: score.metrics for score in log.results.scores if score.reducer == "mean"}
     assert result.final.mean == pytest.approx(metrics["final"]["mean"].value)
-    assert result.final.low == pytest.approx(metrics["final"]["ci_lower"].value)
-    assert result.final.high == pytest.approx(metrics["final"]["ci_upper"].value)
+    assert result.final.low == pytest.approx(metrics["final"]["urs_inspect/ci_lower"].value)
+    assert result.final.high == pytest.approx(metrics["final"]["urs_inspect/ci_upper"].value)
     for criterion, estimate in result.by_criterion.items():
         assert estimate.mean == pytest.approx(metrics[criterion]["mean"].value)
     groups = metrics["intent_judge"]

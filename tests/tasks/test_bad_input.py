@@ -1,12 +1,14 @@
 """What cannot be run is refused by `inspect eval` with one error that says why, before any model is called."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from tests.servers import ChatServer, says, serving
 from tests.tasks.commands import refused, run_inspect
+from urs_inspect.errors import InputError
 
 HEADER = "question,reference_ans,user_intent,language"
 GOOD = "Why is the sky blue?,Rayleigh scattering.,Factual_QA,EN"
@@ -186,3 +188,13 @@ def test_child_process_exits_with_the_error_too(server: ChatServer, tmp_path: Pa
     assert done.stderr.strip() == "Error: language: unknown language 'fr'; allowed: en, zh (or 'all')"
     assert done.stdout.strip() == ""
     assert nothing_happened(server, tmp_path)
+
+
+@pytest.mark.parametrize("argument", ["language=fr", "intents=nothing", "intents=", "language=", "judge_language=fr"])
+def test_slips_are_found_before_data_is_fetched(argument: str, monkeypatch):
+    # With an empty cache and no network, asking for the data would fail with another message, after a while.
+    module = import_module("urs_inspect.tasks.urs")
+    monkeypatch.setattr(module, "load_urs", lambda *_, **__: pytest.fail("the data was asked for"))
+    name, _, value = argument.partition("=")
+    with pytest.raises(InputError, match=name):
+        module.urs(**{name: value or None})

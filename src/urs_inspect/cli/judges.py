@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from urs_inspect.cli.table import log_files
+from urs_inspect.cli.table import finished_logs
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,11 +42,9 @@ def read_datasets(logs: Iterable[str]) -> "list[DatasetJudges]":
     Raises:
         InputError: If there is no log, or none with judged pairs.
     """
-    from inspect_ai.log import read_eval_log
-
     from urs_inspect.reports import read_judges
 
-    found = read_judges([read_eval_log(file) for file in log_files(logs)])
+    found = read_judges(list(finished_logs(logs)))
     if not found:
         raise InputError(f"no log with pairs scored by pair_verdict in: {', '.join(logs)}")
     return found

@@ -11,6 +11,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from urs_inspect.errors import InputError
+
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
@@ -39,6 +41,8 @@ def probe(
     """
     from inspect_ai.log import list_eval_logs, read_eval_log
 
+    if not any(role.startswith("grader=") for role in model_role):
+        raise InputError(f"--model-role: no judge; name one as grader=<model>, got {', '.join(model_role)}")
     Path(log_dir).mkdir(parents=True, exist_ok=True)
     # A directory of its own tells this run's log from those of earlier runs.
     run_dir = tempfile.mkdtemp(prefix="probe-", dir=log_dir)

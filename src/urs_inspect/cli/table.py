@@ -1,7 +1,8 @@
 """`urs-inspect table`: the results of logs, in the layout of the paper's tables."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,13 @@ from rich.table import Table
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
     from urs_inspect.rating import MeanInterval
     from urs_inspect.reports import IntentResult
+
+
+logger = getLogger(__name__)
 
 
 @click.command()
@@ -29,13 +35,11 @@ def read_results(logs: Iterable[str]) -> "list[IntentResult]":
     Raises:
         InputError: If there is no log, or none with intent-judged answers.
     """
-    from inspect_ai.log import read_eval_log
-
     from urs_inspect.reports import read_result
 
-    results = [result for file in log_files(logs) if (result := read_result(read_eval_log(file))) is not None]
+    results = [result for log in finished_logs(logs) if (result := read_result(log)) is not None]
     if not results:
-        raise InputError(f"no log with answers scored by intent_judge in: {', '.join(logs)}")
+        raise InputError(f"no log that is finished and has answers scored by intent_judge in: {', '.join(logs)}")
     return sorted(results, key=lambda result: -result.final.mean if not math.isnan(result.final.mean) else math.inf)
 
 
@@ -55,11 +59,36 @@ def log_files(logs: Iterable[str]) -> list[str]:
     return files
 
 
+def finished_logs(logs: Iterable[str]) -> "Iterator[EvalLog]":
+    """Read logs one after the other, leaving out those that did not finish, with a warning.
+
+    Raises:
+        InputError: If a name does not exist or a file is no log.
+    """
+    from inspect_ai.log import read_eval_log
+
+    for file in log_files(logs):
+        try:
+            log = read_eval_log(file)
+        except Exception as error:  # whatever a damaged or foreign file does to its reader
+            raise InputError(f"cannot read the log '{file}': {type(error).__name__}: {error}") from error
+        if log.status == "success":
+            yield log
+        else:
+            # Half a run would stand beside whole ones as if it were one.
+            logger.warning(f"left out {file}: its status is '{log.status}'; finish it with `inspect eval-retry`")
+
+
 def print_results(results: "list[IntentResult]", console: Console) -> None:
-    """Print one table for each set of judges, because scores of different judges do not compare."""
-    for judges in dict.fromkeys(result.judges for result in results):
-        block = [result for result in results if result.judges == judges]
+    """Print one table for each set of judges and conditions, because scores of different ones do not compare."""
+    for judges, conditions in dict.fromkeys((result.judges, result.conditions) for result in results):
+        block = [result for result in results if (result.judges, result.conditions) == (judges, conditions)]
         console.print(f"\n[bold]Judge:[/bold] {', '.join(judges) or 'none'}", highlight=False)
+        console.print(
+            f"Data: {conditions.dataset}, {conditions.questions} questions. Rubric: {conditions.rubric}. "
+            f"Prompts: {conditions.prompts}",
+            highlight=False,
+        )
         if any(result.simulated for result in block):
             console.print("[bold red]SIMULATION[/bold red]: simulated models; the scores mean nothing.")
         console.print(_table(block))
@@ -72,7 +101,7 @@ def _table(results: "list[IntentResult]") -> Table:
     for result in results:
         table.add_column(result.model, justify="right", overflow="fold")
     table.add_row("Final score", *[_shown(result.final) for result in results], style="bold", end_section=True)
-    _section(table, [result.by_group for result in results])
+    _section(table, [{**result.by_group, **result.by_part} for result in results])
     _section(table, [result.by_language for result in results])
     _section(
         table, [{" ".join(key): value for key, value in result.by_group_and_language.items()} for result in results]

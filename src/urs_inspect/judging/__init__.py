@@ -5,7 +5,7 @@ from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.outcomes import ASK_AGAIN, FAILURE_MODES, FailureMode, JudgeFailure, ScoreRecord
 from urs_inspect.judging.pair_prompt import dimension_prompt, joint_prompt, overall_prompt, rating_prompt
 from urs_inspect.judging.pair_reply import OVERALL, REPLIES, Shown, Verdicts, read_verdict, read_verdicts
-from urs_inspect.judging.prompt import PromptBuilder, neutralise
+from urs_inspect.judging.prompt import PLACEHOLDER, PromptBuilder, neutralise
 from urs_inspect.judging.rating_reply import read_rating
 from urs_inspect.judging.reply import read_reply
 
@@ -13,6 +13,7 @@ __all__ = [
     "ASK_AGAIN",
     "FAILURE_MODES",
     "OVERALL",
+    "PLACEHOLDER",
     "REPLIES",
     "FailureMode",
     "JudgeFailure",

@@ -20,6 +20,7 @@ FailureMode = Literal[
     # no reply at all
     "call_failed",
     # the case could not be put to a judge
+    "no_answer",
     "prompt_failed",
     "unknown_intent",
     "unknown_language",

@@ -10,7 +10,8 @@ from urs_inspect.rubrics import Rubric
 
 _MATERIALS = ("question", "reference", "answer")
 _NEEDED = ("question", "answer")
-_EXAMPLE_SCORES = (9, 6, 7, 8, 5)
+PLACEHOLDER = "<1-10>"
+"""What stands in the place of each score in the example of the record."""
 
 
 class PromptBuilder:
@@ -80,11 +81,8 @@ def _frame(rubric: Rubric, intent: str, language: str) -> Frame:
 def _context(rubric: Rubric, intent_id: str, language: str) -> dict[str, object]:
     intent, texts = rubric.intents[intent_id], rubric.languages[language]
     criteria = [{"id": key, **_term(rubric, key, language)} for key in intent.criteria]
-    example: dict[str, int] = {
-        str(criterion["name"]): _EXAMPLE_SCORES[index % len(_EXAMPLE_SCORES)]
-        for index, criterion in enumerate(criteria)
-    }
-    example[texts.final.name] = 7
+    # No numbers: a judge that only copies the example must not give a score.
+    example = {str(name): PLACEHOLDER for name in [*(c["name"] for c in criteria), texts.final.name]}
     return {
         "intent": {"id": intent_id, **intent.text[language].model_dump()},
         "criteria": criteria,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from urs_inspect.judging.outcomes import JudgeFailure, ScoreRecord
-from urs_inspect.judging.records import RawRecord, records
+from urs_inspect.judging.records import RawRecord, Span, records
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
 _NUMBER = re.compile(
@@ -23,7 +23,7 @@ _REFUSAL_LENGTH = 600
 
 
 def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
-    """Read the last complete score record of a judge's reply.
+    """Read the last complete score record of a judge's reply: of those that name most criteria, the last.
 
     Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure.
 
@@ -37,11 +37,15 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
     """
     if not text.strip():
         return JudgeFailure("empty_reply", "The reply was empty.")
+    complete: list[tuple[Span, RawRecord]] = []
     partial = False
-    for _, record in records(text, rubric):
+    for span, record in records(text, rubric):
         if record.is_complete:
-            return _check(record, criteria)
-        partial |= any(criterion in record.values for criterion in criteria)
+            complete.append((span, record))
+        else:
+            partial |= any(criterion in record.values for criterion in criteria)
+    if complete:
+        return _check_last(complete, criteria)
     if partial:
         return JudgeFailure("missing_final", "The score record has no final score.")
     return without_record(text, "the scores")
@@ -52,6 +56,19 @@ def without_record(text: str, wanted: str) -> JudgeFailure:
     if len(text) <= _REFUSAL_LENGTH and _REFUSAL.search(text.replace("’", "'")):
         return JudgeFailure("refusal", "The reply declines to judge.")
     return JudgeFailure("unparseable", f"The reply has no JSON object with {wanted}.")
+
+
+def _check_last(found: Sequence[tuple[Span, RawRecord]], criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    """Check the last of the records that name most of the criteria, so that a fragment after it changes nothing."""
+    span, record = max(found, key=lambda pair: sum(criterion in pair[1].values for criterion in criteria))
+    for outer, around in found:
+        if outer.start < span.start and outer.end >= span.end and _finals(around) != _finals(record):
+            return JudgeFailure("conflicting_scores", "A score record stands inside another with another final score.")
+    return _check(record, criteria)
+
+
+def _finals(record: RawRecord) -> set[str]:
+    return {str(value) for value in record.values[FINAL]}
 
 
 def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:

@@ -20,6 +20,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.errors import InputError, choices
+from urs_inspect.judging import PLACEHOLDER
 
 SIMULATION = "urs_simulation"
 """Name of the provider; every simulated model bears it in its own name, in logs and tables alike."""
@@ -28,6 +29,7 @@ _LABEL = "[simulated answer]"
 _KEPT_SHARE = {"strong": 0.9, "weak": 0.4, "judge": 0.6}
 _TO_RATE = "answer_to_rate"
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
+_EXAMPLE = re.compile(r"\{[^{}]*" + re.escape(json.dumps(PLACEHOLDER)) + r"[^{}]*\}")
 _CONNECTIONS = 50
 
 
@@ -54,10 +56,10 @@ class SimulationAPI(ModelAPI):
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """Answer or, when asked to rate an answer, judge; both by rule."""
-        if f"<{_TO_RATE}>" in input[-1].text:
-            text = simulate_judge(input[0].text, input[-1].text)
-        else:
-            text = simulate_answer(input[-1].text, _KEPT_SHARE[self.model_name])
+        prompt = "\n\n".join(message.text for message in input)
+        names = _names_to_score(prompt)
+        share = _KEPT_SHARE[self.model_name]
+        text = simulate_judge(prompt, names) if names else simulate_answer(input[-1].text, share)
         output = ModelOutput.from_content(model=f"{SIMULATION}/{self.model_name}", content=text)
         sent, received = sum(len(message.text) for message in input) // 4, len(text) // 4
         # Without usage the harness counts tokens itself, for which it downloads a tokenizer.
@@ -81,15 +83,34 @@ def simulate_answer(question: str, kept_share: float) -> str:
     return f"{_LABEL} {''.join(kept).strip()}"
 
 
-def simulate_judge(instructions: str, case: str) -> str:
-    """Score by the share of the reference's character pairs that the answer holds, and reply in the form asked for."""
-    names = list(json.loads(instructions[instructions.rindex("{") :]))
-    reference, answer = _between(case, "reference_answer"), _between(case, _TO_RATE)
-    shared = _pairs(reference) & _pairs(answer)
-    level = 1 + 8 * len(shared) / max(1, len(_pairs(reference)))
+def simulate_judge(prompt: str, names: list[str]) -> str:
+    """Score by the share of the reference's character pairs that the answer holds, and reply in the form asked for.
+
+    In a frame of the user's own the two cannot be told apart; there the level depends on the text alone.
+
+    Args:
+        prompt: All that the judge is sent.
+        names: Names of the scores asked for, the final one last.
+    """
+    reference, answer = _between(prompt, "reference_answer"), _between(prompt, _TO_RATE)
+    if reference:
+        shared = _pairs(reference) & _pairs(answer)
+        level = 1 + 8 * len(shared) / max(1, len(_pairs(reference)))
+    else:
+        level = 1 + hashlib.sha256(prompt.encode()).digest()[0] % 9
     scores = {name: _near(level, f"{name}/{answer}") for name in names[:-1]} | {names[-1]: round(level)}
     reasons = [f"### {name}\nSimulated: by shared characters only.\nScore: {score}" for name, score in scores.items()]
     return "[simulated judgement]\n\n" + "\n\n".join(reasons) + "\n\n" + json.dumps(scores, ensure_ascii=False)
+
+
+def _names_to_score(prompt: str) -> list[str]:
+    """Names of the scores that a prompt asks for, as its example of the record says; none if it asks for no score."""
+    for example in _EXAMPLE.findall(prompt):
+        try:
+            return list(json.loads(example))
+        except json.JSONDecodeError:
+            continue
+    return []
 
 
 def _near(level: float, key: str) -> int:

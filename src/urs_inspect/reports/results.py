@@ -1,5 +1,6 @@
 """Logs of intent-judged answers -> one typed result a log."""
 
+import hashlib
 import math
 import re
 from collections import Counter, defaultdict
@@ -16,6 +17,25 @@ from urs_inspect.rubrics import FINAL
 _JUDGE = re.compile(r"intent_judge(-?\d+)?")
 SIMULATED = "urs_simulation/"
 """What the name of a simulated model begins with."""
+_Group = TypeVar("_Group", bound=Hashable)
+_Pairs = list[tuple[EvalSample, Score]]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What must be equal for two results to compare, beside the judges.
+
+    Attributes:
+        dataset: Name of the data and the first digits of its hash.
+        rubric: Name and version of the rubric.
+        prompts: First digits of a hash over the prompts of all intents and judge languages that occur.
+        questions: Number of different questions.
+    """
+
+    dataset: str
+    rubric: str
+    prompts: str
+    questions: int
 
 
 @dataclass(frozen=True)
@@ -28,7 +48,10 @@ class IntentResult:
         samples: Number of answers in the log.
         outcomes: How the judging of these answers ended, with counts.
         final: Final score over questions, 1 to 10, with its 95% interval.
+        conditions: Everything under which these scores came about: data, rubric and prompts. Scores of different
+            judges or conditions do not compare.
         by_group: The same for each reported intent.
+        by_part: The same for each intent that shares its reported group with another one, as API does in URS.
         by_language: The same for each language.
         by_group_and_language: The same for each cell.
         by_criterion: The same for each criterion.
@@ -42,7 +65,9 @@ class IntentResult:
     samples: int
     outcomes: dict[str, int]
     final: MeanInterval
+    conditions: Conditions
     by_group: dict[str, MeanInterval]
+    by_part: dict[str, MeanInterval]
     by_language: dict[str, MeanInterval]
     by_group_and_language: dict[tuple[str, str], MeanInterval]
     by_criterion: dict[str, MeanInterval]
@@ -74,7 +99,9 @@ def read_result(log: EvalLog) -> IntentResult | None:
         samples=len(pairs),
         outcomes=dict(Counter(str(fact.get("outcome", "unknown")) for fact in facts)),
         final=_interval(pairs, FINAL),
+        conditions=_conditions(log, pairs),
         by_group=_grouped(pairs, lambda s: _fact(s, "intent_group")),
+        by_part=_parts(pairs),
         by_language=_grouped(pairs, lambda s: _fact(s, "language")),
         by_group_and_language=_grouped(pairs, lambda s: (_fact(s, "intent_group"), _fact(s, "language"))),
         by_criterion={key: _interval(pairs, key) for key in criteria if key != FINAL},
@@ -82,6 +109,29 @@ def read_result(log: EvalLog) -> IntentResult | None:
         simulated=any(name.startswith(SIMULATED) for name in (log.eval.model, *judges)),
         location=log.location,
     )
+
+
+def _conditions(log: EvalLog, pairs: _Pairs) -> Conditions:
+    metadata = log.eval.metadata or {}
+    prompts = {
+        f"{_fact(sample, 'intent')}/{facts['judge_language']}/{facts['prompt_sha256']}"
+        for sample, score in pairs
+        if "prompt_sha256" in (facts := score.metadata or {})
+    }
+    rubrics = {str((score.metadata or {}).get("prompt_version")) for _, score in pairs} - {"None"}
+    digits = str(metadata.get("dataset_sha256", ""))[:8]
+    return Conditions(
+        dataset=f"{metadata.get('dataset', log.eval.dataset.name)} {digits}".strip(),
+        rubric=", ".join(sorted(rubrics)),
+        prompts=hashlib.sha256("\n".join(sorted(prompts)).encode()).hexdigest()[:8],
+        questions=len({str(sample.id) for sample, _ in pairs}),
+    )
+
+
+def _parts(pairs: _Pairs) -> dict[str, MeanInterval]:
+    by_intent = _grouped(pairs, lambda s: (_fact(s, "intent_group"), _fact(s, "intent")))
+    groups = Counter(group for group, _ in by_intent)
+    return {f"{group}: {intent}": value for (group, intent), value in by_intent.items() if groups[group] > 1}
 
 
 def last_judgement(sample: EvalSample) -> Score | None:
@@ -94,10 +144,6 @@ def value_of(score: Score, key: str) -> float:
     """One number of a score; NaN if it is not there."""
     value = score.value.get(key) if isinstance(score.value, dict) else None
     return float(value) if isinstance(value, (int, float)) else math.nan
-
-
-_Group = TypeVar("_Group", bound=Hashable)
-_Pairs = list[tuple[EvalSample, Score]]
 
 
 def _grouped(pairs: _Pairs, group_of: Callable[[EvalSample], _Group]) -> dict[_Group, MeanInterval]:

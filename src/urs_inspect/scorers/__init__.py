@@ -4,6 +4,7 @@ from urs_inspect.scorers.intent_judge import intent_judge
 from urs_inspect.scorers.judge_outcome import judge_outcome
 from urs_inspect.scorers.metrics import (
     added_criteria,
+    ci,
     epoch_deviation,
     group_mean,
     judge_alpha,
@@ -17,6 +18,7 @@ from urs_inspect.scorers.rating_metrics import rating_report
 
 __all__ = [
     "added_criteria",
+    "ci",
     "epoch_deviation",
     "group_mean",
     "intent_judge",

@@ -1,23 +1,22 @@
 """`intent_judge`: judges an answer by the criteria of the user's intent (URS paper, section 4.1)."""
 
-import math
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from logging import getLogger
-from typing import Any
 
 from inspect_ai.model import Model, get_model, model_roles
-from inspect_ai.scorer import Metric, Score, Scorer, Target, ci, mean, scorer, stderr
+from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
 from urs_inspect.errors import InputError
-from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder, ScoreRecord, explain
-from urs_inspect.rubrics import FINAL, LOWEST, Rubric, load_rubric
+from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder
+from urs_inspect.rubrics import FINAL, Rubric, load_rubric
+from urs_inspect.scorers.judged_score import combine, no_response, not_judged
 from urs_inspect.scorers.judges import Asking, Judgement, ask_judge
 from urs_inspect.scorers.metrics import (
     added_criteria,
+    ci,
     epoch_deviation,
     group_mean,
     judge_alpha,
@@ -97,15 +96,14 @@ def intent_judge(
         answer = state.output.completion
         case = _case(builder, state, target, chosen_language)
         if isinstance(case, JudgeFailure):
-            return Score.unscored(
-                reason="scoring_failed",
-                answer=answer,
-                explanation=case.detail,
-                metadata={"outcome": f"unscored_{case.mode}", "failure_mode": case.mode},
-            )
+            return not_judged(case, answer)
         intent, language, prompt_sent = case
+        if not state.output.choices:
+            return not_judged(
+                JudgeFailure("no_answer", "The model gave no answer at all: a limit, or an error."), answer
+            )
         if is_blank(answer):
-            return _no_response(loaded, intent, prompt_sent, state, language)
+            return no_response(loaded, intent, prompt_sent, state, language)
         judges = _bound_models(role)
         if not judges:
             judges = [get_model()]
@@ -124,7 +122,8 @@ def intent_judge(
         ]
         # A panel is asked at once; a single judge is spared the span, and the log its events.
         judgements = await collect(*asked) if len(asked) > 1 else [await asked[0]]
-        return _combine(loaded, intent, language, prompt_sent, judgements, answer)
+        _warn_of_failed_calls(judgements, warned)
+        return combine(loaded, intent, language, prompt_sent, judgements, answer)
 
     return score
 
@@ -146,6 +145,17 @@ def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
             f"No model has the role '{role}': {model} JUDGES ITS OWN ANSWERS, and every score is marked self_judged. "
             f"Name a judge with --model-role {role}=<model>."
         )
+
+
+def _warn_of_failed_calls(judgements: Sequence[Judgement], warned: set[str]) -> None:
+    for judgement in judgements:
+        failure, key = judgement.result, f"failed/{judgement.judge}"
+        if isinstance(failure, JudgeFailure) and failure.mode == "call_failed" and key not in warned:
+            warned.add(key)
+            logger.warning(
+                f"The judge {judgement.judge} failed, for the first time in this run: {failure.detail} "
+                "Answers are kept; samples left unscored can be judged later with `inspect score`."
+            )
 
 
 def _case(
@@ -175,77 +185,6 @@ def _judge_language(rubric: Rubric, value: object) -> str | None:
         return None if value is None else rubric.language_code(str(value))
     except InputError as error:
         raise InputError(f"judge_language: {error}") from error
-
-
-def _combine(
-    rubric: Rubric,
-    intent: str,
-    language: str,
-    prompt: JudgePrompt,
-    judgements: Sequence[Judgement],
-    answer: str,
-) -> Score:
-    """One score from one or several judgements; the mean of those that succeeded."""
-    records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
-    metadata = {
-        "outcome": "judged" if len(records) == len(judgements) else "partial_panel",
-        "self_judged": any(j.self_judged for j in judgements),
-        "judges": [j.to_metadata() for j in judgements],
-        **_prompt_facts(prompt, language),
-    }
-    explanation = "\n\n---\n\n".join(_explained(j, rubric, language) for j in judgements)
-    if not records:
-        modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
-        mode = modes.most_common(1)[0][0]
-        return Score.unscored(
-            reason="grader_failed",
-            answer=answer,
-            explanation=explanation,
-            metadata={**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode},
-        )
-    scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
-    for criterion in rubric.intents[intent].criteria:
-        scores[criterion] = [s for record in records if (s := record.criteria[criterion]) is not None]
-    return Score(value=_value(rubric, scores), answer=answer, explanation=explanation, metadata=metadata)
-
-
-def _no_response(rubric: Rubric, intent: str, prompt: JudgePrompt, state: TaskState, language: str) -> Score:
-    scores = {key: [LOWEST] for key in (FINAL, *rubric.intents[intent].criteria)}
-    stop_reason = state.output.stop_reason if state.output.choices else "unknown"
-    return Score(
-        value=_value(rubric, scores),
-        reason="no_response",
-        answer=state.output.completion,
-        explanation=f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was asked.",
-        metadata={
-            "outcome": "no_response",
-            "self_judged": False,
-            "judges": [],
-            "stop_reason": stop_reason,
-            **_prompt_facts(prompt, language),
-        },
-    )
-
-
-def _value(rubric: Rubric, scores: dict[str, list[int]]) -> dict[str, float]:
-    """The full set of keys: a key that a later sample lacks would end the run after all was paid for."""
-    return {key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in rubric.score_keys}
-
-
-def _prompt_facts(prompt: JudgePrompt, language: str) -> dict[str, Any]:
-    return {
-        "prompt_version": prompt.version,
-        "prompt_sha256": prompt.sha256,
-        "judge_language": language,
-    }
-
-
-def _explained(judgement: Judgement, rubric: Rubric, language: str) -> str:
-    head = f"Judge: `{judgement.judge}`" + (" — **self-judged**" if judgement.self_judged else "")
-    if isinstance(judgement.result, JudgeFailure):
-        body = f"**No score: {judgement.result.mode}.** {judgement.result.detail}"
-        return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{judgement.reply}" if judgement.reply else "")
-    return f"{head}\n\n{explain(judgement.reply, judgement.result, rubric, language)}"
 
 
 def _whole(value: object, name: str) -> int:

@@ -14,6 +14,20 @@ _UNKNOWN = "unknown"
 
 
 @metric
+def ci() -> Metric:
+    """Bounds of the 95% interval of a mean (Student t), `lower` and `upper`; absent for fewer than two samples.
+
+    The harness's own `ci()` gives an interval without width for one sample, and 0 to 0 for none.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        estimate = mean_interval([score.score.as_float() for score in scores])
+        return {"lower": estimate.low, "upper": estimate.high} if estimate.n > 1 else {}
+
+    return compute
+
+
+@metric
 def group_mean(keys: str | Sequence[str], intervals: bool = False) -> Metric:
     """Mean final score by group of samples.
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.judging import OVERALL
@@ -20,6 +19,7 @@ from urs_inspect.rating import (
     longer_response,
     measure,
     measure_groups,
+    number_clusters,
 )
 
 _PAPER_BASELINES = tuple(kind for kind in BASELINES if kind != "copy_overall")
@@ -112,7 +112,7 @@ def _verdicts(items: Sequence[_Item], dimensions: bool) -> Verdicts:
     return Verdicts(
         labels=encode(item.label for item in items),
         verdicts=encode(item.verdicts.get(first) for item, first in zip(items, firsts, strict=True)),
-        clusters=np.unique([item.prompt for item in items], return_inverse=True)[1],
+        clusters=number_clusters([item.prompt for item in items]),
         longer=longer_response([item.lengths[0] for item in items], [item.lengths[1] for item in items]),
         first=encode(firsts),
         swapped=encode(item.verdicts.get(o) for item, o in zip(items, others, strict=True)) if both else None,

@@ -23,7 +23,7 @@ def names(value: object, argument: str, find: Callable[[str], str]) -> list[str]
         InputError: If a name is unknown or the value is neither a text nor a list of texts.
     """
     parts = value.split(",") if isinstance(value, str) else value
-    if parts is None or (isinstance(parts, list) and [str(part).strip() for part in parts] == [ALL]):
+    if isinstance(parts, list) and [str(part).strip() for part in parts] == [ALL]:
         return None
     if not isinstance(parts, (list, tuple)) or not parts or not all(isinstance(part, str) for part in parts):
         raise InputError(f"{argument}: must be '{ALL}', a name, or names separated by commas; got {value!r}")

@@ -55,6 +55,18 @@ def urs(
         The task.
     """
     loaded = load_rubric(arguments.optional_text(rubric, "rubric"), arguments.optional_text(prompt, "prompt"))
+    # Everything is checked before the data is fetched, so that a slip costs neither time nor traffic.
+    languages = arguments.names(language, "language", loaded.language_code)
+    chosen = arguments.names(intents, "intents", loaded.intent_id)
+    order_seed = arguments.whole(seed, "seed", least=0)
+    judge = intent_judge(
+        rubric=rubric,
+        prompt=prompt,
+        judge_language=judge_language,
+        attempts=judge_attempts,
+        temperature=judge_temperature,
+        cache=arguments.flag(judge_cache, "judge_cache"),
+    )
     data = load_urs(
         arguments.text(dataset, "dataset"),
         Vocabulary(loaded.intent_id, loaded.language_code),
@@ -62,26 +74,11 @@ def urs(
     )
     if data.skipped:
         logger.warning(f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first: {data.skipped[0]}")
-    cases = select(
-        data.cases,
-        languages=arguments.names(language, "language", loaded.language_code),
-        intents=arguments.names(intents, "intents", loaded.intent_id),
-    )
-    ordered = in_proportion(cases, arguments.whole(seed, "seed", least=0))
+    ordered = in_proportion(select(data.cases, languages=languages, intents=chosen), order_seed)
     return Task(
         dataset=MemoryDataset([case_to_sample(case, loaded) for case in ordered], name=data.name),
         solver=generate(),
-        scorer=[
-            intent_judge(
-                rubric=rubric,
-                prompt=prompt,
-                judge_language=judge_language,
-                attempts=judge_attempts,
-                temperature=judge_temperature,
-                cache=arguments.flag(judge_cache, "judge_cache"),
-            ),
-            judge_outcome(),
-        ],
+        scorer=[judge, judge_outcome()],
         version=URS_VERSION,
         headline_metric="intent_judge.final",
         display_name="URS",
