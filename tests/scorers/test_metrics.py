@@ -12,6 +12,7 @@ from scipy import stats
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.scorers import (
     added_criteria,
+    ci,
     epoch_deviation,
     group_mean,
     judge_alpha,
@@ -397,3 +398,21 @@ def test_a_run_without_any_score_ends_well() -> None:
     results = run_metrics(metrics, [[Score.unscored(reason="grader_failed")]] * 2, metadata=METADATA[:2])
     assert len(results) == len(metrics)  # the harness writes one empty row for each
     assert all(isinstance(value, float) and math.isnan(value) for value in results.values())
+
+
+# --- the interval of one key ---
+
+
+@pytest.mark.usefixtures("offline")
+def test_an_interval_worked_out_by_hand_and_through_the_harness() -> None:
+    # 4, 6, 8: mean 6, s = 2, standard error 2 / sqrt(3) = 1.1547, t(0.975; 2) = 4.3027: 6 -+ 4.9683.
+    results = run_metrics({"final": [ci()]}, [[{"final": 4.0}], [{"final": 6.0}], [{"final": 8.0}]])
+    bounds = {name.rpartition("_")[2]: value for name, value in results.items() if "ci" in name}
+    assert bounds == pytest.approx({"lower": 6 - 4.9683, "upper": 6 + 4.9683}, abs=1e-4)
+
+
+@pytest.mark.parametrize("values", [[], [7.0]])
+def test_fewer_than_two_samples_have_no_interval(values: list[float]) -> None:
+    scores = [SampleScore(score=Score(value=value), sample_id=str(number)) for number, value in enumerate(values)]
+    metric: Any = ci()
+    assert metric(scores) == {}

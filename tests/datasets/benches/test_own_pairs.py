@@ -184,4 +184,5 @@ def test_a_file_without_rows_is_refused(write_rows: WriteRows) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    assert error_of(tmp_path / "absent.csv") == f"no data file '{tmp_path / 'absent.csv'}'"
+    path = tmp_path / "absent.csv"
+    assert error_of(path) == f"no data file '{path}' (looked for {path})"
