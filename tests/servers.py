@@ -1,12 +1,13 @@
-"""A chat-completions server on the loopback that fails as scripted.
+"""Servers on the loopback that fail as scripted; first of all one for chat completions.
 
-It speaks just enough of the OpenAI protocol for the model `openai-api/local/<name>` of the harness.
+That one speaks just enough of the OpenAI protocol for the model `openai-api/local/<name>` of the harness.
 """
 
 import json
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,22 +83,64 @@ NO_CHOICES = Response(
 )
 
 
-class ChatServer:
-    """The server; `requests` holds what it was asked, in order of arrival."""
+class LoopbackServer:
+    """A web server; a subclass says what it answers.
 
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.requests: list[Request] = []
-        self._lock = threading.Lock()
-        self._closing = threading.Event()
-        self._arrived = threading.Condition(self._lock)
+    Attributes:
+        trickle: Seconds between two bytes of the body of a response to a POST.
+        closing: Set when the server shuts down.
+    """
+
+    def __init__(self) -> None:
+        self.trickle = 0.0
+        self.closing = threading.Event()
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.owner = self
 
     @property
+    def address(self) -> str:
+        """Where it is, without a path."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    def get(self, path: str) -> Response:
+        """The answer to a GET."""
+        return fails(404)
+
+    def post(self, path: str, body: dict[str, Any], key: str | None) -> Response:
+        """The answer to a POST, after its delay; `key` is the header of authorization."""
+        return fails(404)
+
+    def delayed(self, response: Response) -> Response:
+        """The response, when its time has come or the server shuts down."""
+        if response.delay:
+            self.closing.wait(response.delay)
+        return response
+
+    def start(self) -> None:
+        """Begin to answer."""
+        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def stop(self) -> None:
+        """End it; what hangs is let go."""
+        self.closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+
+
+class ChatServer(LoopbackServer):
+    """The server; `requests` holds what it was asked, in order of arrival."""
+
+    def __init__(self, script: Script) -> None:
+        super().__init__()
+        self.script = script
+        self.requests: list[Request] = []
+        self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
+
+    @property
     def url(self) -> str:
         """Base address, as the harness wants it."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        return f"{self.address}/v1"
 
     def environment(self) -> dict[str, str]:
         """Variables through which the harness finds the server, on the loopback even if there is a proxy."""
@@ -113,26 +156,15 @@ class ChatServer:
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.requests) >= number, timeout), "too few requests came"
 
-    def respond(self, body: dict[str, Any]) -> Response:
-        """Note a request and look up what becomes of it."""
+    def post(self, path: str, body: dict[str, Any], key: str | None) -> Response:
+        """Note a request, whatever its path, and look up what becomes of it."""
         model = str(body["model"])
         with self._arrived:
             number = sum(request.model == model for request in self.requests)
             request = Request(number, model, body["messages"])
             self.requests.append(request)
             self._arrived.notify_all()
-        response = self.script(request)
-        if response.delay:
-            self._closing.wait(response.delay)
-        return response
-
-    def start(self) -> None:
-        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-
-    def stop(self) -> None:
-        self._closing.set()
-        self._http.shutdown()
-        self._http.server_close()
+        return self.delayed(self.script(request))
 
 
 @contextmanager
@@ -152,7 +184,7 @@ class _Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
-    owner: ChatServer
+    owner: LoopbackServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing about clients that are gone; they were killed, or gave up waiting."""
@@ -164,9 +196,14 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Http
 
+    def do_GET(self) -> None:
+        self._send(self.server.owner.get(self.path))
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        response = self.server.owner.respond(body)
+        self._send(self.server.owner.post(self.path, body, self.headers["Authorization"]))
+
+    def _send(self, response: Response) -> None:
         if response.drop:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -176,6 +213,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
+        owner = self.server.owner
+        if owner.trickle and self.command == "POST":
+            for byte in response.body:
+                self.wfile.write(bytes([byte]))
+                time.sleep(owner.trickle)
+                if owner.closing.is_set():
+                    return
         self.wfile.write(response.body[: len(response.body) - response.missing])
 
     def log_message(self, format: str, *args: object) -> None:

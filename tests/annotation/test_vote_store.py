@@ -118,6 +118,17 @@ def test_two_servers_cannot_have_one_file(tmp_path: Path) -> None:
     VoteStore(tmp_path, "me").close()
 
 
+def test_a_file_system_without_locks_is_not_called_another_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("urs_inspect.annotation.vote_store.lock_file", refuse)
+    with pytest.raises(InputError, match=r"cannot lock the votes '.*me\.jsonl': No locks available"):
+        VoteStore(tmp_path, "me")
+
+
 def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
     with VoteStore(tmp_path, "me") as store:
 

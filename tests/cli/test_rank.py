@@ -7,8 +7,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.test_judges import row
-from tests.reports.mad_logs import ballot, judged, write_log
-from tests.reports.test_battles import cast
+from tests.reports.mad_logs import ballot, cast, judged, write_log
 
 
 def write(path: Path, *votes: str) -> Path:

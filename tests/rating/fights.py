@@ -16,6 +16,15 @@ def fights(*rows: str) -> Battles:
     return battles_of(listed)
 
 
+def rows(battles: Battles) -> list[tuple[str, str, float, int]]:
+    """First, second, outcome and number of the instruction of every battle."""
+    columns = (battles.first, battles.second, battles.outcome, battles.clusters)
+    return [
+        (battles.players[i], battles.players[j], outcome, cluster)
+        for i, j, outcome, cluster in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
 def random_fights(players: int, size: int, clusters: int, seed: int, spread: float = 1.0) -> Battles:
     """Battles of players whose strengths lie `spread` apart from each other, a quarter of them ties."""
     generator = np.random.default_rng(seed)

@@ -8,12 +8,16 @@ import pytest
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage
 
+from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script, run, run_all
 from urs_inspect.datasets.pinned import MD_EVAL
 from urs_inspect.datasets.sources import sha256_of
 from urs_inspect.rating import BASELINES
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import judge_pairwise, md_eval
+
+Logs = dict[str, EvalLog]
+"""Logs by judge."""
 
 LABELS = ("a", "a", "a", "a", "a", "a", "b", "tie")
 LONGER = ("a", "a", "a", "a", "b", "b", "b", "a")
@@ -29,7 +33,7 @@ def _responses(number: int) -> dict[str, str]:
 
 
 def write_pairs(path: Path) -> Path:
-    lines = [
+    rows = [
         {
             "id": f"p{n}",
             "prompt": f"Prompt {n}?",
@@ -38,8 +42,7 @@ def write_pairs(path: Path) -> Path:
         }
         for n, label in enumerate(LABELS)
     ]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return path
+    return write_rows(path, *rows)
 
 
 def _reply(messages: list[ChatMessage], right: bool) -> str:
@@ -50,7 +53,7 @@ def _reply(messages: list[ChatMessage], right: bool) -> str:
     return json.dumps({"comparison": "so", "winner": "1" if first else "2"})
 
 
-def judge_pairs(directory: Path) -> dict[str, EvalLog]:
+def judge_pairs(directory: Path) -> Logs:
     """Logs of a judge that is always right, one that is always wrong, and a baseline; none reads the tie."""
     bench = str(write_pairs(directory / "pairs.jsonl"))
     logs = {
@@ -101,7 +104,7 @@ def _joint(messages: list[ChatMessage], right: bool) -> str:
     return json.dumps({name: {"comparison": "so", "winner": winner} for name, winner in record.items()})
 
 
-def judge_as(directory: Path, *, orders: str, seed: int = 0) -> dict[str, EvalLog]:
+def judge_as(directory: Path, *, orders: str, seed: int = 0) -> Logs:
     """Joint logs of the judge `sharp` and of every baseline, by judge, asked in the same orders."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         publish_md_eval(directory / "published", monkeypatch)
@@ -112,7 +115,7 @@ def judge_as(directory: Path, *, orders: str, seed: int = 0) -> dict[str, EvalLo
     return dict(zip(("sharp", *BASELINES), (read_eval_log(log.location) for log in logs), strict=True))
 
 
-def judge_dimensions(directory: Path) -> dict[str, EvalLog]:
+def judge_dimensions(directory: Path) -> Logs:
     """Joint logs of two judges that are right overall; `sharp` is right on the first dimension, `halo` wrong."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         publish_md_eval(directory / "published", monkeypatch)

@@ -7,6 +7,8 @@ from typing import Any
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ChatMessage
 
+from tests.reports.json_files import write_rows
+from tests.reports.pairs import Logs
 from tests.tasks.scripted import Script, record, run
 from urs_inspect.tasks import judge_rating
 
@@ -15,12 +17,11 @@ PROMPTS = (0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)
 
 
 def write_ratings(path: Path, **columns: Any) -> Path:
-    lines = [
+    rows = [
         {"id": f"r{n}", "prompt": f"Prompt {prompt}?", "response": f"Answer {n}.", "rating": label, **columns}
         for n, (label, prompt) in enumerate(zip(LABELS, PROMPTS, strict=True))
     ]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return path
+    return write_rows(path, *rows)
 
 
 def number_of(messages: list[ChatMessage]) -> int:
@@ -37,7 +38,7 @@ def rate(name: str, messages: list[ChatMessage]) -> str:
     return json.dumps({"reasons": "so", "score": given})
 
 
-def judge_ratings(directory: Path) -> dict[str, EvalLog]:
+def judge_ratings(directory: Path) -> Logs:
     """Logs of the three judges."""
     bench = str(write_ratings(directory / "ratings.jsonl"))
     logs = {
@@ -58,7 +59,7 @@ def judge_with_rubric(directory: Path) -> EvalLog:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for row in rows[6:]:
         row["intent"] = "factual_qa"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    write_rows(path, *rows)
 
     def reply(messages: list[ChatMessage]) -> str:
         number = number_of(messages)

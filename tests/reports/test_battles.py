@@ -8,32 +8,12 @@ import pytest
 from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
 from inspect_ai.scorer import Score
 
-from tests.reports.mad_logs import ballot, judged, sample, write_log
+from tests.rating.fights import rows
+from tests.reports.json_files import write_rows
+from tests.reports.mad_logs import XY, XZ, YZ, cast, judged, sample, write_log
 from urs_inspect.discrepancy.ballots import write_ballots
 from urs_inspect.errors import InputError
-from urs_inspect.rating import Battles
 from urs_inspect.reports.battles import read_battles, read_human_battles
-
-XY, XZ, YZ = ballot("Why?", "x", "y"), ballot("Why?", "x", "z"), ballot("How?", "y", "z")
-
-
-def rows(battles: Battles) -> list[tuple[str, str, float, int]]:
-    columns = (battles.first, battles.second, battles.outcome, battles.clusters)
-    return [
-        (battles.players[i], battles.players[j], outcome, cluster)
-        for i, j, outcome, cluster in zip(*(column.tolist() for column in columns), strict=True)
-    ]
-
-
-def cast(path: Path, *votes: tuple[str, str, str]) -> Path:
-    """Write votes of (annotator, ballot, choice); the choice `undo` takes one back."""
-    lines = []
-    for annotator, one, choice in votes:
-        said = {"undo": True} if choice == "undo" else {"choice": choice, "left": "b", "seconds": 2.0}
-        lines.append(json.dumps({"ballot": one, "annotator": annotator, **said, "time": "2026-01-01T00:00:00+00:00"}))
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize("suffix", [".eval", ".json"])
@@ -167,12 +147,6 @@ VOTE = {"model_a": "x", "model_b": "y", "winner": "model_a", "judge": "me", "tst
 DATA = {"instruction": "Why?", "response_1": "So.", "response_2": "No."}
 
 
-def lines(path: Path, *values: object) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(f"{json.dumps(value)}\n" for value in values), encoding="utf-8")
-    return path
-
-
 def count(*paths: Path) -> tuple[int, list[str]]:
     """Number of battles, and what was said."""
     said: list[str] = []
@@ -180,8 +154,8 @@ def count(*paths: Path) -> tuple[int, list[str]]:
 
 
 def test_a_file_named_or_copied_twice_counts_once(tmp_path: Path) -> None:
-    votes = lines(tmp_path / "in" / "votes.jsonl", {"model_a": "x", "model_b": "y", "winner": "tie"})
-    copy = lines(tmp_path / "copy.jsonl", {"model_a": "x", "model_b": "y", "winner": "tie"})
+    votes = write_rows(tmp_path / "in" / "votes.jsonl", {"model_a": "x", "model_b": "y", "winner": "tie"})
+    copy = write_rows(tmp_path / "copy.jsonl", {"model_a": "x", "model_b": "y", "winner": "tie"})
     assert count(votes, tmp_path / "in" / ".." / "in" / "votes.jsonl", tmp_path / "in", copy)[0] == 1
     assert count(votes, copy)[1] == [f"{copy}: left out, the same file as {votes}"]
 
@@ -211,10 +185,10 @@ def run_log(path: Path, run: str, *samples: EvalSample) -> Path:
 
 
 def test_a_vote_that_two_lists_hold_counts_once_whatever_its_time_and_sides(tmp_path: Path) -> None:
-    one = lines(tmp_path / "1.jsonl", {**VOTE, "data": DATA})
+    one = write_rows(tmp_path / "1.jsonl", {**VOTE, "data": DATA})
     turned = {"model_a": "y", "model_b": "x", "winner": "model_b", "judge": "me", "tstamp": 2.0}
     sides = {"instruction": "Why?", "response_1": "No.", "response_2": "So.", "score": 0.5}
-    assert count(one, lines(tmp_path / "2.jsonl", {**turned, "data": sides})) == (
+    assert count(one, write_rows(tmp_path / "2.jsonl", {**turned, "data": sides})) == (
         1,
         ["left out 1 vote that an earlier file holds as well"],
     )
@@ -235,27 +209,27 @@ def test_a_vote_that_two_lists_hold_counts_once_whatever_its_time_and_sides(tmp_
     ],
 )
 def test_votes_that_differ_both_count(change: dict[str, object], tmp_path: Path) -> None:
-    one = lines(tmp_path / "1.jsonl", {**VOTE, "data": DATA})
-    assert count(one, lines(tmp_path / "2.jsonl", {**VOTE, "data": DATA, **change})) == (2, [])
+    one = write_rows(tmp_path / "1.jsonl", {**VOTE, "data": DATA})
+    assert count(one, write_rows(tmp_path / "2.jsonl", {**VOTE, "data": DATA, **change})) == (2, [])
 
 
 def test_equal_votes_of_one_file_all_count_and_as_many_of_another_are_repeated(tmp_path: Path) -> None:
     vote = {**VOTE, "data": DATA}
-    two = lines(tmp_path / "1.jsonl", vote, vote)
-    three = lines(tmp_path / "2.jsonl", vote, vote, vote)
+    two = write_rows(tmp_path / "1.jsonl", vote, vote)
+    three = write_rows(tmp_path / "2.jsonl", vote, vote, vote)
     assert count(two)[0] == 2
     assert (count(two, three)[0], count(three, two)[0]) == (3, 3)
 
 
 def test_votes_that_do_not_say_whose_they_are_all_count(tmp_path: Path) -> None:
     plain = {"model_a": "x", "model_b": "y", "winner": "tie"}
-    assert count(lines(tmp_path / "1.jsonl", plain), lines(tmp_path / "2.jsonl", plain, plain)) == (3, [])
+    assert count(write_rows(tmp_path / "1.jsonl", plain), write_rows(tmp_path / "2.jsonl", plain, plain)) == (3, [])
 
 
 def test_a_vote_of_the_arena_is_the_one_that_the_annotations_took_from_it(tmp_path: Path) -> None:
-    arena = lines(tmp_path / "x-vs-y.jsonl", {**DATA, "output": "x"})
+    arena = write_rows(tmp_path / "x-vs-y.jsonl", {**DATA, "output": "x"})
     taken = {**VOTE, "judge": "arena_user", "turn": 1, "source": "x-vs-y.jsonl", "data": DATA}
-    assert count(arena, lines(tmp_path / "votes.jsonl", taken))[0] == 1
+    assert count(arena, write_rows(tmp_path / "votes.jsonl", taken))[0] == 1
 
 
 def test_a_log_that_waits_for_votes_points_to_them(tmp_path: Path) -> None:

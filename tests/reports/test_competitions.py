@@ -7,11 +7,10 @@ import pytest
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import Score
 
-from tests.reports.mad_logs import ballot, judged, write_log
+from tests.rating.fights import rows
+from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
 from urs_inspect.errors import InputError
 from urs_inspect.reports import read_battles, read_comparisons
-
-XY, XZ, YZ = ballot("Why?", "x", "y"), ballot("Why?", "x", "z"), ballot("How?", "y", "z")
 
 
 def also_by_people(sample: EvalSample, outcome: float, number: int = 0) -> EvalSample:
@@ -34,13 +33,7 @@ def found(log: Path) -> dict[str, float]:
 
 
 def wins(*logs: Path) -> list[tuple[str, str, float]]:
-    battles = read_battles(logs, lambda line: None)
-    return sorted(
-        (battles.players[i], battles.players[j], outcome)
-        for i, j, outcome in zip(
-            *(one.tolist() for one in (battles.first, battles.second, battles.outcome)), strict=True
-        )
-    )
+    return sorted((one, other, outcome) for one, other, outcome, _ in rows(read_battles(logs, lambda line: None)))
 
 
 def test_the_last_judgement_counts_and_an_unread_one_is_kept(tmp_path: Path) -> None:

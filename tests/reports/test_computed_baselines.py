@@ -3,17 +3,9 @@
 import pytest
 from inspect_ai.log import EvalLog
 
-from tests.reports.pairs import change, judge_as, judge_pairs
+from tests.reports.pairs import Logs, change, judge_as
 from urs_inspect.rating import BASELINES
 from urs_inspect.reports import JudgeResult, read_judges
-
-Logs = dict[str, EvalLog]
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return judge_pairs(tmp_path_factory.mktemp("logs"))
-
 
 # Eight pairs: a is better in six, b in one, one is a tie. Response a is the longer one in five, b in the others.
 

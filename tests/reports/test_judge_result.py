@@ -3,18 +3,9 @@
 import math
 
 import pytest
-from inspect_ai.log import EvalLog
 
-from tests.reports.pairs import judge_dimensions, judge_pairs
+from tests.reports.pairs import Logs
 from urs_inspect.reports import read_judge
-
-Logs = dict[str, EvalLog]
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return judge_pairs(tmp_path_factory.mktemp("logs"))
-
 
 # Eight pairs: a is better in six, b in one, one is a tie. Response a is the longer one in five, b in the others.
 
@@ -54,11 +45,6 @@ def test_cost_and_seconds_are_per_1000_verdicts(logs: Logs) -> None:
 
 
 # --- verdicts on dimensions ---
-
-
-@pytest.fixture(scope="module")
-def joint(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return judge_dimensions(tmp_path_factory.mktemp("joint"))
 
 
 # The same eight labels, on the whole and on the first dimension; on the second dimension all are ties.

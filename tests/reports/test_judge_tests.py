@@ -1,18 +1,10 @@
 """Which of two judges is better, from their logs."""
 
 import pytest
-from inspect_ai.log import EvalLog
 
-from tests.reports.pairs import change, is_baseline, judge_as, judge_dimensions, judge_pairs
+from tests.reports.pairs import Logs, change, is_baseline, judge_as
 from urs_inspect.errors import InputError
 from urs_inspect.reports import JudgePair, read_judges
-
-Logs = dict[str, EvalLog]
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return judge_pairs(tmp_path_factory.mktemp("logs"))
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +78,6 @@ def test_labels_of_the_same_data_must_be_the_same(logs: Logs) -> None:
                 score.metadata["labels"] = {"Overall": "b"}
     with pytest.raises(InputError, match="different labels for the same samples"):
         read_judges([logs["good"], changed])
-
-
-@pytest.fixture(scope="module")
-def joint(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return judge_dimensions(tmp_path_factory.mktemp("joint"))
 
 
 def test_judges_are_tested_on_dimensions_apart_from_the_whole(joint: Logs) -> None:

@@ -1,17 +1,9 @@
 """The judges of each dataset beside baselines, read from logs."""
 
 import pytest
-from inspect_ai.log import EvalLog
 
-from tests.reports.pairs import change, judge_pairs
+from tests.reports.pairs import Logs, change
 from urs_inspect.reports import read_judges
-
-Logs = dict[str, EvalLog]
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return judge_pairs(tmp_path_factory.mktemp("logs"))
 
 
 def test_other_data_stand_apart_and_other_logs_are_passed_over(logs: Logs) -> None:

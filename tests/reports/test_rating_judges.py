@@ -5,11 +5,10 @@ import math
 import pytest
 from inspect_ai.log import EvalLog
 
+from tests.reports.pairs import Logs
 from tests.reports.ratings import judge_ratings, judge_with_rubric
 from urs_inspect.errors import InputError
 from urs_inspect.reports import read_rating_judge, read_ratings
-
-Logs = dict[str, EvalLog]
 
 
 @pytest.fixture(scope="module")

@@ -4,31 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, EvalSample, EvalSpec, write_eval_log
-from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Logprob, Logprobs, ModelOutput
+from inspect_ai.log import EvalError, EvalSample
+from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Logprob, Logprobs
 
+from tests.reports.mad_logs import answered, write_answer_log
 from urs_inspect.errors import InputError
 from urs_inspect.reports import read_pool
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 
 
-def answered(name: str, text: str, **others: Any) -> EvalSample:
-    given = {"input": f"Ask {name}", "target": "ref", "epoch": 1, **others}
-    return EvalSample(id=name, output=ModelOutput.from_content("m", text), **given)
-
-
-def log(path: Path, model: str, *samples: EvalSample, created: str = "2026-01-01T00:00:00+00:00", **facts: Any) -> str:
-    spec = EvalSpec(
-        created=created,
-        task="urs_inspect/urs",
-        model=model,
-        dataset=EvalDataset(name="d", sample_ids=[]),
-        metadata={"dataset": "d", "dataset_sha256": "0" * 64},
-        config=EvalConfig(),
-    )
-    write_eval_log(EvalLog(eval=spec, samples=list(samples), **{"status": "success", **facts}), str(path))
-    return str(path)
+def log(path: Path, model: str, *samples: EvalSample, **facts: Any) -> str:
+    return str(write_answer_log(path, model, *samples, **facts))
 
 
 def test_answers_of_one_model_a_log(tmp_path: Path) -> None:

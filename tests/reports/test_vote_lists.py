@@ -1,11 +1,11 @@
 """Files of plain votes."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.reports.json_files import write_rows
 from urs_inspect.errors import InputError
 from urs_inspect.rating import Battle
 from urs_inspect.reports.vote_lists import read_vote_list
@@ -13,15 +13,9 @@ from urs_inspect.reports.vote_lists import read_vote_list
 VOTE = {"model_a": "x", "model_b": "y", "winner": "model_b"}
 
 
-def write(path: Path, *rows: Any) -> Path:
-    text = json.dumps(rows) if path.suffix == ".json" else "".join(f"{json.dumps(row)}\n" for row in rows)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_a_list_of_votes(tmp_path: Path, suffix: str) -> None:
-    path = write(tmp_path / f"votes{suffix}", VOTE, {**VOTE, "winner": "tie (bothbad)"}, {**VOTE, "winner": "x"})
+    path = write_rows(tmp_path / f"votes{suffix}", VOTE, {**VOTE, "winner": "tie (bothbad)"}, {**VOTE, "winner": "x"})
     assert [(one.battle.first, one.battle.second, one.battle.outcome) for one in read_vote_list(path)] == [
         ("x", "y", 0.0),
         ("x", "y", 0.5),
@@ -42,14 +36,14 @@ def test_the_arena_names_models_in_the_file_name(tmp_path: Path) -> None:
     rows = [
         {"instruction": "Why?", "output": output, "response_1": "-", "response_2": "-"} for output in ("y-2", "tie")
     ]
-    assert [one.battle for one in read_vote_list(write(tmp_path / "x-1-vs-y-2.jsonl", *rows))] == [
+    assert [one.battle for one in read_vote_list(write_rows(tmp_path / "x-1-vs-y-2.jsonl", *rows))] == [
         Battle("x-1", "y-2", 0.0, "instruction Why?"),
         Battle("x-1", "y-2", 0.5, "instruction Why?"),
     ]
 
 
 def test_votes_on_one_instruction_belong_together(tmp_path: Path) -> None:
-    path = write(
+    path = write_rows(
         tmp_path / "votes.jsonl",
         {**VOTE, "instruction": "Why?"},
         {**VOTE, "data": {"instruction": "Why?"}},
@@ -82,7 +76,7 @@ def test_votes_on_one_instruction_belong_together(tmp_path: Path) -> None:
     ],
 )
 def test_a_faulty_row_is_named(tmp_path: Path, row: Any, message: str) -> None:
-    path = write(tmp_path / "votes.jsonl", VOTE, row)
+    path = write_rows(tmp_path / "votes.jsonl", VOTE, row)
     with pytest.raises(InputError) as caught:
         read_vote_list(path)
     assert str(caught.value).startswith(f"{path}: line 2: {message}")
@@ -90,7 +84,7 @@ def test_a_faulty_row_is_named(tmp_path: Path, row: Any, message: str) -> None:
 
 
 def test_many_faults_are_one_line(tmp_path: Path) -> None:
-    path = write(tmp_path / "votes.json", *[{**VOTE, "winner": "z"}] * 30)
+    path = write_rows(tmp_path / "votes.json", *[{**VOTE, "winner": "z"}] * 30)
     with pytest.raises(InputError) as caught:
         read_vote_list(path)
     assert str(caught.value).startswith(f"{path}: row 1: unknown winner 'z'")

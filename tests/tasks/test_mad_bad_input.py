@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log
-from inspect_ai.model import ModelOutput
 
-from tests.reports.mad_logs import ballot, judged, write_log
+from tests.reports.mad_logs import answered, ballot, judged, write_answer_log, write_log
 from tests.servers import ChatServer, says, serving
 from tests.tasks.commands import refused, run_inspect
 from tests.tasks.contests import Field, compete, pool_file
@@ -48,27 +46,8 @@ def answer_log(
     ask: str = "Write about",
 ) -> Path:
     """A log of a task with one answer a sample."""
-    samples = [
-        EvalSample(
-            id=name,
-            epoch=1,
-            input=f"{ask} {name}.",
-            target="",
-            output=ModelOutput.from_content(model, text),
-        )
-        for name, text in answers.items()
-    ]
-    spec = EvalSpec(
-        created="2026-01-01T00:00:00+00:00",
-        task="urs_inspect/urs",
-        model=model,
-        dataset=EvalDataset(name=data),
-        metadata={"dataset": data, "dataset_sha256": sha256},
-        config=EvalConfig(),
-    )
-    path.parent.mkdir(exist_ok=True)
-    write_eval_log(EvalLog(eval=spec, status=status, samples=samples), str(path))
-    return path
+    samples = [answered(name, text, input=f"{ask} {name}.", target="") for name, text in answers.items()]
+    return write_answer_log(path, model, *samples, data=data, sha256=sha256, status=status)
 
 
 def answers(model: str, size: int = 4) -> dict[str, str]:

@@ -79,7 +79,7 @@ def _protect(app: FastAPI, guard: Guard) -> None:
     async def protect(request: Request, call_next: Next) -> Response:
         try:
             response = _refused(request, guard) or await call_next(request)
-        except Exception:
+        except Exception:  # whatever fails, the person gets a page, with the headers that protect it
             logger.exception("the voting page failed")
             response = _problem(request, 500, texts(_language(request))["problem"])
         response.headers.update(SECURITY_HEADERS)

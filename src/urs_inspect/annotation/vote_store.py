@@ -2,26 +2,13 @@
 
 import json
 import os
-import sys
 import threading
 from pathlib import Path
 from typing import Self
 
 from urs_inspect.annotation.votes import Undo, Vote, annotator_name, parse_line, parse_votes
 from urs_inspect.errors import InputError
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> None:
-        # Far beyond any vote, because Windows refuses reads of locked bytes.
-        os.lseek(descriptor, 2**31 - 2, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+from urs_inspect.file_lock import lock_file
 
 
 class VoteStore:
@@ -43,7 +30,7 @@ class VoteStore:
             annotator: See `annotator_name`.
 
         Raises:
-            InputError: If the name is not allowed, another server has the file, or it cannot be written.
+            InputError: If the name is not allowed, another server has the file, or it cannot be written or locked.
         """
         self.annotator = annotator_name(annotator)
         self.path = directory / f"{self.annotator}.jsonl"
@@ -56,10 +43,13 @@ class VoteStore:
         except OSError as error:
             raise InputError(f"cannot write the votes '{self.path}': {error.strerror}") from None
         try:
-            _lock(self._descriptor)
-        except OSError:
+            lock_file(self._descriptor)
+        except BlockingIOError:
             os.close(self._descriptor)
             raise InputError(f"the votes '{self.path}' are in use by another server; stop it first") from None
+        except OSError as error:
+            os.close(self._descriptor)
+            raise InputError(f"cannot lock the votes '{self.path}': {error.strerror}; name another folder") from None
         self._load()
 
     def add(self, event: Vote | Undo) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from urs_inspect.discrepancy.baselines import divergence, divergences, highest, random_choice
     from urs_inspect.discrepancy.filters import REFERENCE_FILTER, AnswerFilter, count_words, word_counts
-    from urs_inspect.discrepancy.selection import Selected, Selection, Selector, select
+    from urs_inspect.discrepancy.selection import Selected, Selection
+    from urs_inspect.discrepancy.selector import Selector, select
     from urs_inspect.discrepancy.similarities.similarity import (
         DEFAULT_SIMILARITY,
         embed,
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 _WHERE = {
     "baselines": ("divergence", "divergences", "highest", "random_choice"),
     "filters": ("REFERENCE_FILTER", "AnswerFilter", "count_words", "word_counts"),
-    "selection": ("Selected", "Selection", "Selector", "select"),
+    "selection": ("Selected", "Selection"),
+    "selector": ("Selector", "select"),
     "similarities.similarity": (
         "DEFAULT_SIMILARITY",
         "embed",

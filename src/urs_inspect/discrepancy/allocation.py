@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from urs_inspect.discrepancy.allocation_rules import Standing, load_allocation
-from urs_inspect.discrepancy.posterior import Posterior, laplace
+from urs_inspect.discrepancy.belief import Belief
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating.battles import Battles
 from urs_inspect.rating.bootstrap import Floats, Integers
@@ -116,7 +116,7 @@ class Allocator:
         """
         if size < 1:
             raise InputError(f"size of a batch is {size}; allowed: 1 or more")
-        belief = _Belief(self._aligned(battles), [self._pair(pair) for pair in pending])
+        belief = Belief(self._aligned(battles), [self._pair(pair) for pair in pending])
         if stopped := self._stop(belief):
             return Allotment((), stopped, self.spent)
         chosen = []
@@ -140,9 +140,9 @@ class Allocator:
         """
         if self.confidence is None:
             return ()
-        return self._unseparated(_Belief(self._aligned(battles), []), self.confidence)
+        return self._unseparated(Belief(self._aligned(battles), []), self.confidence)
 
-    def _stop(self, belief: "_Belief") -> Stop | None:
+    def _stop(self, belief: Belief) -> Stop | None:
         if self.spent >= self.budget:
             return "budget"
         if not (self._asked < self._left).any():
@@ -152,7 +152,7 @@ class Allocator:
             return "separated"
         return None
 
-    def _unseparated(self, belief: "_Belief", confidence: float) -> tuple[Pair, ...]:
+    def _unseparated(self, belief: Belief, confidence: float) -> tuple[Pair, ...]:
         posterior, among = belief.posterior(), {self._index[name] for name in self._among}
         ranked = [place for place in posterior.order().tolist() if place in among]
         neighbours = np.array(list(pairwise(ranked)), dtype=np.int64)
@@ -160,7 +160,7 @@ class Allocator:
         open_pairs = [self._names(pair) for pair in neighbours[~sure]]
         return tuple(pair for pair in open_pairs if frozenset(pair) in self._places)
 
-    def _choose(self, belief: "_Belief") -> int:
+    def _choose(self, belief: Belief) -> int:
         draws = np.random.default_rng([self.seed, 1, self.spent])
         worth = self._allocation(Standing(self._pairs, self._asked.copy(), belief.posterior, draws))
         worth = np.where(self._asked < self._left, worth, -np.inf)
@@ -188,37 +188,6 @@ class Allocator:
 
     def _names(self, pair: Integers) -> Pair:
         return self.players[pair[0]], self.players[pair[1]]
-
-
-class _Belief:
-    """The posterior, computed when first needed: a fixed rule without a confidence needs none."""
-
-    def __init__(self, battles: Battles, pending: list[Integers]) -> None:
-        self._battles = battles
-        self._pending = pending
-        self._settled: Posterior | None = None
-        self._current: Posterior | None = None
-
-    def settled(self) -> "_Belief":
-        """The belief without what is under way."""
-        alone = _Belief(self._battles, [])
-        alone._settled = self._settle()
-        return alone
-
-    def posterior(self) -> Posterior:
-        if self._current is None:
-            self._current = self._settle()
-        while self._pending:
-            self._current = self._current.after(self._pending.pop())
-        return self._current
-
-    def add(self, pair: Integers) -> None:
-        self._pending.append(pair)
-
-    def _settle(self) -> Posterior:
-        if self._settled is None:
-            self._settled = laplace(self._battles)
-        return self._settled
 
 
 def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:

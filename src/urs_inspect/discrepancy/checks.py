@@ -1,13 +1,16 @@
 """What a selection is asked for, checked before anything is computed."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from urs_inspect.discrepancy.greedy import SetSimilarity
 from urs_inspect.discrepancy.response_similarity import Pair
-from urs_inspect.discrepancy.vectors import Vectors
+from urs_inspect.discrepancy.vectors import Floats, Vectors
 from urs_inspect.errors import InputError, choices
 
 Mask = npt.NDArray[np.bool_]
@@ -69,6 +72,33 @@ def mask_of(allowed: Mask | Mapping[Pair, Mask] | None, pair: Pair, size: int) -
     if mask.shape != (size,) or mask.dtype != np.bool_:
         raise InputError(f"mask of {shown(pair)} is {mask.dtype} of shape {mask.shape}; allowed: bool, ({size},)")
     return mask
+
+
+def checked_similarities(values: npt.ArrayLike, pair: Pair, size: int) -> Floats:
+    """Similarities of the answers of a pair that were computed elsewhere, shape (size,), NaN where unknown.
+
+    Raises:
+        InputError: If they are of another shape, or one is not between -1 and 1.
+    """
+    found = np.asarray(values, np.float64)
+    if found.shape != (size,):
+        raise InputError(f"similarities of {shown(pair)} have shape {found.shape}; allowed: ({size},)")
+    if (np.abs(found) > 1 + 1e-6).any():
+        worst = found[np.nanargmax(np.abs(found))]
+        raise InputError(f"a similarity of {shown(pair)} is {worst}; allowed: -1 to 1")
+    return found
+
+
+def check_rule(lam: float, set_similarity: str) -> None:
+    """Refuse a lambda, or a similarity to a set, that Eq. (2) of the MAD paper cannot have.
+
+    Raises:
+        InputError: If lambda is not 0 or more, or there is no such similarity.
+    """
+    if not (math.isfinite(lam) and lam >= 0):
+        raise InputError(f"lambda is {lam}; allowed: 0 or more")
+    if set_similarity not in get_args(SetSimilarity):
+        raise InputError(f"set similarity '{set_similarity}'; allowed: {choices(get_args(SetSimilarity))}")
 
 
 def checked_k(k: int | Mapping[Pair, int], pair: Pair) -> int:

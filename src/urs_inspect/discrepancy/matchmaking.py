@@ -13,7 +13,8 @@ from urs_inspect.discrepancy.filters import AnswerFilter, word_counts
 from urs_inspect.discrepancy.greedy import SetSimilarity
 from urs_inspect.discrepancy.pools.pool import Pool, usable_masks
 from urs_inspect.discrepancy.response_similarity import Pair, response_similarities
-from urs_inspect.discrepancy.selection import LAMBDA, Selected, Selector
+from urs_inspect.discrepancy.selection import LAMBDA, Selected
+from urs_inspect.discrepancy.selector import Selector
 from urs_inspect.discrepancy.similarities.pairwise import ask_about_answers, compare_answers, shortlist
 from urs_inspect.discrepancy.similarities.similarity import (
     DEFAULT_SIMILARITY,

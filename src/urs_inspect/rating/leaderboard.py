@@ -7,7 +7,8 @@ import numpy as np
 
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating.bootstrap import Estimate, Floats, estimates
-from urs_inspect.rating.ranking import DIGITS, Ranking
+from urs_inspect.rating.ranking import Ranking
+from urs_inspect.rating.ranks import DIGITS
 
 
 @dataclass(frozen=True)

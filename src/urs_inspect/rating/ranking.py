@@ -7,38 +7,18 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from urs_inspect.rating.battles import Battles
-from urs_inspect.rating.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, estimates, percentile_bounds
+from urs_inspect.rating.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, estimates
 from urs_inspect.rating.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.rating.connectivity import Connectivity, connectivity_of, ordered_by_votes
 from urs_inspect.rating.elo import ROUNDS, SCALE, START, K, bootstrap_elo, shuffle_elo
+from urs_inspect.rating.ranks import DIGITS, Flags, Rank, ranks_of
 from urs_inspect.rating.win_rates import WinRates, win_rates_of
 
-Flags = npt.NDArray[np.bool_]
 Support = tuple[Integers, Integers]
 """Number of battles and of instructions of each player, or fewest of two neighbours."""
 Verdict = Literal["apart", "cannot tell apart", "not comparable"]
-
-DIGITS = 6
-"""Ratings that agree to so many decimals share a rank; a fit is exact to about 9."""
-
-
-@dataclass(frozen=True)
-class Rank:
-    """The place of a model.
-
-    Attributes:
-        rank: One more than the number of models rated higher.
-        low: Best rank within the interval of the resamples, if the model is better than all those that the battles
-            cannot order it against; 1 where no interval exists.
-        high: Worst rank likewise, if it is worse than all those; the number of models where no interval exists.
-    """
-
-    rank: int
-    low: int
-    high: int
 
 
 @dataclass(frozen=True)
@@ -152,7 +132,7 @@ def rank(
     return Ranking(
         players=ordered.players,
         bradley_terry=_estimates(points, draws, n, clusters, level, seed),
-        ranks=_ranks(points, draws, clusters, comparable, level),
+        ranks=ranks_of(points, draws, clusters >= fewest_clusters(level), comparable, level),
         differences=_differences(ordered.players, points, draws, support, comparable, level, seed),
         elo=elo,
         elo_shuffled=shuffled,
@@ -200,35 +180,6 @@ def _support(battles: Battles) -> Support:
     met = np.unique(np.stack([both, np.tile(battles.clusters, 2)]), axis=1)[0]
     players = len(battles.players)
     return np.bincount(both, minlength=players), np.bincount(met, minlength=players)
-
-
-def _ranks(points: Floats, draws: Floats, clusters: Integers, comparable: Flags, level: float) -> tuple[Rank, ...]:
-    lows, highs = percentile_bounds(_places(draws) - _higher_by_prior(draws, comparable), level)
-    highs = highs + (~comparable).sum(axis=1)
-    known = clusters >= fewest_clusters(level)
-    return tuple(
-        Rank(int(place), math.floor(low) if sure else 1, math.ceil(high) if sure else len(points))
-        for place, low, high, sure in zip(_places(points[None, :])[0], lows, highs, known, strict=True)
-    )
-
-
-def _places(ratings: Floats) -> Floats:
-    """Rank of each player in each round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    ascending = np.sort(rounded, axis=1)
-    higher = [
-        len(row) - np.searchsorted(row, values, side="right") for row, values in zip(ascending, rounded, strict=True)
-    ]
-    return np.asarray(higher, dtype=np.float64) + 1
-
-
-def _higher_by_prior(ratings: Floats, comparable: Flags) -> Floats:
-    """How many are rated higher than each player without the battles having a say in it, by round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    counts = np.zeros_like(rounded)
-    for place in np.flatnonzero(~comparable.all(axis=1)):
-        counts[:, place] = (rounded[:, ~comparable[place]] > rounded[:, [place]]).sum(axis=1)
-    return counts
 
 
 def _differences(

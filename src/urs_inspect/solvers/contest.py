@@ -9,7 +9,6 @@ from inspect_ai.model import (
     GenerateConfig,
     Model,
     ModelOutput,
-    model_roles,
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError, collect
@@ -19,20 +18,12 @@ from urs_inspect.discrepancy.pools.pool import MIN_CONTESTANTS
 from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import OVERALL, PENDING, describe_error
 from urs_inspect.judging.choice_prompt import choice_prompt, comparison_languages, comparison_scenarios
+from urs_inspect.judging.pair_calls import ORDERS, First, PairReply, orders_of
 from urs_inspect.rating import BASELINES
 from urs_inspect.samer.engines.shared import EngineChoice
 from urs_inspect.solvers.judge_model import BASELINE_PREFIX, SAMER_JUDGE
-from urs_inspect.solvers.pair_asking import (
-    ORDERS,
-    First,
-    PairReply,
-    ask_pair,
-    baseline_reply,
-    check_choice,
-    keep_replies,
-    orders_of,
-)
-from urs_inspect.solvers.role_models import models_with
+from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
+from urs_inspect.solvers.role_models import bound_models, models_with
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
 
 CONTESTANT, GRADER, HUMAN = "contestant", "grader", "human"
@@ -123,7 +114,7 @@ def contestants() -> list[Model]:
 
 def has_contestants() -> bool:
     """Whether a model of the run has the role `contestant`."""
-    return bool(model_roles().get(CONTESTANT))
+    return bool(bound_models(CONTESTANT))
 
 
 def check_roles(

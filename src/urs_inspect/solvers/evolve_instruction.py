@@ -10,14 +10,13 @@ from inspect_ai.model import (
     Model,
     ModelOutput,
     StopReason,
-    model_roles,
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from urs_inspect.errors import InputError
 from urs_inspect.judging.evolution_prompt import evolution_prompt, has_answers
 from urs_inspect.judging.evolution_reply import EVOLUTION, EvolutionFailure, NewInstruction, read_evolution
+from urs_inspect.solvers.role_models import models_with
 
 GENERATOR = "generator"
 """Role of the models that write."""
@@ -43,7 +42,7 @@ def evolve_instruction() -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        generators = _generators()
+        generators = models_with(GENERATOR)
         model = generators[state.metadata["turn"] % len(generators)]
         scenario, given = state.metadata["scenario"], state.input_text
         prompt = evolution_prompt(scenario, given, state.target.text)
@@ -59,17 +58,6 @@ def evolve_instruction() -> Solver:
         return state
 
     return solve
-
-
-def _generators() -> list[Model]:
-    role = model_roles().get(GENERATOR)
-    generators = role if isinstance(role, list) else [role] if role is not None else []
-    if not generators:
-        raise InputError(
-            f"no model has the role '{GENERATOR}'; name one or several: "
-            f"--model-role '{GENERATOR}=[provider/a, provider/b]'"
-        )
-    return generators
 
 
 async def _ask(model: Model, messages: list[ChatMessage]) -> tuple[ModelOutput, EvolutionFailure | None]:

@@ -1,9 +1,9 @@
 """Which model judges, where the model under test is the judge, and whether there is one."""
 
-import click
 from inspect_ai.model import Model, get_model
 
 from urs_inspect.errors import InputError
+from urs_inspect.solvers.role_models import roles_known
 
 BASELINE_PREFIX = "baseline/"
 MODEL_JUDGE = "model"
@@ -38,7 +38,7 @@ def refuse_no_model(*, baselines: bool = True) -> None:
     Raises:
         InputError: If the model of the run is known to be none.
     """
-    if click.get_current_context(silent=True) is None:  # not the command: a model may be left of an earlier run
+    if not roles_known():  # a model may be left of an earlier run
         return
     try:
         get_model()

@@ -17,14 +17,19 @@ from urs_inspect.errors import InputError
 from urs_inspect.judging import JudgeFailure, JudgePrompt, describe_error
 
 
+def bound_models(role: str) -> list[Model]:
+    """The models with a role, in the order of the command line; empty if there is none."""
+    found = model_roles().get(role)
+    return found if isinstance(found, list) else [found] if found is not None else []
+
+
 def models_with(role: str) -> list[Model]:
     """The models with a role, in the order of the command line.
 
     Raises:
         InputError: If there is none.
     """
-    found = model_roles().get(role)
-    models = found if isinstance(found, list) else [found] if found is not None else []
+    models = bound_models(role)
     if not models:
         raise InputError(
             f"no model has the role '{role}'; name one or several: --model-role '{role}=[provider/a, ...]'"

@@ -14,16 +14,16 @@ from inspect_ai.log import EvalSample
 from urs_inspect.discrepancy.allocation import Allocator
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.matchmaking import Matchmaker, make_matchmaker
-from urs_inspect.discrepancy.pools.pool import Instruction, Pool, check_pool, short_pairs
+from urs_inspect.discrepancy.pools.pool import Pool, check_pool, short_pairs
 from urs_inspect.discrepancy.response_similarity import Pair
-from urs_inspect.discrepancy.selection import Selected
 from urs_inspect.discrepancy.similarities.similarity import Similarity
 from urs_inspect.errors import InputError
 from urs_inspect.rating import Battle, Battles, battles_of
-from urs_inspect.reports import ANSWER, COMPARE, RESPONSES, Comparison
+from urs_inspect.reports import ANSWER, RESPONSES, Comparison
 from urs_inspect.solvers.contest import has_contestants
 from urs_inspect.tasks.attempt import Attempt
 from urs_inspect.tasks.competition_plan import UNIFORM, Plan, compared, hint, lineup
+from urs_inspect.tasks.competition_samples import answer_sample, compare_sample, outcome_of, previous_sample
 
 logger = getLogger(__name__)
 
@@ -78,7 +78,7 @@ class Competition(SampleSource):
 
     def initial_samples(self) -> list[Sample]:
         """The instructions, if contestants of this run answer them."""
-        return [_answer_sample(item) for item in self._pool.instructions] if self._answering else []
+        return [answer_sample(item) for item in self._pool.instructions] if self._answering else []
 
     async def sample_complete(self, sample: EvalSample) -> None:
         """Note answers and outcomes. Of several epochs of an instruction the first counts."""
@@ -89,7 +89,7 @@ class Competition(SampleSource):
             self._note_answers(sample)
         elif "ballot" in sample.metadata and "previous" not in sample.metadata:
             ballot = Ballot.from_dict(sample.metadata["ballot"], f"sample {sample.id}")
-            self._outcomes[f"{ballot.id}/{sample.epoch}"] = (ballot, _outcome(sample))
+            self._outcomes[f"{ballot.id}/{sample.epoch}"] = (ballot, outcome_of(sample))
 
     async def sample_abandoned(self, sample: Sample, epoch: int) -> None:
         """Go on without a sample that was cancelled before it ran."""
@@ -121,11 +121,11 @@ class Competition(SampleSource):
             self._check_roles()
             self._asked_contestants = True
             if has_contestants():
-                return [_answer_sample(item) for item in self._pool.instructions]
+                return [answer_sample(item) for item in self._pool.instructions]
         first = self._course is None
         if self._course is None:
             self._course = await self._open()
-        samples = [self._previous_sample(one) for one in self._previous] if first else []
+        samples = [previous_sample(one) for one in self._previous] if first else []
         # In a thread, since choosing from a large pool takes seconds, and the harness has other work.
         return samples + await to_thread.run_sync(self._batch, self._course)
 
@@ -175,7 +175,8 @@ class Competition(SampleSource):
             if selected is None:  # the allocator counts candidates, so this is a safeguard
                 continue
             chosen.append(selected.id)
-            samples.append(self._compare_sample(course, by_id[selected.id], pair, selected))
+            responses = {name: course.pool.responses[name][selected.id] for name in pair}
+            samples.append(compare_sample(by_id[selected.id], responses, selected, self._plan.scenario, course.lacking))
         return samples
 
     def _battles(self) -> Battles | None:
@@ -197,49 +198,6 @@ class Competition(SampleSource):
                 texts[str(sample.id)] = str(reply["text"])
             if reply.get("log_probabilities") and not reply.get("error"):
                 self._probabilities.setdefault(name, {})[str(sample.id)] = list(reply["log_probabilities"])
-
-    def _compare_sample(self, course: _Course, item: Instruction, pair: Pair, selected: Selected) -> Sample:
-        ballot = Ballot.between(
-            item.id,
-            item.text,
-            {name: course.pool.responses[name][item.id] for name in pair},
-            reference=item.reference,
-            scenario=item.scenario or self._plan.scenario,
-            language=item.language or "en",
-        )
-        similarities = {
-            "response_similarity": selected.response_similarity,
-            "instruction_similarity": selected.instruction_similarity,
-        }
-        known = {name: round(value, 6) for name, value in similarities.items() if not math.isnan(value)}
-        lacking = {"lacking": course.lacking} if course.lacking else {}
-        return _ballot_sample(ballot, {"selection": known, **lacking})
-
-    def _previous_sample(self, one: Comparison) -> Sample:
-        return _ballot_sample(one.ballot, {"previous": {**one.facts, "outcome": one.outcome}})
-
-
-def _answer_sample(item: Instruction) -> Sample:
-    facts = {"phase": ANSWER, "language": item.language, "scenario": item.scenario}
-    return Sample(id=item.id, input=item.text, target=item.reference, metadata=facts)
-
-
-def _ballot_sample(ballot: Ballot, facts: dict[str, Any]) -> Sample:
-    return Sample(
-        id=f"{ballot.instruction_id}-{ballot.id}",
-        input=(
-            f"{ballot.instruction}\n\n--- {ballot.model_a} ---\n{ballot.response_a}"
-            f"\n\n--- {ballot.model_b} ---\n{ballot.response_b}"
-        ),
-        target=ballot.reference,
-        metadata={"phase": COMPARE, "ballot": ballot.to_dict(), **facts},
-    )
-
-
-def _outcome(sample: EvalSample) -> float:
-    score = (sample.scores or {}).get("pair_choice")
-    value = score.value.get("outcome") if score and isinstance(score.value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else math.nan
 
 
 def _say_unused(plan: Plan) -> None:

@@ -1,6 +1,5 @@
 """MAD: find where models differ, compare there, rank with few judgements."""
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,26 +8,24 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from urs_inspect.datasets import UrsData, Vocabulary, in_proportion, load_urs
 from urs_inspect.discrepancy import AnswerFilter, load_similarity, parse_similarity
 from urs_inspect.discrepancy.allocation import near
 from urs_inspect.discrepancy.allocation_rules import allocation_names
 from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, check_probabilities
-from urs_inspect.discrepancy.pools.pool import MIN_CONTESTANTS, Instruction, Pool, check_pool
-from urs_inspect.discrepancy.pools.pool_file import load_pool_file
+from urs_inspect.discrepancy.pools.pool import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarities.similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.errors import InputError
 from urs_inspect.judging.asked_similarity import asked_similarity
 from urs_inspect.judging.choice_prompt import comparison_scenarios
 from urs_inspect.rating import rank
-from urs_inspect.reports import Comparison, read_battles, read_comparisons, read_pool
-from urs_inspect.rubrics import load_rubric
+from urs_inspect.reports import Comparison, read_battles, read_comparisons
 from urs_inspect.scorers import pair_choice
 from urs_inspect.solvers.contest import HUMAN, check_contest_judge, check_roles, contest, has_contestants
 from urs_inspect.solvers.role_models import ask_role, roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.competition import Competition
 from urs_inspect.tasks.competition_plan import UNIFORM, Plan, hint, lineup
+from urs_inspect.tasks.competition_pool import competition_pool
 from urs_inspect.tasks.competition_viewer import competition_viewer
 from urs_inspect.tasks.samer_arguments import samer_options
 
@@ -39,8 +36,6 @@ MAD_VERSION = "1-A"
 
 SIMILARITY = "similarity"
 """Role of the model that `similarity=llm` asks."""
-
-_POOLS = ("urs", "sample")
 
 
 @task
@@ -166,7 +161,7 @@ def mad(
         seed=seed,
         samer=options,
     )
-    taken = _pool(pool, responses, pool_size, plan.seed)
+    taken = competition_pool(pool, responses, pool_size, plan.seed)
     plan = _focused(plan, coarse, target, width)
     earlier = () if previous is None else read_comparisons(arguments.text(previous, "previous"))
     for note in taken.notes:
@@ -225,38 +220,6 @@ def _similarity(spec: str, url: str | None) -> Similarity:
     if name == "llm":
         options["ask"] = asked_similarity(ask_role(SIMILARITY))
     return load_similarity(spec, **options)
-
-
-def _pool(pool: object, responses: object, pool_size: object, seed: int) -> Pool:
-    size = None if pool_size is None else arguments.whole(pool_size, "pool_size", least=1)
-    if responses is not None:
-        if pool is not None:
-            raise InputError("pool: not together with responses, whose instructions are the pool")
-        return _reduced(read_pool(arguments.paths(responses, "responses")), size, seed)
-    name = "urs" if pool is None else arguments.text(pool, "pool")
-    if name in _POOLS:
-        rubric = load_rubric()
-        data = load_urs(name, Vocabulary(rubric.intent_id, rubric.language_code))
-        return _pool_of(data, size, seed)
-    title, sha256, instructions = load_pool_file(name, scenarios=comparison_scenarios())
-    return _reduced(Pool(title, sha256, instructions, {}), size, seed)
-
-
-def _pool_of(data: UrsData, size: int | None, seed: int) -> Pool:
-    cases = in_proportion(data.cases, seed)[:size]
-    return Pool(
-        data.name,
-        data.sha256,
-        tuple(Instruction(case.id, case.question.strip(), case.reference.strip(), case.language) for case in cases),
-        {},
-    )
-
-
-def _reduced(pool: Pool, size: int | None, seed: int) -> Pool:
-    if size is None or size >= len(pool.instructions):
-        return pool
-    kept = sorted(random.Random(seed).sample(range(len(pool.instructions)), size))  # noqa: S311 - a draw, no secret
-    return replace(pool, instructions=tuple(pool.instructions[place] for place in kept))
 
 
 def _focused(plan: Plan, coarse: object, target: object, width: object) -> Plan:

@@ -2,25 +2,18 @@
 
 from typing import Any, get_args
 
-from inspect_ai.viewer import (
-    SampleScoreView,
-    ScoreColorScale,
-    TaskSamplesColumn,
-    TaskSamplesSort,
-    TaskSamplesView,
-    ViewerConfig,
-)
+from inspect_ai.viewer import ScoreColorScale, TaskSamplesColumn, TaskSamplesSort, TaskSamplesView, ViewerConfig
 
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.engines import FailureMode
 from urs_inspect.samer.judgement import score_keys
 from urs_inspect.scorers.samer_outcome import LEADING
+from urs_inspect.tasks.sample_list import sample_list
 
 _SCORER, _OUTCOME, _OVERALL = "samer", "samer_outcome", "overall"
 _MODES = ("no_answer", "no_query", *get_args(FailureMode))
 _LABELS = {_OVERALL: "Overall", "evaluation": "Evaluation"}
 _LABELS |= dict(zip(LEADING, ("Weighs most", "Weighs second", "Weighs third"), strict=True))
-_HIDDEN = ("target", "tokens", "duration", "epoch", "limit", "retries", "error", "sampleUuid")
 
 
 def samer_viewer(name: str) -> ViewerConfig:
@@ -33,29 +26,21 @@ def samer_viewer(name: str) -> ViewerConfig:
         The viewer configuration: intent, language, overall score, the three dimensions with the largest weights, how
         the evaluation ended, input and answer; then all dimensions as a heat map, which the viewer does not let hide.
     """
-    return ViewerConfig(
-        sample_score_view=SampleScoreView(default="grid"),
-        task_samples_view=TaskSamplesView(
-            name=name,
-            columns=[
-                TaskSamplesColumn(id="sampleStatus"),
-                TaskSamplesColumn(id="sampleId"),
-                TaskSamplesColumn.score(_OUTCOME, "intent"),
-                TaskSamplesColumn.score(_OUTCOME, "language"),
-                *_shown(),
-                TaskSamplesColumn(id="input"),
-                TaskSamplesColumn(id="answer"),
-                *_dimensions(),
-                TaskSamplesColumn.score(_OUTCOME, "percent"),
-                *[TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN],
-            ],
-            sort=[TaskSamplesSort.score(_SCORER, _OVERALL, dir="asc")],
-            score_labels={"intent": "Intent", "language": "Language", **_LABELS},
-            score_color_scales=_scales(),
-            color_scales_enabled=True,
-            compact_scores=False,  # a column is as wide as its heading, and dimensions have long names
-            multiline=False,
-        ),
+    return sample_list(
+        name,
+        [
+            TaskSamplesColumn.score(_OUTCOME, "intent"),
+            TaskSamplesColumn.score(_OUTCOME, "language"),
+            *_shown(),
+            TaskSamplesColumn(id="input"),
+            TaskSamplesColumn(id="answer"),
+            *_dimensions(),
+            TaskSamplesColumn.score(_OUTCOME, "percent"),
+        ],
+        labels={"intent": "Intent", "language": "Language", **_LABELS},
+        scales=_scales(),
+        sort=[TaskSamplesSort.score(_SCORER, _OVERALL, dir="asc")],
+        compact=False,  # a column is as wide as its heading, and dimensions have long names
     )
 
 

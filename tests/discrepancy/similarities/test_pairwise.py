@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from urs_inspect.discrepancy.selection import Selector
+from urs_inspect.discrepancy.selector import Selector
 from urs_inspect.discrepancy.similarities.pairwise import ask_about_answers, compare_answers, shortlist
 from urs_inspect.errors import InputError
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from logging import getLogger
@@ -17,6 +16,7 @@ from urs_inspect.datasets.sources import cache_dir
 from urs_inspect.discrepancy.similarities.similarity import VectorSimilarity, checked_vectors, embed
 from urs_inspect.discrepancy.vectors import Vectors
 from urs_inspect.errors import InputError
+from urs_inspect.file_lock import lock_file
 
 logger = getLogger(__name__)
 
@@ -144,7 +144,7 @@ class VectorCache:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         with (self.folder / "lock").open("a+b") as file:
-            _lock_file(file.fileno())
+            lock_file(file.fileno(), wait=True)
             yield  # closing the file unlocks it, also when the process dies
 
 
@@ -206,18 +206,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
-
-
-if sys.platform == "win32":
-
-    def _lock_file(descriptor: int) -> None:
-        import msvcrt
-
-        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-
-else:
-
-    def _lock_file(descriptor: int) -> None:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
