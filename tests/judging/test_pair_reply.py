@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from urs_inspect.judging import OVERALL, JudgeFailure, Verdicts, read_verdict, read_verdicts
-from urs_inspect.judging.pair_reply import _MAX_BROKEN
+from urs_inspect.judging.verdict_objects import _MAX_BROKEN
 
 ASKED = ("Clarity", "Depth and Detail", OVERALL)
 GOOD = {

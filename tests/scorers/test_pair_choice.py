@@ -15,8 +15,8 @@ from inspect_ai.solver import TaskState
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.errors import InputError
 from urs_inspect.judging import OVERALL, REPLIES
+from urs_inspect.judging.pair_calls import First, PairReply
 from urs_inspect.scorers import competition_report, human_choice, pair_choice, ratings
-from urs_inspect.solvers.pair_asking import First, PairReply
 
 BALLOT = Ballot.between("i", "Why?", {"p/x": "one", "p/y": "two"})
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from urs_inspect.judging.pair_reading import PairReading, read_pair_reply
 from urs_inspect.scorers.pair_explanation import explain_pair
-from urs_inspect.scorers.pair_reading import PairReading, read_pair_reply
 
 LABELS = {"Clarity": "a", "Overall": "b"}
 FINAL: dict[str, str | None] = {"Clarity": "a", "Overall": None}

@@ -269,3 +269,9 @@ def test_all_intervals_of_a_run_take_less_than_a_second() -> None:
     before = process_time()
     report(scores)
     assert process_time() - before < 1
+
+
+def test_before_the_first_sample_the_headline_is_there_without_a_value() -> None:
+    metric: Any = judge_report()
+    rows = metric([])
+    assert list(rows) == [HEADLINE] and math.isnan(rows[HEADLINE])

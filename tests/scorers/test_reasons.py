@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from urs_inspect.judging import FAILURE_MODES
-from urs_inspect.scorers.pair_reading import MISSING_VERDICT
+from urs_inspect.judging.pair_reading import MISSING_VERDICT
 from urs_inspect.scorers.reasons import Reason, reason_of
 
 NO_RESPONSE = {"empty_reply", "call_failed", "no_answer", "context_overflow"}

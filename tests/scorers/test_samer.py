@@ -14,9 +14,9 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.samer.stubs import DIMENSIONS, Opening, by_length, raw
 from tests.tasks.scripted import metric_values, output, run, say, score_of, value_of
-from urs_inspect.errors import InputError
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.scorers import samer, samer_outcome
+from urs_inspect.scorers.refusal import Refusal
 
 StubEngine = Callable[..., Opening]
 
@@ -202,18 +202,21 @@ def test_without_samer_there_is_no_outcome(tmp_path: Path) -> None:
         ({"model": ""}, "model must be a text"),
         ({"model": "absent"}, "samer 'absent': no such folder"),
         ({"model": ".", "engine": "onnx"}, "unknown engine 'onnx'"),
+        ({"model": ".", "dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
         ({"model": "http://u:p@host:1"}, "may hold no key"),
         ({"model": "."}, "no weights"),
+        ({"model": ".", "dtyp": "auto"}, "samer: got an unexpected keyword argument 'dtyp'; arguments: model, engine,"),
+        ({}, "samer: missing a required argument: 'model'; arguments: model, engine,"),
     ],
 )
 def test_bad_arguments_are_refused_before_any_call(
     given: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(Refusal) as caught:
         samer(**given)
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert said in caught.value.message
+    assert "\n" not in caught.value.message
 
 
 def test_by_length_is_what_the_tests_take_it_for() -> None:

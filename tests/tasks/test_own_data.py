@@ -60,6 +60,20 @@ def own_rubric(tmp_path: Path) -> str:
     return str(file)
 
 
+def test_a_country_goes_to_the_metadata_of_the_cases_that_have_one(tmp_path: Path):
+    header, *rows = CASES.strip().splitlines()
+    countries = ["Kenya", " ", "", "中国"]
+    file = tmp_path / "by_country.csv"
+    lines = [f"{row},{country}" for row, country in zip(rows, countries, strict=True)]
+    file.write_text("\n".join([f"{header},country", *lines]).replace("Housekeeping", "Leisure"), encoding="utf-8")
+    metadata = {sample.id: sample.metadata or {} for sample in urs(dataset=str(file)).dataset}
+    assert {name: facts["country"] for name, facts in metadata.items() if "country" in facts} == {
+        "jar": "Kenya",
+        "moka": "中国",
+    }
+    assert len(metadata) == 4
+
+
 def test_own_cases_with_an_intent_and_a_criterion_of_their_own(cases: str, own_rubric: str, tmp_path: Path):
     grader = judge()
     log = run(

@@ -1,8 +1,11 @@
 """Judging without a harness: building prompts, reading replies, naming failures."""
 
+from urs_inspect.judging.answers import Answer, AnswerJudging, Judge, check_temperature
+from urs_inspect.judging.asking import Call, Message, Reply, messages_of, stopped
 from urs_inspect.judging.explain import explain
 from urs_inspect.judging.failed_call import describe_error
 from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.judgement import Judged, Judgement
 from urs_inspect.judging.outcomes import ASK_AGAIN, FAILURE_MODES, FailureMode, JudgeFailure, ScoreRecord
 from urs_inspect.judging.pair_prompt import (
     RATING_PLACEHOLDER,
@@ -13,10 +16,11 @@ from urs_inspect.judging.pair_prompt import (
     overall_prompt,
     rating_prompt,
 )
-from urs_inspect.judging.pair_reply import OVERALL, PENDING, REPLIES, Shown, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging.pair_reply import OVERALL, PENDING, REPLIES, Verdicts, read_verdict, read_verdicts
 from urs_inspect.judging.prompt import PLACEHOLDER, PromptBuilder, neutralise
 from urs_inspect.judging.rating_reply import read_rating
 from urs_inspect.judging.reply import read_reply
+from urs_inspect.judging.verdict_words import Shown
 
 __all__ = [
     "ASK_AGAIN",
@@ -28,17 +32,27 @@ __all__ = [
     "REPLIES",
     "WINNER",
     "WINNER_WITHOUT_TIE",
+    "Answer",
+    "AnswerJudging",
+    "Call",
     "FailureMode",
+    "Judge",
     "JudgeFailure",
     "JudgePrompt",
+    "Judged",
+    "Judgement",
+    "Message",
     "PromptBuilder",
+    "Reply",
     "ScoreRecord",
     "Shown",
     "Verdicts",
+    "check_temperature",
     "describe_error",
     "dimension_prompt",
     "explain",
     "joint_prompt",
+    "messages_of",
     "neutralise",
     "overall_prompt",
     "rating_prompt",
@@ -46,4 +60,5 @@ __all__ = [
     "read_reply",
     "read_verdict",
     "read_verdicts",
+    "stopped",
 ]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from urs_inspect.judging.outcomes import JudgeFailure
-from urs_inspect.judging.pair_reply import OVERALL, Shown, read_verdicts
+from urs_inspect.judging.pair_reply import OVERALL, read_verdicts
+from urs_inspect.judging.verdict_words import Shown
 
 Side = Literal["a", "b"]
 Preference = Literal["a", "b", "tie"]

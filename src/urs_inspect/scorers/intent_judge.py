@@ -1,18 +1,14 @@
 """`intent_judge`: judges an answer by the criteria of the user's intent (URS paper, section 4.1)."""
 
-from collections.abc import Sequence
 from logging import getLogger
 
-from inspect_ai.model import Model, get_model, model_roles
+from inspect_ai.model import Model, get_model
 from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
-from inspect_ai.util import collect
 
-from urs_inspect.errors import InputError
-from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder
-from urs_inspect.rubrics import FINAL, Rubric, load_rubric
-from urs_inspect.scorers.judged_score import combine, no_response, not_judged
-from urs_inspect.scorers.judges import Asking, Judgement, ask_judge
+from urs_inspect.rubrics import FINAL, load_rubric
+from urs_inspect.scorers.answer_judge import AnswerJudge
+from urs_inspect.scorers.judges import bound_judges
 from urs_inspect.scorers.metrics import (
     added_criteria,
     ci,
@@ -22,7 +18,6 @@ from urs_inspect.scorers.metrics import (
     self_judged,
     split_group_mean,
 )
-from urs_inspect.texts import is_blank
 
 logger = getLogger(__name__)
 
@@ -86,51 +81,20 @@ def intent_judge(
     Raises:
         InputError: If an argument cannot be used.
     """
-    loaded = load_rubric(rubric, prompt)
-    builder = PromptBuilder(loaded)
-    chosen_language = _judge_language(loaded, judge_language)
-    asking = Asking(_whole(attempts, "judge attempts"), _temperature(temperature), cache)
+    judge = AnswerJudge(rubric, prompt, judge_language, attempts, temperature, cache)
     warned: set[str] = set()
 
+    def judges() -> list[Model]:
+        if bound := bound_judges(role):
+            return bound
+        own = get_model()
+        _warn_of_self_judging(role, str(own), warned)
+        return [own]
+
     async def score(state: TaskState, target: Target) -> Score:
-        answer = state.output.completion
-        case = _case(builder, state, target, chosen_language)
-        if isinstance(case, JudgeFailure):
-            return not_judged(case, answer)
-        intent, language, prompt_sent = case
-        if not state.output.choices:
-            return not_judged(
-                JudgeFailure("no_answer", "The model gave no answer at all: a limit, or an error."), answer
-            )
-        if is_blank(answer):
-            return no_response(loaded, intent, prompt_sent, state, language)
-        judges = _bound_models(role)
-        if not judges:
-            judges = [get_model()]
-            _warn_of_self_judging(role, str(judges[0]), warned)
-        asked = [
-            ask_judge(
-                judge,
-                prompt_sent,
-                loaded,
-                intent=intent,
-                language=language,
-                asking=asking,
-                model_under_test=str(state.model),
-            )
-            for judge in judges
-        ]
-        # A panel is asked at once; a single judge is spared the span, and the log its events.
-        judgements = await collect(*asked) if len(asked) > 1 else [await asked[0]]
-        _warn_of_failed_calls(judgements, warned)
-        return combine(loaded, intent, language, prompt_sent, judgements, answer)
+        return await judge.score(state, target, judges, str(state.model))
 
     return score
-
-
-def _bound_models(role: str) -> list[Model]:
-    bound = model_roles().get(role, [])
-    return bound if isinstance(bound, list) else [bound]
 
 
 def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
@@ -140,59 +104,3 @@ def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
             f"No model has the role '{role}': {model} JUDGES ITS OWN ANSWERS, and every score is marked self_judged. "
             f"Name a judge with --model-role {role}=<model>."
         )
-
-
-def _warn_of_failed_calls(judgements: Sequence[Judgement], warned: set[str]) -> None:
-    for judgement in judgements:
-        failure, key = judgement.result, f"failed/{judgement.judge}"
-        if isinstance(failure, JudgeFailure) and failure.mode == "call_failed" and key not in warned:
-            warned.add(key)
-            logger.warning(
-                f"The judge {judgement.judge} failed, for the first time in this run: {failure.detail} "
-                "Answers are kept; samples left unscored can be judged later with `inspect score`."
-            )
-
-
-def _case(
-    builder: PromptBuilder, state: TaskState, target: Target, judge_language: str | None
-) -> tuple[str, str, JudgePrompt] | JudgeFailure:
-    """Intent, judge language and prompt of a sample, which may come from a log of any task."""
-    rubric, metadata = builder.rubric, state.metadata or {}
-    try:
-        intent = rubric.intent_id(str(metadata.get("intent", "")))
-    except InputError as error:
-        return JudgeFailure("unknown_intent", f"Sample metadata 'intent': {error}")
-    try:
-        language = judge_language or rubric.language_code(str(metadata.get("language", "")))
-    except InputError as error:
-        return JudgeFailure("unknown_language", f"Sample metadata 'language': {error}")
-    try:
-        prompt = builder.build(
-            intent, language, question=state.input_text, reference=target.text, answer=state.output.completion
-        )
-    except Exception as error:  # whatever a text did to it, the answer must not be lost
-        return JudgeFailure("prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}")
-    return intent, language, prompt
-
-
-def _judge_language(rubric: Rubric, value: object) -> str | None:
-    try:
-        return None if value is None else rubric.language_code(str(value))
-    except InputError as error:
-        raise InputError(f"judge_language: {error}") from error
-
-
-def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name}: must be a whole number of at least 1, got {value!r}")
-    return value
-
-
-def _temperature(value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 2:
-        raise InputError(
-            f"judge temperature: must be a number from 0 to 2, or null for the provider's default; got {value!r}"
-        )
-    return float(value)

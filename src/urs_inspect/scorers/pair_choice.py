@@ -13,8 +13,8 @@ from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
 from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import OVERALL, REPLIES
-from urs_inspect.samer.judgement import EVALUATIONS, weights_of
-from urs_inspect.scorers.pair_reading import PairReading, read_pair_reply
+from urs_inspect.judging.pair_reading import PairReading, read_pair_reply
+from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.rating_table import competition_report, ratings
 
 AWAITING = "awaiting_votes"
@@ -48,8 +48,7 @@ def pair_choice(judge: str = "grader") -> Scorer:
         if "previous" in facts:
             return _earlier(ballot, facts["previous"]) if state.epoch == 1 else None
         known = {"lacking": facts["lacking"]} if facts.get("lacking") else {}
-        if weights := weights_of(state.store.get(EVALUATIONS, [])):
-            known |= {"weights": weights}
+        known |= pair_facts(state.store.get(EVALUATIONS, []))
         if judge == "human":
             awaiting = {"judges": ["human"], "outcome": AWAITING, **known}
             return _made(ballot, math.nan, awaiting, "Awaits people's votes.")

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from urs_inspect.scorers.pair_reading import PairReading
+from urs_inspect.judging.pair_reading import PairReading
 
 _MAX_WORDS = 20_000
 """Characters of all replies to a pair together that an explanation quotes."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.judging import OVERALL
+from urs_inspect.judging.pair_reading import final_verdict
 from urs_inspect.rating import (
     BASELINES,
     B,
@@ -79,6 +80,8 @@ def judge_report() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
+        if not scores:
+            return {HEADLINE: math.nan}  # before the first sample the harness looks for the headline and warns
         levels = [("overall", _items(scores, dimensions=False)), ("dimension", _items(scores, dimensions=True))]
         asked = [(title, items) for title, items in levels if items is not None]
         rows: dict[str, float] = {}
@@ -148,7 +151,7 @@ class _Columns:
         self.needs.append(str(sample.get("need", "")))
         self.lengths.append((len(sample.get("response_a", "")), len(sample.get("response_b", ""))))
         self.firsts.append(next(iter(orders), "a"))
-        self.overall.append(_combined([verdicts.get(OVERALL) for verdicts in orders.values()]))
+        self.overall.append(final_verdict([verdicts.get(OVERALL) for verdicts in orders.values()]))
         self.overall_labels.append(labels.get(OVERALL, "tie"))
 
 
@@ -180,12 +183,6 @@ def _items(scores: Sequence[SampleScore], *, dimensions: bool) -> _Items | None:
         lengths=lengths,
         overall_labels=overall_labels,
     )
-
-
-def _combined(given: list[str | None]) -> str | None:
-    if not given or None in given:
-        return None
-    return given[0] if len(set(given)) == 1 else "tie"
 
 
 def _measures(title: str, verdicts: Verdicts) -> dict[str, float]:

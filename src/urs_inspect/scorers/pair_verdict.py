@@ -1,17 +1,17 @@
 """`pair_verdict`: reads a judge's verdicts on two responses and holds them against the labels."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging import OVERALL, REPLIES
-from urs_inspect.samer.judgement import EVALUATIONS, weights_of
+from urs_inspect.judging.pair_reading import PairReading, hold_against, read_pair_reply
+from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.pair_explanation import explain_pair
 from urs_inspect.scorers.pair_metrics import judge_report
-from urs_inspect.scorers.pair_reading import PairReading, read_pair_reply
 from urs_inspect.scorers.reasons import reason_of
 
 _DECIMALS = 3
@@ -35,11 +35,8 @@ def pair_verdict() -> Scorer:
         facts = state.metadata
         kept: list[dict[str, Any]] = state.store.get(REPLIES, [])
         readings = [read_pair_reply(reply) for reply in kept]
-        asked = {OVERALL, *(name for reading in readings for name in reading.asked)}
-        everything: dict[str, str] = {**facts.get("dimensions", {}), OVERALL: facts["label"]}
-        labels = {name: label for name, label in everything.items() if name in asked}
-        orders = _by_order(readings, labels)
-        final = {name: _final([verdicts[name] for verdicts in orders.values()]) for name in labels}
+        outcome = hold_against({**facts.get("dimensions", {}), OVERALL: facts["label"]}, readings)
+        labels, final = outcome.labels, outcome.verdicts
         right = {name: float(final[name] == label) for name, label in labels.items() if final[name] is not None}
         dimensions = [value for name, value in right.items() if name != OVERALL]
         return Score(
@@ -52,7 +49,7 @@ def pair_verdict() -> Scorer:
             reason=reason_of(_unread(readings)) if None in final.values() else None,
             metadata={
                 "labels": labels,
-                "verdicts": orders,
+                "verdicts": outcome.orders,
                 "failures": [reading.mode for reading in readings if reading.mode],
                 "failure_details": [reading.to_metadata() for reading in readings if reading.mode],
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
@@ -69,23 +66,9 @@ def _unread(readings: Sequence[PairReading]) -> list[str]:
     return [each.mode for each in readings if each.mode and (not each.verdicts or None in each.verdicts.values())]
 
 
-def _by_order(readings: Sequence[PairReading], names: Iterable[str]) -> dict[str, dict[str, str | None]]:
-    """Verdicts by which response was shown first."""
-    orders: dict[str, dict[str, str | None]] = {}
-    for reading in readings:
-        orders.setdefault(reading.first, dict.fromkeys(names)).update(reading.verdicts)
-    return orders
-
-
-def _final(verdicts: list[str | None]) -> str | None:
-    if not verdicts or any(verdict is None for verdict in verdicts):
-        return None
-    return verdicts[0] if len(set(verdicts)) == 1 else "tie"
-
-
 def _samer_facts(evaluations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What SaMer said of both responses, if it was the judge."""
-    return {"weights": weights_of(evaluations), "evaluations": list(evaluations)} if evaluations else {}
+    return {**pair_facts(evaluations), "evaluations": list(evaluations)} if evaluations else {}
 
 
 def _prompt_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -7,25 +7,32 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
+from urs_inspect.samer.checkpoint import Dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines import Engine, EngineFailure, QueryResponse
-from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_engine
+from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_engine, when_used
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.explanation import explain_judgement
 from urs_inspect.samer.judgement import Judgement, engine_facts, judge, judgement_facts, score_values
 from urs_inspect.scorers.metrics import ci
+from urs_inspect.scorers.refusal import heard
 from urs_inspect.scorers.samer_metrics import OVERALL, samer_report
+from urs_inspect.scorers.samer_run_end import close_after_run
+
+when_used(close_after_run)  # for solvers in which SaMer judges as well
 
 
 @scorer(metrics=[{OVERALL: [mean(), stderr(), ci()]}, samer_report()])
+@heard
 def samer(
     model: str,
     engine: str = "auto",
-    weights_at: WeightsAt = "response",
+    weights_at: WeightsAt | None = None,
     bos: Bos = "single",
     overlong: Overlong = "shorten",
     max_length: int | None = None,
     folder: str | None = None,
+    dtype: Dtype = "auto",
 ) -> Scorer:
     """Score answers with a SaMer model (SaMer paper, section 4): no judge model is called.
 
@@ -37,23 +44,30 @@ def samer(
     An empty answer has 0 overall and on every selected dimension, with the reason `no_response`. A sample that could
     not be evaluated has NaN everywhere, `reason` and `metadata["failure_mode"]`; that never ends the run.
 
+    An engine in this process is opened for the first answer and closed when the run ends. Scoring a finished log is no
+    run: there the process ends, or a script awaits `samer.engines.shared.close_engines()`.
+
     Args:
         model: Folder of a checkpoint, or address of a vLLM server.
         engine: `vllm`, `plugin`, `server`, `transformers`; `auto`: `server` for an address, else `vllm` if it is
             installed, else `transformers`.
         weights_at: Where weights are read: at the end of the `response` (the released code) or the `query` (the paper).
+            By default where the file of the heads says, else `response`. A warning says if the two contradict.
         bos: `single`: one start token, as in training; `double`: two, as in the released inference.
         overlong: More tokens than fit: `shorten` cuts the end of the answer and says so, `error` leaves it unscored.
         max_length: Most tokens of query and answer; by default the model's limit.
         folder: For a server on another machine: a folder with its tokeniser and heads.
+        dtype: Type that an engine in this process computes the backbone in: `float32`, `bfloat16`, `float16`; `auto`:
+            the type of the checkpoint's weights, but with `transformers` on a CPU `float32`. What it came to be is in
+            `metadata["samer"]`.
 
     Returns:
         The scorer.
 
     Raises:
-        InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument is unknown.
+        Refusal: If the folder is no SaMer checkpoint, the server cannot be used, or an argument is unknown.
     """
-    choice = EngineChoice(model, engine, weights_at, bos, overlong, max_length, folder)
+    choice = EngineChoice(model, engine, weights_at, bos, overlong, max_length, folder, dtype)
     check_engine(choice, concurrency)
 
     async def score(state: TaskState, target: Target) -> Score:

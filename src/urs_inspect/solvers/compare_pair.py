@@ -1,21 +1,15 @@
 """`compare_pair`: the model under test, SaMer or a baseline judges two responses."""
 
 from logging import getLogger
-from typing import Any, Literal, get_args
+from typing import Any
 
 from inspect_ai.model import Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
 from urs_inspect.errors import InputError, choices
-from urs_inspect.judging import (
-    OVERALL,
-    PENDING,
-    JudgePrompt,
-    dimension_prompt,
-    joint_prompt,
-    overall_prompt,
-)
+from urs_inspect.judging import OVERALL, PENDING
+from urs_inspect.judging.pair_calls import ORDERS, PROTOCOLS, PairReply, orders_of, pair_calls
 from urs_inspect.rating import BASELINES
 from urs_inspect.solvers.judge_model import (
     BASELINE_PREFIX,
@@ -25,22 +19,10 @@ from urs_inspect.solvers.judge_model import (
     judge_model,
     refuse_no_model,
 )
-from urs_inspect.solvers.pair_asking import (
-    ORDERS,
-    First,
-    PairReply,
-    ask_pair,
-    baseline_reply,
-    check_choice,
-    keep_replies,
-    orders_of,
-)
+from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
 
 logger = getLogger(__name__)
-
-Protocol = Literal["joint", "per_dimension", "overall"]
-PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
 
 @solver
@@ -95,7 +77,7 @@ def compare_pair(
             keep_replies(state, replies)
             state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
         else:
-            calls = [call for first in firsts for call in _calls(protocol, facts, first, ties)]
+            calls = [call for first in firsts for call in pair_calls(protocol, facts, first, ties)]
             model = judge_model()
             replies = [PairReply(first, asked, stop_reason=PENDING) for first, asked, _ in calls]
 
@@ -145,18 +127,3 @@ def _say_unused(model: Model, judge: str, said: set[str]) -> None:
     if not is_none(model) and name not in said:
         said.add(name)
         logger.warning(f"judge={judge} judges without a model: {name} is not called; use --model none")
-
-
-def _calls(
-    protocol: str, facts: dict[str, Any], first: First, ties: bool
-) -> list[tuple[First, tuple[str, ...], JudgePrompt]]:
-    one, two = facts[f"response_{first}"], facts["response_b" if first == "a" else "response_a"]
-    prompt, dimensions = facts["prompt"], tuple(facts.get("dimensions", {}))
-    if protocol == "joint" and dimensions:
-        asked = (*dimensions, OVERALL)
-        return [(first, asked, joint_prompt(facts["scenario"], dimensions, prompt, one, two))]
-    overall = (first, (OVERALL,), overall_prompt(prompt, one, two, ties=ties))
-    if protocol != "per_dimension":
-        return [overall]
-    single = [(first, (name,), dimension_prompt(facts["scenario"], name, prompt, one, two)) for name in dimensions]
-    return [*single, overall]

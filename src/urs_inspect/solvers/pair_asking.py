@@ -1,10 +1,9 @@
-"""Asking about a pair of responses: in which orders, whom, and what is kept of the reply."""
+"""Asking about a pair of responses, and keeping the replies."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model
 from inspect_ai.solver import TaskState
@@ -12,42 +11,11 @@ from inspect_ai.util import LimitExceededError
 
 from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import OVERALL, REPLIES, JudgePrompt, describe_error
+from urs_inspect.judging.pair_calls import First, PairReply
 from urs_inspect.rating import baseline_verdicts, encode
 
-First = Literal["a", "b"]
-"""Which response is shown first."""
-
-Orders = Literal["ab", "seeded", "both"]
-ORDERS: tuple[Orders, ...] = get_args(Orders)
 _NAME_OF = ("a", "b", "tie")
 _MAX_ERROR = 500
-
-
-@dataclass(frozen=True)
-class PairReply:
-    """One call and what came of it.
-
-    Attributes:
-        first: Which response was shown first: `a` or `b`.
-        asked: What verdicts were asked for: dimensions, `Overall`.
-        reply: The reply; for a baseline empty, for SaMer its numbers.
-        stop_reason: Why the reply ended; `error` if the call failed, `pending` if none came before the sample ended.
-        error: What went wrong with the call.
-        verdicts: For a judge without a prompt (a baseline, SaMer): verdicts by name, about responses a and b.
-        failure: Mode of a failure that the judge itself names; empty for that of a failed call.
-        prompt_version: Name and version of the prompt's texts; empty where there is none.
-        prompt_sha256: Hash of the prompt's texts, likewise.
-    """
-
-    first: First
-    asked: tuple[str, ...]
-    reply: str = ""
-    stop_reason: str = "stop"
-    error: str = ""
-    verdicts: dict[str, str] | None = None
-    failure: str = ""
-    prompt_version: str = ""
-    prompt_sha256: str = ""
 
 
 def check_choice(value: str, name: str, allowed: Sequence[str]) -> None:
@@ -58,15 +26,6 @@ def check_choice(value: str, name: str, allowed: Sequence[str]) -> None:
     """
     if value not in allowed:
         raise InputError(f"{name}: unknown value '{value}'; allowed: {choices(allowed)}")
-
-
-def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:
-    """Which response is shown first, call by call: `ab` and `seeded` make one call, `both` two."""
-    if orders == "both":
-        return ["a", "b"]
-    if orders == "ab":
-        return ["a"]
-    return ["b" if hashlib.sha256(f"order/{seed}/{sample_id}".encode()).digest()[0] & 1 else "a"]
 
 
 def keep_replies(state: TaskState, replies: Sequence[PairReply], judges: Sequence[str] | None = None) -> None:

@@ -1,18 +1,11 @@
 """How `inspect view` shows the logs of this package's tasks."""
 
-from inspect_ai.viewer import (
-    SampleScoreView,
-    ScoreColorScale,
-    TaskSamplesColumn,
-    TaskSamplesSort,
-    TaskSamplesView,
-    ViewerConfig,
-)
+from inspect_ai.viewer import ScoreColorScale, TaskSamplesColumn, TaskSamplesSort, ViewerConfig
 
 from urs_inspect.judging import FAILURE_MODES
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+from urs_inspect.tasks.sample_list import sample_list
 
-_HIDDEN = ("target", "tokens", "duration", "epoch", "limit", "retries", "error", "sampleUuid")
 _OUTCOME = "judge_outcome"
 _HEADING = 13
 
@@ -28,41 +21,43 @@ def intent_viewer(rubric: Rubric, name: str, scorer: str = "intent_judge") -> Vi
     Returns:
         The viewer configuration: intent, language and outcome, then final score and criteria in narrow columns.
     """
+    return sample_list(
+        name,
+        [
+            TaskSamplesColumn.score(_OUTCOME, "intent"),
+            TaskSamplesColumn.score(_OUTCOME, "language"),
+            TaskSamplesColumn.score(scorer, FINAL),
+            *[TaskSamplesColumn.score(scorer, criterion) for criterion in rubric.criteria],
+            TaskSamplesColumn.score(_OUTCOME, "outcome"),
+            TaskSamplesColumn(id="input"),
+            TaskSamplesColumn(id="answer"),
+        ],
+        labels=judging_labels(rubric),
+        scales=judging_scales(rubric),
+        sort=[TaskSamplesSort.score(scorer, FINAL, dir="asc")],
+        compact=True,
+    )
+
+
+def judging_labels(rubric: Rubric) -> dict[str, str]:
+    """Headings of the columns of a judgement, criteria in short."""
     language = next(iter(rubric.languages))
     labels = {FINAL: "Final", "outcome": "Judging", "intent": "Intent", "language": "Language"}
-    labels |= {criterion: texts[language].short or texts[language].name for criterion, texts in rubric.criteria.items()}
-    return ViewerConfig(
-        sample_score_view=SampleScoreView(default="grid"),
-        task_samples_view=TaskSamplesView(
-            name=name,
-            columns=[
-                TaskSamplesColumn(id="sampleStatus"),
-                TaskSamplesColumn(id="sampleId"),
-                TaskSamplesColumn.score(_OUTCOME, "intent"),
-                TaskSamplesColumn.score(_OUTCOME, "language"),
-                TaskSamplesColumn.score(scorer, FINAL),
-                *[TaskSamplesColumn.score(scorer, criterion) for criterion in rubric.criteria],
-                TaskSamplesColumn.score(_OUTCOME, "outcome"),
-                TaskSamplesColumn(id="input"),
-                TaskSamplesColumn(id="answer"),
-                *[TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN],
-            ],
-            sort=[TaskSamplesSort.score(scorer, FINAL, dir="asc")],
-            score_labels=labels,
-            score_color_scales={
-                **{key: ScoreColorScale(palette="good-high", min=LOWEST, max=HIGHEST) for key in rubric.score_keys},
-                "outcome": {
-                    "judged": "good",
-                    "partial_panel": "warn",
-                    "no_response": "info",
-                    **{f"unscored_{mode}": "bad" for mode in FAILURE_MODES},
-                },
-            },
-            color_scales_enabled=True,
-            compact_scores=True,
-            multiline=False,
-        ),
-    )
+    criteria = rubric.criteria.items()
+    return labels | {criterion: texts[language].short or texts[language].name for criterion, texts in criteria}
+
+
+def judging_scales(rubric: Rubric) -> dict[str, ScoreColorScale | dict[str, str]]:
+    """Colours of the columns of a judgement."""
+    return {
+        **{key: ScoreColorScale(palette="good-high", min=LOWEST, max=HIGHEST) for key in rubric.score_keys},
+        "outcome": {
+            "judged": "good",
+            "partial_panel": "warn",
+            "no_response": "info",
+            **{f"unscored_{mode}": "bad" for mode in FAILURE_MODES},
+        },
+    }
 
 
 def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
@@ -77,12 +72,12 @@ def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
         The viewer configuration: group, label (the target), verdict (the answer), whether it is right, and the share of
         right verdicts on dimensions.
     """
-    shares = {"overall": _heading("Overall"), **({"dimensions": _heading("Dims")} if dimensions else {})}
+    shares = {"overall": heading("Overall"), **({"dimensions": heading("Dims")} if dimensions else {})}
     return _list_of_cases(
         name,
         [TaskSamplesColumn(id="target"), TaskSamplesColumn(id="answer")],
         "pair_verdict",
-        labels={"group": _heading(group), **shares},
+        labels={"group": heading(group), **shares},
         scales={key: ScoreColorScale(palette="good-high", min=0, max=1) for key in shares},
         sort=[TaskSamplesSort.score("pair_verdict", key, dir="asc") for key in shares],
     )
@@ -104,7 +99,7 @@ def rating_viewer(name: str, scale: tuple[int, int], label_scale: tuple[float, f
         name,
         [TaskSamplesColumn(id="target")],
         "rating_agreement",
-        labels={"group": _heading(group), "rating": _heading("Rating"), "distance": _heading("Distance")},
+        labels={"group": heading(group), "rating": heading("Rating"), "distance": heading("Distance")},
         scales={
             "rating": ScoreColorScale(palette="neutral", min=scale[0], max=scale[1]),
             "distance": ScoreColorScale(palette="good-low", min=0, max=label_scale[1] - label_scale[0]),
@@ -113,7 +108,7 @@ def rating_viewer(name: str, scale: tuple[int, int], label_scale: tuple[float, f
     )
 
 
-def _heading(text: str) -> str:
+def heading(text: str) -> str:
     """A heading with no-break spaces behind it.
 
     The viewer makes a column as wide as its heading has characters, up to some 13, and puts the mark of sorting inside.
@@ -131,29 +126,15 @@ def _list_of_cases(
     sort: list[TaskSamplesSort],
 ) -> ViewerConfig:
     """One line a case: id, group, some columns, the scorer's values and the input."""
-    shown = {column.id for column in columns}
-    return ViewerConfig(
-        sample_score_view=SampleScoreView(default="grid"),
-        task_samples_view=TaskSamplesView(
-            name=name,
-            columns=[
-                TaskSamplesColumn(id="sampleStatus"),
-                TaskSamplesColumn(id="sampleId"),
-                TaskSamplesColumn.score("case_group", "group"),
-                *columns,
-                *[TaskSamplesColumn.score(scorer, key) for key in scales],
-                TaskSamplesColumn(id="input"),
-                *[
-                    TaskSamplesColumn(id=column, visible=False)
-                    for column in (*_HIDDEN, "answer")
-                    if column not in shown
-                ],
-            ],
-            sort=sort,
-            score_labels=labels,
-            score_color_scales=scales,
-            color_scales_enabled=True,
-            compact_scores=False,
-            multiline=False,
-        ),
+    return sample_list(
+        name,
+        [
+            TaskSamplesColumn.score("case_group", "group"),
+            *columns,
+            *[TaskSamplesColumn.score(scorer, key) for key in scales],
+            TaskSamplesColumn(id="input"),
+        ],
+        labels=labels,
+        scales=scales,
+        sort=sort,
     )

@@ -1,10 +1,12 @@
 """What one reply about a pair says, turned from responses as shown to responses as labelled."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
-from urs_inspect.judging import PENDING, JudgeFailure, Shown, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging.outcomes import JudgeFailure
+from urs_inspect.judging.pair_reply import OVERALL, PENDING, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging.verdict_words import Shown
 
 MISSING_VERDICT = "missing_verdict"
 """Failure of a reply that was read, but lacks some of what was asked for."""
@@ -69,9 +71,64 @@ def read_pair_reply(reply: Mapping[str, Any]) -> PairReading:
     if isinstance(result, JudgeFailure):
         failure = failure or result
         return PairReading(first, asked, {}, failure.mode, failure.detail, reply=text)
-    verdicts = {name: _about(verdict, first) for name, verdict in result.verdicts.items()}
+    verdicts = {name: about_responses(verdict, first) for name, verdict in result.verdicts.items()}
     mode, detail = (failure.mode, failure.detail) if failure else _missing(verdicts)
     return PairReading(first, asked, verdicts, mode, detail, result.unknown, text)
+
+
+@dataclass(frozen=True)
+class PairOutcome:
+    """What all replies about a pair say together.
+
+    Attributes:
+        labels: Name -> label, of what was asked for.
+        orders: Response shown first -> name -> verdict; None where none could be read.
+        verdicts: Name -> verdict of all orders; None where one could not be read.
+    """
+
+    labels: dict[str, str]
+    orders: dict[str, dict[str, str | None]]
+    verdicts: dict[str, str | None]
+
+
+def hold_against(labels: Mapping[str, str], readings: Sequence[PairReading]) -> PairOutcome:
+    """Put the replies about a pair together with its labels.
+
+    Args:
+        labels: Name -> label; dimensions and `Overall`.
+        readings: What was read of the replies.
+    """
+    asked = {OVERALL, *(name for reading in readings for name in reading.asked)}
+    kept = {name: label for name, label in labels.items() if name in asked}
+    orders = _by_order(readings, kept)
+    return PairOutcome(
+        kept, orders, {name: final_verdict([verdicts[name] for verdicts in orders.values()]) for name in kept}
+    )
+
+
+def final_verdict(verdicts: Sequence[str | None]) -> str | None:
+    """The verdict of all orders: a tie where they disagree, none where one could not be read."""
+    if not verdicts or None in verdicts:
+        return None
+    return verdicts[0] if len(set(verdicts)) == 1 else "tie"
+
+
+@overload
+def about_responses(shown: Shown, first: str) -> str: ...
+@overload
+def about_responses(shown: Shown | None, first: str) -> str | None: ...
+def about_responses(shown: Shown | None, first: str) -> str | None:
+    """Turn a verdict on responses as shown into one on a and b, given which of these was shown first."""
+    if shown is None or shown == "tie":
+        return shown
+    return first if shown == "1" else ("b" if first == "a" else "a")
+
+
+def _by_order(readings: Sequence[PairReading], names: Iterable[str]) -> dict[str, dict[str, str | None]]:
+    orders: dict[str, dict[str, str | None]] = {}
+    for reading in readings:
+        orders.setdefault(reading.first, dict.fromkeys(names)).update(reading.verdicts)
+    return orders
 
 
 def _read(text: str, asked: tuple[str, ...]) -> Verdicts | JudgeFailure:
@@ -84,9 +141,3 @@ def _read(text: str, asked: tuple[str, ...]) -> Verdicts | JudgeFailure:
 def _missing(verdicts: Mapping[str, str | None]) -> tuple[str, str]:
     names = [name for name, verdict in verdicts.items() if verdict is None]
     return (MISSING_VERDICT, f"No single verdict on {', '.join(names)}.") if names else ("", "")
-
-
-def _about(shown: Shown | None, first: str) -> str | None:
-    if shown in (None, "tie"):
-        return shown
-    return first if shown == "1" else ("b" if first == "a" else "a")

@@ -1,0 +1,166 @@
+"""Asks one judge about one case: what is sent, when it is asked again, what a reply means that was cut off.
+
+Whoever asks brings the call, so that every harness asks alike.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from urs_inspect.judging.failed_call import describe_error
+from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.outcomes import ASK_AGAIN, FailureMode, JudgeFailure, ScoreRecord
+from urs_inspect.judging.reply import read_reply
+from urs_inspect.rubrics import Rubric
+
+_STOPPED: Mapping[str, tuple[FailureMode, str]] = {
+    "model_length": ("context_overflow", "The case does not fit into the judge's context."),
+    "content_filter": ("content_filter", "The judge's provider withheld the reply."),
+    "max_tokens": ("truncated", "The reply was cut off at the token limit."),
+}
+_MAX_DETAIL = 500
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message to a judge."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back from a call.
+
+    Attributes:
+        text: The reply.
+        stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the context),
+            `content_filter`, or any other word, which means nothing here.
+        error: What the endpoint said in place of a reply; empty if nothing.
+    """
+
+    text: str
+    stop_reason: str = "stop"
+    error: str = ""
+
+
+Call = Callable[[Sequence[Message]], Awaitable[Reply]]
+"""Sends messages to a judge. May raise anything; retries of calls that failed are its own affair."""
+
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True)
+class AskedFor(Generic[ResultT]):
+    """What one judge made of one case, whatever it was asked for.
+
+    Attributes:
+        result: What was read, or why there is none.
+        reply: The last reply as it came.
+        calls: How often the judge was asked.
+    """
+
+    result: ResultT | JudgeFailure
+    reply: str
+    calls: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one judge made of one case.
+
+    Attributes:
+        result: The scores, or why there are none.
+        reply: The last reply as it came.
+        calls: How often the judge was asked.
+    """
+
+    result: ScoreRecord | JudgeFailure
+    reply: str
+    calls: int
+
+
+async def ask(call: Call, prompt: JudgePrompt, rubric: Rubric, *, intent: str, language: str, attempts: int) -> Asked:
+    """Ask a judge, again if its reply cannot be read; the reason is told to it.
+
+    Args:
+        call: Sends messages to the judge.
+        prompt: The prompt.
+        rubric: The rubric.
+        intent: Id of the case's intent.
+        language: Language of the prompt.
+        attempts: How often the judge is asked at most, at least 1.
+
+    Returns:
+        What became of it. Never raises for what a judge or its endpoint does.
+    """
+    criteria = rubric.intents[intent].criteria
+    again = rubric.languages[language].ask_again
+    found = await ask_for(call, prompt, lambda text: read_reply(text, rubric, criteria), again, attempts=attempts)
+    return Asked(found.result, found.reply, found.calls)
+
+
+async def ask_for(
+    call: Call, prompt: JudgePrompt, read: Callable[[str], ResultT | JudgeFailure], again: str, *, attempts: int
+) -> AskedFor[ResultT]:
+    """Ask a judge for any result, again if its reply cannot be read; the reason is told to it.
+
+    Args:
+        call: Sends messages to the judge.
+        prompt: The prompt.
+        read: Reads a reply.
+        again: What is sent where it could not be read; `{reason}` is replaced.
+        attempts: How often the judge is asked at most, at least 1.
+
+    Returns:
+        What became of it. Never raises for what a judge or its endpoint does.
+    """
+    messages = messages_of(prompt)
+    result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
+    text, calls = "", 0
+    while calls < attempts:
+        calls += 1
+        try:
+            reply = await call(messages)
+        except json.JSONDecodeError as error:  # a broken body passes, but clients do not try again
+            result, text = JudgeFailure("call_failed", describe_error(error)), ""
+            continue
+        except Exception as error:  # whatever an endpoint does, the answers of the run are kept
+            result, text = JudgeFailure("call_failed", describe_error(error)), ""
+        else:
+            text = reply.text
+            result = stopped(reply.stop_reason, reply.error) or read(text)
+        if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
+            break
+        messages = _messages_again(prompt, text, result, again)
+    return AskedFor(result, text, calls)
+
+
+def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
+    """Why a reply must not be read, if it must not: it was cut off, withheld, or never came.
+
+    Args:
+        stop_reason: As in `Reply`.
+        error: Likewise.
+    """
+    # The stop reason comes first: a record in a reply that was cut off may not be the judge's last word.
+    if stop_reason in _STOPPED:
+        return JudgeFailure(*_STOPPED[stop_reason])
+    return JudgeFailure("call_failed", error[:_MAX_DETAIL]) if error else None
+
+
+def messages_of(prompt: JudgePrompt) -> list[Message]:
+    """What is sent to a judge: the static part, if there is one, and the case."""
+    system = [Message("system", prompt.instructions)] if prompt.instructions else []
+    return [*system, Message("user", prompt.case)]
+
+
+def _messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str) -> list[Message]:
+    request = again.replace("{reason}", failure.detail)
+    if failure.mode in ("truncated", "empty_reply") or not reply.strip():
+        *system, case = messages_of(prompt)
+        return [*system, Message("user", f"{case.text}\n\n{request}")]
+    return [*messages_of(prompt), Message("assistant", reply), Message("user", request)]

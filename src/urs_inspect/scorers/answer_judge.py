@@ -1,0 +1,112 @@
+"""Puts the answer of a sample to judges, for every scorer that does so."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from logging import getLogger
+from typing import Any
+
+from inspect_ai.model import Model
+from inspect_ai.scorer import Score, Target
+from inspect_ai.solver import TaskState
+from inspect_ai.util import collect
+
+from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, check_temperature
+from urs_inspect.scorers.judges import judge_of
+
+logger = getLogger(__name__)
+
+
+class AnswerJudge:
+    """Has the answer of a sample judged (URS paper, section 4.1).
+
+    The sample's metadata must name its `intent` and `language`, its target is the reference answer. An empty answer
+    gets the lowest score without a call. A judgement that fails leaves the sample unscored, with a reason.
+
+    Args:
+        rubric: As for `intent_judge`, here and below.
+        prompt: Path of a frame.
+        judge_language: Language of the prompt.
+        attempts: How often a judge is asked at most.
+        temperature: Temperature of the judge.
+        cache: Whether the harness may answer from its cache.
+
+    Raises:
+        InputError: If an argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        rubric: str | None,
+        prompt: str | None,
+        judge_language: str | None,
+        attempts: int,
+        temperature: float | None,
+        cache: bool,
+    ) -> None:
+        self._judging = AnswerJudging(rubric, prompt, judge_language, attempts)
+        self.rubric = self._judging.rubric
+        self._temperature = check_temperature(temperature)
+        self._cache = cache
+        self._warned: set[str] = set()
+
+    async def score(
+        self, state: TaskState, target: Target, judges: Callable[[], Sequence[Model]], model_under_test: str
+    ) -> Score:
+        """Judge the answer of a sample.
+
+        Args:
+            state: The sample with its answer.
+            target: The reference answer.
+            judges: Gives the judges; called only if one is needed.
+            model_under_test: Name of the model whose answer it is; a judge of that name judges itself.
+
+        Returns:
+            The score; never an exception for what a judge or its endpoint does.
+        """
+        output, metadata = state.output, state.metadata or {}
+        answer = Answer(
+            intent=str(metadata.get("intent", "")),
+            language=str(metadata.get("language", "")),
+            question=_question(state),
+            reference=target.text,
+            text=output.completion if output.choices else None,
+            stop_reason=output.stop_reason if output.choices else "unknown",
+            error=output.error or "",
+        )
+
+        def asked() -> list[Judge]:
+            return [judge_of(model, self._temperature, self._cache, model_under_test) for model in judges()]
+
+        judged = await self._judging.judge(answer, asked, _collect)
+        _warn_of_failed_calls(judged, self._warned)
+        return to_score(judged, output.completion)
+
+
+def to_score(judged: Judged, answer: str) -> Score:
+    """What became of an answer, as a score of the harness."""
+    facts: dict[str, Any] = {"answer": answer, "explanation": judged.explanation, "metadata": dict(judged.metadata)}
+    if judged.value is not None:
+        return Score(value=dict(judged.value), reason=judged.reason, **facts)
+    return Score.unscored(reason=judged.reason or "scoring_failed", **facts)
+
+
+def _question(state: TaskState) -> str | None:
+    try:
+        return state.input_text
+    except ValueError:  # a sample of another task, without a user message
+        return None
+
+
+async def _collect(judgements: Sequence[Awaitable[Judgement]]) -> Sequence[Judgement]:
+    return await collect(*judgements)
+
+
+def _warn_of_failed_calls(judged: Judged, warned: set[str]) -> None:
+    for judgement in judged.metadata.get("judges", ()):
+        key = f"failed/{judgement['judge']}"
+        if judgement.get("failure_mode") == "call_failed" and key not in warned:
+            warned.add(key)
+            logger.warning(
+                f"The judge {judgement['judge']} failed, for the first time in this run: "
+                f"{judgement['failure_detail']} "
+                "Answers are kept; samples left unscored can be judged later with `inspect score`."
+            )

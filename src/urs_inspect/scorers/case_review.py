@@ -1,0 +1,139 @@
+"""`case_review`: whether a question may become a case, as a judge sees it."""
+
+import math
+from typing import Any
+
+from inspect_ai.model import Model
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import TaskState
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging import JudgeFailure, check_temperature
+from urs_inspect.judging.asking import AskedFor, ask_for
+from urs_inspect.judging.case_review_prompt import ASK_AGAIN, REVIEW_LANGUAGES, case_review_prompt
+from urs_inspect.judging.case_review_reply import FLAGS, WANTED, CaseReview, read_case_review
+from urs_inspect.rubrics import Rubric, load_rubric
+from urs_inspect.scorers.case_review_metrics import case_review_report
+from urs_inspect.scorers.judges import bound_judges, judge_of
+
+CRITERIA = (*FLAGS, "plausible_intent")
+"""What a case passes by; each is reported as it is, so that `personal_data` and `harmful` are bad."""
+
+
+@scorer(metrics=[{"passed": [mean()]}, case_review_report()])
+def case_review(
+    rubric: str | None = None,
+    judge_language: str | None = None,
+    role: str = "grader",
+    attempts: int = 2,
+    temperature: float | None = 0.0,
+    cache: bool = False,
+) -> Scorer:
+    """Have a judge review questions; the answer, if there is one, does not matter.
+
+    The value holds `passed`, the judge's verdicts, whether the user's intent is `plausible_intent` and the same as the
+    judge's (`intent_agrees`), both by reported intent: 1 yes, 0 no, NaN where the review failed; and as text both
+    intents, language and outcome (`reviewed` or `unreviewed_<failure mode>`).
+
+    Args:
+        rubric: Path of a rubric of your own, with intents or languages of your own.
+        judge_language: Language of the prompt; by default each case's own, English where there is none in that.
+        role: Model role of the judge; one model.
+        attempts: How often it is asked at most when its reply cannot be read.
+        temperature: Its temperature, unless its role sets one; None for the provider's default.
+        cache: Let the harness answer repeated reviews from its cache.
+
+    Returns:
+        The scorer. It raises `InputError` unless exactly one model has the role.
+
+    Raises:
+        InputError: If an argument cannot be used.
+    """
+    loaded, chosen = load_rubric(rubric), check_temperature(temperature)
+    if judge_language is not None:
+        case_review_prompt(loaded, judge_language, "")
+    if attempts < 1:
+        raise InputError(f"judge_attempts: must be at least 1, got {attempts}")
+
+    async def score(state: TaskState, target: Target) -> Score:
+        facts = state.metadata
+        spoken = judge_language or str(facts["language"])
+        language = spoken if spoken in REVIEW_LANGUAGES and spoken in loaded.languages else REVIEW_LANGUAGES[0]
+        prompt = case_review_prompt(loaded, language, state.input_text)
+        judge = judge_of(the_judge(role), chosen, cache, "")
+        found = await ask_for(
+            judge.call,
+            prompt,
+            lambda text: read_case_review(text, loaded.intents),
+            ASK_AGAIN[language],
+            attempts=attempts,
+        )
+        record = {
+            "judge": judge.name,
+            "calls": found.calls,
+            "prompt_version": prompt.version,
+            "prompt_sha256": prompt.sha256,
+            "judge_language": language,
+        }
+        return _score(loaded, facts, found, record)
+
+    return score
+
+
+def the_judge(role: str) -> Model:
+    """The one model with the role.
+
+    Raises:
+        InputError: If there is none, or more than one.
+    """
+    bound = bound_judges(role)
+    if len(bound) != 1:
+        how = f"has {len(bound)} models" if bound else "has no model"
+        raise InputError(f"the role '{role}' {how}; a review has one judge: --model-role {role}=<model>")
+    return bound[0]
+
+
+def _score(rubric: Rubric, facts: dict[str, Any], found: AskedFor[CaseReview], record: dict[str, Any]) -> Score:
+    group = str(facts["intent_group"])
+    labels = {"user_intent": group, "language": str(facts["language"])}
+    review = found.result
+    if isinstance(review, JudgeFailure):
+        return Score(
+            value={
+                **dict.fromkeys(("passed", *CRITERIA, "intent_agrees"), math.nan),
+                **labels,
+                "judge_intent": "",
+                "outcome": f"unreviewed_{review.mode}",
+            },
+            answer="",
+            explanation=f"**No review: {review.mode}.** {review.detail}\n\n{found.reply}",
+            reason="grader_failed",
+            metadata={**record, "failure_mode": review.mode, "failure_detail": review.detail, "reply": found.reply},
+        )
+    plausible = group in {rubric.intents[intent].group for intent in review.plausible}
+    verdicts = {**review.flags, "plausible_intent": plausible}
+    faults = faults_of(verdicts)
+    own = rubric.intents[review.intent].group
+    return Score(
+        value={
+            "passed": float(not faults),
+            **{name: float(said) for name, said in verdicts.items()},
+            "intent_agrees": float(own == group),
+            **labels,
+            "judge_intent": own,
+            "outcome": "reviewed",
+        },
+        answer="passed" if not faults else ", ".join(faults),
+        explanation=found.reply,
+        metadata={**record, "intent": review.intent, "plausible_intents": list(review.plausible), "faults": faults},
+    )
+
+
+def faults_of(verdicts: dict[str, bool]) -> list[str]:
+    """Why a case does not pass, in words; nothing for one that does."""
+    wanted = {**WANTED, "plausible_intent": True}
+    return [
+        f"{'not ' if wanted[name] else ''}{name.replace('_', ' ')}"
+        for name, said in verdicts.items()
+        if said != wanted[name]
+    ]

@@ -1,0 +1,60 @@
+"""`reference_outcome`: whether an answer may serve as a reference answer, told without a judge."""
+
+from collections import Counter
+
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from urs_inspect.datasets.references import CUT, NO_ANSWER, OUTCOMES, USABLE, WITHHELD, outcome_of_text
+
+_STOPPED = {"max_tokens": CUT, "model_length": CUT, "content_filter": WITHHELD}
+
+
+@metric(scores="unreduced")
+def reference_report() -> Metric:
+    """Share of the answers that may serve, 0 to 1, and how many there are of each outcome.
+
+    Returns:
+        The metric: `usable`, then `answers <outcome>` of those that occur.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        values = [score.score.value for score in scores]
+        counts = Counter(str(value["outcome"]) for value in values if isinstance(value, dict))
+        rows = {f"answers {outcome}": float(counts[outcome]) for outcome in OUTCOMES if counts[outcome]}
+        return {"usable": counts[USABLE] / counts.total(), **rows} if counts else {}
+
+    return compute
+
+
+@scorer(metrics=[reference_report()])
+def reference_outcome() -> Scorer:
+    """Report for each answer whether it may serve as a reference, and count the outcomes.
+
+    Outcomes: `usable`, `empty`, `cut` (stopped at the token limit), `withheld` (by a filter), `no_answer`.
+
+    Returns:
+        The scorer; its value holds `usable` (1 or 0), and `outcome`, `intent` and `language` as text.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        outcome, metadata = outcome_of(state.output), state.metadata or {}
+        return Score(
+            value={
+                "usable": int(outcome == USABLE),
+                "outcome": outcome,
+                "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
+                "language": str(metadata.get("language", "unknown")),
+            },
+            answer=state.output.completion,
+        )
+
+    return score
+
+
+def outcome_of(output: ModelOutput) -> str:
+    """What a model's output is as a reference answer: one of `references.OUTCOMES`."""
+    if not output.choices or output.error:
+        return NO_ANSWER
+    return _STOPPED.get(output.stop_reason) or outcome_of_text(output.completion)
