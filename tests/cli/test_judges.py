@@ -113,6 +113,33 @@ def test_tables_fit_110_columns(
     assert whole[kind] in output
 
 
+@pytest.mark.parametrize("kind", ["pairs", "dimensions", "ratings", "rubric"])
+@pytest.mark.parametrize("width", [80, 72])
+def test_names_and_numbers_can_be_read_on_a_narrow_terminal(
+    run: Run, directory: Path, rated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, width: int
+) -> None:
+    if kind == "dimensions":
+        judge_dimensions(tmp_path)
+    if kind == "rubric":
+        judge_with_rubric(tmp_path)
+    where = {"pairs": directory, "ratings": rated}.get(kind, tmp_path / "logs")
+    monkeypatch.setenv("COLUMNS", str(width))
+    output = run("judges", where, "--published", "none").output
+    assert max(len(line) for line in output.splitlines()) <= width
+    assert "…" not in output
+    for line in output.splitlines():
+        if line.startswith("┏"):
+            # The first column holds names: no table without one of a readable width.
+            assert len(line.split("┳")[0]) > 10
+    monkeypatch.setenv("COLUMNS", "200")
+    assert sorted(_words(output)) == sorted(_words(run("judges", where, "--published", "none").output))
+
+
+def _words(output: str) -> str:
+    """All letters and digits of tables, in whatever columns and lines they stand."""
+    return "".join(letter for line in output.splitlines() if "│" in line for letter in line if letter.isalnum())
+
+
 @pytest.mark.parametrize(("option", "tables"), [("all", 4), ("matching", 0), ("none", 0)])
 def test_published_tables_are_marked(run: Run, directory: Path, option: str, tables: int) -> None:
     output = run("judges", directory, "--published", option).output

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
+from tests.samer.test_finite_weights import spoil
 
 
 @pytest.fixture
@@ -42,6 +43,17 @@ def test_check_fails_and_lists_the_faults(run: Run, folder: Path) -> None:
     assert "tokenizer.json is missing" in result.output
     assert result.output.count("fault:") == 2
     assert "ok:" not in result.output
+
+
+def test_check_reads_every_weight_unless_it_should_be_quick(run: Run, tmp_path: Path) -> None:
+    folder = tiny_checkpoint(tmp_path / "m", inner_widths=SMALL)
+    assert "all finite" in run("samer", "check", folder).output
+    spoil(folder, "model.layers.1.mlp.up_proj.weight")
+    result = run("samer", "check", folder)
+    assert result.exit_code == 1
+    assert "model.layers.1.mlp.up_proj.weight has 1 values of 8,192 that are NaN or infinite" in result.output
+    quick = run("samer", "check", folder, "--quick")
+    assert quick.exit_code == 0 and "all finite" not in quick.output
 
 
 def test_export_says_what_it_wrote(run: Run, folder: Path, tmp_path: Path) -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.conftest import SMALL
 from tests.samer.stubs import Opening, by_length
+from tests.samer.test_heads_file import saying
 from urs_inspect.cli import main
 from urs_inspect.samer.bulk import journal_path
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
@@ -52,6 +55,37 @@ def test_what_was_not_evaluated_is_said(rows: Path, tmp_path: Path, stub_engine:
     assert "not evaluated: 1 (too_long 1); see the column failure" in done.output
 
 
+def test_a_command_that_evaluated_nothing_fails_and_says_why(
+    rows: Path, tmp_path: Path, stub_engine: StubEngine
+) -> None:
+    def answer(item: QueryResponse) -> Scored | EngineFailure:
+        return EngineFailure("not_finite", "NaN") if item.response else EngineFailure("too_long", "no room")
+
+    stub_engine(answer)
+    done = score(rows, tmp_path / "out.jsonl")
+    assert done.exit_code == 1
+    assert "no row was evaluated: 3 (not_finite 2, too_long 1); see the column failure" in done.output
+    assert "nan" not in done.output
+    assert len((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_rows_that_a_server_does_not_answer_stop_the_command_unless_told(
+    rows: Path, tmp_path: Path, stub_engine: StubEngine
+) -> None:
+    def answer(item: QueryResponse) -> Scored | EngineFailure:
+        return by_length(item) if item.response else EngineFailure("timeout", "no reply within 9 s")
+
+    out = tmp_path / "out.jsonl"
+    stub_engine(answer)
+    done = score(rows, out)
+    assert done.exit_code == 1 and not out.exists()
+    assert "Error: stopped with 2 of 3 rows done: 1 got no answer (timeout: no reply within 9 s)" in done.output
+    again = stub_engine(answer)
+    done = score(rows, out, "--keep-failures")
+    assert done.exit_code == 0 and "not evaluated: 1 (timeout 1)" in done.output
+    assert len(again.asked) == 1
+
+
 def test_an_output_that_is_there_is_kept_unless_told(rows: Path, tmp_path: Path, stub_engine: StubEngine) -> None:
     stub_engine()
     out = tmp_path / "out.jsonl"
@@ -85,9 +119,22 @@ def test_the_same_command_goes_on(rows: Path, tmp_path: Path, stub_engine: StubE
     assert len(out.read_text(encoding="utf-8").splitlines()) == 3
 
 
+def test_type_and_reading_are_handed_on_and_said(rows: Path, tmp_path: Path) -> None:
+    saying(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
+    out, model = tmp_path / "out.parquet", ("--model", str(tmp_path / "m"), "--engine", "transformers")
+    done = score(rows, out, *model, "--dtype", "bfloat16")
+    assert done.exit_code == 0, done.output
+    assert "transformers: bfloat16, weights read at the query" in done.output
+    facts = json.loads(parquet.read_schema(out).metadata[b"urs_inspect"])
+    assert (facts["dtype"], facts["weights_at"]) == ("bfloat16", "query")
+    done = score(rows, out, *model, "--weights-at", "response", "--overwrite")
+    assert "transformers: float32, weights read at the response" in done.output
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (["--dtype", "half"], "'half' is not one of 'auto', 'float32', 'bfloat16', 'float16'"),
         (["--engine", "transformers", "--folder", "x"], "engine 'transformers' has no option 'folder'"),
         (["--engine", "onnx"], "unknown engine 'onnx'"),
         (["--bos", "none"], "'none' is not one of 'single', 'double'"),

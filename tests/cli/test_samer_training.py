@@ -1,7 +1,11 @@
 """`urs-inspect samer embed`, `train` and `weights` from a file to heads that an engine reads."""
 
 import json
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +13,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
+from tests.samer.conftest import SMALL
 from tests.samer.training.made import pair
 from urs_inspect.cli import main
 from urs_inspect.discrepancy.similarities import similarity
+from urs_inspect.discrepancy.similarities.vector_cache import VectorCache
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.heads import load_heads
-from urs_inspect.samer.training import TrainingPair, write_training
+from urs_inspect.samer.checkpoint import open_checkpoint
+from urs_inspect.samer.heads import Heads, load_heads, save_heads
+from urs_inspect.samer.neural.backbone_embedder import BackboneEmbedder
+from urs_inspect.samer.training import TrainingPair, pair_vectors, predict_pairs, read_training, write_training
 
 SETTINGS = ("--narrowing", "64", "--epochs", "3", "--learning-rate", "1e-3", "--held-out", "0.2", "--patience", "0")
 
@@ -70,6 +78,7 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
     assert result.exit_code == 0, result.output
     assert "24 pairs to fit, 6 held out" in result.output and "weights_at=query" in result.output
+    assert "No engine runs heads on 'letters'" in result.output
     heads = load_heads(out / "heads.safetensors")
     assert (heads.hidden_size, heads.dimensions) == (16, len(load_taxonomy().dimensions))
     report = json.loads((out / "training.json").read_text(encoding="utf-8"))
@@ -90,12 +99,131 @@ def test_the_released_codes_losses_read_weights_at_the_response(letters: Letters
     assert "weights_at=response" in result.output
 
 
-def test_heads_are_trained_on_a_llama(data: Path, tmp_path: Path):
-    backbone = tiny_checkpoint(tmp_path / "llama")
-    out = tmp_path / "out"
-    result = call("train", data, "--out", out, "--backbone", backbone, "--dtype", "float32", *SETTINGS)
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backbone whose name a shell and a terminal could take for something else."""
+    return tiny_checkpoint(tmp_path_factory.mktemp("my [red]models") / "llama", inner_widths=SMALL, shards=3)
+
+
+def trained(data: Path, llama: Path, out: Path, *options: str) -> Result:
+    result = call("train", data, "--out", out, "--backbone", llama, "--dtype", "float32", *SETTINGS, *options)
     assert result.exit_code == 0, result.output
-    assert load_heads(out / "heads.safetensors").hidden_size == 64
+    return result
+
+
+def test_heads_on_a_llama_become_a_model_that_scores(data: Path, llama: Path, tmp_path: Path):
+    out, model, scores = tmp_path / "out", tmp_path / "model", tmp_path / "scores.jsonl"
+    # The command that training names is the one that is given here.
+    said = trained(data, llama, out).output
+    [command] = [line for line in said.splitlines() if "samer assemble" in line]
+    parts = shlex.split(command.removeprefix("To use them: ").partition(", then")[0])
+    assert parts == ["urs-inspect", "samer", "assemble", str(llama), str(out), "MODEL"]
+    assert command.endswith("--model MODEL --dtype float32.")
+    assembled = call("assemble", *parts[3:5], model)
+    assert assembled.exit_code == 0, assembled.output
+    assert "weights at the query" in assembled.output and "--dtype float32" in assembled.output
+    assert call("check", model).exit_code == 0
+
+    pairs = read_training(data, load_taxonomy())
+    rows = [{"query": one.prompt, "response": text} for one in pairs for text in (one.response_a, one.response_b)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    options = ("--engine", "transformers", "--dtype", "float32")
+    done = call("score", tmp_path / "rows.jsonl", scores, "--model", model, *options)
+    assert done.exit_code == 0, done.output
+    found = [json.loads(line)["overall"] for line in scores.read_text(encoding="utf-8").splitlines()]
+    cache = VectorCache(BackboneEmbedder(llama, dtype="float32", device="cpu").name)
+    expected = predict_pairs(load_heads(out / "heads.safetensors"), pair_vectors(pairs, cache), "query").overall
+    full = [bool(row["response"]) for row in rows]  # an empty response is 0 for a scorer
+    assert np.array(found)[full] == pytest.approx(expected.reshape(-1)[full], abs=2e-3)  # vectors are kept in float16
+    assert len(set(found)) > 10
+
+
+def test_a_llama_that_has_heads_gets_the_others_and_loses_its_own(data: Path, llama: Path, tmp_path: Path):
+    trained(data, llama, tmp_path / "out")
+    call("assemble", llama, tmp_path / "out" / "heads.safetensors", tmp_path / "model")
+    weights = open_checkpoint(tmp_path / "model").weights
+    assert len(weights.entries) == 20 and all(name.startswith("model.") for name in weights.entries)
+    assert (tmp_path / "model" / weights.names[0]).samefile(llama / weights.names[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda heads, llama: (llama / "chat_template.jinja").write_text(CHAT_TEMPLATE), "trained on another backbone"),
+        (lambda heads, llama: (llama / "config.json").unlink(), "config.json is missing"),
+        (lambda heads, llama: heads.unlink(), "no such file; expected heads as"),
+        (lambda heads, llama: heads.write_bytes(b"x" * 99), "not a safetensors file"),
+        (lambda heads, llama: save_heads(narrow_heads(), heads), r"heads for vectors of width 8; the backbone"),
+        (
+            lambda heads, llama: save_heads(load_heads(heads), heads, metadata={"backbone": "samer/beside/minilm"}),
+            "trained on vectors of 'samer/beside/minilm', which is no Llama; no engine runs it",
+        ),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(change: Any, said: str, data: Path, llama: Path, tmp_path: Path):
+    copy = Path(shutil.copytree(llama, tmp_path / "llama"))
+    trained(data, llama, tmp_path / "out")
+    change(tmp_path / "out" / "heads.safetensors", copy)
+    result = call("assemble", copy, tmp_path / "out", tmp_path / "model")
+    assert result.exit_code == 1 and said in result.output
+    assert not (tmp_path / "model").exists()
+
+
+def narrow_heads() -> Heads:
+    return Heads.from_tensors(head_tensors(np.random.default_rng(0), 8, inner=SMALL))
+
+
+@pytest.mark.parametrize("winner", [None, "tie"])
+def test_held_out_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
+    winner: Any, letters: Letters, tmp_path: Path
+):
+    pairs = [pair(number, winner=winner, dimensions={"Style": "tie"}) for number in range(20)]
+    write_training(tmp_path / "pairs.jsonl", pairs)
+    command = ("train", tmp_path / "pairs.jsonl", "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
+    result = call(*command)
+    assert result.exit_code == 1
+    assert "none of the 4 held-out pairs has a label that is no tie" in result.output
+    assert letters.texts == 0 and not (tmp_path / "out").exists()
+    result = call(*command, "--held-out", "0")
+    assert result.exit_code == 0 and "Heads of epoch 3" in result.output
+
+
+def test_pairs_without_dimensions_are_refused_before_anything_is_computed(letters: Letters, tmp_path: Path):
+    write_training(tmp_path / "pairs.jsonl", [pair(number, dimensions={}) for number in range(20)])
+    result = call("train", tmp_path / "pairs.jsonl", "--out", tmp_path / "out", "--backbone", "letters")
+    assert result.exit_code == 1 and "no pair to fit has a label on a dimension" in result.output
+    assert letters.texts == 0
+
+
+def test_held_out_pairs_without_labels_on_dimensions_are_no_percentage(letters: Letters, tmp_path: Path):
+    pairs = [pair(number, dimensions={"Style": "tie"}) for number in range(20)]
+    write_training(tmp_path / "pairs.jsonl", pairs)
+    result = call("train", tmp_path / "pairs.jsonl", "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
+    assert result.exit_code == 0 and "dimensions no labels" in result.output and "nan" not in result.output
+
+
+def test_no_matplotlib_is_said_before_and_costs_nothing(
+    letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(import_module("urs_inspect.cli.samer.train"), "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    out = tmp_path / "out"
+    result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("no picture of the learning curves will be drawn, without matplotlib: pip install")
+    assert "pip install 'urs-inspect[viz]'" in result.output
+    assert (out / "heads.safetensors").is_file() and not (out / "curves.svg").exists()
+
+
+def test_a_picture_that_fails_costs_nothing(
+    letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_: object) -> None:
+        raise RuntimeError("no [fonts]")
+
+    monkeypatch.setattr("urs_inspect.reports.learning_curves.draw_learning_curves", fail)
+    result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
+    assert result.exit_code == 0 and "no picture: no [fonts]" in result.output
 
 
 @pytest.mark.parametrize(
@@ -122,8 +250,6 @@ def test_nothing_is_overwritten(letters: Letters, data: Path, tmp_path: Path):
 
 
 def test_missing_torch_is_one_line(letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    import sys
-
     for name in [name for name in sys.modules if name.startswith("urs_inspect.samer.neural")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)

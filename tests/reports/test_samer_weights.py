@@ -13,7 +13,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.cli import main
-from urs_inspect.reports.samer_weights import read_weights
+from urs_inspect.reports.samer_weights import differing, read_weights
 
 
 @scorer(metrics=[mean()])
@@ -56,6 +56,62 @@ def test_means_by_hand(tmp_path: Path):
     for one in (leisure, roleplay):
         assert sum(one.weights.values()) == pytest.approx(1)
         assert list(one.weights.values()) == sorted(one.weights.values(), reverse=True)
+
+
+def of(model: str, weights_at: str, **weights: float) -> dict[str, Any]:
+    return {"weights": weights, "samer": {"engine": "vllm", "model": model, "weights_at": weights_at}}
+
+
+def again(log: EvalLog, *made: dict[str, Any]) -> EvalLog:
+    """A copy of a log in which the samples were scored once more."""
+    copy = log.model_copy(deep=True)
+    for sample, facts in zip(copy.samples or [], made, strict=True):
+        assert sample.scores is not None
+        sample.scores["weighing1"] = Score(value=0.5, metadata=facts)
+    return copy
+
+
+def test_models_and_ways_of_reading_are_never_mixed(tmp_path: Path):
+    samples: list[dict[str, Any]] = [
+        {"scenario": "roleplay", "made": of("DIR", "response", Style=1.0)},
+        {"scenario": "roleplay", "made": of("DIR", "query", Depth=1.0)},
+        {"scenario": "roleplay", "made": of("OTHER", "response", Vivid=1.0)},
+        {"scenario": "roleplay", "made": {**of("DIR", "response", Logic=1.0), "samer": None}},
+        {"scenario": "roleplay", "made": {**of("DIR", "response", Logic=1.0)}},
+    ]
+    samples[4]["made"]["samer"]["engine"] = "transformers"  # which gives the same numbers
+    found = read_weights([log_of(tmp_path, *samples)])
+    assert [(one.samer.get("model"), one.samer.get("weights_at"), one.weights) for one in found] == [
+        (None, None, {"Logic": 1.0}),
+        ("DIR", "query", {"Depth": 1.0}),
+        ("DIR", "response", {"Logic": 0.5, "Style": 0.5}),
+        ("OTHER", "response", {"Vivid": 1.0}),
+    ]
+    assert differing(found) == ["model", "weights_at"]
+    assert differing(found[1:3]) == ["weights_at"]
+    shown = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")]).output
+    assert [line.partition(": ")[2].strip() for line in shown.splitlines() if line.startswith("Mean weight")] == [
+        "model not said",
+        "model DIR, weights_at query",
+        "model DIR, weights_at response",
+        "model OTHER, weights_at response",
+    ]
+
+
+def test_a_sample_that_was_scored_again_counts_once_the_last_time(tmp_path: Path):
+    log = log_of(tmp_path, *({"made": of("DIR", "response", Style=1.0)} for _ in range(2)))
+    twice = again(log, of("DIR", "response", Depth=1.0), of("OTHER", "response", Logic=1.0))
+    for logs in ([twice], [log, twice]):  # a copy beside its original changes nothing
+        mine, other = read_weights(logs)
+        assert (mine.responses, mine.weights) == (2, {"Depth": 0.5, "Style": 0.5})
+        assert (other.responses, other.weights) == (1, {"Logic": 1.0})
+
+
+def test_epochs_are_responses_of_their_own(tmp_path: Path):
+    dataset = MemoryDataset([Sample(input="x", metadata={"made": of("DIR", "response", Style=1.0)})])
+    task = Task(dataset=dataset, solver=[], scorer=weighing(), epochs=3)
+    [log] = eval(task, model="none/none", display="none", log_dir=str(tmp_path / "logs"))
+    assert [one.responses for one in read_weights([log])] == [3]
 
 
 def test_the_command_shows_the_heaviest(tmp_path: Path):

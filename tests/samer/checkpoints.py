@@ -180,14 +180,17 @@ def write_weights(path: Path, tensors: dict[str, Array], *, dtype: str = "float3
     (path / "model.safetensors.index.json").write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
-def write_tensor_file(file: Path, tensors: dict[str, Array], dtype: str = "float32") -> None:
+def write_tensor_file(
+    file: Path, tensors: dict[str, Array], dtype: str = "float32", metadata: dict[str, str] | None = None
+) -> None:
     """Write a safetensors file of float32, or of bfloat16 by cutting the lower half of each number."""
     stored = {
         name: (array.view(np.uint32) >> 16).astype(np.uint16) if dtype == "bfloat16" else array
         for name, array in tensors.items()
     }
     kind = {"bfloat16": "BF16", "float32": "F32"}[dtype]
-    head = header_bytes([(name, kind, array.shape, array.nbytes) for name, array in stored.items()], {"format": "pt"})
+    entries = [(name, kind, array.shape, array.nbytes) for name, array in stored.items()]
+    head = header_bytes(entries, metadata or {"format": "pt"})
     with file.open("wb") as out:
         out.write(head)
         for array in stored.values():

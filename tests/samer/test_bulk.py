@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.conftest import SMALL
 from tests.samer.stubs import StubEngine, by_length
 from urs_inspect.errors import InputError
 from urs_inspect.samer.bulk import BulkReport, journal_path, score_file
@@ -107,29 +110,114 @@ def test_failures_are_rows_too(tmp_path: Path) -> None:
     assert [row["id"] for row in output(tmp_path / "out.jsonl") if row["failure"]] == ["r2", "r11"]
 
 
-def test_a_server_that_goes_away_stops_the_run_and_loses_nothing(tmp_path: Path) -> None:
+GONE = EngineFailure("unreachable", "connection refused")
+
+
+class Ailing(StubEngine):
+    """Does not answer some rows, and has no room for those of three letters."""
+
+    def __init__(self, silent: set[int], failure: EngineFailure = GONE) -> None:
+        super().__init__(self.reply)
+        self.silent, self.failure, self.count = silent, failure, -1
+
+    def reply(self, item: QueryResponse) -> Scored | EngineFailure:
+        self.count += 1
+        if self.count in self.silent:
+            return self.failure
+        return EngineFailure("too_long", "no room") if len(item.response) == 3 else by_length(item)
+
+
+@pytest.mark.parametrize("mode", ["unreachable", "timeout", "wrong_model"])
+def test_rows_without_an_answer_stop_the_run_and_are_all_that_is_asked_again(mode: Any, tmp_path: Path) -> None:
     source, out = rows_file(tmp_path, 20), tmp_path / "out.jsonl"
-    gone = EngineFailure("unreachable", "connection refused")
-    count = 0
-
-    def answer(item: QueryResponse) -> Scored | EngineFailure:
-        nonlocal count
-        count += 1
-        return by_length(item) if count <= 8 else gone
-
-    with pytest.raises(InputError, match=r"the server does not answer: connection refused; the same command goes on"):
-        evaluated(source, out, StubEngine(answer), block=4)
+    whole = tmp_path / "whole.jsonl"
+    evaluated(source, whole, Ailing(set()), block=4)
+    # Blocks of 4, two under way: rows 4 and 6 are lost, 5 and 7 are not, and of the block after only 9 is.
+    with pytest.raises(InputError) as caught:
+        evaluated(source, out, Ailing({4, 6, 9}, EngineFailure(mode, "connection refused")), block=4)
+    assert str(caught.value).startswith(
+        f"stopped with 9 of 20 rows done: 3 got no answer ({mode}: connection refused); the same command goes on"
+    )
     assert not out.exists()
-    report = evaluated(source, out, StubEngine(), block=4)
-    assert (report.resumed, report.failures) == (8, {})
+    again = Ailing(set())
+    report = evaluated(source, out, again, block=4)
+    assert (report.resumed, report.failures) == (9, {"too_long": 2})
+    assert len(again.asked) == 11
+    assert out.read_bytes() == whole.read_bytes()
+    assert not journal_path(out).exists()
 
 
-def test_rows_that_a_living_server_cannot_answer_are_failures(tmp_path: Path) -> None:
+def test_a_row_that_is_never_answered_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
+    source, out = rows_file(tmp_path, 20), tmp_path / "out.jsonl"
+
     def answer(item: QueryResponse) -> Scored | EngineFailure:
-        return by_length(item) if item.response == "b" else EngineFailure("timeout", "no reply")
+        return GONE if item.response == "xx" else by_length(item)  # rows 1, 10 and 19
 
-    report = evaluated(rows_file(tmp_path, 3), tmp_path / "out.jsonl", StubEngine(answer))
-    assert report.failures == {"timeout": 3}
+    done = []
+    for _ in range(4):
+        engine = StubEngine(answer)
+        with pytest.raises(InputError) as caught:
+            evaluated(source, out, engine, block=4)
+        done.append(int(str(caught.value).split()[2]))
+    # Each start ends with the block that holds one of them and the next block; then only the three are left.
+    assert done == [7, 14, 17, 17]
+    assert [item.response for item in engine.asked] == ["xx"] * 3
+    report = evaluated(source, out, StubEngine(answer), keep_failures=True)
+    assert (report.resumed, report.failures) == (17, {"unreachable": 3})
+    assert [row["id"] for row in output(out) if row["failure"]] == ["r1", "r10", "r19"]
+    assert [row["id"] for row in output(out)] == [f"r{n}" for n in range(20)]
+
+
+def test_failures_that_are_kept_stop_nothing(tmp_path: Path) -> None:
+    report = evaluated(rows_file(tmp_path, 20), tmp_path / "out.jsonl", Ailing({4, 6}), block=4, keep_failures=True)
+    assert report.failures == {"too_long": 2, "unreachable": 2}
+
+
+def test_a_row_that_hangs_costs_no_other_of_its_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urs_inspect.samer.bulk._TOGETHER", 1)
+    monkeypatch.setattr("urs_inspect.samer.bulk._PATIENCE", 0.01)
+
+    class Hanging(StubEngine):
+        async def score(self, items: Sequence[QueryResponse]) -> list[Scored | EngineFailure]:
+            if len(items[0].response) == 4:
+                await asyncio.Event().wait()
+            if len(items[0].response) == 6:
+                return [GONE]
+            return await super().score(items)
+
+    source, out = rows_file(tmp_path, 9), tmp_path / "out.jsonl"
+    with pytest.raises(InputError, match="stopped with 7 of 9 rows done: 1 got no answer"):
+        evaluated(source, out, Hanging())
+    again = StubEngine()
+    evaluated(source, out, again)
+    assert [len(item.response) for item in again.asked] == [4, 6]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return tiny_checkpoint(tmp_path / "model", inner_widths=SMALL)
+
+
+def begun(source: Path, out: Path, engine: StubEngine) -> None:
+    with pytest.raises(InputError, match="stopped with"):
+        evaluated(source, out, engine)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer_config.json", "config.json"])
+def test_another_model_in_the_same_folder_is_not_mixed_in(name: str, model: Path, tmp_path: Path) -> None:
+    source, out = rows_file(tmp_path, 4), tmp_path / "out.jsonl"
+    first, other = Ailing({2}), StubEngine(model=str(model))
+    first.spec = other.spec
+    begun(source, out, first)
+    path = model / name
+    whole, times = path.read_bytes(), path.stat()
+    path.write_bytes(whole[:-20] + b" " + whole[-19:])
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(InputError, match=f"begun with another model at {model}: its files have changed; go on as it"):
+        evaluated(source, out, other)
+    assert not other.asked
+    path.write_bytes(whole)
+    assert evaluated(source, out, other).resumed == 3
 
 
 def test_no_block_is_refused(tmp_path: Path) -> None:
@@ -159,6 +247,8 @@ SLOW = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.conftest import SMALL
 from tests.samer.stubs import StubEngine
 from urs_inspect.samer.bulk import score_file
 from urs_inspect.samer.bulk_rows import check_rows

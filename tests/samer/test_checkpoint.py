@@ -12,7 +12,7 @@ from tests.samer.checkpoints import tiny_checkpoint, write_tensor_file, write_to
 from tests.samer.conftest import SMALL
 from tests.samer.test_conversation import change_config, forget_end_of_turn
 from urs_inspect.errors import InputError
-from urs_inspect.samer.checkpoint import fitting_length, open_checkpoint
+from urs_inspect.samer.checkpoint import fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.checkpoint_check import check_checkpoint
 from urs_inspect.samer.heads import HEAD_KEYS
 from urs_inspect.samer.tensor_file import Array, read_header, read_tensor
@@ -71,6 +71,25 @@ def test_a_released_folder_is_a_checkpoint(tmp_path: Path, shards: int, dtype: s
     checkpoint = open_checkpoint(folder)
     assert (checkpoint.hidden_size, checkpoint.max_length, checkpoint.dtype) == (64, 512, dtype)
     assert {array.dtype for array in checkpoint.heads().tensors().values()} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_auto_is_the_checkpoints_own_type_and_any_other_is_taken(tmp_path: Path, dtype: str) -> None:
+    folder = tiny_checkpoint(tmp_path / "m", inner_widths=SMALL, dtype=dtype)
+    assert settled_dtype(open_checkpoint(folder)) == dtype
+    assert settled_dtype(open_checkpoint(folder), "float16") == "float16"
+    change_json(folder / "config.json", torch_dtype=None)  # then the weights' file says it
+    assert settled_dtype(open_checkpoint(folder)) == dtype
+
+
+def test_types_that_no_engine_computes_in_are_refused(copied: Copied) -> None:
+    folder = copied("m")
+    with pytest.raises(InputError, match="dtype 'half'; allowed: auto, float32, bfloat16, float16"):
+        settled_dtype(open_checkpoint(folder), "half")
+    change_json(folder / "config.json", torch_dtype="int8")
+    with pytest.raises(InputError, match=r"m: config\.json has the dtype 'int8'; name one: float32, bfloat16, float16"):
+        settled_dtype(open_checkpoint(folder))
+    assert settled_dtype(open_checkpoint(folder), "bfloat16") == "bfloat16"
 
 
 def test_heads_of_bfloat16_are_those_of_float32_rounded(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from urs_inspect.samer.judgement import (
     judge,
     judged,
     judgement_facts,
+    pair_facts,
     score_keys,
     score_values,
-    weights_of,
 )
 
 
@@ -60,7 +60,9 @@ def test_facts_hold_everything_from_which_the_numbers_follow() -> None:
     assert (facts["empty_selection"], facts["no_response"]) == (False, False)
     again = RawOutputs(*(np.array(facts["raw"][name], np.float32) for name in ("scores", "gates", "weights")))
     assert score_values(one(Scored(again))) == pytest.approx(score_values(one(Scored(BY_HAND))), nan_ok=True)
-    assert weights_of([facts, {}]) == [facts["weights"]]
+    kept = [{**facts, "samer": {"model": "m"}}, {"samer": {"model": "m"}}]
+    assert pair_facts(kept) == {"weights": [facts["weights"]], "samer": {"model": "m"}}
+    assert pair_facts([]) == {}
 
 
 @pytest.mark.parametrize("blank", ["", " \n\t", "\u200b"])

@@ -1,5 +1,6 @@
 """Records of each source, of our own making, in the shape that its publisher uses."""
 
+import math
 from typing import Any
 
 import pytest
@@ -23,8 +24,10 @@ NO_VOTE = {"winner_model_a": 0, "winner_model_b": 0, "winner_tie": 0}
 HELPSTEER = {"prompt": "Q", "response_1": "A1", "response_2": "A2"}
 RATED = [{"prompt": "Q", "response": text, "helpfulness": value} for text, value in (("A1", 2), ("A2", 4))]
 SAFE = {"prompt": "Q", "response_0": "A1", "response_1": "A2", "safer_response_id": 0}
+UNSAFE = {**SAFE, "is_response_0_safe": False, "is_response_1_safe": False}
 SHP = {"history": "Q", "human_ref_A": "A1", "human_ref_B": "A2", "score_ratio": 2.0}
 COLLECTION = {"orig_instruction": "Q", "orig_response_A": "A1", "orig_response_B": "A2", "instruction": "long"}
+TWO_TURNS = "Q\n<extra_id_1>Assistant\nA\n<extra_id_1>User\nQ2"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +89,17 @@ def test_ultrafeedback_draws_two_completions_and_compares_their_scores():
     assert len(drawn) == 12  # of four, every ordered pair
 
 
+def test_ultrafeedback_draws_among_the_completions_that_have_a_score():
+    """Some of its scores are missing, which its files write as null or NaN."""
+    for place, missing in enumerate((None, math.nan, "N/A")):
+        record = ultra(f"Q{place}")
+        record["completions"][0]["fine-grained_score"] = missing
+        del record["completions"][1]["fine-grained_score"]
+        [pair] = map_records("ultrafeedback", [record])
+        assert isinstance(pair, TrainingPair)
+        assert {pair.response_a, pair.response_b} == {"good", "fine"} and pair.winner == "tie"
+
+
 def test_synthetic_gptj_tosses_the_sides():
     rows = [{"prompt": f"Q{n}", "chosen": "better", "rejected": "worse"} for n in range(200)]
     pairs = [pair for pair in map_records("synthetic_gptj", rows) if isinstance(pair, TrainingPair)]
@@ -110,12 +124,13 @@ def test_lmsys_chat_needs_a_second_response():
         ("chatbot_arena", {**ARENA_55K, "prompt": '["Q", "R"]', **NO_VOTE, "winner_tie": 1}, "more than one turn"),
         ("chatbot_arena", arena(conversation_b=turns("Q", "A1")), "both responses are the same"),
         ("shp2", {**SHP, "human_ref_A": " ", "labels": 1}, "'human_ref_A' is blank"),
-        ("ultrafeedback", {"instruction": "Q", "completions": [{"response": "A1"}]}, "fewer than two completions"),
+        ("ultrafeedback", {"instruction": "Q", "completions": []}, "fewer than two completions with a score"),
         (
             "ultrafeedback",
-            {"instruction": "Q", "completions": [{"response": "A1"}, {"response": "A2", "fine-grained_score": None}]},
-            "no 'fine-grained_score'",
+            {"instruction": "Q", "completions": [{"response": "A1", "fine-grained_score": 4.0}, {"response": "A2"}]},
+            "fewer than two completions with a score",
         ),
+        ("helpsteer2", {**HELPSTEER, "prompt": TWO_TURNS, "preference_strength": 1}, "'prompt' has more than one turn"),
         ("lmsys_chat", {"conversation": turns("Q")}, "does not begin with a question and an answer"),
     ],
 )
@@ -123,6 +138,30 @@ def test_useless_records_are_left_out_with_a_reason(source: str, record: dict[st
     skipped: list[Skipped] = []
     assert [*map_records(source, [record], skipped)] == []
     assert [one.place for one in skipped] == [1] and reason in skipped[0].reason
+
+
+def test_ratings_of_a_prompt_with_more_than_one_turn_are_left_out():
+    skipped: list[Skipped] = []
+    assert [*map_records("helpsteer2", [{**one, "prompt": TWO_TURNS} for one in RATED], skipped)] == []
+    assert [one.reason for one in skipped] == ["'prompt' has more than one turn"]
+
+
+def test_a_rating_that_is_missing_is_no_tie():
+    skipped: list[Skipped] = []
+    for missing in (None, math.nan):
+        assert [*map_records("helpsteer2", [RATED[0], {**RATED[1], "helpfulness": missing}], skipped)] == []
+    assert [one.reason for one in skipped] == ["no 'helpfulness'"] * 2
+
+
+def test_a_rating_without_a_second_one_is_named_by_its_place():
+    other = {**RATED[0], "prompt": "R"}
+    skipped: list[Skipped] = []
+    made = [*map_records("helpsteer2", [{**HELPSTEER, "preference_strength": 1}, *RATED[:1], other, other], skipped)]
+    assert len(made) == 1  # the preference
+    assert [(one.place, one.reason) for one in skipped] == [
+        (2, "no second rating of the same prompt beside it"),
+        (3, "both responses are the same"),
+    ]
 
 
 def test_a_copy_is_left_out():
@@ -138,11 +177,18 @@ def test_a_copy_is_left_out():
         ("shp2", {"history": "Q"}, "shp2: record 1: 'labels' must be a number, is null"),
         ("shp2", {**SHP, "labels": 7}, "'labels' is 7; allowed: 0, 1"),
         ("helpsteer2", {**HELPSTEER, "preference_strength": "much"}, "must be a number, is 'much'"),
+        (
+            "helpsteer2",
+            {**HELPSTEER, "preference_strength": math.nan},
+            "'preference_strength' must be a number, is NaN",
+        ),
         ("preference_collection", {**COLLECTION, "orig_preference": "C"}, "'orig_preference' is 'C'; allowed: A, B"),
         ("chatbot_arena", arena(winner="nobody"), "'winner' is 'nobody'; allowed: model_a, model_b, tie"),
         ("chatbot_arena", {**ARENA_55K, **NO_VOTE}, "just one of"),
         ("chatbot_arena", arena(conversation_a="Q"), "must be a list of messages"),
-        ("pku_saferlhf", {**SAFE, "better_response_id": 2}, "'better_response_id' is 2; allowed: 0, 1"),
+        ("pku_saferlhf", {**UNSAFE, "better_response_id": 2}, "'better_response_id' is 2; allowed: 0, 1"),
+        ("pku_saferlhf", {**SAFE, "better_response_id": 1}, "'is_response_0_safe' must be true or false, is null"),
+        ("ultrafeedback", {"instruction": "Q"}, "'completions' must be a list of objects"),
         ("synthetic_gptj", {"prompt": "Q", "chosen": 4, "rejected": "x"}, "'chosen' must be a text, is 4"),
     ],
 )

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from urs_inspect.errors import InputError
-from urs_inspect.samer.tensor_file import header_bytes, read_header, read_tensor, write_tensors
+from urs_inspect.samer.tensor_file import header_bytes, read_header, read_metadata, read_tensor, write_tensors
 
 RNG = np.random.default_rng(3)
 ARRAYS = {"b": RNG.standard_normal((3, 5), np.float32), "a": RNG.standard_normal(7, np.float32)}
@@ -28,7 +28,24 @@ def test_what_is_written_reads_back_here_and_in_the_formats_library(tmp_path: Pa
         np.testing.assert_array_equal(theirs[name], array)
     with safe_open(file, "np") as opened:
         assert opened.metadata() == {"seed": "3"}
+    assert read_metadata(file) == {"seed": "3"}
     assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
+
+
+def test_texts_that_are_not_there_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "x.safetensors"
+    write_tensors(file, ARRAYS)
+    assert read_metadata(file) == {}
+    with pytest.raises(InputError, match="cannot be read"):
+        read_metadata(tmp_path / "gone.safetensors")
+
+
+@pytest.mark.parametrize("value", [b"3", b'{"weights_at": 3}'])
+def test_texts_of_another_form_are_refused(tmp_path: Path, value: bytes) -> None:
+    file = tmp_path / "x.safetensors"
+    file.write_bytes(_header(b'{"__metadata__": ' + value + b"}"))
+    with pytest.raises(InputError, match="broken header at '__metadata__'"):
+        read_metadata(file)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])

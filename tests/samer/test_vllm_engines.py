@@ -1,7 +1,11 @@
 """Real vLLM engines on the CPU against a plain computation; `make test-vllm` makes the environment they need."""
 
 import json
+import os
+import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -140,11 +144,12 @@ def test_stock_vllm_equals_the_plain_computation(sharded: Path, plain: Plain, ba
 @pytest.mark.parametrize("batched_tokens", [512, 48])
 def test_the_plugin_equals_the_plain_computation(sharded: Path, plain: Plain, batched_tokens: int) -> None:
     options = EAGER | {"max_num_batched_tokens": batched_tokens, "max_num_seqs": 8, "enable_chunked_prefill": True}
-    check_engine(load_engine(str(sharded), engine="plugin", dtype="float32", **options), plain["response"])
+    check_engine(load_engine(str(sharded), engine="plugin", **options), plain["response"])
 
 
 def test_an_exported_folder_and_weights_at_the_query(exported: Path, plain: Plain) -> None:
-    engine = load_engine(str(exported), engine="vllm", dtype="float32", weights_at="query", **EAGER)
+    engine = load_engine(str(exported), engine="vllm", weights_at="query", **EAGER)
+    assert engine.spec.dtype == "float32"  # the checkpoint's; vLLM's own choice would be float16
     try:
         found = scored(engine, ITEMS)
         assert furthest(found, plain["query"]) < TOLERANCE
@@ -170,6 +175,43 @@ def test_many_callers_at_once(exported: Path, plain: Plain) -> None:
 
     anyio.run(everyone)
     assert furthest([found[at] for at in range(len(ITEMS))], plain["response"]) < TOLERANCE
+
+
+def test_a_closed_engine_gives_its_memory_back(exported: Path) -> None:
+    """Of the cache of keys and values, 1 GiB, at least half leaves the process."""
+    engine = load_engine(str(exported), engine="vllm", **EAGER)
+    scored(engine, ITEMS[:1])
+    before = resident()
+    anyio.run(engine.close)
+    assert before - resident() > 2**29
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+
+
+def test_a_closed_engine_leaves_no_process(exported: Path) -> None:
+    """Where a user lets vLLM run in processes of its own."""
+    script = (
+        "import os, sys, anyio\n"
+        "from pathlib import Path\n"
+        "from urs_inspect.samer.engines import QueryResponse, load_engine\n"
+        "def engines():\n"
+        "    states = [path.read_text() for path in Path('/proc').glob('[0-9]*/stat')]\n"
+        "    own = [line for line in states if line.rpartition(') ')[2].split()[1] == str(os.getpid())]\n"
+        "    return sum('(VLLM' in line for line in own)\n"
+        "engine = load_engine(sys.argv[1], engine='vllm', enforce_eager=True)\n"
+        "anyio.run(engine.score, [QueryResponse('q', 'r')])\n"
+        "print(engines())\n"
+        "anyio.run(engine.close)\n"
+        "print(engines())"
+    )
+    environment = os.environ | ENVIRONMENT | {"VLLM_ENABLE_V1_MULTIPROCESSING": "1"}
+    command = [sys.executable, "-c", script, str(exported)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [line for line in done.stdout.splitlines() if line.isdigit()] == ["1", "0"]
 
 
 def test_vllm_finds_the_plugin_by_its_entry_point() -> None:

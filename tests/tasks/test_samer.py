@@ -13,7 +13,7 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.engines.pooling_server import Body, PoolingServer, fails, pooling_server, replies, says, step_rows
 from tests.samer.reference import Reference
 from tests.servers import Response
-from tests.tasks.commands import run_inspect, succeed
+from tests.tasks.commands import refused, run_inspect, succeed
 from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
 from tests.tasks.scripted import Script, metric_values, record, run, samples_of
 from urs_inspect.errors import InputError
@@ -21,6 +21,7 @@ from urs_inspect.reports import read_judge
 from urs_inspect.reports.samer_weights import read_weights
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.conversation import Conversations
+from urs_inspect.samer.engines import shared
 from urs_inspect.samer.evaluation import RawOutputs, evaluate
 from urs_inspect.tasks import judge_pairwise, mad, md_eval, urs
 
@@ -100,7 +101,7 @@ def test_the_judge_alone_is_as_before(tmp_path: Path) -> None:
         ({"scorer": "samr"}, "scorer: unknown value 'samr'; allowed: judge, samer, both"),
         ({"scorer": "samer"}, "scorer=samer or both needs samer: the folder of a checkpoint"),
         ({"samer": "DIR"}, "samer: only with scorer=samer or both"),
-        ({"bos": "double"}, "engine, weights_at, bos, overlong, max_length, folder: only with scorer=samer or both"),
+        ({"bos": "double"}, "max_length, folder, dtype: only with scorer=samer or both"),
         ({"scorer": "both", "samer": "/absent"}, "samer '/absent': no such folder"),
         ({"scorer": "samer", "samer": 7}, "samer: model must be a text"),
     ],
@@ -125,6 +126,37 @@ def test_a_log_is_scored_afterwards(checkpoint: Path, tmp_path: Path) -> None:
     for sample in samples_of(read_eval_log(str(output))):
         assert list(sample.scores or {}) == ["intent_judge", "judge_outcome", "samer"]
         assert 0 < score_of(sample).value["overall"] < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("model=empty", "engine=transformers"), "no weights; expected model.safetensors"),
+        (("model=absent",), "samer 'absent': no such folder"),
+        (("model=empty", "dtyp=auto"), "samer: got an unexpected keyword argument 'dtyp'"),
+        (("model=http://127.0.0.1:9x",), "not an address"),
+    ],
+)
+def test_what_scoring_afterwards_refuses_is_said_in_our_words(
+    arguments: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge", limit=1)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    before = Path(log.location).read_bytes()
+    options = [part for argument in arguments for part in ("-S", argument)]
+    told = refused(
+        *("score", log.location, "--scorer", "urs_inspect/samer", *options, "--overwrite"),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert told.status == 1 and "Traceback" not in told.error
+    assert said in told.error and told.error.startswith("Error: ")
+    assert Path(log.location).read_bytes() == before
 
 
 def test_a_folder_that_is_no_checkpoint_is_one_line_on_the_command_line(tmp_path: Path) -> None:
@@ -263,6 +295,21 @@ def test_a_fault_of_the_server_costs_the_samples_that_it_meets(mode: str, checkp
 
 def by_server(server: PoolingServer, checkpoint: Path, log_dir: Path) -> EvalLog:
     return answered(log_dir, Path(), scorer="samer", samer=server.url, engine="server", folder=str(checkpoint))
+
+
+def test_a_server_is_asked_once_what_it_is(checkpoint: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(json.dumps({"prompt": "Q", "response_a": "A", "response_b": "B", "label": "a"}), encoding="utf-8")
+    with pooling_server(server_script(checkpoint, None)) as server:
+        for make in (lambda **given: judge_pairwise(str(path), judge="samer", **given), scored_by_samer):
+            make(samer=server.url, folder=str(checkpoint))
+            assert len(server.asked) == 1
+            server.asked.clear()
+            shared._open.clear()  # as at the end of a run
+
+
+def scored_by_samer(**given: Any) -> Any:
+    return urs(dataset="sample", scorer="samer", **given)
 
 
 def test_a_server_that_is_down_is_one_line_before_any_call(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:

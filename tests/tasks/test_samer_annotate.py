@@ -171,6 +171,20 @@ def test_bad_arguments_are_refused(options: dict[str, Any], said: str, tmp_path:
     assert said in str(caught.value)
 
 
+def test_a_file_that_is_there_is_kept_unless_told(tmp_path: Path):
+    log = annotated(tmp_path, [row(1, "a")], Script(judge))
+    out = tmp_path / "[viz]" / "out.jsonl"
+    command = [log.location, "--out", str(out), "--least", "0"]
+    assert CliRunner().invoke(annotate, command).exit_code == 0
+    out.write_text("mine", encoding="utf-8")
+    result = CliRunner().invoke(annotate, command)
+    assert result.exit_code == 1 and "already there; name another file, or add --overwrite" in result.output
+    assert out.read_text(encoding="utf-8") == "mine"
+    result = CliRunner().invoke(annotate, [*command, "--overwrite"], env={"COLUMNS": "300"})
+    assert result.exit_code == 0 and f"1 pairs written to {out}" in result.output
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 1
+
+
 def test_a_log_of_something_else_is_refused(tmp_path: Path):
     (tmp_path / "logs").mkdir()
     result = CliRunner().invoke(annotate, [str(tmp_path / "logs"), "--out", str(tmp_path / "out.jsonl")])

@@ -109,7 +109,7 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
         table.add_column(heading, justify="right")
     for person in agreement.annotators:
         table.add_row(
-            person.annotator,
+            _plain(person.annotator),
             *map(str, (person.votes, person.left, person.ties, person.right, person.cannot_tell)),
             _number(person.left_share, ".0%"),
             _number(person.left_p, ".2f"),
@@ -157,7 +157,7 @@ def _serve(poll: "Poll", host: str, port: int, language: str, open_browser: bool
             if token:
                 console.print("Whoever has this address can read the pairs and vote. It is not encrypted on its way.")
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
-                    console.print(f"From another machine, put the name of this one in place of {shown}.")
+                    console.print(f"From another machine, put the name of this one in place of {_plain(shown)}.")
             if open_browser:
                 click.launch(address)
             serve(app, listener)

@@ -1,12 +1,14 @@
 """Cells and notes that the tables of judges have in common."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from urs_inspect.reports import JudgeResult, RatingJudge
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     Judges = Sequence[JudgeResult] | Sequence[RatingJudge]
 
 NONE = "-"
+_NAME = 12  # columns of the terminal that a name has at least
+_PADDING = 2  # blanks beside a cell
 
 
 def table_of(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
@@ -24,6 +28,44 @@ def table_of(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Print a table from `table_of` as wide as the terminal.
+
+    Where it is too narrow, names fold first, but not below a readable width; then numbers break at their blanks.
+    """
+    wanted = [max(_widths(column, str.splitlines)) for column in table.columns]
+    numbers = [column.no_wrap for column in table.columns]
+    least = [
+        max(_widths(column, str.split)) if number else min(width, _NAME)
+        for column, width, number in zip(table.columns, wanted, numbers, strict=True)
+    ]
+    room = console.width - len(wanted) - 1
+    padding = _PADDING * len(wanted)
+    if sum(wanted) + padding > room:
+        if sum(least) + padding > room:
+            table.padding, padding = 0, 0
+        for column, width in zip(table.columns, _shared(least, wanted, numbers, room - padding), strict=True):
+            column.no_wrap, column.overflow, column.width = False, "fold", width
+    console.print(table)
+
+
+def _shared(least: list[int], wanted: list[int], first: list[bool], room: int) -> list[int]:
+    """Widths between the least and the wanted ones; what is left goes to the `first`, and to those who lack most."""
+    widths = list(least)
+    for _ in range(min(room, sum(wanted)) - sum(least)):
+        lacking = [
+            (want > width and wins, want - width) for want, width, wins in zip(wanted, widths, first, strict=True)
+        ]
+        widths[lacking.index(max(lacking))] += 1
+    return widths
+
+
+def _widths(column: Column, parts: Callable[[str], list[str]]) -> list[int]:
+    """Widths of the parts of all cells of a column, heading included."""
+    texts = [Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)]
+    return [cell_len(part) for text in texts for part in parts(text)] or [1]
 
 
 def p_value(value: float) -> str:

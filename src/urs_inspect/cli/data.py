@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from urs_inspect.datasets.pinned import SOURCES, PinnedFile, find_source
 from urs_inspect.datasets.sources import cache_path, fetch, locate, sha256_of
@@ -21,7 +22,7 @@ def list_() -> None:
     console = Console(soft_wrap=True, highlight=False)
     for source in SOURCES.values():
         console.print(f"[bold]{source.name}[/bold]")
-        console.print(f"  here:    {locate(source) or 'no'}")
+        console.print(f"  here:    {escape(str(locate(source) or 'no'))}")
         console.print(f"  address: {source.url or f'none pinned; {source.instead}'}")
         console.print(f"  sha256:  {source.sha256 or 'hash not known'}")
         console.print(f"  licence: {source.licence}")
@@ -33,7 +34,7 @@ def fetch_(names: tuple[str, ...]) -> None:
     """Download what is not here yet: all files that have an address, or those NAMED."""
     console = Console(soft_wrap=True)
     for source in _chosen(names):
-        console.print(f"{source.name}: {fetch(source)}", highlight=False)
+        console.print(f"{source.name}: {fetch(source)}", markup=False, highlight=False)
 
 
 @data.command()
@@ -50,7 +51,7 @@ def verify(names: tuple[str, ...]) -> None:
         else:
             state = _presence(source, found) if found else _absence(source)
         faults += found is None
-        console.print(f"{source.name}: {state}", highlight=False)
+        console.print(f"{source.name}: {state}", markup=False, highlight=False)
     if faults:
         raise SystemExit(1)
 

@@ -2,6 +2,7 @@
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from urs_inspect.cli.table import print_results, read_results
 
@@ -33,5 +34,5 @@ def demo(log_dir: str) -> None:
         raise click.ClickException(f"the run ended with status '{failed[0].status}': {failed[0].error}")
     print_results(read_results([log.location for log in logs]), console)
     console.print(
-        f"\nLook at every answer and judgement:  [bold]inspect view --log-dir {log_dir}[/bold]", soft_wrap=True
+        f"\nLook at every answer and judgement:  [bold]inspect view --log-dir {escape(log_dir)}[/bold]", soft_wrap=True
     )

@@ -37,7 +37,7 @@ def judges(logs: tuple[str, ...], published: str) -> None:
     for rated in ratings:
         print_ratings(rated, console)
     if left_out:
-        console.print(f"\n{_left_out(left_out)}", highlight=False)
+        console.print(f"\n{_left_out(left_out)}", markup=False, highlight=False)
     names = [dataset.dataset for dataset in pairs] + [rated.dataset for rated in ratings]
     print_published(published, names, console)
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect.cli.cells import NONE, count, effort_notes, heading, p_value, rate, table_of
+from urs_inspect.cli.cells import NONE, count, effort_notes, heading, p_value, print_table, rate, table_of
 
 if TYPE_CHECKING:
     from urs_inspect.rating import Estimate, JudgeMeasures
@@ -20,13 +20,13 @@ _LEVELS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensio
 def print_dataset(dataset: "DatasetJudges", console: Console) -> None:
     """Print the judges of one dataset: accuracy, habits and effort, and what the paired tests say."""
     heading(console, dataset.dataset, dataset.sha256, any(judge.simulated for judge in dataset.judges))
-    console.print(_rows(_accuracy_table(dataset), dataset, _accuracy_row))
+    print_table(_rows(_accuracy_table(dataset), dataset, _accuracy_row), console)
     console.print(_explained(dataset), highlight=False, markup=False)
-    console.print(_rows(_habits_table(dataset), dataset, _habits_row))
+    print_table(_rows(_habits_table(dataset), dataset, _habits_row), console)
     console.print(_habits_explained(dataset), highlight=False, markup=False)
     for level, title in _LEVELS.items():
         if tests := [test for test in dataset.tests if test.level == level]:
-            console.print(_tests_table(tests, title))
+            print_table(_tests_table(tests, title), console)
 
 
 def _rows(table: Table, dataset: "DatasetJudges", row_of: "Callable[[JudgeResult, DatasetJudges], list[str]]") -> Table:

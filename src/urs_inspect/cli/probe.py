@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from urs_inspect.errors import InputError
@@ -77,7 +78,7 @@ def print_probe(log: "EvalLog", console: Console) -> bool:
         if score is not None:
             finals[str(sample.metadata.get("null_answer"))].append(value_of(score, FINAL))
     result = read_result(log)
-    console.print(f"\n[bold]Judge:[/bold] {', '.join(result.judges) if result else 'none'}", highlight=False)
+    console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(result.judges) if result else 'none')}", highlight=False)
     if result is not None and result.simulated:
         console.print("[bold red]SIMULATION[/bold red]: a simulated judge; the scores mean nothing.")
     table = Table("null answer", "n", "unscored", "mean", "range", "expected", "verdict")
@@ -99,5 +100,5 @@ def print_probe(log: "EvalLog", console: Console) -> bool:
     console.print(table)
     for kind, (_, _, meaning) in _EXPECTED.items():
         console.print(f"  {kind}: {meaning}", highlight=False)
-    console.print(f"Log: {log.location}", soft_wrap=True, highlight=False)
+    console.print(f"Log: {log.location}", soft_wrap=True, markup=False, highlight=False)
     return suspect

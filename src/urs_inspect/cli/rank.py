@@ -198,7 +198,7 @@ def _differences_table(ranking: "Ranking") -> Table:
     table.add_column("difference", justify="right")
     table.add_column("in words")
     for one in ranking.differences:
-        table.add_row(escape(one.better), escape(one.other), _with_interval(one.estimate, "+.0f"), one.verdict)
+        table.add_row(escape(one.better), escape(one.other), _with_interval(one.estimate, "+.0f"), escape(one.verdict))
     return table
 
 

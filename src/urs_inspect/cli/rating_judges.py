@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect.cli.cells import NONE, count, effort_notes, heading, p_value, rate, table_of
+from urs_inspect.cli.cells import NONE, count, effort_notes, heading, p_value, print_table, rate, table_of
 
 if TYPE_CHECKING:
     from urs_inspect.rating import Estimate
@@ -20,8 +20,8 @@ _CORRELATIONS = ("Pearson", "Spearman", "Kendall")
 def print_ratings(dataset: "DatasetRatings", console: Console) -> None:
     """Print the judges that rated one dataset, their agreement by intent, and how every two of them compare."""
     heading(console, dataset.dataset, dataset.sha256, any(judge.simulated for judge in dataset.judges))
-    console.print(_correlations_table(dataset))
-    console.print(_other_table(dataset))
+    print_table(_correlations_table(dataset), console)
+    print_table(_other_table(dataset), console)
     lines = [
         "Correlations and mean difference (rating less label, on the scale of the labels) are over the ratings that "
         "were read; Kendall is tau-b.",
@@ -32,10 +32,10 @@ def print_ratings(dataset: "DatasetRatings", console: Console) -> None:
     console.print(" ".join(lines), highlight=False, markup=False)
     for judge in dataset.judges:
         if judge.by_intent:
-            console.print(_intents_table(judge))
+            print_table(_intents_table(judge), console)
     if dataset.tests:
-        console.print(_tests_table(dataset, "Pearson"))
-        console.print(_tests_table(dataset, "Spearman"))
+        print_table(_tests_table(dataset, "Pearson"), console)
+        print_table(_tests_table(dataset, "Spearman"), console)
 
 
 def _correlations_table(dataset: "DatasetRatings") -> Table:

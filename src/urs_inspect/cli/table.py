@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from urs_inspect.errors import InputError
@@ -40,10 +41,11 @@ def print_results(results: "list[IntentResult]", console: Console) -> None:
     """Print one table for each set of judges and conditions, because scores of different ones do not compare."""
     for judges, conditions in dict.fromkeys((result.judges, result.conditions) for result in results):
         block = [result for result in results if (result.judges, result.conditions) == (judges, conditions)]
-        console.print(f"\n[bold]Judge:[/bold] {', '.join(judges) or 'none'}", highlight=False)
+        console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
         console.print(
             f"Data: {conditions.dataset}, {conditions.questions} questions. Rubric: {conditions.rubric}. "
             f"Prompts: {conditions.prompts}",
+            markup=False,
             highlight=False,
         )
         if any(result.simulated for result in block):
@@ -56,7 +58,7 @@ def _table(results: "list[IntentResult]") -> Table:
     table = Table(title="Mean score, 1 to 10, ± half of the 95% interval", title_justify="left")
     table.add_column("", no_wrap=True)
     for result in results:
-        table.add_column(result.model, justify="right", overflow="fold")
+        table.add_column(escape(result.model), justify="right", overflow="fold")
     table.add_row("Final score", *[_shown(result.final) for result in results], style="bold", end_section=True)
     _section(table, [{**result.by_group, **result.by_part} for result in results])
     _section(table, [result.by_language for result in results])
@@ -65,7 +67,9 @@ def _table(results: "list[IntentResult]") -> Table:
     )
     _section(table, [result.by_criterion for result in results])
     for name in sorted({name for result in results for name in result.outcomes}):
-        table.add_row(f"Answers: {name.replace('_', ' ')}", *[str(result.outcomes.get(name, 0)) for result in results])
+        table.add_row(
+            escape(f"Answers: {name.replace('_', ' ')}"), *[str(result.outcomes.get(name, 0)) for result in results]
+        )
     table.add_row("Self-judged", *["-" if math.isnan(r.self_judged) else f"{r.self_judged:.0%}" for r in results])
     return table
 
@@ -74,7 +78,7 @@ def _section(table: Table, columns: "list[dict[str, MeanInterval]]") -> None:
     names = sorted({name for column in columns for name in column})
     for name in names:
         shown = [_shown(column.get(name)) for column in columns]
-        table.add_row(name.replace("_", " "), *shown, end_section=name == names[-1])
+        table.add_row(escape(name.replace("_", " ")), *shown, end_section=name == names[-1])
 
 
 def _shown(estimate: "MeanInterval | None") -> str:

@@ -1,63 +1,75 @@
-"""Logs scored with SaMer -> mean weights of dimensions by scenario (SaMer paper, Figure 4)."""
+"""Logs scored with SaMer -> mean weights of dimensions by scenario (SaMer paper, Figure 4), one model at a time."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"
+_SAME_NUMBERS = frozenset({"engine"})  # all engines give the same
+
+_Weights = Mapping[str, float]
+_Setup = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class ScenarioWeights:
-    """Weights of one scenario.
+    """Weights that one model gave in one scenario.
 
     Attributes:
         scenario: The scenario; for other benchmarks the intent or group of the samples.
         responses: Number of evaluated responses.
         weights: Dimension -> mean weight, the largest first; a dimension that was not selected for a response counts as
             0 there, so that they add up to 1.
+        samer: The model and how it was run, as far as that changes weights; empty if the logs do not say.
     """
 
     scenario: str
     responses: int
     weights: dict[str, float]
+    samer: dict[str, str] = field(default_factory=dict)
 
 
 def read_weights(logs: Iterable[EvalLog]) -> list[ScenarioWeights]:
-    """Average the weights by scenario.
+    """Average the weights by model, the way it was run, and scenario.
 
     Args:
-        logs: Logs with scores whose metadata hold `weights`: dimension -> weight of a response, or a list of these.
+        logs: Logs with scores whose metadata hold `weights`: dimension -> weight of a response, or a list of these; and
+            `samer`: the model and how it was run. Of several scores of a sample by the same model, in one log or in
+            copies of it, the last one counts.
 
     Returns:
-        The scenarios in the order of their names; empty if no score has weights.
+        Models in the order of their names, and of each the scenarios in the order of theirs; empty if no score has
+        weights.
     """
-    sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    counts: dict[str, int] = defaultdict(int)
+    found: dict[tuple[_Setup, str], dict[str, list[_Weights]]] = {}
     for log in logs:
         for sample in log.samples or []:
-            scenario = _scenario(sample)
-            for weights in _weights(sample):
-                counts[scenario] += 1
-                for dimension, weight in weights.items():
-                    sums[scenario][dimension] += weight
+            sample_key = sample.uuid or f"{log.eval.eval_id} {sample.id} {sample.epoch}"
+            for setup, weights in _weights(sample):
+                found.setdefault((setup, _scenario(sample)), {})[sample_key] = weights
     return [
-        ScenarioWeights(
-            scenario,
-            counts[scenario],
-            dict(
-                sorted(
-                    ((name, total / counts[scenario]) for name, total in sums[scenario].items() if total > 0),
-                    key=lambda pair: (-pair[1], pair[0]),
-                )
-            ),
-        )
-        for scenario in sorted(counts)
+        _averaged(scenario, [one for weights in samples.values() for one in weights], dict(setup))
+        for (setup, scenario), samples in sorted(found.items())
     ]
+
+
+def differing(found: Iterable[ScenarioWeights]) -> list[str]:
+    """Names of the settings in which the models of some results differ, `model` first."""
+    setups = [one.samer for one in found]
+    names = dict.fromkeys(["model", *(name for setup in setups for name in setup)])
+    return [name for name in names if len({setup.get(name) for setup in setups}) > 1]
+
+
+def _averaged(scenario: str, responses: list[_Weights], samer: dict[str, str]) -> ScenarioWeights:
+    sums: dict[str, float] = {}
+    for weights in responses:
+        for dimension, weight in weights.items():
+            sums[dimension] = sums.get(dimension, 0.0) + weight
+    means = ((name, total / len(responses)) for name, total in sums.items() if total > 0)
+    return ScenarioWeights(scenario, len(responses), dict(sorted(means, key=lambda pair: (-pair[1], pair[0]))), samer)
 
 
 def _scenario(sample: EvalSample) -> str:
@@ -65,12 +77,27 @@ def _scenario(sample: EvalSample) -> str:
     return next((str(facts[key]) for key in _GROUPS if facts.get(key)), _NO_GROUP)
 
 
-def _weights(sample: EvalSample) -> Iterator[Mapping[str, float]]:
+def _weights(sample: EvalSample) -> Iterator[tuple[_Setup, list[_Weights]]]:
+    """For each score how the model was set up and the weights of its responses, if it has any."""
     for score in (sample.scores or {}).values():
-        found: Any = (score.metadata or {}).get("weights")
-        for one in found if isinstance(found, list) else [found]:
-            if isinstance(one, dict) and one and all(_is_number(value) for value in one.values()):
-                yield {str(name): float(value) for name, value in one.items()}
+        facts = score.metadata or {}
+        given: Any = facts.get("weights")
+        sound = [_sound(one) for one in (given if isinstance(given, list) else [given]) if _is_weights(one)]
+        if sound:
+            setup: Any = facts.get("samer")
+            yield _setup(setup if isinstance(setup, dict) else {}), sound
+
+
+def _setup(facts: Mapping[str, Any]) -> _Setup:
+    return tuple(sorted((str(name), str(value)) for name, value in facts.items() if name not in _SAME_NUMBERS))
+
+
+def _is_weights(given: object) -> bool:
+    return isinstance(given, dict) and bool(given) and all(_is_number(value) for value in given.values())
+
+
+def _sound(given: Mapping[Any, Any]) -> _Weights:
+    return {str(name): float(value) for name, value in given.items()}
 
 
 def _is_number(value: object) -> bool:

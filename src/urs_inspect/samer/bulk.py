@@ -7,23 +7,30 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 from urs_inspect.errors import InputError
 from urs_inspect.samer.bulk_journal import Journal
 from urs_inspect.samer.bulk_output import result_of, write_output
 from urs_inspect.samer.bulk_rows import BulkInput, BulkRow, read_rows
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse
+from urs_inspect.samer.engines.identity import model_identity
+from urs_inspect.samer.engines.protocol import Engine, EngineFailure
 from urs_inspect.samer.judgement import Judgement, engine_facts, judge
 
 BLOCK = 512
-"""Rows that are evaluated and written together."""
+"""Rows that are written together."""
 
 _AHEAD = 2  # blocks under way, so that the engine has work while one is written
-_GONE = frozenset({"unreachable", "timeout"})
+_TOGETHER = 32  # rows of a block that are asked for together, so that the others need not wait for one that hangs
+_PATIENCE = 10.0  # seconds for what is under way when the run is about to stop
+_GONE = frozenset({"unreachable", "timeout", "wrong_model"})  # these say nothing about the row
 
 Progress = Callable[[int], None]
 """Told how many rows are done."""
+
+_Outcome = Judgement | EngineFailure
+_Found = dict[int, tuple[BulkRow, _Outcome | None]]
+"""Number of a row -> the row, and what came of it; None if it is not known."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,13 @@ def journal_path(out: Path) -> Path:
 
 
 async def score_file(
-    source: BulkInput, out: Path, engine: Engine, *, block: int = BLOCK, progress: Progress = lambda _: None
+    source: BulkInput,
+    out: Path,
+    engine: Engine,
+    *,
+    block: int = BLOCK,
+    keep_failures: bool = False,
+    progress: Progress = lambda _: None,
 ) -> BulkReport:
     """Evaluate all rows of a file, going on where an earlier start was stopped.
 
@@ -65,63 +78,116 @@ async def score_file(
         source: The rows.
         out: The `.parquet` or `.jsonl` file to write when all are done; until then results are in `journal_path`.
         engine: The engine.
-        block: Rows that are evaluated and written together.
+        block: Rows that are written together.
+        keep_failures: Whether rows that a server did not answer, after all attempts, become failures like any other.
+            Otherwise they stop the evaluation, and are asked for again, last, when it goes on.
         progress: Told how many rows are done, now and then.
 
     Returns:
         What came of it.
 
     Raises:
-        InputError: If the journal belongs to something else or is in use, or the server is gone: what was done before
-            is kept, and the same command goes on.
+        InputError: If the journal belongs to something else or another model, or is in use; or if a row got no answer:
+            all that was done is kept, and the same command goes on.
     """
     if block < 1:
         raise InputError(f"block {block}; allowed are 1 or more")
-    facts = engine_facts(engine)
+    facts = {**engine_facts(engine), **await model_identity(engine)}
     with Journal(journal_path(out), {"input": source.sha256, "rows": source.rows, **facts}) as journal:
         resumed = journal.done
         progress(journal.done)
-        async with aclosing(_evaluated(engine, source.path, journal.done, block)) as evaluated:
-            async for results in evaluated:
-                journal.append(results)
+        gone = frozenset[str]() if keep_failures else _GONE
+        lost: list[EngineFailure] = []
+        async with aclosing(_evaluated(engine, _rows_to_do(source.path, journal), block, gone)) as evaluated:
+            async for found in evaluated:
+                lost += [one for _, one in found.values() if _is_gone(one, gone)]
+                journal.append(_results(found, gone))
                 progress(journal.done)
+        if lost:
+            raise _stopped(lost, journal, source.rows)
         report = _report(journal, resumed)
         write_output(out, journal.results(), {**facts, "input_sha256": source.sha256})
     journal_path(out).unlink()
     return report
 
 
-async def _evaluated(engine: Engine, path: Path, start: int, block: int) -> AsyncGenerator[list[dict[str, Any]], None]:
-    """Blocks of results in the order of the rows; a few blocks are under way at once."""
-    blocks = _blocks(read_rows(path, start), block)
-    running: deque[tuple[list[BulkRow], asyncio.Task[list[Judgement | EngineFailure]]]] = deque()
+def _rows_to_do(path: Path, journal: Journal) -> Iterator[tuple[int, BulkRow]]:
+    """The rows that are not begun, then the gaps: a row that fails every time does not keep the others waiting."""
+    gaps = frozenset(journal.gaps)
+    yield from enumerate(read_rows(path, journal.begun), start=journal.begun)
+    if gaps:
+        yield from ((number, row) for number, row in enumerate(read_rows(path)) if number in gaps)
+
+
+async def _evaluated(
+    engine: Engine, rows: Iterator[tuple[int, BulkRow]], block: int, gone: frozenset[str]
+) -> AsyncGenerator[_Found, None]:
+    """Blocks of rows in their order, a few under way at once; ends early with those in which a row got no answer."""
+    running: deque[_Block] = deque()
     try:
         while True:
-            while len(running) < _AHEAD and (rows := next(blocks, None)) is not None:
-                running.append((rows, asyncio.create_task(judge(engine, [row.item for row in rows]))))
+            while len(running) < _AHEAD and (part := list(islice(rows, block))):
+                running.append(_Block(engine, part, gone))
             if not running:
                 return
-            rows, task = running.popleft()
-            found = await task
-            await _refuse_gone(engine, found)
-            yield [result_of(row, one) for row, one in zip(rows, found, strict=True)]
+            if await running[0].lost():
+                break
+            yield running.popleft().found()
+        await asyncio.wait([task for one in running for task in one.tasks], timeout=_PATIENCE)
+        for one in running:
+            yield one.found()
     finally:
-        for _, task in running:
+        for one in running:
+            one.cancel()
+
+
+class _Block:
+    """Rows under way."""
+
+    def __init__(self, engine: Engine, rows: Sequence[tuple[int, BulkRow]], gone: frozenset[str]) -> None:
+        self._gone = gone
+        parts = (rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER))
+        self._parts = [(part, asyncio.create_task(judge(engine, [row.item for _, row in part]))) for part in parts]
+        self.tasks = [task for _, task in self._parts]
+
+    async def lost(self) -> bool:
+        """Wait until all rows are done, or one got no answer; say which."""
+        for task in asyncio.as_completed(self.tasks):
+            if any(_is_gone(one, self._gone) for one in await task):
+                return True
+        return False
+
+    def found(self) -> _Found:
+        """What is known so far."""
+        return {
+            number: (row, outcome)
+            for part, task in self._parts
+            for (number, row), outcome in zip(part, task.result() if task.done() else [None] * len(part), strict=True)
+        }
+
+    def cancel(self) -> None:
+        """Give up what is not done."""
+        for task in self.tasks:
             task.cancel()
 
 
-def _blocks(rows: Iterator[BulkRow], size: int) -> Iterator[list[BulkRow]]:
-    while block := list(islice(rows, size)):
-        yield block
+def _is_gone(outcome: _Outcome | None, gone: frozenset[str]) -> TypeGuard[EngineFailure]:
+    return isinstance(outcome, EngineFailure) and outcome.mode in gone
 
 
-async def _refuse_gone(engine: Engine, found: Sequence[Judgement | EngineFailure]) -> None:
-    """Stop where no row of a block was answered, and a plain one is not either: that says nothing about the rows."""
-    if not all(isinstance(one, EngineFailure) and one.mode in _GONE for one in found):
-        return
-    [plain] = await judge(engine, [QueryResponse("a", "b")])
-    if isinstance(plain, EngineFailure) and plain.mode in _GONE:
-        raise InputError(f"stopped, the server does not answer: {plain.detail}; the same command goes on from here")
+def _results(found: _Found, gone: frozenset[str]) -> dict[int, dict[str, object] | None]:
+    return {
+        number: None if outcome is None or _is_gone(outcome, gone) else result_of(row, outcome)
+        for number, (row, outcome) in found.items()
+    }
+
+
+def _stopped(lost: Sequence[EngineFailure], journal: Journal, rows: int) -> InputError:
+    first = lost[0]
+    return InputError(
+        f"stopped with {journal.done:,} of {rows:,} rows done: {len(lost):,} got no answer ({first.mode}: "
+        f"{first.detail}); the same command goes on from there (with --keep-failures such rows count as failures)"
+    )
 
 
 def _report(journal: Journal, resumed: int) -> BulkReport:

@@ -1,36 +1,38 @@
-"""The results of an unfinished bulk evaluation, in the order of the rows; survives a kill at any moment."""
+"""The results of an unfinished bulk evaluation, and which rows have none yet; survives a kill at any moment."""
 
 import json
+import math
 import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from urs_inspect.errors import InputError
+from urs_inspect.file_lock import lock_file
 
-if sys.platform == "win32":
-    import msvcrt
+_TOLERANCE = 0.02
+"""How far lists of numbers may be apart, as a share of their length: what rounding in 16 bits does is half as much."""
 
-    def _lock(descriptor: int) -> None:
-        # Far beyond the results, because Windows refuses reads of locked bytes.
-        os.lseek(descriptor, 2**31 - 2, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
+_KEY = len('{"input"')  # bytes of a first line by which it is known as ours
 
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+_MODEL = {
+    "fingerprint": "its files have changed",
+    "served": "the server has another name for it",
+    "probe": "its numbers for a fixed text are others",
+}
+"""What a header says of the model itself -> what it means if that is not as it was."""
 
 
 class Journal:
     """Appends results in blocks; a block is on the disk before the next one counts.
 
-    The first line says what is evaluated with what; each other line is one row's result.
+    The first line says what is evaluated with what. Then comes one line a row, in the order of the rows: its result, or
+    `null` for a gap, a row that has none yet. A result that fills a gap later stands at the end as `[row, result]`.
 
     Attributes:
         path: The file.
-        done: Number of rows that have a result.
+        begun: Number of rows, from the first one, that have a line.
+        gaps: Numbers of those among them, counted from 0, that have no result yet.
         healed: Whether the last line was torn and was cut off.
     """
 
@@ -42,40 +44,74 @@ class Journal:
             header: What is evaluated with what.
 
         Raises:
-            InputError: If it is in use, cannot be written, or is about something else.
+            InputError: If it is in use, cannot be written or locked, or is about something else.
         """
-        self.path = path
+        self.path, self.begun, self.healed = path, 0, False
+        self.gaps: set[int] = set()
+        self._later: dict[int, int] = {}  # row -> where the line begins that fills its gap
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
         except OSError as error:
             raise InputError(f"cannot write '{path}': {error.strerror}") from None
         try:
-            _lock(self._descriptor)
-        except OSError:
+            lock_file(self._descriptor)
+        except BlockingIOError:
             os.close(self._descriptor)
             raise InputError(f"'{path}' is in use: another process writes the same output") from None
+        except OSError as error:
+            os.close(self._descriptor)
+            raise InputError(f"cannot lock '{path}': {error.strerror}; name another output") from None
         try:
             self._resume(header)
         except BaseException:
             self.close()
             raise
 
-    def append(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Add results of the next rows, and wait until the disk has them.
+    @property
+    def done(self) -> int:
+        """Number of rows that have a result."""
+        return self.begun - len(self.gaps)
+
+    def append(self, results: Mapping[int, Mapping[str, Any] | None]) -> None:
+        """Add results, and wait until the disk has them.
+
+        Args:
+            results: Row -> its result, None if it has none yet; rows of gaps, and the next ones without a hole.
 
         Raises:
             InputError: If they could not be written; the journal is then as it was before.
+            ValueError: If a row has a result already, or does not come next.
         """
-        self._write("".join(_line(result) for result in results).encode())
-        self.done += len(results)
+        data, size, begun, later = bytearray(), os.fstat(self._descriptor).st_size, self.begun, dict[int, int]()
+        for row, result in sorted(results.items()):
+            if row == begun:
+                data += _line(result)
+                begun += 1
+            elif row not in self.gaps:
+                raise ValueError(f"row {row} after {begun} rows")
+            elif result is not None:
+                later[row] = size + len(data)
+                data += _line([row, result])
+        self._write(bytes(data))
+        self.gaps |= {row for row in range(self.begun, begun) if results[row] is None}
+        self._fill(later)
+        self.begun = begun
 
     def results(self) -> Iterator[dict[str, Any]]:
-        """All results, one at a time."""
-        with self.path.open(encoding="utf-8", newline="\n") as file:
+        """All results in the order of the rows, one at a time."""
+        with self.path.open("rb") as file, self.path.open("rb") as aside:
             next(file)
+            row = 0
             for line in file:
-                yield json.loads(line)
+                if line.startswith(b"["):
+                    continue
+                if row in self._later:
+                    aside.seek(self._later[row])
+                    yield json.loads(aside.readline())[1]
+                elif row not in self.gaps:
+                    yield json.loads(line)
+                row += 1
 
     def close(self) -> None:
         """Let others have the file."""
@@ -90,40 +126,67 @@ class Journal:
         self.close()
 
     def _resume(self, header: Mapping[str, Any]) -> None:
-        whole, lines = self._whole_lines()
+        whole = self._read_lines()
+        self._check(header)
         self.healed = whole < os.fstat(self._descriptor).st_size
         if self.healed:
             os.ftruncate(self._descriptor, whole)
-        if not lines:
-            self._write(_line(header).encode())
-        else:
-            self._check(header)
-        self.done = max(0, lines - 1)
+        if not whole:
+            self._write(_line(header))
 
-    def _whole_lines(self) -> tuple[int, int]:
-        """Bytes and number of the lines that end; a line is written with its end, so that only the last can be torn."""
-        size = lines = 0
+    def _read_lines(self) -> int:
+        """Note what each line is; return the bytes of whole ones: only the last can be torn."""
+        size = 0
         with self.path.open("rb") as file:
             for line in file:
                 if not line.endswith(b"\n"):
                     break
-                size, lines = size + len(line), lines + 1
-        return size, lines
+                if line.startswith(b"["):
+                    self._fill({self._row_of(line): size})
+                elif size:
+                    if line == b"null\n":
+                        self.gaps.add(self.begun)
+                    self.begun += 1
+                size += len(line)
+        return size
+
+    def _row_of(self, line: bytes) -> int:
+        try:
+            row = json.loads(line)[0]
+        except (ValueError, LookupError):
+            row = None
+        if not isinstance(row, int) or row not in self.gaps:
+            raise self._foreign()
+        return row
+
+    def _fill(self, later: Mapping[int, int]) -> None:
+        self._later.update(later)
+        self.gaps.difference_update(later)
 
     def _check(self, header: Mapping[str, Any]) -> None:
         with self.path.open("rb") as file:
             first = file.readline()
+        if not first.endswith(b"\n") and _line(header).startswith(first[:_KEY]):
+            return  # not begun, or no further than within its first line
         try:
             found = json.loads(first)
         except ValueError:
             found = None
-        if not isinstance(found, dict):
-            raise InputError(f"'{self.path}' is no unfinished bulk evaluation; name another output")
+        if not isinstance(found, dict) or "input" not in found:
+            raise self._foreign()
         expected = json.loads(_line(header))
-        if other := [key for key in {**expected, **found} if expected.get(key) != found.get(key)]:
+        other = [key for key in {**expected, **found} if not _same(expected.get(key), found.get(key))]
+        if not other:
+            return
+        how = "go on as it was begun, or delete it to start over"
+        if signs := [_MODEL[key] for key in other if key in _MODEL]:
             raise InputError(
-                f"'{self.path}' was begun with another {other[0]}; go on as it was begun, or delete it to start over"
+                f"'{self.path}' was begun with another model at {found.get('model')}: {' and '.join(signs)}; {how}"
             )
+        raise InputError(f"'{self.path}' was begun with another {other[0]}; {how}")
+
+    def _foreign(self) -> InputError:
+        return InputError(f"'{self.path}' is no unfinished bulk evaluation; name another output")
 
     def _write(self, data: bytes) -> None:
         before = os.fstat(self._descriptor).st_size
@@ -137,5 +200,14 @@ class Journal:
             raise InputError(f"cannot write '{self.path}': {error.strerror}; the same command goes on") from error
 
 
-def _line(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False) + "\n"
+def _line(content: Any) -> bytes:
+    return (json.dumps(content, ensure_ascii=False) + "\n").encode()
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two entries of a header are equal, or two lists of numbers nearly so."""
+    if not isinstance(one, list) or not isinstance(other, list):
+        return bool(one == other)
+    if len(one) != len(other):
+        return False
+    return math.dist(one, other) <= _TOLERANCE * math.hypot(*one)

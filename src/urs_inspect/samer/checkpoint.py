@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from urs_inspect.errors import InputError
+from urs_inspect.errors import InputError, choices
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.heads import HEAD_KEYS, Heads, check_finite, load_heads
 from urs_inspect.samer.tensor_file import Array, read_tensor
@@ -14,6 +14,11 @@ from urs_inspect.samer.weight_files import WeightFiles
 
 HEADS_FILE = "samer_heads/heads.safetensors"
 """Where an exported folder keeps the heads; a subfolder, because vLLM loads every weight file beside config.json."""
+
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+"""Type that the backbone computes in; what `auto` is, each engine says. Heads compute in float32 whatever it is."""
+
+_STORED = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 
 Layout = Literal["released", "exported"]
 """`released`: heads among the model's weights as `score.*`; `exported`: a plain Llama with the heads in a subfolder."""
@@ -47,8 +52,9 @@ class Checkpoint:
 
     @property
     def dtype(self) -> str:
-        """Type of the weights as the configuration names it, such as `bfloat16`."""
-        return str(self.config.get("dtype") or self.config.get("torch_dtype") or "float32")
+        """Type of the weights as the configuration names it, such as `bfloat16`, else as their file does."""
+        stored = self.weights.dtypes[0]
+        return str(self.config.get("dtype") or self.config.get("torch_dtype") or _STORED.get(stored, stored))
 
     def heads(self) -> Heads:
         """Read the heads, in float32.
@@ -86,6 +92,26 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
     return report.checkpoint
 
 
+def open_backbone(folder: Path) -> Mapping[str, Any]:
+    """Check the folder of a Llama that heads are trained on, as `open_checkpoint` does but for the heads.
+
+    Args:
+        folder: A model's folder, with or without heads.
+
+    Returns:
+        Its `config.json`.
+
+    Raises:
+        InputError: If it cannot be used, with the first fault.
+    """
+    from urs_inspect.samer.checkpoint_check import check_checkpoint
+
+    faults = check_checkpoint(folder, heads=False).faults
+    if faults:
+        raise InputError(f"backbone {faults[0]}")
+    return read_config(folder)
+
+
 def fitting_length(checkpoint: Checkpoint, max_length: int | None) -> int:
     """The length to use with a checkpoint: what the user wants, or the model's limit.
 
@@ -96,6 +122,34 @@ def fitting_length(checkpoint: Checkpoint, max_length: int | None) -> int:
     if max_length is not None and not 1 <= max_length <= limit:
         raise InputError(f"max_length {max_length}; allowed are 1 to {limit}, the model's limit")
     return max_length or limit
+
+
+def settled_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:
+    """The type to compute in: what the user wants, or for `auto` the checkpoint's own.
+
+    vLLM's own `auto` computes weights of float32 in float16, which moves outputs by about 1e-4 and is not what the
+    transformers engine does.
+
+    Args:
+        checkpoint: The checkpoint.
+        wanted: One of `Dtype`.
+
+    Returns:
+        `float32`, `bfloat16` or `float16`.
+
+    Raises:
+        InputError: If another type is wanted, or the checkpoint's own is another and none is named.
+    """
+    types = get_args(Dtype)
+    if wanted not in types:
+        raise InputError(f"dtype '{wanted}'; allowed: {choices(types)}")
+    if wanted != "auto":
+        return wanted
+    if checkpoint.dtype not in types[1:]:
+        raise InputError(
+            f"{checkpoint.folder}: config.json has the dtype '{checkpoint.dtype}'; name one: {choices(types[1:])}"
+        )
+    return checkpoint.dtype
 
 
 def read_config(folder: Path) -> dict[str, Any]:

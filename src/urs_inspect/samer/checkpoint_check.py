@@ -1,14 +1,17 @@
 """Says whether a folder is a SaMer checkpoint, and exactly what is wrong if not; nothing is loaded."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from urs_inspect.errors import InputError
+from urs_inspect.errors import InputError, choices
+from urs_inspect.samer.backbone import backbone_faults
 from urs_inspect.samer.checkpoint import HEADS_FILE, Checkpoint, Layout, head_names, read_config, read_head_tensors
 from urs_inspect.samer.conversation import END_OF_TURN, Conversations
+from urs_inspect.samer.finite_weights import finite_faults, unscanned_types
 from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, head_faults, load_heads
+from urs_inspect.samer.heads_file import told_weights_at
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.tensor_file import read_header
 from urs_inspect.samer.weight_files import WeightFiles, find_weights, shortened_list
@@ -43,18 +46,20 @@ class Report:
     checkpoint: Checkpoint | None = None
 
 
-def check_checkpoint(folder: str | Path) -> Report:
+def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = False) -> Report:
     """Look at a folder.
 
     Args:
         folder: A SaMer checkpoint, as released or exported.
+        heads: Whether it must have heads; a backbone to train them on has none.
+        values: Whether every weight is read, to find NaN and infinity, not only the heads'; see `finite_faults`.
 
     Returns:
         What was found; bad input is a fault in it, never an exception.
     """
     folder, report = Path(folder).expanduser(), Report()
     if not folder.is_dir():
-        report.faults.append(f"{folder}: no such folder; expected a SaMer checkpoint")
+        report.faults.append(f"{folder}: no such folder; expected {'a SaMer checkpoint' if heads else 'a Llama'}")
         return report
     weights = _tried(report, lambda: find_weights(folder))
     if weights is None and (folder / "adapter_config.json").is_file():
@@ -63,14 +68,19 @@ def check_checkpoint(folder: str | Path) -> Report:
     usable = config is not None and _check_config(report, folder, config)
     if weights is not None:
         _describe_weights(report, weights)
-    layout = None if weights is None or config is None or not usable else _check_weights(report, weights, config)
+    layout = None
+    if weights is not None and config is not None and usable:
+        look = _check_weights if heads else _check_backbone
+        layout = look(report, weights, config)
     conversations = _tried(report, lambda: Conversations(folder))
     if conversations is not None:
         _tried(report, lambda: _check_conversations(report, conversations, config or {}))
     if weights is not None and config is not None and layout is not None and not report.faults:
-        _tried(report, lambda: _check_head_values(folder, layout, weights))
+        _tried(report, lambda: _check_head_values(report, folder, layout, weights))
         if not report.faults:
             report.checkpoint = Checkpoint(folder, layout, config, weights)
+    if weights is not None and values:
+        _tried(report, lambda: _check_values(report, weights))
     return report
 
 
@@ -121,7 +131,7 @@ def _check_weights(report: Report, weights: WeightFiles, config: Mapping[str, An
     faults = list(head_faults(found, config["hidden_size"]))
     if not faults:
         faults = _check_outputs(report, found, config)
-    faults.extend(_backbone_faults(shapes, config))
+    faults.extend(backbone_faults(shapes, config))
     report.faults.extend(f"{folder}: {fault}" for fault in faults)
     return None if faults else layout
 
@@ -164,43 +174,8 @@ def _check_outputs(report: Report, shapes: Mapping[str, tuple[int, ...]], config
     return []
 
 
-def _backbone_faults(shapes: Mapping[str, tuple[int, ...]], config: Mapping[str, Any]) -> Iterator[str]:
-    expected = backbone_shapes(config)
-    if missing := [name for name in expected if name not in shapes]:
-        yield f"{len(missing)} weights of the backbone are missing: {shortened_list(missing)}"
-    for name, shape in expected.items():
-        if name in shapes and shapes[name] != shape:
-            yield f"{name} has shape {shapes[name]}; expected {shape}, as config.json says"
-            return
-
-
-def backbone_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of a Llama's weights without its language head.
-
-    Args:
-        config: Its `config.json`.
-
-    Returns:
-        Tensor name -> shape.
-    """
-    hidden, between, heads = config["hidden_size"], config["intermediate_size"], config["num_attention_heads"]
-    width = config.get("head_dim") or hidden // heads
-    queries, keys = width * heads, width * (config.get("num_key_value_heads") or heads)
-    layer = {
-        "input_layernorm": (hidden,),
-        "self_attn.q_proj": (queries, hidden),
-        "self_attn.k_proj": (keys, hidden),
-        "self_attn.v_proj": (keys, hidden),
-        "self_attn.o_proj": (hidden, queries),
-        "post_attention_layernorm": (hidden,),
-        "mlp.gate_proj": (between, hidden),
-        "mlp.up_proj": (between, hidden),
-        "mlp.down_proj": (hidden, between),
-    }
-    shapes = {"model.embed_tokens.weight": (config["vocab_size"], hidden), "model.norm.weight": (hidden,)}
-    for number in range(config["num_hidden_layers"]):
-        shapes |= {f"model.layers.{number}.{name}.weight": shape for name, shape in layer.items()}
-    return shapes
+def _check_backbone(report: Report, weights: WeightFiles, config: Mapping[str, Any]) -> None:
+    report.faults.extend(f"{weights.folder}: {fault}" for fault in backbone_faults(weights.shapes, config))
 
 
 def _check_conversations(report: Report, conversations: Conversations, config: Mapping[str, Any]) -> None:
@@ -221,8 +196,21 @@ def _check_conversations(report: Report, conversations: Conversations, config: M
         report.notes.append("the template writes a query differently before a response; two passes are needed")
 
 
-def _check_head_values(folder: Path, layout: Layout, weights: WeightFiles) -> None:
+def _check_head_values(report: Report, folder: Path, layout: Layout, weights: WeightFiles) -> None:
+    if told := told_weights_at(folder):
+        report.looked_at["weights read at"] = told
     if layout == "exported":
         load_heads(folder / HEADS_FILE)
     else:
         read_head_tensors(weights)
+
+
+def _check_values(report: Report, weights: WeightFiles) -> None:
+    faults = list(finite_faults(weights))
+    report.faults.extend(fault for fault in faults if fault not in report.faults)
+    if faults:
+        report.checkpoint = None
+    else:
+        report.looked_at["values"] = "all finite"
+    if types := unscanned_types(weights):
+        report.notes.append(f"weights of the type {choices(types)} were not searched for NaN")

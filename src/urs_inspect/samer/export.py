@@ -4,14 +4,17 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from urs_inspect.errors import InputError
-from urs_inspect.samer.checkpoint import HEADS_FILE, Checkpoint, open_checkpoint
-from urs_inspect.samer.heads import save_heads
+from urs_inspect.samer.checkpoint import HEADS_FILE, open_checkpoint
+from urs_inspect.samer.heads import Heads, save_heads
+from urs_inspect.samer.heads_file import WEIGHTS_AT, told_weights_at
 from urs_inspect.samer.tensor_file import TensorEntry, header_bytes
-from urs_inspect.samer.weight_files import INDEX
+from urs_inspect.samer.weight_files import INDEX, WeightFiles
 
 # What a model's folder holds besides weights; anything else, such as a trainer's state, stays behind.
 _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "README*")
@@ -53,17 +56,52 @@ def export_checkpoint(source: str | Path, out: str | Path) -> Export:
     Raises:
         InputError: If the source is no SaMer checkpoint, or the target holds something.
     """
-    out = Path(out).expanduser()
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise InputError(f"{out}: already there; expected a new or an empty folder")
+    out = free_folder(out)
     checkpoint = open_checkpoint(source)
     if checkpoint.layout != "released":
         raise InputError(f"{source}: exported already; expected a checkpoint as released")
+    told = told_weights_at(checkpoint.folder)
+    texts = None if told is None else {WEIGHTS_AT: told}
+    return make_folder(out, checkpoint.weights, checkpoint.config, checkpoint.heads(), texts)
+
+
+def free_folder(out: str | Path) -> Path:
+    """The folder to make.
+
+    Raises:
+        InputError: If it holds something.
+    """
+    out = Path(out).expanduser()
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise InputError(f"{out}: already there; expected a new or an empty folder")
+    return out
+
+
+def make_folder(
+    out: Path, weights: WeightFiles, config: Mapping[str, Any], heads: Heads, texts: Mapping[str, str] | None
+) -> Export:
+    """Write an exported folder, whole or not at all.
+
+    Args:
+        out: Folder to make; must not exist, or be empty.
+        weights: Those of the backbone; tensors that are not a Llama's own are left out.
+        config: Its `config.json`.
+        heads: The heads.
+        texts: What the heads' file says of them.
+
+    Returns:
+        What was written.
+
+    Raises:
+        InputError: If it cannot be made.
+    """
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     try:
         unfinished.chmod(0o755)  # mkdtemp makes it private
-        kinds = _write(checkpoint, unfinished)
+        kinds = _write_backbone(weights, config, unfinished)
+        (unfinished / HEADS_FILE).parent.mkdir()
+        save_heads(heads, unfinished / HEADS_FILE, metadata=texts)
         try:
             unfinished.replace(out)
         except OSError as error:  # someone else made it meanwhile
@@ -76,10 +114,9 @@ def export_checkpoint(source: str | Path, out: str | Path) -> Export:
     return Export(out, out / HEADS_FILE, **names)
 
 
-def _write(checkpoint: Checkpoint, out: Path) -> dict[str, str]:
-    """Write everything; return for each weight file how it came about."""
-    _write_companions(checkpoint, out)
-    weights = checkpoint.weights
+def _write_backbone(weights: WeightFiles, config: Mapping[str, Any], out: Path) -> dict[str, str]:
+    """Write all but the heads; return for each weight file how it came about."""
+    _write_companions(weights.folder, config, out)
     kinds: dict[str, str] = {}
     for name in weights.names:
         held = [tensor for tensor, file in weights.files.items() if file == name]
@@ -90,25 +127,23 @@ def _write(checkpoint: Checkpoint, out: Path) -> dict[str, str]:
             _rewrite(weights.folder / name, out / name, [weights.entries[tensor] for tensor in kept])
             kinds[name] = "rewritten"
     if weights.indexed:
-        _write_index(checkpoint, out / INDEX)
-    (out / HEADS_FILE).parent.mkdir()
-    save_heads(checkpoint.heads(), out / HEADS_FILE)
+        _write_index(weights, out / INDEX)
     return kinds
 
 
-def _write_companions(checkpoint: Checkpoint, out: Path) -> None:
+def _write_companions(folder: Path, config: Mapping[str, Any], out: Path) -> None:
     for pattern in _COMPANIONS:
-        for path in checkpoint.folder.glob(pattern):
+        for path in folder.glob(pattern):
             if path.is_file() and path.name not in {INDEX, "config.json"}:
                 shutil.copyfile(path, out / path.name)
-    config = {**checkpoint.config, "architectures": ["LlamaModel"]}
-    config.pop("auto_map", None)
-    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    plain = {**config, "architectures": ["LlamaModel"]}
+    plain.pop("auto_map", None)
+    (out / "config.json").write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
 
 
-def _write_index(checkpoint: Checkpoint, path: Path) -> None:
-    kept = {tensor: name for tensor, name in checkpoint.weights.files.items() if tensor.startswith("model.")}
-    size = sum(checkpoint.weights.entries[tensor].size for tensor in kept)
+def _write_index(weights: WeightFiles, path: Path) -> None:
+    kept = {tensor: name for tensor, name in weights.files.items() if tensor.startswith("model.")}
+    size = sum(weights.entries[tensor].size for tensor in kept)
     content = {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))}
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 

@@ -138,9 +138,15 @@ def engine_facts(engine: Engine) -> dict[str, Any]:
     return {"engine": engine.name, **asdict(engine.spec)}
 
 
-def weights_of(kept: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-    """The weights in what `judgement_facts` gave."""
-    return [one["weights"] for one in kept if one.get("weights")]
+def pair_facts(kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a score of compared responses says of what is kept under `EVALUATIONS`.
+
+    Returns:
+        `weights` of each response that has any, and under `samer` how the engine was set up; empty if nothing is kept.
+    """
+    if not kept:
+        return {}
+    return {"weights": [one["weights"] for one in kept if one.get("weights")], "samer": kept[0]["samer"]}
 
 
 def _short(value: float) -> float:

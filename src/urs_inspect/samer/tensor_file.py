@@ -14,6 +14,7 @@ from urs_inspect.errors import InputError, choices
 
 Array: TypeAlias = NDArray[np.float32]
 
+_METADATA = "__metadata__"  # where the format keeps texts among the tensors
 _HEADER_LIMIT = 100_000_000  # bytes; the format's own limit
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
@@ -50,29 +51,30 @@ def read_header(path: Path) -> dict[str, TensorEntry]:
     Raises:
         InputError: If the file is no safetensors file, or shorter than its header says.
     """
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            first = file.read(8)
-            if first == b"version ":  # of the text that stands for a large file
-                raise InputError(f"{path}: a pointer of Git LFS, not the file itself; fetch it with `git lfs pull`")
-            length = int.from_bytes(first, "little")
-            if size < 8 or not 2 <= length <= min(_HEADER_LIMIT, size - 8):
-                raise InputError(f"{path}: not a safetensors file, or only its beginning ({size:,} bytes)")
-            header = json.loads(file.read(length))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: not a safetensors file (its header is not JSON)") from error
-    if not isinstance(header, dict):
-        raise InputError(f"{path}: not a safetensors file (its header is not a mapping)")
-    entries = {n: _entry(path, n, value, 8 + length) for n, value in header.items() if n != "__metadata__"}
-    end = max((entry.start + entry.size for entry in entries.values()), default=8 + length)
+    header, origin, size = _header(path)
+    entries = {name: _entry(path, name, value, origin) for name, value in header.items() if name != _METADATA}
+    end = max((entry.start + entry.size for entry in entries.values()), default=origin)
     if end > size:
         raise InputError(f"{path}: incomplete, {size:,} of {end:,} bytes are here; download it again")
     return entries
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """Read the texts in a safetensors file's header.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Key -> text; empty if there are none.
+
+    Raises:
+        InputError: If the file is no safetensors file, or holds something else in their place.
+    """
+    texts = _header(path)[0].get(_METADATA, {})
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise InputError(f"{path}: broken header at {_METADATA!r}; expected texts by name")
+    return texts
 
 
 def read_tensor(path: Path, entry: TensorEntry) -> Array:
@@ -124,7 +126,7 @@ def header_bytes(
     Returns:
         Length and header, padded to a multiple of 8 bytes as the format wants it.
     """
-    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    header: dict[str, Any] = {_METADATA: dict(metadata)} if metadata else {}
     start = 0
     for name, dtype, shape, size in tensors:
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, start + size]}
@@ -132,6 +134,29 @@ def header_bytes(
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int, int]:
+    """The header as it stands, the first byte after it, and the size of the file."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            first = file.read(8)
+            if first == b"version ":  # of the text that stands for a large file
+                raise InputError(f"{path}: a pointer of Git LFS, not the file itself; fetch it with `git lfs pull`")
+            length = int.from_bytes(first, "little")
+            if size < 8 or not 2 <= length <= min(_HEADER_LIMIT, size - 8):
+                raise InputError(f"{path}: not a safetensors file, or only its beginning ({size:,} bytes)")
+            header = json.loads(file.read(length))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not a safetensors file (its header is not JSON)") from error
+    if not isinstance(header, dict):
+        raise InputError(f"{path}: not a safetensors file (its header is not a mapping)")
+    return header, 8 + length, size
 
 
 def _entry(path: Path, name: str, value: Any, origin: int) -> TensorEntry:

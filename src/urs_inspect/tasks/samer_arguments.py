@@ -6,7 +6,8 @@ from typing import Any
 from urs_inspect.errors import InputError
 from urs_inspect.samer.engines.shared import EngineChoice
 
-_UNSET = ("auto", "response", "single", "shorten", None, None)
+_NAMES = "engine, weights_at, bos, overlong, max_length, folder, dtype"
+_UNSET = tuple(("auto", weights_at, "single", "shorten", None, None, "auto") for weights_at in (None, "response"))
 
 
 def samer_options(
@@ -19,6 +20,7 @@ def samer_options(
     overlong: object,
     max_length: object,
     folder: object,
+    dtype: object = "auto",
 ) -> dict[str, Any] | None:
     """Gather the arguments for the scorer `samer`, or for a solver that SaMer judges in.
 
@@ -27,11 +29,12 @@ def samer_options(
         condition: The argument that makes it take part, for errors, such as `judge=samer`.
         samer: Folder of a checkpoint, or address of a server.
         engine: `auto`, or the name of an engine.
-        weights_at: Where weights are read.
+        weights_at: Where weights are read, or None for where the heads say.
         bos: Start tokens.
         overlong: What happens to an item that does not fit.
         max_length: Most tokens, or None.
         folder: Tokeniser and heads of a server on another machine, or None.
+        dtype: `auto`, or the type that an engine in this process computes in.
 
     Returns:
         The arguments by name, `model` for `samer`; None if SaMer takes no part.
@@ -39,10 +42,10 @@ def samer_options(
     Raises:
         InputError: If SaMer takes part without a model, or an argument of SaMer is given although it does not.
     """
-    rest = (engine, weights_at, bos, overlong, max_length, folder)
+    rest = (engine, weights_at, bos, overlong, max_length, folder, dtype)
     if not wanted:
-        if samer is not None or rest != _UNSET:
-            name = "samer" if samer is not None else "engine, weights_at, bos, overlong, max_length, folder"
+        if samer is not None or rest not in _UNSET:
+            name = "samer" if samer is not None else _NAMES
             raise InputError(f"{name}: only with {condition}")
         return None
     if samer is None:

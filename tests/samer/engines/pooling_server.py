@@ -3,18 +3,14 @@
 import base64
 import hashlib
 import json
-import socket
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 
-from tests.servers import Response
+from tests.servers import LoopbackServer, Response
 from urs_inspect.samer.heads import Heads
 from urs_inspect.samer.tensor_file import Array
 
@@ -75,39 +71,38 @@ def fails(status: int, message: str = "scripted") -> Response:
     return says({"error": {"message": message, "type": "scripted", "code": status}}, status)
 
 
-class PoolingServer:
+class PoolingServer(LoopbackServer):
     """The server; `asked` holds the bodies of the requests to pool, in order of arrival."""
 
     def __init__(self, script: Script) -> None:
+        super().__init__()
         self.script = script
         self.models: Response | Callable[[int], Response] = says({"data": [{"id": "samer", "max_model_len": 512}]})
         self.asked: list[Body] = []
         self.keys: list[str | None] = []
         self.most_at_once = 0
-        self.trickle = 0.0
-        self.headers: dict[str, str] = {}
-        self.closing = threading.Event()
         self._at_once = 0
         self._greeted = 0
         self._lock = threading.Lock()
-        self._http = _Http(("127.0.0.1", 0), _Handler)
-        self._http.owner = self
-        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     @property
     def url(self) -> str:
         """Its address."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self.address
 
-    def greet(self) -> Response:
+    def get(self, path: str) -> Response:
         """Answer which models there are."""
+        if path != "/v1/models":
+            return fails(404)
         if isinstance(self.models, Response):
             return self.models
         self._greeted += 1
         return self.models(self._greeted - 1)
 
-    def pool(self, body: Body, key: str | None) -> Response:
-        """Note a request and answer it."""
+    def post(self, path: str, body: Body, key: str | None) -> Response:
+        """Note a request to pool and answer it."""
+        if path != "/pooling":
+            return fails(404)
         with self._lock:
             number = len(self.asked)
             self.asked.append(body)
@@ -115,77 +110,18 @@ class PoolingServer:
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         try:
-            response = self.script(number, body)
-            if response.delay:
-                self.closing.wait(response.delay)
-            return response
+            return self.delayed(self.script(number, body))
         finally:
             with self._lock:
                 self._at_once -= 1
-
-    def stop(self) -> None:
-        """End it; what hangs is let go."""
-        self.closing.set()
-        self._http.shutdown()
-        self._http.server_close()
 
 
 @contextmanager
 def pooling_server(script: Script) -> Iterator[PoolingServer]:
     """Run a server until the block ends."""
     server = PoolingServer(script)
+    server.start()
     try:
         yield server
     finally:
         server.stop()
-
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-    owner: PoolingServer
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing about clients that gave up waiting."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Http
-
-    def do_GET(self) -> None:
-        found = self.path == "/v1/models"
-        self._send(self.server.owner.greet() if found else fails(404))
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path != "/pooling":
-            self._send(fails(404))
-            return
-        self._send(self.server.owner.pool(body, self.headers["Authorization"]))
-
-    def _send(self, response: Response) -> None:
-        if response.drop:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        owner = self.server.owner
-        self.close_connection = response.missing > 0
-        self.send_response(response.status)
-        self.send_header("Content-Length", str(len(response.body)))
-        for name, value in owner.headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if owner.trickle and self.command == "POST":
-            for byte in response.body:
-                self.wfile.write(bytes([byte]))
-                time.sleep(owner.trickle)
-                if owner.closing.is_set():
-                    return
-        self.wfile.write(response.body[: len(response.body) - response.missing])
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""

@@ -76,6 +76,7 @@ def test_a_named_engine_is_taken(fake: dict[str, list[Made]], tmp_path: Path, na
         ("here/nowhere", {}, "no such folder; expected a checkpoint's folder or a server's address"),
         ("http://h", {"speed": 9}, "engine 'server' has no option 'speed'; allowed: bos, max_length"),
         ("http://h", {"bos": "triple"}, "bos 'triple'; allowed: single, double"),
+        ("http://h", {"dtype": "float32"}, "engine 'server' has no option 'dtype'"),
     ],
 )
 def test_what_does_not_fit(
@@ -90,8 +91,16 @@ def test_all_engines_know_the_same_readings() -> None:
     import inspect
 
     for name in engine_names():
-        names = set(inspect.signature(registry._factory(name)).parameters)
-        assert {"samer", "weights_at", "bos", "max_length", "overlong"} <= names, name
+        parameters = inspect.signature(registry._factory(name)).parameters
+        assert {"samer", "weights_at", "bos", "max_length", "overlong"} <= set(parameters), name
+        assert parameters["weights_at"].default is None, name  # the heads' file is asked
+        assert ("dtype" in parameters) == (name != "server"), name
+
+
+@pytest.mark.parametrize("engine", ["vllm", "plugin", "transformers"])
+def test_a_type_that_is_unknown_is_refused_before_anything_is_loaded(small: Path, engine: str) -> None:
+    with pytest.raises(InputError, match="dtype 'half'; allowed: auto, float32, bfloat16, float16"):
+        load_engine(str(small), engine=engine, dtype="half")
 
 
 @pytest.mark.parametrize(("package", "extra"), [("torch", "samer"), ("transformers", "samer")])

@@ -14,7 +14,7 @@ from tests.samer.stubs import Opening, StubEngine
 from urs_inspect.errors import InputError
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shared
-from urs_inspect.samer.engines.shared import AT_ONCE, EngineChoice, check_engine, shared_engine
+from urs_inspect.samer.engines.shared import AT_ONCE, EngineChoice, check_engine, close_engines, shared_engine
 
 
 @pytest.fixture
@@ -77,6 +77,53 @@ def test_an_engine_that_cannot_be_opened_is_a_failure_and_is_tried_once_a_run(
     assert len(tries) == 2  # the next run may be luckier
 
 
+def test_all_engines_are_closed_even_if_one_cannot_be(
+    tmp_path: Path, stub_engine: Callable[..., Opening], caplog: pytest.LogCaptureFixture
+) -> None:
+    opening = stub_engine()
+
+    async def refuse() -> None:
+        raise RuntimeError("stuck")
+
+    async def main() -> None:
+        for weights_at in ("query", "response", None):
+            await shared_engine(choice(tmp_path, weights_at=weights_at))
+        opening.made[0].close = refuse  # type: ignore[method-assign]
+        await close_engines()
+        await close_engines()
+
+    anyio.run(main)
+    assert [engine.closed for engine in opening.made] == [0, 1, 1]
+    assert "could not be closed: RuntimeError: stuck" in caplog.text
+    assert not shared._open
+
+
+def test_after_closing_an_engine_is_opened_anew(opening: Opening, tmp_path: Path) -> None:
+    async def main() -> None:
+        await shared_engine(choice(tmp_path))
+        await close_engines()
+        await shared_engine(choice(tmp_path))
+
+    anyio.run(main)
+    assert [engine.closed for engine in opening.made] == [1, 0]
+
+
+def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
+    opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(shared, "_told", [])
+    shared.when_used(lambda: told.append(len(opening.made)))
+
+    async def main() -> None:
+        for _ in range(3):
+            await shared_engine(choice(tmp_path))
+
+    anyio.run(main)
+    anyio.run(main)
+    assert told == [0, 1]
+
+
 # ## Checked before a run
 
 
@@ -93,6 +140,7 @@ def test_a_folder_is_checked_and_not_loaded(small: Path) -> None:
         ({"engine": "transformers", "bos": "none"}, "bos 'none'; allowed: single, double"),
         ({"engine": "transformers", "overlong": "cut"}, "overlong 'cut'; allowed: shorten, error"),
         ({"engine": "transformers", "max_length": 513}, "max_length 513; allowed are 1 to 512"),
+        ({"engine": "transformers", "dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
         ({"engine": "transformers", "folder": "x"}, "engine 'transformers' has no option 'folder'"),
         ({"engine": "server"}, "does not fit engine 'server'"),
     ],
@@ -101,6 +149,13 @@ def test_an_option_that_cannot_be_is_refused(options: dict[str, Any], said: str,
     with pytest.raises(InputError) as caught:
         check_engine(EngineChoice(str(small), **options))
     assert said in str(caught.value)
+
+
+def test_only_what_was_given_is_handed_on() -> None:
+    """An engine has its own default for the rest, and a server no option `dtype` at all."""
+    assert EngineChoice("http://h").options() == {"bos": "single", "overlong": "shorten"}
+    given = {"weights_at": "query", "bos": "double", "overlong": "error", "max_length": 9, "dtype": "float32"}
+    assert EngineChoice("x", **given).options() == given  # type: ignore[arg-type]
 
 
 def test_a_package_that_is_missing_is_named(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +199,8 @@ def test_a_server_is_asked_what_it_is_and_its_requests_are_limited(small: Path) 
     with pooling_server(step_script(eot, 64)) as server:
         wanted = EngineChoice(server.url, folder=str(small))
         check_engine(wanted, concurrency)
-        assert len(server.asked) == 1  # the probe
+        check_engine(wanted, concurrency)
+        assert len(server.asked) == 1  # the probe, once however many want to know
 
         async def ask() -> object:
             engine = await shared_engine(wanted)
@@ -155,6 +211,21 @@ def test_a_server_is_asked_what_it_is_and_its_requests_are_limited(small: Path) 
 
         assert isinstance(asyncio.run(ask()), Scored)
     assert seen == [(f"samer/{server.url}", AT_ONCE)]
+
+
+def test_a_server_is_asked_again_after_a_while(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(shared, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("urs_inspect.samer.engines.server_probe.sleep", lambda seconds: None)
+    with pooling_server(step_script(Conversations(small).end_of_turn, 64)) as server:
+        wanted = EngineChoice(server.url, folder=str(small))
+        for passed, asked in ((0, 1), (20, 1), (21, 2)):
+            clock[0] += passed
+            check_engine(wanted)
+            assert len(server.asked) == asked
+    clock[0] += 60
+    with pytest.raises(InputError, match="no vLLM server answers"):
+        check_engine(wanted)
 
 
 def test_a_server_that_is_down_is_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

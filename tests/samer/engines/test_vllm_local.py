@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.conftest import SMALL
 from tests.samer.engines.pooling_server import plugin_rows, step_rows, vector
+from tests.samer.test_heads_file import saying
 from urs_inspect.errors import InputError
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.engines.protocol import EngineFailure, EngineSpec, QueryResponse, Scored
@@ -56,7 +58,7 @@ class FakeVllm:
         self.poison: tuple[int, ...] | None = None
         self.spoiled: tuple[int, ...] | None = None
         self.broken: str | None = None
-        self.freed = 0
+        self.freed: list[str] = []
         self.entered = threading.Event()
         self.release = threading.Event()
         self.release.set()
@@ -68,6 +70,7 @@ class FakeVllm:
         if self.broken:
             raise ValueError(self.broken)
         self.arguments = arguments
+        self.llm_engine = SimpleNamespace(engine_core=SimpleNamespace(shutdown=lambda: self.freed.append("engine")))
         return self
 
     def encode(self, prompts: Sequence[dict[str, Any]], **options: Any) -> list[Any]:
@@ -88,7 +91,7 @@ class FakeVllm:
         return [SimpleNamespace(outputs=SimpleNamespace(data=Tensor(array))) for array in arrays]
 
     def free(self) -> None:
-        self.freed += 1
+        self.freed.append("memory")
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +281,7 @@ def test_close_frees_once_and_then_items_fail(folder: Path, fake: FakeVllm) -> N
     opened = engine(folder)
     anyio.run(opened.close)
     anyio.run(opened.close)
-    assert fake.freed == 1
+    assert fake.freed == ["engine", "memory"]
     [outcome] = anyio.run(opened.score, ITEMS[:1])
     assert isinstance(outcome, EngineFailure)
     assert "closed" in outcome.detail
@@ -294,3 +297,30 @@ def test_load_engine_exports_a_released_folder_once(folder: Path, fake: FakeVllm
     assert fake.arguments["model"] == exported
     load_engine(exported, engine="vllm")
     assert fake.arguments["model"] == exported
+
+
+@pytest.mark.parametrize("kind", ["vllm", "plugin"])
+@pytest.mark.parametrize("stored", ["float32", "bfloat16"])
+def test_the_checkpoints_type_is_kept_unless_another_is_named(
+    fake: FakeVllm, tmp_path: Path, kind: str, stored: str
+) -> None:
+    """vLLM's own `auto` would make float16 of float32."""
+    folder = tiny_checkpoint(tmp_path / "m", dtype=stored, inner_widths=SMALL)
+    opened = load_engine(str(folder), engine=kind)
+    assert fake.arguments["dtype"] == opened.spec.dtype == stored
+    opened = load_engine(str(folder), engine=kind, dtype="float16")
+    assert fake.arguments["dtype"] == opened.spec.dtype == "float16"
+
+
+def test_heads_are_read_where_they_were_trained(fake: FakeVllm, tmp_path: Path) -> None:
+    """An export keeps what the heads say; a user's word counts more."""
+    folder = saying(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
+    opened = load_engine(str(folder), engine="vllm")
+    assert opened.spec.weights_at == "query"
+    assert load_engine(str(folder), engine="vllm", weights_at="response").spec.weights_at == "response"
+    checkpoint = open_checkpoint(folder)
+    encoded = checkpoint.conversations().encode("q", "r", 512)
+    [found] = anyio.run(opened.score, [QueryResponse("q", "r")])
+    assert isinstance(found, Scored)
+    weighed = checkpoint.heads().weigh(vector(encoded.query_ids, HIDDEN)[None])[0]
+    np.testing.assert_allclose(found.raw.weights, weighed, rtol=1e-5, atol=1e-5)

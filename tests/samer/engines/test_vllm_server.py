@@ -1,4 +1,5 @@
 import base64
+import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -23,6 +24,7 @@ from tests.samer.engines.pooling_server import (
     step_script,
     vector,
 )
+from tests.samer.test_heads_file import saying
 from tests.servers import Response
 from urs_inspect.errors import InputError
 from urs_inspect.samer.checkpoint import open_checkpoint
@@ -389,6 +391,18 @@ def test_the_folder_of_a_server_on_this_machine(folder: Path, conversations: Con
             server.models = says({"data": [model("samer", root=root)]})
             with pytest.raises(InputError, match="say where its tokenizer and heads are: folder=DIR"):
                 open_server(EngineSpec(server.url))
+
+
+def test_heads_are_read_where_their_file_says(conversations: Conversations, folder: Path, tmp_path: Path) -> None:
+    told = saying(Path(shutil.copytree(folder, tmp_path / "told")), "query")
+    with pooling_server(step_script(conversations.end_of_turn, HIDDEN)) as server:
+        read = [
+            open_server(EngineSpec(server.url), folder=told, weights_at=wanted)
+            for wanted in (None, "response", "query")
+        ]
+        assert [one.spec.weights_at for one in read] == ["query", "response", "query"]
+        assert [one.pooling.weights_at for one in read] == ["query", "response", "query"]  # type: ignore[attr-defined]
+        assert open_server(EngineSpec(server.url), folder=folder).spec.weights_at == "response"
 
 
 def test_a_name_among_several_models(folder: Path, conversations: Conversations) -> None:

@@ -12,8 +12,9 @@ from tests.samer.training.made import learnable
 from urs_inspect.errors import InputError
 from urs_inspect.samer.heads import HEAD_KEYS, Heads
 from urs_inspect.samer.neural.losses import PAPER, RELEASED, LossSpec
-from urs_inspect.samer.neural.trainer import EpochRecord, Trained, TrainingSpec, rate, train
+from urs_inspect.samer.neural.trainer import Trained, TrainingSpec, train
 from urs_inspect.samer.training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
+from urs_inspect.samer.training.epochs import EpochRecord
 
 QUICK = TrainingSpec(epochs=12, predictor_epochs=4, learning_rate=3e-3, narrowing=32, patience=None, batch=16)
 FIT, HELD = np.arange(90), np.arange(90, 120)
@@ -110,16 +111,6 @@ def test_every_epoch_is_told():
     told: list[EpochRecord] = []
     found = trained(replace(QUICK, epochs=2, predictor_epochs=1), on_epoch=told.append)
     assert tuple(told) == found.history and len(told) == 3
-
-
-def test_the_rate_rises_and_falls():
-    # 20 steps, 10 % of them rising: 1/2, 1, then half a cosine over 18.
-    rates = [rate(step, 20, 0.1) for step in range(20)]
-    assert rates[:3] == [0.5, 1.0, 1.0]
-    assert rates[11] == pytest.approx(0.5)
-    assert sorted(rates[1:], reverse=True) == rates[1:]
-    assert rate(20, 20, 0.1) == pytest.approx(0)
-    assert rate(0, 1, 0.0) == 1
 
 
 def test_the_paper_is_the_default():

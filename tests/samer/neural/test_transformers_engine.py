@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.samer.checkpoints import CHAT_TEMPLATE, EOT, tiny_checkpoint, write_tokenizer
+from tests.samer.conftest import SMALL
 from tests.samer.reference import Reference
+from tests.samer.test_heads_file import Copied, saying
 from urs_inspect.errors import InputError
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, load_engine
 from urs_inspect.samer.evaluation import evaluate
@@ -139,6 +141,24 @@ def test_bfloat16_is_near_and_its_heads_are_exact(released: Path) -> None:
     assert_equal(rounded, exact, 0.5)
     assert np.abs(rounded[0].raw.scores - exact[0].raw.scores).max() > TOLERANCE
     assert rounded[0].raw.scores.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("stored", "wanted", "settled"),
+    [("float32", "auto", "float32"), ("bfloat16", "auto", "float32"), ("bfloat16", "bfloat16", "bfloat16")],
+)
+def test_the_type_that_was_settled_is_in_the_spec(tmp_path: Path, stored: str, wanted: str, settled: str) -> None:
+    folder = tiny_checkpoint(tmp_path / "m", dtype=stored, inner_widths=SMALL)
+    engine = load_engine(str(folder), engine="transformers", device="cpu", dtype=wanted)
+    assert engine.spec.dtype == settled
+
+
+def test_heads_are_read_where_they_were_trained_unless_a_user_says_otherwise(copied: Copied) -> None:
+    folder = saying(copied("m"), "query")
+    trained, other = run(folder, ITEMS), run(folder, ITEMS, weights_at="response")
+    assert_equal(trained, run(folder, ITEMS, weights_at="query"), 0)
+    assert np.abs(trained[0].raw.weights - other[0].raw.weights).max() > 100 * TOLERANCE
+    assert load_engine(str(folder), engine="transformers").spec.weights_at == "query"
 
 
 def test_a_model_that_gives_nan_fails_and_never_scores(released: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,10 @@
 """Balancing and the filter by agreement."""
 
-import math
-
 import pytest
 
 from tests.samer.training.made import pair
 from urs_inspect.errors import InputError
-from urs_inspect.samer.training import balance, mean_agreement
+from urs_inspect.samer.training import balance
 
 PAIRS = [pair(number, scenario="chitchat" if number % 3 else "roleplay") for number in range(30)]
 
@@ -31,11 +29,3 @@ def test_the_choice_depends_on_seed_and_id_alone():
 def test_impossible_bounds_are_refused(least: int, most: int):
     with pytest.raises(InputError, match="a scenario; allowed"):
         balance(PAIRS, least=least, most=most)
-
-
-def test_agreement_counts_ties_as_a_winner():
-    # a-a and tie-tie agree, b-tie does not: 2 of 3.
-    assert mean_agreement(["a", "tie", "b"], ["a", "tie", "tie"]) == pytest.approx(2 / 3)
-    assert math.isnan(mean_agreement([], []))
-    with pytest.raises(ValueError, match="1 annotated winners, 0 known ones"):
-        mean_agreement(["a"], [])

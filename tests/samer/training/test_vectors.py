@@ -8,7 +8,8 @@ import pytest
 
 from tests.samer.training.made import Memory, pair
 from urs_inspect.errors import InputError
-from urs_inspect.samer.training import TextEmbedder, fill_cache, pair_vectors
+from urs_inspect.samer.training import PairVectors, TextEmbedder, fill_cache, pair_vectors
+from urs_inspect.samer.training.vectors import unit_scale
 
 
 class Lengths:
@@ -91,3 +92,11 @@ def test_a_query_is_not_mistaken_for_a_response():
     cache = Memory()
     fill_cache(odd, TextEmbedder(Lengths()), cache)
     assert len(cache.kept) == 2 + 4
+
+
+def test_scaled_vectors_have_a_mean_square_of_one():
+    # Queries 1 and 3, both responses 3: mean squares (1 + 9) / 2 = 5, 9 and 9, whose mean is 23 / 3.
+    table = np.array([[1.0], [3.0]], np.float32)
+    given = PairVectors(table, np.array([0, 1]), np.array([[1, 1], [1, 1]]))
+    assert unit_scale(given) == pytest.approx((3 / 23) ** 0.5)
+    assert unit_scale(PairVectors(table * 0, given.queries, given.responses)) == 1

@@ -3,6 +3,7 @@
 import click
 
 from urs_inspect.cli.samer.annotate import annotate
+from urs_inspect.cli.samer.assemble import assemble
 from urs_inspect.cli.samer.check import check
 from urs_inspect.cli.samer.embed import embed
 from urs_inspect.cli.samer.export import export
@@ -16,7 +17,7 @@ def samer() -> None:
     """SaMer: check and export checkpoints, score, and make your own."""
 
 
-for _command in (annotate, check, embed, export, score, train, weights):
+for _command in (annotate, assemble, check, embed, export, score, train, weights):
     samer.add_command(_command)
 
 __all__ = ["samer"]

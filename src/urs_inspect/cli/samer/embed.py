@@ -49,10 +49,11 @@ def embed(data: Path, backbone: str, layout: str, dtype: str) -> None:
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer.training import read_training
 
-    console = Console()
+    console = Console(soft_wrap=True)
     pairs = read_training(data, load_taxonomy())
     cache, computed = filled_cache(pairs, load_embedder(backbone, layout, dtype), console)
-    console.print(f"{computed} items computed; {len(cache)} vectors of width {cache.width} in {cache.folder}")
+    found = f"{computed} items computed; {len(cache)} vectors of width {cache.width} in {cache.folder}"
+    console.print(found, markup=False, highlight=False)
 
 
 def load_embedder(backbone: str, layout: str, dtype: str) -> "PairEmbedder":

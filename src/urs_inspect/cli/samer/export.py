@@ -1,8 +1,13 @@
 """`urs-inspect samer export`: a backbone's folder for stock vLLM, with the heads beside it."""
 
+from typing import TYPE_CHECKING
+
 import click
 from rich.console import Console
 from rich.markup import escape
+
+if TYPE_CHECKING:
+    from urs_inspect.samer.export import Export
 
 
 @click.command()
@@ -12,8 +17,11 @@ def export(source: str, out: str) -> None:
     """Divide the released checkpoint in DIR: a Llama for stock vLLM in the new folder OUT, the heads below it."""
     from urs_inspect.samer.export import export_checkpoint
 
-    done = export_checkpoint(source, out)
-    console = Console(soft_wrap=True)
+    print_export(export_checkpoint(source, out), Console(soft_wrap=True))
+
+
+def print_export(done: "Export", console: Console) -> None:
+    """Print what was written and how."""
     console.print(f"backbone:  {escape(str(done.folder))}", highlight=False)
     console.print(f"heads:     {escape(str(done.heads))}", highlight=False)
     for what, names in (("linked", done.linked), ("rewritten", done.rewritten), ("copied", done.copied)):

@@ -1,7 +1,10 @@
 """`urs-inspect samer train`: heads from labelled pairs."""
 
 import json
+import math
+import shlex
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +13,16 @@ from rich.console import Console
 
 from urs_inspect.cli.samer.embed import BACKBONE, DTYPE, LAYOUT, filled_cache, load_embedder, neural
 from urs_inspect.errors import InputError
+from urs_inspect.samer.assembly import HEADS_NAME
+from urs_inspect.samer.heads_file import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 
 if TYPE_CHECKING:
-    from urs_inspect.samer.training import Accuracy
+    from collections.abc import Mapping, Sequence
 
-HEADS, REPORT, CURVES = "heads.safetensors", "training.json", "curves.svg"
+    from urs_inspect.samer.training.epochs import EpochRecord
+
+REPORT, CURVES = "training.json", "curves.svg"
+VIZ = "pip install 'urs-inspect[viz]'"
 
 
 @click.command()
@@ -41,41 +49,57 @@ def train(
 ) -> None:
     """Train heads on the pairs in DATA (training format); missing vectors are computed first.
 
-    OUT gets heads.safetensors, training.json (settings, curves, accuracy) and curves.svg (with matplotlib).
+    OUT gets heads.safetensors, training.json (settings, curves, accuracy) and curves.svg (with matplotlib). Heads on a
+    Llama become a model that can be used by `samer assemble BACKBONE OUT MODEL`; no engine runs those on an embedding
+    model.
     """
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer.heads import save_heads
-    from urs_inspect.samer.training import label_pairs, pair_vectors, read_training, split_off
+    from urs_inspect.samer.training import check_split, label_pairs, pair_vectors, read_training, split_off
 
-    console = Console()
+    console = Console(soft_wrap=True, highlight=False)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: already there; --out must be a new or empty directory")
     trainer, spec = neural("trainer"), _spec(given)
     taxonomy = load_taxonomy()
     pairs = read_training(data, taxonomy)
-    embedder = load_embedder(backbone, layout, dtype)
-    cache, _ = filled_cache(pairs, embedder, console)
+    labels = label_pairs(pairs, taxonomy.dimensions)
     fit, held = split_off(
         [pair.prompt for pair in pairs], held_out, strata=[pair.scenario for pair in pairs], seed=given["seed"]
     )
-    console.print(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both", highlight=False)
+    check_split(labels, fit, held)  # before vectors are computed, which takes the most time
+    if find_spec("matplotlib") is None:
+        console.print(f"no picture of the learning curves will be drawn, without matplotlib: {VIZ}", markup=False)
+    embedder = load_embedder(backbone, layout, dtype)
+    cache, _ = filled_cache(pairs, embedder, console)
+    console.print(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
     trained = trainer.train(
         pair_vectors(pairs, cache),
-        label_pairs(pairs, taxonomy.dimensions),
+        labels,
         fit=fit,
         held_out=held,
         spec=spec,
         device=device,
-        on_epoch=lambda record: console.print(_line(record), highlight=False),
+        on_epoch=lambda record: console.print(_line(record)),
     )
     out.mkdir(parents=True, exist_ok=True)
-    facts = {"backbone": embedder.name, "weights_at": spec.loss.weights_at, "taxonomy": taxonomy.version}
-    save_heads(trained.heads, out / HEADS, metadata=facts)
+    facts = {**embedder.facts, WEIGHTS_AT: spec.loss.weights_at, "taxonomy": taxonomy.version}
+    save_heads(trained.heads, out / HEADS_NAME, metadata=facts)
     report = {**facts, "data": str(data.name), "pairs": len(pairs), "best_epoch": trained.best_epoch}
     report |= {"settings": asdict(spec), "history": [asdict(record) for record in trained.history]}
     (out / REPORT).write_text(json.dumps(_finite(report), indent=1) + "\n", encoding="utf-8")
     _draw(trained.history, out / CURVES, console)
-    console.print(f"Heads of epoch {trained.best_epoch} in {out}. Use them with weights_at={spec.loss.weights_at}.")
+    console.print(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={spec.loss.weights_at}.", markup=False)
+    console.print(_how_to_use(backbone, out, embedder.facts), markup=False)
+
+
+def _how_to_use(backbone: str, out: Path, facts: "Mapping[str, str]") -> str:
+    if BACKBONE_FINGERPRINT not in facts:
+        return f"No engine runs heads on '{backbone}'; in Python: urs_inspect.samer.training.predict_pairs."
+    return (
+        f"To use them: urs-inspect samer assemble {shlex.quote(backbone)} {shlex.quote(str(out))} MODEL, then --model "
+        f"MODEL --dtype {facts[BACKBONE_DTYPE]}."
+    )
 
 
 def _spec(given: dict[str, Any]) -> Any:
@@ -85,19 +109,25 @@ def _spec(given: dict[str, Any]) -> Any:
     return neural("trainer").TrainingSpec(loss=loss, **options)
 
 
-def _line(record: Any) -> str:
+def _line(record: "EpochRecord") -> str:
     start = f"{record.phase} epoch {record.epoch}: loss {record.loss:.3f}"
-    held: Accuracy | None = record.held_out
-    return start if held is None else f"{start}; held out: overall {held.overall:.1%}, dimensions {held.dimensions:.1%}"
+    held = record.held_out
+    if held is None:
+        return start
+    return f"{start}; held out: overall {_percent(held.overall)}, dimensions {_percent(held.dimensions)}"
 
 
-def _draw(history: Any, path: Path, console: Console) -> None:
+def _percent(share: float) -> str:
+    return "no labels" if math.isnan(share) else f"{share:.1%}"
+
+
+def _draw(history: "Sequence[EpochRecord]", path: Path, console: Console) -> None:
     from urs_inspect.reports.learning_curves import draw_learning_curves
 
     try:
         draw_learning_curves(history, path)
-    except InputError as error:  # a picture is no reason to lose the heads
-        console.print(f"no picture: {error}", highlight=False)
+    except Exception as error:  # a picture is no reason to lose what was trained
+        console.print(f"no picture: {error}", markup=False)
 
 
 def _finite(value: Any) -> Any:

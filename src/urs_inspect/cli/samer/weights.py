@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,8 @@ from rich.table import Table
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from urs_inspect.reports.samer_weights import ScenarioWeights
 
 
@@ -20,9 +23,12 @@ if TYPE_CHECKING:
 @click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="Dimensions to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print all dimensions as JSON.")
 def weights(logs: tuple[str, ...], top: int, as_json: bool) -> None:
-    """Show the mean weight of each dimension by scenario in LOGS scored with SaMer (Figure 4 of its paper)."""
+    """Show the mean weight of each dimension by scenario in LOGS scored with SaMer (Figure 4 of its paper).
+
+    Models, and ways of running one, have a table each.
+    """
     from urs_inspect.reports import finished_logs
-    from urs_inspect.reports.samer_weights import read_weights
+    from urs_inspect.reports.samer_weights import differing, read_weights
 
     found = read_weights(finished_logs(logs))
     if not found:
@@ -30,14 +36,24 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=1))
         return
-    Console().print(weights_table(found, top))
+    console, names = Console(), differing(found)
+    for _, group in groupby(found, key=lambda one: one.samer):
+        rows = list(group)
+        console.print(_heading(rows[0].samer, names), style="italic", markup=False, highlight=False, soft_wrap=True)
+        console.print(weights_table(rows, top))
+
+
+def _heading(samer: "Mapping[str, str]", names: "list[str]") -> str:
+    """Which model it was: its name, where it reads weights, and the settings in which it differs from the others."""
+    said = [f"{name} {samer.get(name, 'not said')}" for name in dict.fromkeys(["model", "weights_at", *names])]
+    return f"Mean weight in %, the largest first: {', '.join(said) if samer else 'model not said'}"
 
 
 def weights_table(found: "list[ScenarioWeights]", top: int) -> Table:
-    """One row a scenario, its heaviest dimensions with mean weights in percent."""
-    table = Table(title="Mean weight in %, the largest first", title_justify="left")
-    table.add_column("scenario", overflow="fold")
-    table.add_column("responses", justify="right")
+    """One row a scenario of one model, its heaviest dimensions with mean weights in percent."""
+    table = Table()
+    table.add_column("scenario", overflow="fold", min_width=min(24, max(len(one.scenario) for one in found)))
+    table.add_column("responses", justify="right", no_wrap=True)
     table.add_column("dimensions", overflow="fold")
     for one in found:
         shown = [f"{name} {100 * weight:.1f}" for name, weight in list(one.weights.items())[:top]]

@@ -1,22 +1,22 @@
 """From what a user writes to an engine of vLLM: opens the checkpoint, exports it where stock vLLM needs that."""
 
 import hashlib
-import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from urs_inspect.errors import InputError
-from urs_inspect.samer.checkpoint import Checkpoint, fitting_length, open_checkpoint
+from urs_inspect.samer.cache_folder import cache_folder
+from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines.protocol import Engine, EngineSpec
 from urs_inspect.samer.engines.vllm_local import open_plugin, open_step
 from urs_inspect.samer.engines.vllm_server import ServerOptions, open_server
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.export import export_checkpoint
+from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.heads_file import settled_weights_at
 
 _SERVER_LENGTH = 8192  # of the published model; a server's own limit, if less, counts
 
@@ -24,9 +24,9 @@ _SERVER_LENGTH = 8192  # of the published model; a server's own limit, if less, 
 def make_vllm(
     samer: str,
     *,
-    weights_at: WeightsAt = "response",
+    weights_at: WeightsAt | None = None,
     bos: Bos = "single",
-    dtype: str = "auto",
+    dtype: Dtype = "auto",
     max_length: int | None = None,
     overlong: Overlong = "shorten",
     **vllm: Any,
@@ -35,9 +35,9 @@ def make_vllm(
 
     Args:
         samer: Folder of a checkpoint; a released one is exported into the cache first, which links its large files.
-        weights_at: Where the weighter reads.
+        weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
-        dtype: Type of the backbone's numbers, as vLLM names it.
+        dtype: Type that the backbone computes in; `auto`: that of the checkpoint's weights.
         max_length: Most tokens of query + response; the model's own limit if not given.
         overlong: What happens to a longer one.
         **vllm: More arguments of `vllm.LLM`.
@@ -49,16 +49,16 @@ def make_vllm(
         InputError: If the folder or an option cannot be used.
     """
     checkpoint = open_checkpoint(samer)
-    spec = EngineSpec(samer, weights_at, bos, dtype, fitting_length(checkpoint, max_length), overlong)
+    spec = _spec(checkpoint, samer, weights_at, bos, dtype, max_length, overlong)
     return open_step(spec, checkpoint.conversations(), checkpoint.heads(), exported_folder(checkpoint), vllm)
 
 
 def make_plugin(
     samer: str,
     *,
-    weights_at: WeightsAt = "response",
+    weights_at: WeightsAt | None = None,
     bos: Bos = "single",
-    dtype: str = "auto",
+    dtype: Dtype = "auto",
     max_length: int | None = None,
     overlong: Overlong = "shorten",
     **vllm: Any,
@@ -71,7 +71,7 @@ def make_plugin(
     checkpoint = open_checkpoint(samer)
     if checkpoint.layout != "released":
         raise InputError(f"{samer}: an exported folder; engine 'plugin' expects a checkpoint as released")
-    spec = EngineSpec(samer, weights_at, bos, dtype, fitting_length(checkpoint, max_length), overlong)
+    spec = _spec(checkpoint, samer, weights_at, bos, dtype, max_length, overlong)
     dimensions = checkpoint.heads().dimensions
     return open_plugin(spec, checkpoint.conversations(), checkpoint.folder, dimensions, vllm)
 
@@ -79,7 +79,7 @@ def make_plugin(
 def make_server(
     samer: str,
     *,
-    weights_at: WeightsAt = "response",
+    weights_at: WeightsAt | None = None,
     bos: Bos = "single",
     max_length: int | None = None,
     overlong: Overlong = "shorten",
@@ -93,7 +93,7 @@ def make_server(
 
     Args:
         samer: Its address.
-        weights_at: Where the weighter reads.
+        weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
         max_length: Most tokens of query + response; the server's limit, at most 8192, if not given.
         overlong: What happens to a longer one.
@@ -111,25 +111,54 @@ def make_server(
     """
     if max_length is not None and max_length < 1:
         raise InputError(f"max_length {max_length}; expected 1 or more")
-    spec = EngineSpec(samer, weights_at, bos, "as served", max_length or _SERVER_LENGTH, overlong)
+    spec = EngineSpec(samer, "response", bos, "as served", max_length or _SERVER_LENGTH, overlong)
     options = ServerOptions(timeout, attempts, connections)
-    return open_server(spec, options, folder=None if folder is None else Path(folder).expanduser(), served=served)
+    where = None if folder is None else Path(folder).expanduser()
+    return open_server(spec, options, folder=where, served=served, weights_at=weights_at)
+
+
+def _spec(
+    checkpoint: Checkpoint,
+    samer: str,
+    weights_at: WeightsAt | None,
+    bos: Bos,
+    dtype: Dtype,
+    max_length: int | None,
+    overlong: Overlong,
+) -> EngineSpec:
+    reads = settled_weights_at(checkpoint.folder, weights_at)
+    length = fitting_length(checkpoint, max_length)
+    return EngineSpec(samer, reads, bos, settled_dtype(checkpoint, dtype), length, overlong)
 
 
 def exported_folder(checkpoint: Checkpoint) -> Path:
-    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in the cache."""
+    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in the cache.
+
+    An export appears in the cache as a whole. Of several processes that make the same one, the first to be done has
+    made it, and the others take that.
+
+    Raises:
+        InputError: If it cannot be exported.
+    """
     if checkpoint.layout == "exported":
         return checkpoint.folder
-    chosen = os.environ.get("URS_INSPECT_CACHE_DIR")
-    cache = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
-    out = cache / "samer" / _fingerprint(checkpoint)
-    if not (out / "config.json").is_file():
-        export_checkpoint(checkpoint.folder, out)
+    out = cache_folder() / _export_name(checkpoint)
+    made = out / "config.json"
+    if not made.is_file():
+        try:
+            export_checkpoint(checkpoint.folder, out)
+        except InputError:
+            if not made.is_file():
+                raise
     return out
 
 
-def _fingerprint(checkpoint: Checkpoint) -> str:
-    """A name that changes whenever a file of the folder does."""
-    files = sorted(path for path in checkpoint.folder.iterdir() if path.is_file())
-    stamps = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    return hashlib.sha256(repr((checkpoint.folder.resolve(), stamps)).encode()).hexdigest()[:16]
+def _export_name(checkpoint: Checkpoint) -> str:
+    """A name that changes with what the folder holds, and with the files that its export would link."""
+    files = [(checkpoint.folder / name).stat() for name in checkpoint.weights.names]
+    place = (
+        str(checkpoint.folder.resolve()),
+        fingerprint(checkpoint.folder),
+        [(one.st_dev, one.st_ino) for one in files],
+    )
+    return hashlib.sha256(repr(place).encode()).hexdigest()[:16]

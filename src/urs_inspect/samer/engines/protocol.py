@@ -61,7 +61,7 @@ class EngineSpec:
         model: Folder or address of the model.
         weights_at: Where the weighter reads.
         bos: Whether the text starts with the template's start token alone, or with one more.
-        dtype: Type of the backbone's numbers.
+        dtype: Type that the backbone computes in, as the engine settled it; `as served` by a server.
         max_length: Most tokens of query + response.
         overlong: What happens to a longer one.
     """

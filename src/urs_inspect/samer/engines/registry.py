@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from urs_inspect.errors import InputError, choices
+from urs_inspect.samer.checkpoint import Dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines.protocol import Engine
 from urs_inspect.samer.evaluation import WeightsAt
@@ -27,7 +28,12 @@ _INSTALL = {
     "transformers": "pip install 'urs-inspect[samer]'",
     "tokenizers": "pip install 'urs-inspect[samer]'",
 }
-_VALUES = {"weights_at": get_args(WeightsAt), "bos": get_args(Bos), "overlong": get_args(Overlong)}
+_VALUES = {
+    "weights_at": get_args(WeightsAt),
+    "bos": get_args(Bos),
+    "overlong": get_args(Overlong),
+    "dtype": get_args(Dtype),
+}
 _registered: dict[str, Callable[..., Engine]] = {}
 _LOG = getLogger(__name__)
 
@@ -108,7 +114,7 @@ def _check_options(name: str, make: Callable[..., Engine], options: Mapping[str,
     if (unknown := [option for option in options if option not in allowed]) and not passes_on:
         raise InputError(f"engine '{name}' has no option '{unknown[0]}'; allowed: {choices(allowed)}")
     for option, values in _VALUES.items():
-        if option in options and options[option] not in values:
+        if options.get(option) is not None and options[option] not in values:
             raise InputError(f"{option} '{options[option]}'; allowed: {choices(values)}")
 
 

@@ -5,6 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
+from logging import getLogger
+from time import monotonic
 from typing import Any, TypeVar
 
 import anyio
@@ -12,7 +14,7 @@ from anyio import to_thread
 from anyio.lowlevel import RunVar
 
 from urs_inspect.errors import InputError
-from urs_inspect.samer.checkpoint import fitting_length, open_checkpoint
+from urs_inspect.samer.checkpoint import Dtype, fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure
 from urs_inspect.samer.engines.registry import engine_for, load_engine, missing_package
@@ -24,6 +26,8 @@ Concurrency = Callable[[str, int], AbstractAsyncContextManager[Any]]
 AT_ONCE = 32
 """Requests to a server at once."""
 
+_FRESH = 30.0  # seconds in which a server that was asked what it is need not be asked again
+_LOG = getLogger(__name__)
 _T = TypeVar("_T")
 _NEEDS = {"vllm": "vllm", "plugin": "vllm"}
 
@@ -35,20 +39,22 @@ class EngineChoice:
     Attributes:
         model: Folder of a checkpoint, or address of a server.
         engine: `auto`, or the name of an engine.
-        weights_at: Where the weighter reads.
+        weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
         overlong: What happens to an item that does not fit.
         max_length: Most tokens of query + response; the model's own limit if not given.
         folder: For a server on another machine: a folder with its tokeniser and heads.
+        dtype: Type that the backbone of an engine in this process computes in; a server chooses its own.
     """
 
     model: str
     engine: str = "auto"
-    weights_at: WeightsAt = "response"
+    weights_at: WeightsAt | None = None
     bos: Bos = "single"
     overlong: Overlong = "shorten"
     max_length: int | None = None
     folder: str | None = None
+    dtype: Dtype = "auto"
 
     def __post_init__(self) -> None:
         for name in ("model", "engine", "folder"):
@@ -66,12 +72,16 @@ class EngineChoice:
 
     def options(self) -> dict[str, Any]:
         """Options for `load_engine`; those that are not given are left to the engine."""
-        given = asdict(self)
-        return {name: value for name, value in given.items() if name not in {"model", "engine"} and value is not None}
+        given = {name: value for name, value in asdict(self).items() if name not in {"model", "engine"}}
+        if self.dtype == "auto":
+            del given["dtype"]  # a server has no such option
+        return {name: value for name, value in given.items() if value is not None}
 
 
 _open: dict[EngineChoice, Engine] = {}
+_asked: dict[EngineChoice, float] = {}
 _failed: dict[EngineChoice, EngineFailure] = {}
+_told: list[Callable[[], None]] = []
 _used: RunVar[set[EngineChoice]] = RunVar("samer-engines-used")
 _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 
@@ -79,7 +89,8 @@ _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 def check_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -> None:
     """Refuse, before a run, an engine that could only fail in it.
 
-    A server is asked what it is; of a checkpoint's folder headers and heads are read, and no weights are loaded.
+    A server is asked what it is, once for all who want to know within half a minute; of a checkpoint's folder headers
+    and heads are read, and no weights are loaded.
 
     Args:
         choice: The engine.
@@ -94,17 +105,21 @@ def check_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -
     if package is not None and find_spec(package) is None:
         raise missing_package(f"engine '{name}'", ImportError(name=package))
     if choice.is_server:
-        _open[choice] = _load(choice, concurrency)  # asking is all that opening takes
+        if choice not in _open or monotonic() - _asked.get(choice, -_FRESH) > _FRESH:
+            _open[choice] = _load(choice, concurrency)  # asking is all that opening takes
+            _asked[choice] = monotonic()
     elif name in {"transformers", *_NEEDS}:
-        fitting_length(open_checkpoint(choice.model), choice.max_length)
+        checkpoint = open_checkpoint(choice.model)
+        fitting_length(checkpoint, choice.max_length)
+        settled_dtype(checkpoint, choice.dtype)
 
 
 async def shared_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -> Engine | EngineFailure:
     """The engine of a choice, opened in a thread if nobody has opened it yet.
 
-    Engines that earlier runs of this process opened and this one has not used are closed first, since two models seldom
-    fit on one GPU. An engine that cannot be opened is not tried again before `check_engine` has been
-    called again.
+    An engine stays open until `close_engines`. Those that earlier runs of this process left open and this one has not
+    used are closed first, since two models seldom fit on one GPU. An engine that cannot be opened is not tried again
+    before `check_engine` has been called again.
 
     Args:
         choice: The engine.
@@ -117,7 +132,10 @@ async def shared_engine(choice: EngineChoice, concurrency: Concurrency | None = 
     async with _of_loop(_turn, anyio.Lock):
         if choice in _failed:
             return _failed[choice]
-        used.add(choice)
+        if choice not in used:
+            used.add(choice)
+            for tell in _told:
+                tell()
         if choice not in _open:
             await _close_others(used)
             try:
@@ -129,9 +147,29 @@ async def shared_engine(choice: EngineChoice, concurrency: Concurrency | None = 
         return _open[choice]
 
 
+async def close_engines() -> None:
+    """Close all engines that are open. Who asks for one again gets a new one."""
+    await _close(list(_open))
+
+
+def when_used(tell: Callable[[], None]) -> None:
+    """Have something called when an event loop is about to use an engine for the first time.
+
+    The harness's side sees to it there that engines are closed when the run ends, which this side knows nothing of.
+    """
+    _told.append(tell)
+
+
 async def _close_others(used: set[EngineChoice]) -> None:
-    for choice in [choice for choice in _open if choice not in used]:
-        await _open.pop(choice).close()
+    await _close([choice for choice in _open if choice not in used])
+
+
+async def _close(choices: list[EngineChoice]) -> None:
+    for choice in choices:
+        try:
+            await _open.pop(choice).close()
+        except Exception as error:  # the others are to be closed all the same
+            _LOG.warning(f"samer: {choice.model}: the engine could not be closed: {type(error).__name__}: {error}")
 
 
 def _load(choice: EngineChoice, concurrency: Concurrency | None) -> Engine:

@@ -1,6 +1,7 @@
 """vLLM in this process: stock with STEP pooling and the heads outside, or with the plugin and the heads inside."""
 
 import gc
+import multiprocessing
 import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,7 +65,7 @@ class VllmEngine:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="samer-vllm")
         self._llm: Any = None
         try:
-            self._llm = self._thread.submit(build).result()
+            self._thread.submit(self._start, build).result()
         except BaseException:
             self._thread.shutdown()
             raise
@@ -82,10 +83,18 @@ class VllmEngine:
             self._thread.submit(self._free).result()
             self._thread.shutdown()
 
+    def _start(self, build: Callable[[], Any]) -> None:
+        self._llm = build()  # not through the thread's result, which would keep it alive
+
     def _free(self) -> None:
+        # To forget the engine is not enough: vLLM hides what it loaded from the collector of garbage.
+        core = getattr(getattr(self._llm, "llm_engine", None), "engine_core", None)
         self._llm = None
+        if core is not None:
+            core.shutdown()
         gc.collect()
         import_module("vllm.distributed").cleanup_dist_env_and_memory()
+        multiprocessing.active_children()  # which also buries those that have ended
 
     def _run(self, items: Sequence[QueryResponse]) -> list[Outcome]:
         if self._llm is None:

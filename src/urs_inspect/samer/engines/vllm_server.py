@@ -9,6 +9,8 @@ With the plugin, where this package is installed beside vLLM, on a released fold
 
     vllm serve RELEASED --runner pooling --hf-overrides '{"architectures": ["SaMerForRewardModeling"]}'
         --pooler-config '{"task": "token_classify"}'
+
+A server computes weights of float32 in float16 unless it is started with `--dtype float32`.
 """
 
 import os
@@ -32,6 +34,8 @@ from urs_inspect.samer.engines.pooling import Pooling, ReplyError
 from urs_inspect.samer.engines.pooling_api import base_address, decoded, failure, may_pass, pooling_body, read_replies
 from urs_inspect.samer.engines.protocol import EngineSpec, QueryResponse
 from urs_inspect.samer.engines.server_probe import find_pooling, own_folder, served_model
+from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer.heads_file import settled_weights_at
 from urs_inspect.samer.tensor_file import Array
 
 Connections = Callable[[], AbstractAsyncContextManager[Any]]
@@ -71,6 +75,10 @@ class ServerEngine:
         pooling: How the server pools, and what that means.
         served: Name of the model on the server.
         options: How to talk to it.
+
+    Attributes:
+        served: As given.
+        folder: Where tokeniser and heads come from.
     """
 
     name = "server"
@@ -79,7 +87,8 @@ class ServerEngine:
         self, spec: EngineSpec, conversations: Conversations, pooling: Pooling, served: str, options: ServerOptions
     ) -> None:
         self.spec, self.pooling = spec, pooling
-        self._conversations, self._served, self._options = conversations, served, options
+        self._conversations, self._options = conversations, options
+        self.served, self.folder = served, conversations.folder
         # One for each event loop: a connection belongs to the loop that opened it.
         self._client: RunVar[httpx.AsyncClient] = RunVar(f"samer-client-{id(self)}")
         self._gate: RunVar[anyio.Semaphore] = RunVar(f"samer-gate-{id(self)}")
@@ -106,7 +115,7 @@ class ServerEngine:
 
     async def _rows(self, encoded: Encoded) -> Array | ReplyError:
         prompts = self.pooling.prompts(encoded)
-        body = pooling_body(self._served, prompts, self.pooling.task)
+        body = pooling_body(self.served, prompts, self.pooling.task)
         try:
             async with self._connection():
                 reply = await self._post(body)
@@ -162,16 +171,23 @@ class ServerEngine:
 
 
 def open_server(
-    spec: EngineSpec, options: ServerOptions | None = None, *, folder: Path | None = None, served: str | None = None
+    spec: EngineSpec,
+    options: ServerOptions | None = None,
+    *,
+    folder: Path | None = None,
+    served: str | None = None,
+    weights_at: WeightsAt | None = None,
 ) -> ServerEngine:
     """Ask a server what it is, and set up an engine for it.
 
     Args:
-        spec: How to set it up; `spec.model` is the address, `spec.max_length` is lowered to the server's.
+        spec: How to set it up; `spec.model` is the address, `spec.max_length` is lowered to the server's, and
+            `spec.weights_at` counts where neither `weights_at` nor the heads' file in the folder says anything.
         options: How to talk to it.
         folder: Tokeniser, and the heads unless the server has the plugin: a released or exported folder; the weights of
             an exported one need not be there. For a server on this machine its own folder is the default.
         served: Name of the model on the server; the only one if not given.
+        weights_at: Where the user wants the weighter to read.
 
     Returns:
         The engine; a conversation was already sent and its reply checked.
@@ -187,7 +203,8 @@ def open_server(
         conversations = Conversations(folder)
         limit = entry.get("max_model_len")
         longest = min(spec.max_length, limit) if isinstance(limit, int) and limit > 0 else spec.max_length
-        spec = replace(spec, model=url, max_length=longest)
+        reads = settled_weights_at(folder, weights_at, spec.weights_at)
+        spec = replace(spec, model=url, max_length=longest, weights_at=reads)
         pooling = find_pooling(client, spec, conversations, folder, str(entry["id"]))
     return ServerEngine(spec, conversations, pooling, str(entry["id"]), options)
 

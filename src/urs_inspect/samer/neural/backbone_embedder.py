@@ -1,22 +1,23 @@
 """Vectors of a Llama backbone for training: both positions of a query with its response out of one pass."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from transformers import LlamaModel
 
 from urs_inspect.errors import InputError
-from urs_inspect.samer.checkpoint import read_config
+from urs_inspect.samer.checkpoint import open_backbone
 from urs_inspect.samer.conversation import Conversations
+from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.heads_file import BACKBONE, BACKBONE_DTYPE, BACKBONE_FINGERPRINT
+from urs_inspect.samer.neural.backbone import load_backbone
 from urs_inspect.samer.neural.transformers_engine import batches
 from urs_inspect.samer.tensor_file import Array
 from urs_inspect.samer.training.vectors import Vectors
 
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_DTYPES = ("float32", "bfloat16")
+_SHOWN = 32  # digits of a fingerprint
 _TOKENS = {"cpu": 4096, "cuda": 32768}
 
 
@@ -41,18 +42,17 @@ class BackboneEmbedder:
     ) -> None:
         if dtype not in _DTYPES:
             raise InputError(f"dtype '{dtype}'; allowed: {', '.join(_DTYPES)}")
-        config = read_config(folder)
-        if config.get("model_type") != "llama":
-            raise InputError(f"backbone {folder}: model_type is {config.get('model_type')!r}; expected 'llama'")
-        limit = int(config.get("max_position_embeddings", 0)) or 8192
+        limit = int(open_backbone(folder)["max_position_embeddings"])
         if max_length is not None and not 1 <= max_length <= limit:
             raise InputError(f"max_length {max_length}; allowed are 1 to {limit}, the model's limit")
         self._length = max_length or limit
         self._device = device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
         self._conversations = Conversations(folder)
-        self._model = _load(folder, _DTYPES[dtype], self._device)
-        # The path says nothing about the weights, so that the stamp of the files has to.
-        self.name = f"samer/{_stamp(folder)}/{dtype}/{self._length}"
+        # The path says nothing about the weights; heads, which it may hold as well, make no vectors.
+        known = fingerprint(folder, heads=False)
+        self.name = f"samer/{known[:_SHOWN]}/{dtype}/{self._length}"
+        self.facts: Mapping[str, str] = {BACKBONE: self.name, BACKBONE_FINGERPRINT: known, BACKBONE_DTYPE: dtype}
+        self._model = load_backbone(folder, dtype, self._device)
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors at the last tokens of each query and of each query with its response, shape (n, h) each."""
@@ -82,21 +82,3 @@ class BackboneEmbedder:
         padded = torch.tensor([[*ids, *[0] * (longest - len(ids))] for ids in sequences], device=self._device)
         states: Array = self._model(input_ids=padded, use_cache=False).last_hidden_state.float().cpu().numpy()
         return states
-
-
-def _load(folder: Path, dtype: torch.dtype, device: str) -> LlamaModel:
-    model: Any = LlamaModel.from_pretrained(
-        folder, dtype=dtype, use_safetensors=True, local_files_only=True, trust_remote_code=False
-    )
-    loaded: LlamaModel = model.eval().requires_grad_(False).to(device)
-    return loaded
-
-
-def _stamp(folder: Path) -> str:
-    """Changes with the names and sizes of the weights and with the configuration."""
-    digest = hashlib.sha256((folder / "config.json").read_bytes())
-    for path in sorted(folder.glob("*.safetensors")):
-        digest.update(f"{path.name} {path.stat().st_size}".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(1 << 16))  # the header, and the first of the numbers
-    return digest.hexdigest()[:16]

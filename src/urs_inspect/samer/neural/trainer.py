@@ -12,9 +12,11 @@ from urs_inspect.errors import InputError
 from urs_inspect.samer.heads import PUBLISHED_WIDTHS, Heads
 from urs_inspect.samer.neural.heads_module import DROPOUT, HeadsModule, as_tensor
 from urs_inspect.samer.neural.losses import PAPER, Losses, LossSpec, PairLogits, samer_loss, selection_loss
-from urs_inspect.samer.training.pairs import ABSENT, PairLabels
+from urs_inspect.samer.neural.optimiser import Optimiser
+from urs_inspect.samer.training.epochs import EpochRecord
+from urs_inspect.samer.training.pairs import ABSENT, PairLabels, check_split
 from urs_inspect.samer.training.predictions import Accuracy, accuracy, predict_pairs
-from urs_inspect.samer.training.vectors import PairVectors, Rows
+from urs_inspect.samer.training.vectors import PairVectors, Rows, unit_scale
 
 
 @dataclass(frozen=True)
@@ -48,29 +50,6 @@ class TrainingSpec:
     patience: int | None = 2
     narrowing: int = 1
     seed: int = 0
-
-
-@dataclass(frozen=True)
-class EpochRecord:
-    """One epoch.
-
-    Attributes:
-        epoch: Its number from 1; of the predictor's own epochs, counted from 1 as well.
-        phase: `predictor` or `joint`.
-        loss: Mean loss over the steps.
-        selection: Mean of the predictor's loss.
-        dimensions: Mean of the loss on dimensions; NaN in the predictor's phase.
-        overall: Mean of the overall loss, likewise.
-        held_out: Accuracy on held-out pairs after the epoch; None if there are none, or in the predictor's phase.
-    """
-
-    epoch: int
-    phase: str
-    loss: float
-    selection: float
-    dimensions: float = math.nan
-    overall: float = math.nan
-    held_out: Accuracy | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +98,17 @@ def train(
         The heads.
 
     Raises:
-        InputError: If a setting is out of range, or no pair to fit has a label.
+        InputError: If a setting is out of range, or the labels are of no use; see `check_split`.
     """
     spec = spec or TrainingSpec()
-    _check(spec, labels, fit)
+    _check(spec)
+    check_split(labels, fit, held_out)
     with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
         torch.manual_seed(spec.seed)
         return _Trainer(vectors, labels, fit, held_out, spec, device, on_epoch).run()
 
 
-def _check(spec: TrainingSpec, labels: PairLabels, fit: Rows) -> None:
+def _check(spec: TrainingSpec) -> None:
     for name, value, least in (
         ("epochs", spec.epochs, 1),
         ("predictor_epochs", spec.predictor_epochs, 0),
@@ -139,8 +119,6 @@ def _check(spec: TrainingSpec, labels: PairLabels, fit: Rows) -> None:
             raise InputError(f"{name}: {value}; allowed: {least} or more")
     if not spec.learning_rate > 0 or not 0 <= spec.dropout < 1 or not 0 <= spec.warmup < 1:
         raise InputError("learning_rate must be above 0, dropout and warmup from 0 to below 1")
-    if not len(fit) or not bool((labels.take(fit).dimensions != ABSENT).any()):
-        raise InputError("no pair to fit has a label on a dimension")
 
 
 class _Trainer:
@@ -160,7 +138,7 @@ class _Trainer:
         widths = {head: [max(1, width // spec.narrowing) for width in w] for head, w in PUBLISHED_WIDTHS.items()}
         dimensions = labels.dimensions.shape[1]
         self._heads = HeadsModule(vectors.hidden_size, dimensions, widths=widths, dropout=spec.dropout).to(device)
-        self._scale = _unit_scale(vectors.take(fit[:1024]))
+        self._scale = unit_scale(vectors.take(fit[:1024]))
         self._random = np.random.default_rng(spec.seed)
         self._history: list[EpochRecord] = []
 
@@ -168,11 +146,11 @@ class _Trainer:
         spec = self._spec
         if spec.predictor_epochs:
             self._warm_up()
-        optimiser, schedule = self._optimiser(self._heads, spec.epochs)
+        optimiser = self._optimiser(self._heads, spec.epochs)
         best: tuple[float, int, Heads] | None = None
         for epoch in range(1, spec.epochs + 1):
             sums = np.zeros(4)
-            for losses in self._steps(optimiser, schedule):
+            for losses in self._steps(optimiser):
                 sums += [part.item() for part in (losses.total, losses.selection, losses.dimensions, losses.overall)]
             heads = self._heads.export(self._scale)
             loss, selection, dimensions, overall = (sums / self._steps_an_epoch).tolist()
@@ -188,7 +166,7 @@ class _Trainer:
 
     def _warm_up(self) -> None:
         """The predictor by itself, on Equation 1."""
-        optimiser, schedule = self._optimiser(self._heads.dimpred_layer, self._spec.predictor_epochs)
+        optimiser = self._optimiser(self._heads.dimpred_layer, self._spec.predictor_epochs)
         for epoch in range(1, self._spec.predictor_epochs + 1):
             total = 0.0
             self._heads.train()
@@ -196,12 +174,12 @@ class _Trainer:
                 queries = self._tensors(rows)[0]
                 known = as_tensor(self._labels.take(rows).dimensions != ABSENT, self._device)
                 loss = selection_loss(self._heads.select(queries), known, self._spec.loss)
-                _step(loss, optimiser, schedule)
+                optimiser.step(loss)
                 total += loss.item()
             mean = total / self._steps_an_epoch
             self._note(EpochRecord(epoch, "predictor", mean, mean))
 
-    def _steps(self, optimiser: torch.optim.Optimizer, schedule: torch.optim.lr_scheduler.LambdaLR) -> Iterator[Losses]:
+    def _steps(self, optimiser: Optimiser) -> Iterator[Losses]:
         self._heads.train()
         for rows in self._batches():
             labels = self._labels.take(rows)
@@ -209,7 +187,7 @@ class _Trainer:
                 as_tensor(codes.astype(np.int64), self._device) for codes in (labels.overall, labels.dimensions)
             )
             losses = samer_loss(self._forward(*self._tensors(rows)), overall, dimensions, self._spec.loss)
-            _step(losses.total, optimiser, schedule)
+            optimiser.step(losses.total)
             yield losses
 
     def _forward(self, queries: Tensor, first: Tensor, second: Tensor) -> PairLogits:
@@ -235,14 +213,16 @@ class _Trainer:
     def _steps_an_epoch(self) -> int:
         return math.ceil(len(self._fit) / self._spec.batch)
 
-    def _optimiser(self, module: nn.Module, epochs: int) -> tuple[torch.optim.AdamW, torch.optim.lr_scheduler.LambdaLR]:
+    def _optimiser(self, module: nn.Module, epochs: int) -> Optimiser:
         spec = self._spec
-        optimiser = torch.optim.AdamW(
-            module.parameters(), lr=spec.learning_rate, betas=spec.betas, weight_decay=spec.weight_decay
+        return Optimiser(
+            module,
+            epochs * self._steps_an_epoch,
+            learning_rate=spec.learning_rate,
+            betas=spec.betas,
+            weight_decay=spec.weight_decay,
+            warmup=spec.warmup,
         )
-        steps = epochs * self._steps_an_epoch
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: rate(step, steps, spec.warmup))
-        return optimiser, schedule
 
     def _measure(self, heads: Heads) -> Accuracy | None:
         if self._held_out is None:
@@ -254,37 +234,3 @@ class _Trainer:
         self._history.append(record)
         if self._tell:
             self._tell(record)
-
-
-def rate(step: int, steps: int, warmup: float) -> float:
-    """Share of the highest learning rate at a step: a linear rise, then half a cosine down to 0.
-
-    Args:
-        step: The step, from 0.
-        steps: Number of steps.
-        warmup: Share of them that rise.
-
-    Returns:
-        0 to 1.
-    """
-    rising = math.ceil(warmup * steps)
-    if step < rising:
-        return (step + 1) / rising
-    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
-
-
-def _step(loss: Tensor, optimiser: torch.optim.Optimizer, schedule: torch.optim.lr_scheduler.LambdaLR) -> None:
-    optimiser.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimiser.step()
-    schedule.step()
-
-
-def _unit_scale(vectors: PairVectors) -> float:
-    """What makes the mean square of the vectors' numbers 1, as the layers' initial weights expect.
-
-    Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
-    """
-    squares = [float(np.square(part, dtype=np.float64).mean()) for part in vectors.gather()]
-    mean = sum(squares) / len(squares)
-    return 1 / math.sqrt(mean) if mean > 0 else 1.0

@@ -1,32 +1,25 @@
 """SaMer on torch and transformers, for a CPU or a GPU without vLLM: one pass per item, heads at two positions only."""
 
+import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
 from transformers import LlamaModel
-from transformers.utils import logging as transformers_logging
 
-from urs_inspect.errors import InputError, choices
-from urs_inspect.samer.checkpoint import Checkpoint, fitting_length, open_checkpoint
+from urs_inspect.errors import InputError
+from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.conversation import Bos, Encoded, Overlong
 from urs_inspect.samer.engines.batching import Batching, Outcome
 from urs_inspect.samer.engines.encoding import encode_all
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure, EngineSpec, QueryResponse, Scored
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
+from urs_inspect.samer.heads_file import settled_weights_at
+from urs_inspect.samer.neural.backbone import load_backbone
 from urs_inspect.samer.tensor_file import Array
 
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _CPU_TOKENS, _GPU_TOKENS = 4096, 32768
 _PADDING = 0  # any token: attention is causal, so nothing before the padding sees it
-
-
-class _Backbone(LlamaModel):  # type: ignore[no-untyped-call]
-    """A Llama that takes the heads beside its weights for granted."""
-
-    _keys_to_ignore_on_load_unexpected = [r"^score\.", r"^lm_head\."]  # noqa: RUF012 - as the base class has it
 
 
 class TransformersEngine:
@@ -44,7 +37,7 @@ class TransformersEngine:
     def __init__(self, checkpoint: Checkpoint, spec: EngineSpec, device: str, batch_tokens: int) -> None:
         self.spec, self._device, self._batch_tokens = spec, device, batch_tokens
         self._heads, self._conversations = checkpoint.heads(), checkpoint.conversations()
-        self._model: LlamaModel | None = _load_backbone(checkpoint, spec.dtype, device)
+        self._model: LlamaModel | None = load_backbone(checkpoint.folder, spec.dtype, device)
         self._batching = Batching(self._run)
 
     async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
@@ -52,8 +45,10 @@ class TransformersEngine:
         return await self._batching.score(items)
 
     async def close(self) -> None:
-        """Drop the model."""
+        """Free the model and its memory."""
         self._model = None
+        gc.collect()
+        torch.cuda.empty_cache()
 
     def _run(self, items: Sequence[QueryResponse]) -> list[Outcome]:
         encoded = encode_all(self._conversations, self.spec, items)
@@ -97,9 +92,9 @@ class TransformersEngine:
 def make_transformers(
     samer: str,
     *,
-    weights_at: WeightsAt = "response",
+    weights_at: WeightsAt | None = None,
     bos: Bos = "single",
-    dtype: str = "auto",
+    dtype: Dtype = "auto",
     max_length: int | None = None,
     overlong: Overlong = "shorten",
     device: str = "auto",
@@ -109,9 +104,9 @@ def make_transformers(
 
     Args:
         samer: Folder of a checkpoint, as released or exported.
-        weights_at: Where the weighter reads.
+        weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
-        dtype: Type of the backbone's numbers; `auto`: the checkpoint's on a GPU, float32 on a CPU. Heads are float32.
+        dtype: Type that the backbone computes in; `auto`: that of the checkpoint's weights on a GPU, float32 on a CPU.
         max_length: Most tokens of query + response; the model's own limit if not given.
         overlong: What happens to a longer one.
         device: Torch device; `auto`: a GPU if there is one.
@@ -125,13 +120,11 @@ def make_transformers(
     """
     checkpoint = open_checkpoint(samer)
     device = _usable_device(device)
-    if dtype == "auto":
-        dtype = "float32" if device == "cpu" else checkpoint.dtype
-    if dtype not in _DTYPES:
-        raise InputError(f"dtype '{dtype}'; allowed: auto, {choices(_DTYPES)}")
+    settled = "float32" if dtype == "auto" and device == "cpu" else settled_dtype(checkpoint, dtype)
     if batch_tokens is not None and batch_tokens < 1:
         raise InputError(f"batch_tokens {batch_tokens}; expected 1 or more")
-    spec = EngineSpec(str(samer), weights_at, bos, dtype, fitting_length(checkpoint, max_length), overlong)
+    reads = settled_weights_at(checkpoint.folder, weights_at)
+    spec = EngineSpec(str(samer), reads, bos, settled, fitting_length(checkpoint, max_length), overlong)
     tokens = batch_tokens or (_CPU_TOKENS if device == "cpu" else _GPU_TOKENS)
     return TransformersEngine(checkpoint, spec, device, tokens)
 
@@ -183,29 +176,3 @@ def _outcome(raw: RawOutputs, encoded: Encoded) -> Outcome:
     if not all(np.isfinite(values).all() for values in (raw.scores, raw.gates, raw.weights)):
         return EngineFailure("not_finite", "the model gave NaN or infinity")
     return Scored(raw, encoded.shortened, len(encoded.ids))
-
-
-def _load_backbone(checkpoint: Checkpoint, dtype: str, device: str) -> LlamaModel:
-    with _no_progress_bar():
-        model: Any = _Backbone.from_pretrained(
-            checkpoint.folder,
-            dtype=_DTYPES[dtype],
-            attn_implementation="sdpa",
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-        )
-    loaded: LlamaModel = model.eval().requires_grad_(False).to(device)
-    return loaded
-
-
-@contextmanager
-def _no_progress_bar() -> Iterator[None]:
-    """Only the command line shows progress."""
-    shown = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        if shown:
-            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,10 +1,10 @@
 """What heads are trained on: labelled pairs, their vectors, and how predictions are held against labels."""
 
 from urs_inspect.samer.training.folds import fold_numbers, split_off
-from urs_inspect.samer.training.pairs import ABSENT, PairLabels, Preference, TrainingPair, label_pairs
+from urs_inspect.samer.training.pairs import ABSENT, PairLabels, Preference, TrainingPair, check_split, label_pairs
 from urs_inspect.samer.training.predictions import Accuracy, PairPredictions, accuracy, predict_pairs
 from urs_inspect.samer.training.records import read_training, write_training
-from urs_inspect.samer.training.selection import Balance, balance, mean_agreement
+from urs_inspect.samer.training.selection import Balance, balance
 from urs_inspect.samer.training.vectors import PairEmbedder, PairVectors, TextEmbedder, fill_cache, pair_vectors
 
 __all__ = [
@@ -20,10 +20,10 @@ __all__ = [
     "TrainingPair",
     "accuracy",
     "balance",
+    "check_split",
     "fill_cache",
     "fold_numbers",
     "label_pairs",
-    "mean_agreement",
     "pair_vectors",
     "predict_pairs",
     "read_training",

@@ -97,5 +97,28 @@ def label_pairs(pairs: Sequence[TrainingPair], dimensions: Sequence[str]) -> Pai
     return PairLabels(overall, labels)
 
 
+def check_split(labels: PairLabels, fit: npt.NDArray[np.intp], held_out: npt.NDArray[np.intp] | None) -> None:
+    """Refuse a split from which nothing could be learnt, or by which no epoch could be chosen.
+
+    Args:
+        labels: Of n pairs.
+        fit: Rows of the pairs to learn from.
+        held_out: Rows of the pairs by which the best epoch is chosen; None or empty if none shall be.
+
+    Raises:
+        InputError: If no pair to fit has a label on a dimension, or no held-out pair has any label but ties.
+    """
+    if not len(fit) or not bool((labels.take(fit).dimensions != ABSENT).any()):
+        raise InputError("no pair to fit has a label on a dimension")
+    if held_out is None or not len(held_out):
+        return
+    held = labels.take(held_out)
+    if not bool((abs(held.overall) == 1).any() or (abs(held.dimensions) == 1).any()):
+        raise InputError(
+            f"none of the {len(held_out)} held-out pairs has a label that is no tie, and by these the best epoch is "
+            "chosen; hold out more, or others by another seed, or none"
+        )
+
+
 def _swap(codes: Codes) -> Codes:
     return np.where(codes == ABSENT, codes, -codes).astype(np.int8)

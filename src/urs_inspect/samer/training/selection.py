@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from urs_inspect.errors import InputError
-from urs_inspect.samer.training.pairs import Preference, TrainingPair
+from urs_inspect.samer.training.pairs import TrainingPair
 
 
 @dataclass(frozen=True)
@@ -63,20 +63,3 @@ def balance(pairs: Sequence[TrainingPair], *, least: int = 2000, most: int = 550
         least=least,
         most=most,
     )
-
-
-def mean_agreement(annotated: Sequence[Preference], known: Sequence[Preference]) -> float:
-    """Share of pairs whose annotated overall winner is the known one, ties included (SaMer paper, section A2: 78 %).
-
-    Args:
-        annotated: Overall winners as annotated, n.
-        known: Overall winners as people said, n.
-
-    Returns:
-        0 to 1; NaN without pairs.
-    """
-    if len(annotated) != len(known):
-        raise ValueError(f"{len(annotated)} annotated winners, {len(known)} known ones")
-    if not known:
-        return float("nan")
-    return sum(one == other for one, other in zip(annotated, known, strict=True)) / len(known)

@@ -1,7 +1,8 @@
 """Vectors of queries and of queries with responses: computed once, kept on disk, read row by row."""
 
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.errors import InputError, choices
+from urs_inspect.samer.heads_file import BACKBONE
 from urs_inspect.samer.training.pairs import TrainingPair
 
 Vectors = npt.NDArray[np.floating[Any]]
@@ -27,9 +29,11 @@ class PairEmbedder(Protocol):
 
     Attributes:
         name: Name that vectors are cached under; another model or preparation needs another name.
+        facts: What the file of heads that are trained on its vectors says of it.
     """
 
     name: str
+    facts: Mapping[str, str]
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
@@ -80,6 +84,7 @@ class TextEmbedder:
             raise InputError(f"unknown layout '{layout}'; allowed: {choices(LAYOUTS)}")
         self._model, self._layout = model, layout
         self.name = f"samer/{layout}/{model.name}"
+        self.facts: Mapping[str, str] = {BACKBONE: self.name}
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
@@ -200,3 +205,19 @@ def pair_vectors(pairs: Sequence[TrainingPair], cache: VectorCache) -> PairVecto
     if missing := int((queries < 0).sum() + (responses < 0).sum()):
         raise InputError(f"{missing} of {3 * len(pairs)} vectors were never computed: urs-inspect samer embed")
     return PairVectors(cache.rows(), queries, responses)
+
+
+def unit_scale(vectors: PairVectors) -> float:
+    """What makes the mean square of the vectors' numbers 1, as the layers' initial weights expect.
+
+    Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
+
+    Args:
+        vectors: The vectors.
+
+    Returns:
+        A factor above 0; 1 if all numbers are 0.
+    """
+    squares = [float(np.square(part, dtype=np.float64).mean()) for part in vectors.gather()]
+    mean = sum(squares) / len(squares)
+    return 1 / math.sqrt(mean) if mean > 0 else 1.0
