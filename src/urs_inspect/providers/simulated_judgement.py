@@ -7,15 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from urs_inspect.judging import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE
+from urs_inspect.providers.simulated_quality import level_for
 
 LABEL = "[simulated judgement]"
 NOISE: Mapping[str, float] = {"strong": 0.2, "weak": 1.2, "judge": 0.4}
 """Width of the noise by model; without it a lead is between -1 and 1, and a rating between 0 and 1 of its scale."""
+_NOISE_WITH_QUALITY = 0.2
 
 _LEAN_TO_FIRST = 0.05
 _EVEN = 0.03
 _GOOD_LENGTH = 1000
 _WHY = "Simulated: by length and characters shared with the prompt only."
+_WHY_LEVEL = "Simulated: by the level that an answer bears."
+_LEVELS_APART = 3.0
+"""Difference of two levels that is a full lead."""
 _RATING = re.compile(
     re.escape(RATING_PLACEHOLDER).replace(r"\{lowest\}", "(-?[0-9]+)").replace(r"\{highest\}", "(-?[0-9]+)")
 )
@@ -30,11 +35,12 @@ def simulate_judgement(prompt: str, model: str) -> str | None:
     the same degree; a small lead goes to the one shown first. Noise is added that depends on the model, the
     instructions, the dimension and the response, and what is nearly even is a tie, where a tie may be named. A rating
     is made of the length (up to 1,000 characters) and the share of the character pairs of the reference, or else of the
-    prompt, that the response has; noise is added likewise.
+    prompt, that the response has; noise is added likewise. Responses that bear a level lead and are rated by it in
+    place of length and characters.
 
     Args:
         prompt: All that the judge is sent.
-        model: Name of the simulated model, a key of `NOISE`.
+        model: Name of the simulated model: a key of `NOISE`, or that of a model of known quality.
 
     Returns:
         The reply; None if the prompt has no such example.
@@ -43,11 +49,11 @@ def simulate_judgement(prompt: str, model: str) -> str | None:
     if example is None:
         return None
     if (scale := _RATING.fullmatch(str(example.get("score")))) is not None:
-        record: object = {"reasons": _WHY, "score": _rating(prompt, int(scale[1]), int(scale[2]), NOISE[model])}
+        record: object = _rating(prompt, int(scale[1]), int(scale[2]), model)
     elif "winner" in example:
-        [record] = _verdicts(prompt, {"": example}, NOISE[model]).values()
+        [record] = _verdicts(prompt, {"": example}, model).values()
     else:
-        record = _verdicts(prompt, example, NOISE[model])
+        record = _verdicts(prompt, example, model)
     return f"{LABEL}\n\n{json.dumps(record, ensure_ascii=False, indent=1)}"
 
 
@@ -81,27 +87,37 @@ def _is_record(found: dict[str, Any]) -> bool:
     return all(isinstance(inner, dict) and "winner" in inner for inner in found.values())
 
 
-def _verdicts(prompt: str, examples: Mapping[str, Mapping[str, Any]], noise: float) -> dict[str, dict[str, str]]:
+def _verdicts(prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str) -> dict[str, dict[str, str]]:
     """Verdicts by name; those of one prompt differ only by the noise, which goes with a response and not its place."""
     instructions, asked = prompt.partition("<prompt>")[0], between(prompt, "prompt")
     first, second = between(prompt, "response_1"), between(prompt, "response_2")
-    shared = [len(character_pairs(asked) & character_pairs(response)) for response in (first, second)]
-    plain = _LEAN_TO_FIRST + (_lead(len(first), len(second)) + _lead(*shared)) / 2
+    levels = [level_for(model, response) for response in (first, second)]
+    if levels[0] is not None and levels[1] is not None:
+        worth, why = min(1.0, max(-1.0, (levels[0] - levels[1]) / _LEVELS_APART)), _WHY_LEVEL
+    else:
+        shared = [len(character_pairs(asked) & character_pairs(response)) for response in (first, second)]
+        worth, why = (_lead(len(first), len(second)) + _lead(*shared)) / 2, _WHY
+    plain, noise = _LEAN_TO_FIRST + worth, NOISE.get(model, _NOISE_WITH_QUALITY)
     verdicts = {}
     for name, example in examples.items():
         chances = [_chance(instructions, name, asked, response) for response in (first, second)]
         lead = plain + noise * (chances[0] - chances[1])
         even = example["winner"] == WINNER and abs(lead) < _EVEN
-        verdicts[name] = {"comparison": _WHY, "winner": "tie" if even else "1" if lead > 0 else "2"}
+        verdicts[name] = {"comparison": why, "winner": "tie" if even else "1" if lead > 0 else "2"}
     return verdicts
 
 
-def _rating(prompt: str, lowest: int, highest: int, noise: float) -> int:
+def _rating(prompt: str, lowest: int, highest: int, model: str) -> dict[str, str | int]:
     asked, response = between(prompt, "prompt"), between(prompt, "response")
-    wanted = character_pairs(between(prompt, "reference_response") or asked)
-    held = len(wanted & character_pairs(response)) / max(1, len(wanted))
-    worth = (min(1, len(response) / _GOOD_LENGTH) + held) / 2 + noise * _chance(asked, response)
-    return round(lowest + (highest - lowest) * min(1, max(0, worth)))
+    reference = between(prompt, "reference_response")
+    if (level := level_for(model, response, reference)) is not None:
+        worth, why = (level - 1) / 9, _WHY_LEVEL
+    else:
+        wanted = character_pairs(reference or asked)
+        held = len(wanted & character_pairs(response)) / max(1, len(wanted))
+        worth, why = (min(1, len(response) / _GOOD_LENGTH) + held) / 2, _WHY
+    worth += NOISE.get(model, _NOISE_WITH_QUALITY) * _chance(asked, response)
+    return {"reasons": why, "score": round(lowest + (highest - lowest) * min(1, max(0, worth)))}
 
 
 def _lead(one: int, other: int) -> float:

@@ -6,6 +6,7 @@ They are no language models. Their scores show that the machinery works and mean
 import hashlib
 import json
 import re
+from contextvars import copy_context
 from functools import lru_cache
 
 from inspect_ai.model import (
@@ -21,8 +22,11 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import PLACEHOLDER
+from urs_inspect.providers.simulated_addition import simulate_sum
 from urs_inspect.providers.simulated_instruction import simulate_instruction
 from urs_inspect.providers.simulated_judgement import LABEL, between, character_pairs, simulate_judgement
+from urs_inspect.providers.simulated_quality import FORM, final_of, level_for, read_quality
+from urs_inspect.providers.simulated_review import simulate_review
 
 SIMULATION = "urs_simulation"
 """Name of the provider; every simulated model bears it in its own name, in logs and tables alike."""
@@ -36,7 +40,10 @@ _CONNECTIONS = 50
 
 
 class SimulationAPI(ModelAPI):
-    """Answers with a part of a known reference, its size depending on the model; judges by length and characters."""
+    """Answers with a part of a known reference, its size depending on the model; judges by length and characters.
+
+    A model of known quality answers with a text that bears its level, and every model judges such answers by it.
+    """
 
     def __init__(
         self,
@@ -47,8 +54,9 @@ class SimulationAPI(ModelAPI):
         **model_args: object,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        if model_name not in _KEPT_SHARE:
-            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices(_KEPT_SHARE)}")
+        self._quality = read_quality(model_name)
+        if model_name not in _KEPT_SHARE and self._quality is None:
+            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices([*_KEPT_SHARE, FORM])}")
 
     def max_connections(self) -> int:
         """No endpoint to spare."""
@@ -59,9 +67,13 @@ class SimulationAPI(ModelAPI):
     ) -> ModelOutput:
         """Answer; judge, when asked to score, rate or compare; write, when given an instruction to start from."""
         prompt = "\n\n".join(message.text for message in input)
-        text = simulate_judgement(prompt, self.model_name) or simulate_instruction(prompt, self.model_name)
+        text = simulate_review(prompt) or simulate_judgement(prompt, self.model_name)
+        text = text or simulate_instruction(prompt, self.model_name)
         if text is None and (names := _names_to_score(prompt)):
-            text = simulate_judge(prompt, names)
+            text = simulate_judge(prompt, names, self.model_name)
+        text = text or simulate_sum(input[-1].text, self.model_name)
+        if text is None and self._quality is not None:
+            text = self._quality.answer(input[-1].text, _epoch(), config.seed)
         if text is None:
             text = simulate_answer(input[-1].text, _KEPT_SHARE[self.model_name])
         output = ModelOutput.from_content(model=f"{SIMULATION}/{self.model_name}", content=text)
@@ -73,7 +85,7 @@ class SimulationAPI(ModelAPI):
 
 @modelapi(name=SIMULATION)
 def urs_simulation() -> type[ModelAPI]:
-    """Provider of the simulated models `urs_simulation/strong`, `/weak` and `/judge`."""
+    """Provider of the simulated models `urs_simulation/strong`, `/weak`, `/judge` and, for example, `/quality-7.2`."""
     return SimulationAPI
 
 
@@ -87,24 +99,35 @@ def simulate_answer(question: str, kept_share: float) -> str:
     return f"{_ANSWER_LABEL} {''.join(kept).strip()}"
 
 
-def simulate_judge(prompt: str, names: list[str]) -> str:
+def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
     """Score by the share of the reference's character pairs that the answer holds, and reply in the form asked for.
 
-    In a frame of the user's own the two cannot be told apart; there the level depends on the text alone.
+    An answer that bears a level is scored by that level. In a frame of the user's own answer and reference cannot be
+    told apart; there the level depends on the text alone.
 
     Args:
         prompt: All that the judge is sent.
         names: Names of the scores asked for, the final one last.
+        judge: Name of the simulated judge.
     """
     reference, answer = between(prompt, "reference_answer"), between(prompt, _TO_RATE)
-    if reference:
+    why = "by shared characters only"
+    if (known := level_for(judge, answer, reference)) is not None:
+        level, why = float(final_of(known)), "by the level that the answer bears"
+    elif reference:
         shared = character_pairs(reference) & character_pairs(answer)
         level = 1 + 8 * len(shared) / max(1, len(character_pairs(reference)))
     else:
         level = 1 + hashlib.sha256(prompt.encode()).digest()[0] % 9
     scores = {name: _near(level, f"{name}/{answer}") for name in names[:-1]} | {names[-1]: round(level)}
-    reasons = [f"### {name}\nSimulated: by shared characters only.\nScore: {score}" for name, score in scores.items()]
+    reasons = [f"### {name}\nSimulated: {why}.\nScore: {score}" for name, score in scores.items()]
     return f"{LABEL}\n\n" + "\n\n".join(reasons) + "\n\n" + json.dumps(scores, ensure_ascii=False)
+
+
+def _epoch() -> int:
+    """Number of the repetition; 1 outside a run."""
+    # A provider is told the epoch nowhere. The harness keeps it in a context variable for its cache.
+    return next((found for key, found in copy_context().items() if key.name == "epoch" and isinstance(found, int)), 1)
 
 
 def _names_to_score(prompt: str) -> list[str]:
