@@ -17,10 +17,21 @@ from urs_inspect.rating.correlations import CorrelationDifferences, Correlations
 from urs_inspect.rating.elo import bootstrap_elo, fit_elo, shuffle_elo
 from urs_inspect.rating.intervals import MeanInterval, mean_interval, pooled_deviation
 from urs_inspect.rating.leaderboard import LeaderboardAgreement, compare_leaderboard
+from urs_inspect.rating.mean_columns import MeanColumn, MeanDraws, bootstrap_means, mean_estimates
 from urs_inspect.rating.means import clustered_mean
 from urs_inspect.rating.measures import JudgeMeasures, measure
 from urs_inspect.rating.paired import PairedComparison, compare, holm, mcnemar, sign_flip
-from urs_inspect.rating.ranking import Difference, Rank, Ranking, rank
+from urs_inspect.rating.paired_means import (
+    MeanDifference,
+    compare_means,
+    difference_column,
+    mean_differences,
+    tiers_of,
+)
+from urs_inspect.rating.raking import Margin, effective_number, raking
+from urs_inspect.rating.rank_correlation import rank_correlation
+from urs_inspect.rating.ranking import Difference, Ranking, rank
+from urs_inspect.rating.ranks import Rank
 from urs_inspect.rating.verdicts import (
     TIE,
     UNREAD,
@@ -55,6 +66,10 @@ __all__ = [
     "Estimate",
     "JudgeMeasures",
     "LeaderboardAgreement",
+    "Margin",
+    "MeanColumn",
+    "MeanDifference",
+    "MeanDraws",
     "MeanInterval",
     "PairedComparison",
     "Rank",
@@ -67,16 +82,20 @@ __all__ = [
     "bootstrap_bradley_terry",
     "bootstrap_counts",
     "bootstrap_elo",
+    "bootstrap_means",
     "bootstrap_statistic",
     "cluster_counts",
     "clustered_mean",
     "combine_orders",
     "compare",
     "compare_leaderboard",
+    "compare_means",
     "connectivity_of",
     "correctness",
     "correlate",
     "correlation_difference",
+    "difference_column",
+    "effective_number",
     "encode",
     "fit_bradley_terry",
     "fit_elo",
@@ -85,13 +104,18 @@ __all__ = [
     "interval_alpha",
     "longer_response",
     "mcnemar",
+    "mean_differences",
+    "mean_estimates",
     "mean_interval",
     "measure",
     "number_clusters",
     "outcome_of",
     "pooled_deviation",
+    "raking",
     "rank",
+    "rank_correlation",
     "shuffle_elo",
     "sign_flip",
+    "tiers_of",
     "win_rates_of",
 ]

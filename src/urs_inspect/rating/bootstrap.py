@@ -181,18 +181,32 @@ def percentile_bounds(draws: npt.ArrayLike, level: float = LEVEL) -> tuple[Float
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
+    return tail_bounds(draws, (1 - level) / 2)
+
+
+def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Quantiles of the rounds in which a statistic is defined.
+
+    Args:
+        draws: The statistics of each round, NaN where not defined, shape (R, K).
+        tails: Share of the rounds below the lower bound and above the upper one, 0 to 0.5, one for all or shape (K,).
+
+    Returns:
+        Lower and upper bounds, shape (K,) each, interpolated linearly; NaN if no round defines a statistic.
+    """
     ordered = np.sort(np.ascontiguousarray(np.asarray(draws, dtype=np.float64).T), axis=1)
     last = np.count_nonzero(~np.isnan(ordered), axis=1) - 1
     rows = np.arange(len(ordered))
+    share = np.asarray(tails, dtype=np.float64)
 
-    def at(share: float) -> Floats:
+    def at(share: Floats) -> Floats:
         place = share * np.maximum(last, 0)
         below = np.floor(place).astype(np.int64)
         above = np.minimum(below + 1, np.maximum(last, 0))
         low, high = ordered[rows, below], ordered[rows, above]
         return np.asarray(low + (place - below) * (high - low), dtype=np.float64)
 
-    return at((1 - level) / 2), at((1 + level) / 2)
+    return at(share), at(1 - share)
 
 
 def estimates(
