@@ -36,7 +36,7 @@ def facts_of(log: EvalLog) -> dict[str, str]:
     facts |= {"rubric": (log.eval.metadata or {}).get("rubric"), "version": log.eval.task_version}
     scores = (score for sample in log.samples or [] for score in (sample.scores or {}).values())
     facts["prompts"] = next((version for s in scores if (version := (s.metadata or {}).get("prompt_version"))), None)
-    shown = {name: _shown(value) for name, value in facts.items() if value is not None and not _SECRET.search(name)}
+    shown = {name: _shown(value) for name, value in facts.items() if value is not None and not sounds_secret(name)}
     return {**shown, CREATED: log.eval.created[:19].replace("T", " "), FILE: PurePosixPath(log.location).name}
 
 
@@ -59,6 +59,11 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
     for fact in (CREATED, FILE):
         names = _told_apart(names, [facts.get(fact, "") for _, facts in judges])
     return _numbered(names)
+
+
+def sounds_secret(name: str) -> bool:
+    """Whether a value of this name may be a secret, which must not be shown."""
+    return _SECRET.search(name) is not None
 
 
 def _shown(value: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.scorer import Score
 
 from urs_inspect.rating import MeanInterval, mean_interval
@@ -123,9 +123,14 @@ def _conditions(log: EvalLog, pairs: _Pairs) -> Conditions:
     return Conditions(
         dataset=f"{metadata.get('dataset', log.eval.dataset.name)} {digits}".strip(),
         rubric=", ".join(sorted(rubrics)),
-        prompts=hashlib.sha256("\n".join(sorted(prompts)).encode()).hexdigest()[:8],
+        prompts=prompts_digest(prompts),
         questions=len({str(sample.id) for sample, _ in pairs}),
     )
+
+
+def prompts_digest(prompts: Iterable[str]) -> str:
+    """First digits of a hash over prompts, each as `<intent>/<judge language>/<sha256>`, in whatever order."""
+    return hashlib.sha256("\n".join(sorted(set(prompts))).encode()).hexdigest()[:8]
 
 
 def _parts(pairs: _Pairs) -> dict[str, MeanInterval]:
@@ -134,10 +139,15 @@ def _parts(pairs: _Pairs) -> dict[str, MeanInterval]:
     return {f"{group}: {intent}": value for (group, intent), value in by_intent.items() if groups[group] > 1}
 
 
-def last_judgement(sample: EvalSample) -> Score | None:
+def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
     """The last score that `intent_judge` gave a sample."""
-    scores = [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
+    scores = judgements(sample)
     return scores[-1] if scores else None
+
+
+def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
+    """All scores that `intent_judge` gave a sample, the first one first."""
+    return [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
 
 
 def value_of(score: Score, key: str) -> float:

@@ -1,0 +1,324 @@
+"""How often the report's intervals hold the truth, and how often its tiers are right.
+
+Simulated models of known quality answer questions that are drawn anew in every simulation: as many as the benchmark
+has, each of an intent and language drawn from those of the real cases. A level is the quality of the model, plus what
+is usual for the kind of question, plus an effect of the question that all models share, plus noise; the final score is
+the level rounded and cut to 1 to 10, as `urs_simulation/quality-X` answers and is judged. The table of answers goes
+through the very code of `urs-inspect report`. The truth is the exact mean of the scores over all questions that could
+have been drawn.
+
+    URS_INSPECT_DATA_DIR=DIR python benchmarks/report_coverage.py [--simulations 500] [--dataset urs|sample]
+
+Exits with 1 if the intervals of a kind of column hold the truth in less than 93% or more than 97% of cases, by more
+than the error of the simulation itself, or if equal models are told apart in more than 5%, likewise.
+"""
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from time import perf_counter
+from typing import Any
+
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from urs_inspect.datasets import Vocabulary, load_urs
+from urs_inspect.providers.simulated_quality import expected_final
+from urs_inspect.rating import Estimate, MeanColumn, bootstrap_means, mean_estimates
+from urs_inspect.rating.bootstrap import Floats, Integers, percentile_bounds
+from urs_inspect.reports.intent.answers import Answers
+from urs_inspect.reports.intent.report import Block, ModelReport
+from urs_inspect.reports.intent.statistics import report_of
+from urs_inspect.rubrics import load_rubric
+
+RANKED = (8.6, 8.2, 8.2, 7.5, 7.4, 6.5, 5.5, 5.5)
+"""Qualities of the models that are ranked; two pairs are equal, and one differs by little."""
+EQUAL = (7.4,) * 6
+UNSCORED = 0.02
+KIND_SPREAD = 0.5
+"""Standard deviation of what is usual for a kind of question, an intent in a language, in levels."""
+GOAL = (0.93, 0.97)
+FAMILY_ERROR = 0.05
+_BATCHES = 8
+Column = tuple[str, str]
+"""Kind of a column, and its name."""
+CONTROL: Column = ("all, Student's interval in place of the bootstrap", "all")
+SIZES = (6, 10, 14, 20, 28, 43, 80, 180)
+"""Numbers of questions for which kinds of intervals are compared."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """All kinds of questions that can be drawn, each as often as the benchmark has it.
+
+    Attributes:
+        facts: One row a case, with the columns intent, group and language.
+        shifts: What is usual for its kind, in levels, shape (cases,).
+        truths: Quality -> what `truth` has found.
+    """
+
+    facts: pd.DataFrame
+    shifts: Floats
+    truths: dict[float, dict[str, float]] = field(default_factory=dict)
+
+    def truth(self, quality: float) -> dict[str, float]:
+        """Key of a column, as in the report's counts of questions -> mean score of a model of this quality."""
+        if quality not in self.truths:
+            table = self.facts.assign(final=[expected_final(quality + shift) for shift in self.shifts])
+            found = {"all": float(table["final"].mean())}
+            for keys, between in (
+                (["group"], ""),
+                (["language"], ""),
+                (["group", "language"], "/"),
+                (["group", "intent"], ": "),
+            ):
+                for name, rows in table.groupby(keys):
+                    found[between.join(map(str, name))] = float(rows["final"].mean())
+            self.truths[quality] = found
+        return self.truths[quality]
+
+
+def population(dataset: str) -> Population:
+    """The kinds of questions of a dataset; what is usual for each is drawn once and for all."""
+    rubric = load_rubric()
+    cases = load_urs(dataset, Vocabulary(rubric.intent_id, rubric.language_code)).cases
+    facts = pd.DataFrame(
+        {
+            "intent": [case.intent for case in cases],
+            "group": [rubric.intents[case.intent].group for case in cases],
+            "language": [case.language for case in cases],
+        }
+    )
+    kinds = facts["intent"] + "/" + facts["language"]
+    names = sorted(set(kinds))
+    usual = dict(zip(names, KIND_SPREAD * np.random.default_rng(0).standard_normal(len(names)), strict=True))
+    return Population(facts, kinds.map(usual).to_numpy(dtype=np.float64))
+
+
+def model_names(qualities: Sequence[float]) -> list[str]:
+    """A name for each model; equal ones are told from each other by zeros at the end."""
+    return [
+        f"urs_simulation/quality-{quality}{'0' * qualities[:place].count(quality)}"
+        for place, quality in enumerate(qualities)
+    ]
+
+
+def made_up_answers(drawn_from: Population, qualities: Sequence[float], generator: np.random.Generator) -> Answers:
+    """Answers of all models to questions drawn anew."""
+    total = len(drawn_from.facts)
+    drawn: Integers = generator.integers(total, size=total)
+    shared = drawn_from.shifts[drawn] + generator.standard_normal(total)
+    facts = {str(name): values.to_numpy()[drawn] for name, values in drawn_from.facts.items()}
+    judge = "urs_simulation/judge"
+    unknown = ("input_tokens", "output_tokens", "judge_input_tokens", "judge_output_tokens", "cost", "judge_cost")
+    tables = []
+    for name, quality in zip(model_names(qualities), qualities, strict=True):
+        levels = quality + shared + generator.standard_normal(total)
+        finals = np.where(generator.random(total) < UNSCORED, np.nan, np.clip(np.rint(levels), 1, 10))
+        columns: dict[str, Any] = {
+            **{"log": f"{name}.eval", "model": name, "base_model": name, "task": "urs_inspect/urs"},
+            **{"question": [f"question {number:05}" for number in range(total)], "epoch": 1, **facts, "country": ""},
+            **{"final": finals, "outcome": np.where(np.isnan(finals), "unscored_unparseable", "judged")},
+            **{"judges": judge, "judge_finals": [{judge: final} for final in finals], "judge_temperatures": "0"},
+            **{"self_judged": False, "judge_language": "en", "prompt_sha256": "same", "rubric": "urs 1"},
+            **{"dataset": "simulated", "dataset_sha256": "", "references": "", "task_version": "1-A"},
+            **{"answer_length": np.floor(np.exp(generator.normal(6, 1, total))), "error": ""},
+            **dict.fromkeys((*unknown, "seconds"), math.nan),
+        }
+        tables.append(pd.DataFrame(columns))
+    return Answers(pd.concat(tables, ignore_index=True), (), ())
+
+
+@dataclass
+class Found:
+    """What one simulation found.
+
+    Attributes:
+        columns: Column -> its intervals: whether each holds the truth, its width, and the number of questions.
+        orders: Name of a property of tiers and tests -> whether it holds.
+    """
+
+    columns: dict[Column, list[tuple[bool, float, int]]] = field(default_factory=dict)
+    orders: dict[str, bool] = field(default_factory=dict)
+
+    def add(self, column: Column, estimate: Estimate, truth: float) -> None:
+        """Note an interval; one that does not exist is left out."""
+        if not math.isnan(estimate.low):
+            holds = estimate.low <= truth <= estimate.high
+            self.columns.setdefault(column, []).append((holds, estimate.high - estimate.low, estimate.clusters))
+
+
+def simulate(drawn_from: Population, qualities: Sequence[float], rounds: int, seed: int) -> Found:
+    """Make a report of a simulation and hold it against the truth."""
+    answers = made_up_answers(drawn_from, qualities, np.random.default_rng((seed, len(qualities))))
+    [block] = report_of(answers, rounds=rounds, seed=seed).blocks
+    quality = dict(zip(model_names(qualities), qualities, strict=True))
+    found = Found()
+    for model in block.models:
+        truth = drawn_from.truth(quality[model.model])
+        for column, estimate in _intervals(model):
+            found.add(column, estimate, truth[column[1]])
+        found.add(("length", "length against score"), model.lengths.correlation, 0.0)
+        finals = answers.table.loc[answers.table["model"] == model.model, "final"].dropna()
+        found.add(CONTROL, _textbook(finals.to_numpy(dtype=np.float64)), truth["all"])
+    for pair in block.differences:
+        truth_of_pair = [drawn_from.truth(quality[name])["all"] for name in (pair.first, pair.second)]
+        found.add(("differences", "differences of two models"), pair.difference, truth_of_pair[0] - truth_of_pair[1])
+    found.orders = _orders(block, quality)
+    return found
+
+
+def _textbook(finals: Floats) -> Estimate:
+    """Student's interval of a mean, to see what is due to the draws of questions alone."""
+    half = float(stdtrit(len(finals) - 1, 0.975) * finals.std(ddof=1) / math.sqrt(len(finals)))
+    mean = float(finals.mean())
+    return Estimate(mean, mean - half, mean + half, len(finals), len(finals))
+
+
+def _intervals(model: ModelReport) -> Iterator[tuple[Column, Estimate]]:
+    yield ("all", "all"), model.all
+    for kind, means in (("intents", model.by_group), ("parts", model.by_part), ("languages", model.by_language)):
+        for name, estimate in means.items():
+            yield (kind, name), estimate
+    for (group, language), estimate in model.by_group_and_language.items():
+        yield ("cells", f"{group}/{language}"), estimate
+
+
+def _orders(block: Block, quality: dict[str, float]) -> dict[str, bool]:
+    """What is right about the tests and tiers of a report."""
+    tier = {model.model: model.tier for model in block.models}
+    strengths = sorted(set(quality.values()), reverse=True)
+    pairs = [(pair, abs(quality[pair.first] - quality[pair.second])) for pair in block.differences]
+    far = [pair for pair, apart in pairs if apart > 0.25]
+    near = [pair for pair, apart in pairs if 0 < apart <= 0.25]
+    true_tiers = {name: strengths.index(value) + 1 for name, value in quality.items()}
+    return {
+        "equal models told apart": any(pair.apart for pair, apart in pairs if not apart),
+        "models 0.3 apart or more told apart, all": all(pair.apart for pair in far),
+        "models 0.1 apart told apart": all(pair.apart for pair in near),
+        "a worse model called the better one of two apart": any(
+            pair.apart and quality[pair.first] < quality[pair.second] for pair, _ in pairs
+        ),
+        "tiers as in truth": tier == true_tiers,
+        "tiers as in truth, but for those 0.1 apart": _merged(tier, quality) == _merged(true_tiers, quality),
+    }
+
+
+def _merged(tier: dict[str, int], quality: dict[str, float]) -> set[frozenset[str]]:
+    """Tiers as sets of models, after those with a member in a pair 0.1 apart have been joined with the other's."""
+    joined = {name: {other for other in tier if tier[other] == tier[name]} for name in tier}
+    for name in tier:
+        for other in tier:
+            if 0 < abs(quality[name] - quality[other]) <= 0.25:
+                both = joined[name] | joined[other]
+                for member in both:
+                    joined[member] = both
+    return {frozenset(members) for members in joined.values()}
+
+
+_POPULATION: list[Population] = []
+
+
+def _job(job: tuple[tuple[float, ...], int, int]) -> Found:
+    qualities, rounds, seed = job
+    return simulate(_POPULATION[0], qualities, rounds, seed)
+
+
+def _share(values: Sequence[float]) -> tuple[float, float]:
+    """Mean of one value a simulation, and 1.96 standard errors."""
+    array = np.array(values, dtype=np.float64)
+    return float(array.mean()), 1.96 * float(array.std(ddof=1)) / math.sqrt(len(array)) if len(array) > 1 else math.nan
+
+
+def print_coverage(found: Sequence[Found]) -> bool:
+    """Print how often intervals hold the truth, by kind and by column; whether the goal is met for every kind."""
+    columns = {column: None for one in found for column in one.columns}
+    kinds = list(dict.fromkeys(kind for kind, _ in columns))
+    rows = [(kind, [column for column in columns if column[0] == kind]) for kind in kinds]
+    shown = ("intents", "parts", "languages", "cells")
+    rows += [(f"- {name}", [(kind, name)]) for kind, name in columns if kind in shown]
+    met = True
+    print("| intervals of | questions | coverage | mean width | intervals |\n|---|---|---|---|---|")
+    for title, chosen in rows:
+        held = [[one for column in chosen for one in result.columns.get(column, [])] for result in found]
+        held = [one for one in held if one]
+        share, error = _share([float(np.mean([holds for holds, _, _ in one])) for one in held])
+        every = [one for result in held for one in result]
+        sizes = sorted(questions for _, _, questions in every)
+        usual = f"{sizes[len(sizes) // 2]}" if len(chosen) == 1 else f"{sizes[0]} to {sizes[-1]}"
+        width = float(np.mean([width for _, width, _ in every]))
+        print(f"| {title} | {usual} | {share:.1%} ± {error:.1%} | {width:.2f} | {len(every):,} |")
+        if not title.startswith("- "):
+            met &= GOAL[0] - error <= share <= GOAL[1] + error
+    return met
+
+
+def print_orders(found: Sequence[Found], names: Sequence[str]) -> None:
+    """Print how often what is said about tests and tiers holds."""
+    print("| | share of simulations |\n|---|---|")
+    for name in names:
+        share, error = _share([float(one.orders[name]) for one in found])
+        print(f"| {name} | {share:.1%} ± {error:.1%} |")
+
+
+def print_small(qualities: Sequence[float], simulations: int, rounds: int) -> None:
+    """Print the coverage of the report's intervals and of plain percentiles, over few questions."""
+    print("| questions | " + " | ".join(f"percentiles, {q} | report, {q}" for q in qualities) + " |")
+    print("|---|" + "---|---|" * len(qualities))
+    for size in SIZES:
+        cells = []
+        for quality in qualities:
+            held = np.zeros(2)
+            for seed in range(_BATCHES):
+                generator = np.random.default_rng((seed, size))
+                levels = quality + math.sqrt(2) * generator.standard_normal((size, simulations))
+                column = MeanColumn(np.arange(size), np.clip(np.rint(levels), 1, 10))
+                [found] = bootstrap_means([column], size, rounds=rounds, seed=seed)
+                estimates = mean_estimates(found)
+                bounds = [percentile_bounds(found.draws), ([e.low for e in estimates], [e.high for e in estimates])]
+                truth = expected_final(quality)
+                held += [np.mean((np.array(low) <= truth) & (truth <= np.array(high))) for low, high in bounds]
+            cells += [f"{share:.1%}" for share in held / _BATCHES]
+        print(f"| {size} | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=500)
+    parser.add_argument("--dataset", default="urs", help="as for the task urs")
+    parser.add_argument("--rounds", type=int, default=2000)
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    begun = perf_counter()
+    _POPULATION.append(population(options.dataset))
+    print(f"{options.simulations} simulations of {len(_POPULATION[0].facts)} questions, {options.rounds:,} rounds each")
+    met = True
+    with get_context("fork").Pool(options.processes) as workers:
+        for title, qualities in (("Models of known quality", RANKED), ("Equal models", EQUAL)):
+            jobs = [(qualities, options.rounds, seed) for seed in range(options.simulations)]
+            found = workers.map(_job, jobs, chunksize=5)
+            print(f"\n{title}: {', '.join(map(str, qualities))}\n")
+            met &= print_coverage(found)
+            print()
+            if len(set(qualities)) > 1:
+                print_orders(found, list(found[0].orders))
+            else:
+                print_orders(found, ["equal models told apart"])
+            share, error = _share([float(one.orders["equal models told apart"]) for one in found])
+            met &= share <= FAMILY_ERROR + error
+    print(f"\nMeans over few questions, {_BATCHES * options.simulations:,} simulations of one model\n")
+    print_small((RANKED[0], EQUAL[0]), options.simulations, options.rounds)
+    print(f"\n{perf_counter() - begun:.0f} s; goals {'met' if met else 'MISSED'}", flush=True)
+    sys.exit(0 if met else 1)
+
+
+if __name__ == "__main__":
+    main()

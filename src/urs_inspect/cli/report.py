@@ -1,0 +1,141 @@
+"""`urs-inspect report`: which model to use for which intent, and how sure that is."""
+
+import math
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.intent.report import Block, IntentReport
+
+_NONE = "-"
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Directory for report.html, report.md, report.json, leaderboard.csv and differences.csv.",
+)
+@click.option(
+    "--traffic",
+    type=click.Path(path_type=Path),
+    help="YAML file with your own shares of intents, languages or countries, by which everything is weighted.",
+)
+@click.option("--countries", type=click.IntRange(min=1), help="Most countries with a column of their own.")
+@click.option(
+    "--rounds", type=click.IntRange(min=100), default=10_000, show_default=True, help="Rounds of the bootstrap."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--rubric", help="Rubric of your own (YAML) that the runs were made with: names and order of intents.")
+def report(
+    logs: tuple[str, ...],
+    output: Path,
+    traffic: Path | None,
+    countries: int | None,
+    rounds: int,
+    seed: int,
+    rubric: str | None,
+) -> None:
+    """Report on LOGS of urs (files or directories): a page, tables and what is sure about them.
+
+    Models are ranked together only if judges, prompts, references, data, rubric and version of
+    the task are the same; others get a ranking of their own, with the reason.
+    """
+    from urs_inspect.reports.intent.answers import read_answers
+    from urs_inspect.reports.intent.files import check_directory, write_report
+    from urs_inspect.reports.intent.statistics import report_of
+    from urs_inspect.reports.intent.traffic import read_traffic
+    from urs_inspect.rubrics import load_rubric
+
+    check_directory(output)
+    texts = load_rubric(rubric)
+    console = Console()
+    with console.status("Reading logs"):
+        answers = read_answers(logs)
+        named = [country for country in answers.table["country"].unique() if country]
+        mix = None if traffic is None else read_traffic(traffic, texts, named)
+    with console.status("Computing intervals"):
+        found = report_of(
+            answers,
+            rubric=texts,
+            traffic=mix,
+            countries=countries,
+            rounds=rounds,
+            seed=seed,
+            command=_command(logs, output, traffic, countries, rounds, seed, rubric),
+        )
+    with console.status("Drawing the page"):
+        files = write_report(found, output)
+    print_report(found, console)
+    console.print(f"\nWritten: {', '.join(map(str, files))}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _command(
+    logs: tuple[str, ...],
+    output: Path,
+    traffic: Path | None,
+    countries: int | None,
+    rounds: int,
+    seed: int,
+    rubric: str | None,
+) -> str:
+    words = ["urs-inspect", "report", *logs, "-o", str(output), "--rounds", str(rounds), "--seed", str(seed)]
+    options = {"--traffic": traffic, "--countries": countries, "--rubric": rubric}
+    return shlex.join(
+        [*words, *(str(w) for name, value in options.items() if value is not None for w in (name, value))]
+    )
+
+
+def print_report(report: "IntentReport", console: Console) -> None:
+    """Print the rankings in short, and what was left out."""
+    if report.simulated:
+        console.print("[bold red]SIMULATION[/bold red]: simulated models; the scores mean nothing.")
+    for number, block in enumerate(report.blocks, start=1):
+        _print_block(block, number if len(report.blocks) > 1 else None, console)
+    if report.left_out:
+        console.print("\n[bold]Left out[/bold]")
+    for sentence in report.left_out:
+        console.print(f"- {sentence}", highlight=False, markup=False)
+
+
+def _print_block(block: "Block", number: int | None, console: Console) -> None:
+    from urs_inspect.reports.intent.page.words import headline, ranks
+
+    said = block.conditions
+    console.print(f"\n[bold]Ranking{'' if number is None else f' {number}'}[/bold]")
+    console.print(
+        f"Judge: {', '.join(said.judges) or 'none'}. Data: {said.dataset} {said.dataset_sha256[:8]}, {block.questions} "
+        f"questions. Rubric: {said.rubric}. Prompts: {said.prompts}",
+        highlight=False,
+        markup=False,
+    )
+    for sentence in (*block.apart_because, *block.notes):
+        console.print(sentence, highlight=False, markup=False)
+    table = Table()
+    table.add_column("rank", justify="right")
+    table.add_column("model", overflow="fold")
+    for heading in ("mean", "interval", "tier", "unscored"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    places = ranks(block)
+    for model in block.models:
+        one = model.all
+        table.add_row(
+            places[model.model] or _NONE,
+            escape(model.model),
+            _NONE if math.isnan(one.value) else f"{one.value:.2f}",
+            _NONE if math.isnan(one.low) else f"{one.low:.2f} to {one.high:.2f}",
+            str(model.tier),
+            str(model.unscored),
+            end_section=model is not block.models[-1] and model.model == block.tiers[model.tier - 1][-1],
+        )
+    console.print(table)
+    console.print(headline(block).first.striptags(), highlight=False, markup=False)

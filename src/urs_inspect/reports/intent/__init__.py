@@ -1,0 +1,1 @@
+"""Logs of intent-judged answers -> one report."""

@@ -1,0 +1,123 @@
+"""Samples -> rows of the table of answers."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+from inspect_ai.scorer import Score
+
+from urs_inspect.reports.intent.answer_usage import judges_without_role, split_usage
+from urs_inspect.reports.results import last_judgement, value_of
+from urs_inspect.rubrics import FINAL
+
+CRITERION = "criterion/"
+"""What the names of columns of criteria begin with."""
+ERROR, NOT_JUDGED, NO_RESPONSE = "error", "not_judged", "no_response"
+"""Outcomes: the sample failed; nobody scored it; the answer was empty, so that no judge was asked."""
+
+Row = dict[str, Any]
+
+
+def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None = None) -> Row:
+    """Make the row of a sample.
+
+    Args:
+        sample: Its summary.
+        log: Header of its log.
+        whole: The sample as a whole, for what its summary lacks.
+
+    Returns:
+        Name of a column -> value, without the columns that are the same for the whole log.
+    """
+    score = last_judgement(whole or sample)
+    facts = (score.metadata or {}) if score else {}
+    finals = _judge_finals(facts) or []
+    names = [name for name, _ in finals]
+    error = "" if sample.error is None else str(sample.error) or "unknown error"
+    # A number beside an error is no score of the answer.
+    counted = None if error else score
+    own, judging = split_usage(sample, log, names, whole)
+    row = {
+        "question": str(sample.id),
+        "epoch": sample.epoch,
+        "intent": _fact(sample, "intent", "unknown"),
+        "group": _fact(sample, "intent_group", _fact(sample, "intent", "unknown")),
+        "language": _fact(sample, "language", "unknown"),
+        "country": _fact(sample, "country", "").strip(),
+        "final": math.nan if counted is None else value_of(counted, FINAL),
+        **({} if counted is None else _criteria(counted)),
+        "outcome": ERROR if error else NOT_JUDGED if score is None else str(facts.get("outcome", "unknown")),
+        "judges": ", ".join(names),
+        "judge_finals": dict(finals),
+        "judge_temperatures": _temperatures(facts),
+        "self_judged": bool(facts.get("self_judged", False)),
+        "judge_language": str(facts.get("judge_language", "")),
+        "prompt_sha256": str(facts.get("prompt_sha256", "")),
+        "rubric": str(facts.get("prompt_version", "")),
+        "answer_length": _length(facts, whole),
+        "input_tokens": own[0],
+        "output_tokens": own[1],
+        "judge_input_tokens": judging[0],
+        "judge_output_tokens": judging[1],
+        "cost": own[2],
+        "judge_cost": judging[2],
+        "seconds": _number(sample.working_time),
+        "error": error,
+    }
+    return {name: whole_characters(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def whole_characters(text: str) -> str:
+    """Put a question mark in place of halves of characters, which a log may hold and a table may not."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:
+    """Whether the summary of a judged sample lacks something that the sample itself has."""
+    score = last_judgement(sample)
+    if score is None:
+        return False
+    facts = score.metadata or {}
+    finals = _judge_finals(facts)
+    if finals is None or "answer_length" not in facts:
+        return True
+    return judges_without_role(sample, log, [name for name, _ in finals])
+
+
+def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
+    """Each judge and its final score, NaN where it gave none; None if they are too long for a summary."""
+    short, judges = facts.get("judge_finals"), facts.get("judges", [])
+    if isinstance(short, list):
+        return [(whole_characters(str(name)), _number(final)) for name, final in short]
+    if not isinstance(judges, list):
+        return None
+    return [(whole_characters(str(one["judge"])), _number(one.get("final"))) for one in judges]
+
+
+def _fact(sample: EvalSampleSummary, key: str, default: str) -> str:
+    value = (sample.metadata or {}).get(key)
+    return default if value is None else str(value)
+
+
+def _criteria(score: Score) -> Row:
+    keys = score.value if isinstance(score.value, dict) else {}
+    return {CRITERION + key: value_of(score, key) for key in keys if key != FINAL}
+
+
+def _temperatures(facts: Mapping[str, Any]) -> str:
+    judges = facts.get("judges")
+    if not isinstance(judges, list):
+        return ""
+    given = [one.get("temperature") for one in judges]
+    return ", ".join("default" if value is None else f"{value:g}" for value in given)
+
+
+def _length(facts: Mapping[str, Any], whole: EvalSample | None) -> float:
+    if "answer_length" in facts:
+        return _number(facts["answer_length"])
+    return math.nan if whole is None else float(len(whole.output.completion))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else math.nan

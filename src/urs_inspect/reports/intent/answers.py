@@ -1,0 +1,171 @@
+"""Logs -> one table of answers, a row for each log, question and epoch."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pandas as pd
+from inspect_ai.log import EvalLog
+
+from urs_inspect.errors import InputError
+from urs_inspect.reports.intent.answer_rows import whole_characters
+from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log, short_name
+from urs_inspect.reports.intent.report import Run
+from urs_inspect.reports.intent.run_commands import run_command
+from urs_inspect.reports.log_files import log_files, read_log
+from urs_inspect.reports.naming import distinct_names
+from urs_inspect.reports.results import prompts_digest
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of models, and where they come from.
+
+    Attributes:
+        table: One row for each log, question and epoch, with the columns log, model (its name, with the settings in
+            which its logs differ), base_model (the name alone), task, question, epoch, intent, group, language,
+            country (empty if none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none),
+            outcome, judges (joined by ", "), judge_finals (judge -> final score), judge_temperatures, self_judged,
+            judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the data),
+            task_version, answer_length (characters), input_tokens, output_tokens, judge_input_tokens,
+            judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Numbers that are not
+            known are NaN.
+        runs: The logs, in the order in which they were made.
+        left_out: What was left out and why, a sentence each, with counts.
+    """
+
+    table: pd.DataFrame
+    runs: tuple[Run, ...]
+    left_out: tuple[str, ...]
+
+
+def read_answers(logs: Iterable[str]) -> Answers:
+    """Read the answers in logs that `intent_judge` has scored.
+
+    The last judgement of an answer counts. Of several logs of one model with the same settings, judges, prompts, data
+    and references that share questions, the one that was made last counts. Logs that did not finish, that cannot be
+    read, and those of this package's other tasks are left out.
+
+    Args:
+        logs: Log files and directories.
+
+    Returns:
+        The answers; those whose sample failed or that have no score have a row as well.
+
+    Raises:
+        InputError: If a name does not exist or nothing is left; the message says what was left out.
+    """
+    names = list(logs)
+    left_out: list[str] = []
+    finished = sorted(_finished(names, left_out), key=lambda log: (log.eval.created, log.stats.completed_at))
+    judged = [read for log in finished if (read := read_judged_log(log, left_out)) is not None]
+    kept = _latest(judged, left_out)
+    if not kept:
+        raise InputError(
+            "\n".join([f"no finished log with answers scored by intent_judge in: {', '.join(names)}", *left_out])
+        )
+    models = [whole_characters(model) for model in _model_names(kept)]
+    return Answers(
+        table=pd.concat([_frame(*pair) for pair in zip(kept, models, strict=True)], ignore_index=True),
+        runs=tuple(_run(*pair) for pair in zip(kept, models, strict=True)),
+        left_out=tuple(left_out),
+    )
+
+
+def _finished(names: Iterable[str], left_out: list[str]) -> Iterator[EvalLog]:
+    """Headers of the finished logs, each file once."""
+    logs: dict[str, EvalLog] = {}
+    for name in names:
+        files = [_path(file) for file in log_files([name])]
+        if not files:
+            left_out.append(f"{name} has no logs.")
+        for file in files:
+            try:
+                logs.setdefault(file, read_log(file, header_only=True))
+            except InputError as error:
+                left_out.append(f"{short_name(file)} was left out: {error.message}.")
+    done = {log.eval.task_id: file for file, log in logs.items() if log.eval.task_id and log.status == "success"}
+    for file, log in logs.items():
+        if log.status == "success":
+            yield log
+        else:
+            later = done.get(log.eval.task_id)
+            advice = f"{short_name(later)} finished it" if later else "finish it with `inspect eval-retry`"
+            left_out.append(
+                f"{short_name(file)} of {log.eval.model} was left out: its status is '{log.status}', "
+                f"{_progress(log)}; {advice}."
+            )
+
+
+def _path(file: str) -> str:
+    return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
+
+
+def _progress(log: EvalLog) -> str:
+    wanted = (log.eval.dataset.samples or 0) * (log.eval.config.epochs or 1)
+    return f"{log.results.completed_samples if log.results else 0} of {wanted} samples are counted in it"
+
+
+def _latest(logs: Sequence[JudgedLog], left_out: list[str]) -> list[JudgedLog]:
+    """Leave out logs whose questions a later log of the same model asked under the same conditions."""
+    kept: list[JudgedLog] = []
+    for log in reversed(logs):
+        later = next((one for one in kept if one.replaces(log)), None)
+        if later is None:
+            kept.append(log)
+        elif later.log.eval.eval_id and later.log.eval.eval_id == log.log.eval.eval_id:
+            left_out.append(f"{log.file} was left out: {later.file} is another file of the same run.")
+        else:
+            left_out.append(
+                f"{short_name(log.file)} of {log.log.eval.model} was left out: {short_name(later.file)} is a later run "
+                f"under the same conditions ({len(later.questions)} questions; {len(log.questions)} in the one left "
+                "out)."
+            )
+    return kept[::-1]
+
+
+def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
+    """Names of the models, with the settings in which the logs of one model differ."""
+    settings: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for log in logs:
+        if log.settings not in settings[log.log.eval.model]:
+            settings[log.log.eval.model].append(log.settings)
+    shown = {model: distinct_names([(model, facts) for facts in several]) for model, several in settings.items()}
+    return [shown[model][settings[model].index(log.settings)] for log in logs for model in [log.log.eval.model]]
+
+
+def _frame(read: JudgedLog, model: str) -> pd.DataFrame:
+    spec = read.log.eval
+    facts = spec.metadata or {}
+    table = pd.DataFrame(read.rows)
+    same = {
+        "log": read.file,
+        "model": model,
+        "base_model": spec.model,
+        "task": spec.task,
+        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
+        "dataset_sha256": str(facts.get("dataset_sha256", "")),
+        "references": read.references,
+        "task_version": str(spec.task_version),
+    }
+    plain = {name: whole_characters(value) for name, value in same.items()}
+    return table.assign(**plain)[[*plain, *table.columns]]
+
+
+def _run(read: JudgedLog, model: str) -> Run:
+    spec = read.log.eval
+    facts = spec.metadata or {}
+    return Run(
+        log=short_name(read.file),
+        model=model,
+        judges=read.judges,
+        command=run_command(read.log, read.judges),
+        created=spec.created,
+        dataset_sha256=str(facts.get("dataset_sha256", "")),
+        rubric_sha256=str(facts.get("rubric_sha256", "")),
+        prompts=prompts_digest(f"{intent}/{prompt}" for (intent, _), prompt in read.prompts.items()),
+        package=spec.packages.get("inspect_ai", ""),
+        samples=len(read.rows),
+    )

@@ -1,0 +1,139 @@
+"""What the answers of one model say beside its means."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect.rating import Estimate, pooled_deviation, rank_correlation
+from urs_inspect.reports.intent.answer_rows import ERROR, NO_RESPONSE
+from urs_inspect.reports.intent.report import LengthBin, Lengths, Usage
+from urs_inspect.rubrics import FINAL
+
+_BINS = 10
+_MOST_ROUNDS = 1000
+"""Ranks must be found anew in every round, which takes a hundred times as long as a mean."""
+_DIGITS = 9
+"""Means that agree to so many decimals are equal; beyond is noise of summing."""
+_PLACES = 3
+
+
+def lengths_of(answers: pd.DataFrame, rounds: int, level: float, seed: int) -> Lengths:
+    """Length of answers against their scores.
+
+    Args:
+        answers: Rows of one model.
+        rounds: Rounds of the bootstrap; at most 1,000 are made.
+        level: Confidence level.
+        seed: Seed of the bootstrap.
+    """
+    means = answers.groupby("question", sort=True)[["answer_length", FINAL]].mean()
+    correlation = rank_correlation(
+        means["answer_length"].to_numpy(),
+        means[FINAL].to_numpy(),
+        np.arange(len(means)),
+        rounds=min(rounds, _MOST_ROUNDS),
+        level=level,
+        seed=seed,
+    )
+    both = answers[["answer_length", FINAL]].dropna().sort_values("answer_length", kind="stable")
+    parts = [part for part in np.array_split(both.to_numpy(), min(_BINS, len(both)) or 1) if len(part)]
+    bins = [LengthBin(float(np.median(part[:, 0])), float(part[:, 1].mean()), len(part)) for part in parts]
+    known = answers["answer_length"].dropna()
+    return Lengths(float(known.median()) if len(known) else math.nan, correlation, tuple(bins))
+
+
+def usage_of(answers: pd.DataFrame) -> Usage:
+    """Tokens, money and time of all answers; where some are not known, the mean of the others stands for them."""
+    names = (
+        "input_tokens",
+        "output_tokens",
+        "judge_input_tokens",
+        "judge_output_tokens",
+        "cost",
+        "judge_cost",
+        "seconds",
+    )
+    return Usage(*(_scaled(answers[name]) for name in names))
+
+
+def outcomes_of(answers: pd.DataFrame) -> dict[str, int]:
+    """How the judging of answers ended, the most frequent end first."""
+    return {str(name): int(count) for name, count in answers["outcome"].value_counts().items()}
+
+
+def empty_answers(answers: pd.DataFrame) -> int:
+    """Number of empty answers, which have the lowest score."""
+    return int((answers["outcome"] == NO_RESPONSE).sum())
+
+
+def failed_samples(answers: pd.DataFrame) -> int:
+    """Number of samples that ended in an error."""
+    return int((answers["outcome"] == ERROR).sum())
+
+
+def most_epochs(answers: pd.DataFrame) -> int:
+    """Most answers to one question."""
+    return int(answers.groupby("question").size().max()) if len(answers) else 0
+
+
+def judge_noise(answers: pd.DataFrame) -> float:
+    """Standard deviation between epochs of one question, pooled; NaN with one epoch."""
+    scored = answers.dropna(subset=FINAL)
+    if not scored["question"].duplicated().any():
+        return math.nan
+    return pooled_deviation([list(given) for _, given in scored.groupby("question")[FINAL]])
+
+
+def self_judged(answers: pd.DataFrame) -> float:
+    """Share of the scored answers that the model judged itself; NaN without scores."""
+    scored = answers.loc[answers[FINAL].notna(), "self_judged"]
+    return float(scored.mean()) if len(scored) else math.nan
+
+
+def notes_of(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
+    """What a reader must know about the answers of a block, a sentence each.
+
+    Args:
+        answers: Rows of all models.
+        facts: Its questions, as in `QuestionTable`.
+    """
+    notes = []
+    if unscored := int(answers[FINAL].isna().sum()):
+        notes.append(
+            f"{unscored} of {len(answers)} answers have no score; means are over those that have one, differences over "
+            "the questions for which both models have one."
+        )
+    temperatures = set(answers["judge_temperatures"].unique()) - {""}
+    if len(temperatures) > 1:
+        notes.append(f"The judges were not asked at one temperature: {', '.join(sorted(temperatures))}.")
+    blank = int((facts["country"] == "").sum())
+    if 0 < blank < len(facts):
+        notes.append(f"{blank} of {len(facts)} questions name no country; they count everywhere but by country.")
+    return notes
+
+
+def places_of(means: Mapping[str, Sequence[Estimate]]) -> list[dict[str, int]]:
+    """The best three of each column.
+
+    Args:
+        means: Key of a column -> means of all models.
+
+    Returns:
+        For each model, key of a column -> place from 1 to 3; equal means share a place.
+    """
+    models = len(next(iter(means.values()), ()))
+    places: list[dict[str, int]] = [{} for _ in range(models)]
+    for key, estimates in means.items():
+        shown = [round(one.value, _DIGITS) for one in estimates]
+        for model, value in enumerate(shown):
+            place = 1 + sum(other > value for other in shown)
+            if not math.isnan(value) and place <= _PLACES:
+                places[model][key] = place
+    return places
+
+
+def _scaled(values: "pd.Series[float]") -> float:
+    known = values.dropna()
+    return float(known.mean() * len(values)) if len(known) else math.nan

@@ -1,0 +1,95 @@
+"""The figures of a ranking, ready for the page."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from markupsafe import Markup
+
+from urs_inspect.reports.intent.page.figure_tables import length_curves, mean_rows, profiles
+from urs_inspect.reports.intent.page.figures import (
+    NARROW,
+    WIDE,
+    MeanRow,
+    draw_forest,
+    draw_lengths,
+    draw_profiles,
+    inline_svg,
+)
+from urs_inspect.reports.intent.page.formats import interval_text, level_text, mean_text
+from urs_inspect.reports.intent.report import Block
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """Figures of a ranking, each for a desk and for a phone; None where there is nothing to draw.
+
+    Attributes:
+        forest: Means over all questions.
+        profiles: Means by intent.
+        lengths: Length against score.
+    """
+
+    forest: Markup | None
+    profiles: Markup | None
+    lengths: Markup | None
+
+
+def draw(block: Block, key: str, level: float) -> Drawings:
+    """Draw what a ranking shows.
+
+    Args:
+        block: The ranking.
+        key: Letters, digits and hyphens, different for each ranking of a page.
+        level: Confidence level of the intervals, 0 to 1.
+
+    Raises:
+        InputError: If matplotlib is missing.
+    """
+    means, curves = mean_rows(block), length_curves(block)
+    means_title, by_intent = "Mean final score of each model", "The means by intent that the leaderboard shows."
+    said = "; ".join(f"{curve.model}: {curve.note}" for curve in curves)
+    # A figure may be shown without the page around it.
+    label = "mean final score" + (" (simulation)" if any(model.simulated for model in block.models) else "")
+    forest = partial(draw_forest, label=label), means, f"{key}-forest", means_title, _means_said(means, level)
+    by_length = f"{means_title} by length of the answer"
+    return Drawings(
+        forest=_both(*forest) if len(means) > 1 else None,
+        profiles=_both(
+            partial(draw_profiles, label=label),
+            profiles(block),
+            f"{key}-profiles",
+            f"{means_title} by intent",
+            by_intent,
+        ),
+        lengths=_both(partial(draw_lengths, label=label), curves, f"{key}-lengths", by_length, said),
+    )
+
+
+def _both(
+    function: "Callable[[Sequence[_Row], float], Figure]",
+    table: Sequence[_Row],
+    key: str,
+    title: str,
+    description: str,
+) -> Markup | None:
+    """A figure twice, of which the page shows the one that fits."""
+    if not table:
+        return None
+    wide = inline_svg(function(table, WIDE), f"{key}-wide", title, description)
+    narrow = inline_svg(function(table, NARROW), f"{key}-narrow", title, description)
+    return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(wide, narrow)
+
+
+def _means_said(rows: Sequence[MeanRow], level: float) -> str:
+    said = []
+    for row in rows:
+        interval = interval_text(row.low, row.high).replace("–", " to ")
+        said.append(f"{row.model} {mean_text(row.mean)}" + (f" ({interval})" if interval else ""))
+    return f"With {level_text(level)} intervals: " + "; ".join(said)

@@ -1,0 +1,138 @@
+"""Report -> page."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from urs_inspect.rating.ranking import fewest_clusters
+from urs_inspect.reports.intent.page import comparisons, formats, tables, words
+from urs_inspect.reports.intent.page.drawings import Drawings, draw
+from urs_inspect.reports.intent.page.names import Name, short_names, split_name
+from urs_inspect.reports.intent.report import Block, IntentReport
+from urs_inspect.reports.published_urs import load_published_urs
+from urs_inspect.reports.results import SIMULATED
+from urs_inspect.rubrics import load_rubric
+
+_STYLE = Path(__file__).parent / "page.css"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_PUBLISHED_SCORES = (4, 12, 13)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A block with what its part of the page needs.
+
+    Attributes:
+        block: The block.
+        key: What its ids begin with.
+        number: Its number from 1.
+        names: Model -> its name in two parts.
+        short: Model -> its name where space is rare.
+        ranks: Model -> its place; empty without a score.
+        headline: What it says at a glance.
+        drawings: Its figures.
+        matrix: Every model beside every other one.
+        simulated: Models and judges that are simulations.
+    """
+
+    block: Block
+    key: str
+    number: int
+    names: dict[str, Name]
+    short: dict[str, str]
+    ranks: dict[str, str]
+    headline: words.Headline
+    drawings: Drawings
+    matrix: tuple[comparisons.MatrixRow, ...]
+    simulated: tuple[str, ...]
+
+
+def render_page(report: IntentReport) -> str:
+    """Make a report one HTML page that needs nothing beside itself: no script, no font, no picture, no network.
+
+    Args:
+        report: The report.
+
+    Returns:
+        The page; the same report always gives the same.
+
+    Raises:
+        InputError: If matplotlib, which draws the figures, is missing.
+    """
+    page = (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            report=report,
+            rankings=[_ranking(report, block, number) for number, block in enumerate(report.blocks, start=1)],
+            policy=_POLICY,
+            style=Markup(_STYLE.read_text(encoding="utf-8")),  # noqa: S704 (our own file)
+            published=load_published_urs(),
+            published_scores=_PUBLISHED_SCORES,
+            rubric=load_rubric(),
+            fewest=fewest_clusters(report.level),
+        )
+    )
+    # A log may hold halves of characters, which no file can.
+    return page.rstrip().encode("utf-8", "replace").decode("utf-8") + "\n"
+
+
+def _ranking(report: IntentReport, block: Block, number: int) -> Ranking:
+    key = f"r{number}"
+    models = [model.model for model in block.models]
+    names = [*(model.model for model in block.models), *block.conditions.judges]
+    return Ranking(
+        block=block,
+        key=key,
+        number=number,
+        names={model: split_name(model) for model in models},
+        short=short_names(models),
+        ranks=words.ranks(block),
+        headline=words.headline(block),
+        drawings=draw(block, key, report.level),
+        matrix=comparisons.matrix(block),
+        simulated=tuple(dict.fromkeys(name for name in names if name.startswith(SIMULATED))),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("urs_inspect.reports.intent.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    functions: dict[str, Any] = {
+        "mean": formats.mean_text,
+        "interval": formats.interval_text,
+        "signed": formats.signed_text,
+        "signed_interval": formats.signed_interval,
+        "p_value": formats.p_text,
+        "count": formats.count_text,
+        "share": formats.share_text,
+        "money": formats.money_text,
+        "duration": formats.duration_text,
+        "level": formats.level_text,
+        "counted": formats.counted,
+        "verdict": words.verdict,
+        "split_name": split_name,
+    }
+    environment.filters |= functions
+    environment.globals |= {
+        "dash": formats.NONE,
+        "simulation": SIMULATED,
+        "leaderboard": tables.leaderboard,
+        "languages": tables.languages,
+        "parts": tables.parts,
+        "countries": tables.countries,
+        "criteria": tables.criteria,
+        "outcomes": tables.outcomes,
+        "most_in_words": comparisons.MOST_IN_WORDS,
+    }
+    return environment

@@ -1,0 +1,158 @@
+"""The user's own mix of requests: a file of shares, and what it makes of the questions."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from urs_inspect.errors import InputError, choices
+from urs_inspect.rating import Margin
+from urs_inspect.rubrics import Rubric, normalise_key
+
+_KINDS = {"intents": ("intent", "group"), "languages": ("language",), "countries": ("country",)}
+"""Kind of shares -> columns of the questions whose values it may name."""
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class TrafficMix:
+    """Shares of kinds of requests, as read from a file.
+
+    Attributes:
+        source: The file.
+        shares: Kind (`intents`, `languages`, `countries`) -> id -> share; those of a kind add up to 1. An id of
+            `intents` is an intent or a reported intent.
+    """
+
+    source: str
+    shares: dict[str, dict[str, float]]
+
+    def margins(self, questions: pd.DataFrame) -> list[Margin]:
+        """Turn the shares into margins of some questions.
+
+        Args:
+            questions: One row a question, with the columns intent, group, language and country.
+
+        Returns:
+            One margin a kind. A question outside all named categories, or in one without a share, has category -1.
+
+        Raises:
+            InputError: If no question is of a category that has a share.
+        """
+        return [self._margin(kind, shares, questions) for kind, shares in self.shares.items()]
+
+    def _margin(self, kind: str, shares: Mapping[str, float], questions: pd.DataFrame) -> Margin:
+        wanted = {name: share for name, share in shares.items() if share > 0}
+        category = np.full(len(questions), -1, dtype=np.int64)
+        for number, name in enumerate(wanted):
+            members = np.zeros(len(questions), dtype=bool)
+            for column in _KINDS[kind]:
+                members |= (questions[column] == name).to_numpy()
+            if not members.any():
+                there = _there(questions, kind)
+                raise InputError(
+                    f"{self.source}: {kind}: no question of '{name}' in the logs; allowed: {choices(there) or 'none'}"
+                )
+            category[members] = number
+        return Margin(category, np.array(list(wanted.values()), dtype=np.float64))
+
+
+def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> TrafficMix:
+    """Read a mix.
+
+    Args:
+        path: A YAML file with one or more of `intents`, `languages` and `countries`, each a mapping of names to shares
+            that add up to 1. Intents may be named as in the data or by their reported names; what is not named has
+            the share 0.
+        rubric: Says what intents and languages are called.
+        countries: The countries of the cases.
+
+    Returns:
+        The mix, with the ids of the rubric.
+
+    Raises:
+        InputError: Naming file and key of what is wrong, and what is allowed.
+    """
+    raw = _mapping(path)
+    find: dict[str, Callable[[str], str]] = {
+        "intents": lambda name: _intent(name, rubric),
+        "languages": rubric.language_code,
+        "countries": lambda name: _country(name, countries),
+    }
+    shares = {str(kind): _shares(path, str(kind), given, find) for kind, given in raw.items()}
+    _no_part_twice(path, shares.get("intents", {}), rubric)
+    return TrafficMix(str(path), shares)
+
+
+def _mapping(path: Path) -> dict[Any, Any]:
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"traffic: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"traffic: cannot read '{path}' as UTF-8 text: {error}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"traffic: '{path}' is not valid YAML: {error}") from error
+    if not isinstance(raw, dict) or not raw:
+        raise InputError(f"{path}: must hold a mapping with one or more of: {choices(_KINDS)}")
+    return raw
+
+
+def _shares(path: Path, kind: str, given: object, find: Mapping[str, Callable[[str], str]]) -> dict[str, float]:
+    if kind not in find:
+        raise InputError(f"{path}: unknown key '{kind}'; allowed: {choices(_KINDS)}")
+    if not isinstance(given, dict) or not given:
+        raise InputError(f"{path}: {kind}: must be a mapping of names to shares, such as 'name: 0.5'")
+    found: dict[str, float] = {}
+    for spelling, share in given.items():
+        if isinstance(spelling, bool):  # what YAML makes of NO, the code of Norway
+            raise InputError(f"{path}: {kind}: a name was read as {spelling}; put it into quotation marks, as in 'NO'")
+        try:
+            name = find[kind](str(spelling))
+        except InputError as error:
+            raise InputError(f"{path}: {kind}: {error.message}") from error
+        if name in found:
+            raise InputError(f"{path}: {kind}: '{spelling}' names '{name}' a second time")
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+            raise InputError(f"{path}: {kind}.{spelling}: must be a share from 0 to 1, is {share!r}")
+        found[name] = float(share)
+    total = math.fsum(found.values())
+    if abs(total - 1) > _CLOSE:
+        raise InputError(f"{path}: {kind}: shares must add up to 1, they add up to {total:.6g}")
+    return found
+
+
+def _intent(name: str, rubric: Rubric) -> str:
+    try:
+        return rubric.intent_id(name)
+    except InputError as error:
+        groups = dict.fromkeys(intent.group for intent in rubric.intents.values())
+        for group in groups:
+            if normalise_key(group) == normalise_key(name):
+                return group
+        raise InputError(f"{error.message}, or the reported intents {choices(groups)}") from error
+
+
+def _country(name: str, countries: Iterable[str]) -> str:
+    known = list(dict.fromkeys(countries))
+    for country in known:
+        if country.casefold() == name.strip().casefold():
+            return country
+    raise InputError(f"unknown country '{name}'; allowed: {choices(known) or 'none, the cases have no country'}")
+
+
+def _no_part_twice(path: Path, intents: Mapping[str, float], rubric: Rubric) -> None:
+    for name in intents:
+        group = rubric.intents[name].group if name in rubric.intents else None
+        if group in intents and group != name:
+            raise InputError(f"{path}: intents: '{name}' is a part of '{group}'; name one of the two")
+
+
+def _there(questions: pd.DataFrame, kind: str) -> list[str]:
+    found = {str(name) for column in _KINDS[kind] for name in questions[column]}
+    return sorted(found - {""})

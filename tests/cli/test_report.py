@@ -1,0 +1,92 @@
+"""`urs-inspect report`: what is printed, what is written, and what is wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.reports.intent.judged_logs import answered, judgement, write_judged
+
+FINALS = {"p/good": (9.0, 8.0, 9.0), "p/bad": (3.0, 2.0, 3.0)}
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    for model, (first, second, third) in FINALS.items():
+        samples = [
+            answered(f"{n}-{k}", judgement(value), metadata={"country": country})
+            for k, (value, country) in enumerate([(first, "Chile"), (second, "Chile"), (third, "Peru")])
+            for n in range(5)
+        ]
+        write_judged(tmp_path / "logs" / f"{model.replace('/', '-')}.eval", *samples, model=model)
+    write_judged(tmp_path / "logs" / "half.eval", answered("x", judgement(1.0)), status="error")
+    return tmp_path / "logs"
+
+
+def test_a_report_is_printed_and_written(logs: Path, tmp_path: Path, run: Run) -> None:
+    out = tmp_path / "out"
+    result = run("report", logs, "-o", out, "--rounds", "200")
+    assert result.exit_code == 0, result.output
+    assert "p/good" in result.output
+    assert "8.67" in result.output
+    assert "good is first and can be told apart from the other one." in result.output
+    assert "half.eval of p/model was left out: its status is 'error'" in result.output
+    assert str(out / "report.html") in result.output
+    found = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert [model["model"] for model in found["blocks"][0]["models"]] == ["p/good", "p/bad"]
+    assert found["rounds"] == 200
+    assert found["command"] == f"urs-inspect report {logs} -o {out} --rounds 200 --seed 0"
+    assert found["runs"][0]["command"].startswith("inspect eval urs_inspect/urs --model")
+    # The same again: an own report may be replaced, and is the same to the last byte.
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert run("report", logs, "-o", out, "--rounds", "200").exit_code == 0
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def test_traffic_and_countries(logs: Path, tmp_path: Path, run: Run) -> None:
+    mix = tmp_path / "mix.yaml"
+    mix.write_text("countries: {chile: 0.1, Peru: 0.9}", encoding="utf-8")
+    out = tmp_path / "out"
+    assert run("report", logs, "-o", out, "--traffic", mix, "--countries", "1", "--rounds", "200").exit_code == 0
+    [block] = json.loads((out / "report.json").read_text(encoding="utf-8"))["blocks"]
+    # 0.1 * 8.5 + 0.9 * 9
+    assert block["models"][0]["all"]["value"] == pytest.approx(8.95)
+    assert block["countries"] == ["Chile", "Peru"]
+    assert block["traffic"]["shares"] == {"countries": {"Chile": 0.1, "Peru": 0.9}}
+
+
+def test_a_wrong_mix_is_said_and_nothing_is_written(logs: Path, tmp_path: Path, run: Run) -> None:
+    mix = tmp_path / "mix.yaml"
+    mix.write_text("intents: {leisure: 0.5}", encoding="utf-8")
+    result = run("report", logs, "-o", tmp_path / "out", "--traffic", mix)
+    assert result.exit_code == 1
+    assert "intents: shares must add up to 1, they add up to 0.5" in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_of_others_are_safe(logs: Path, tmp_path: Path, run: Run) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "report.html").write_text("mine", encoding="utf-8")
+    result = run("report", logs, "-o", out)
+    assert result.exit_code == 1
+    assert "holds report.html" in result.output
+    assert (out / "report.html").read_text(encoding="utf-8") == "mine"
+
+
+def test_an_empty_folder_and_missing_arguments_are_said(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "none").mkdir()
+    result = run("report", tmp_path / "none", "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "has no logs" in result.output
+    assert run("report", tmp_path / "none").exit_code == 2
+    assert run("report", "-o", tmp_path / "out").exit_code == 2
+
+
+def test_models_under_other_conditions_are_printed_apart(logs: Path, tmp_path: Path, run: Run) -> None:
+    other = answered("0-0", judgement(5.0, "p/other"))
+    write_judged(logs / "other.eval", other, model="p/third", roles={"grader": ["p/other"]})
+    result = run("report", logs, "-o", tmp_path / "out", "--rounds", "200")
+    assert "Ranking 2" in result.output
+    assert "Other judges: p/other, not p/judge." in result.output

@@ -1,0 +1,118 @@
+"""Which models may be ranked together, and why others may not."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.reports.intent.answer_tables import rows
+from urs_inspect.reports.intent.blocks import blocks_of
+
+ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
+
+
+def table(*models: list[dict[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame([one for model in models for one in model])
+
+
+def test_models_under_the_same_conditions_stand_together() -> None:
+    [block] = blocks_of(table(rows("a", ONE), rows("b", ONE), rows("c", ONE, task_version="1-B")))
+    assert block.models == ("a", "b", "c")
+    assert block.apart_because == ()
+    assert block.notes == ()
+    assert len(block.table) == 9
+    assert block.conditions.judges == ("p/judge",)
+    assert block.conditions.rubric == "urs 1"
+    assert len(block.conditions.prompts) == 8
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"judges": "p/other"}, "Other judges: p/other, not p/judge."),
+        ({"judges": "p/judge, p/other"}, "Other judges: p/judge, p/other, not p/judge."),
+        ({"references": "p/ref 01234567"}, "Other references: p/ref 01234567, not those of the data."),
+        ({"dataset_sha256": "b" * 64}, "Other data: d (sha256 bbbbbbbb), not d (sha256 aaaaaaaa)."),
+        ({"rubric": "mine 1"}, "Another rubric: mine 1, not urs 1."),
+        (
+            {"task_version": "2-A"},
+            "Another version of the task, whose scores do not compare: 2-A, not 1-A.",
+        ),
+        ({"task": "theirs/own"}, "Another task: theirs/own, not urs_inspect/urs."),
+        (
+            {"prompt_sha256": "0"},
+            "Judged with other prompts: they differ for 2 of the kinds of cases that both have.",
+        ),
+    ],
+)
+def test_other_conditions_stand_apart_and_say_why(other: dict[str, Any], reason: str) -> None:
+    first, second = blocks_of(table(rows("c", ONE, **other), rows("a", ONE), rows("b", ONE)))
+    assert first.models == ("a", "b")
+    assert first.apart_because == ()
+    assert second.models == ("c",)
+    assert second.apart_because == (reason,)
+
+
+def test_the_order_of_a_panel_does_not_matter() -> None:
+    [block] = blocks_of(table(rows("a", ONE, judges="p/x, p/y"), rows("b", ONE, judges="p/y, p/x")))
+    assert block.conditions.judges == ("p/x", "p/y")
+
+
+def test_models_that_judged_themselves_do_not_compare() -> None:
+    blocks = blocks_of(table(rows("a", ONE, judges="a"), rows("b", ONE, judges="b")))
+    assert [block.models for block in blocks] == [("a",), ("b",)]
+    assert blocks[1].apart_because == ("Other judges: b, not a.",)
+
+
+def test_models_are_ranked_over_the_questions_that_all_attempted() -> None:
+    few = {"leisure-en-2": 1.0, "leisure-en-9": 1.0}
+    [block] = blocks_of(table(rows("a", ONE), rows("few", few), rows("b", ONE)))
+    assert set(block.table["question"]) == {"leisure-en-2"}
+    [note] = block.notes
+    assert note.startswith("Ranked over the 1 questions that all 3 models attempted; attempted were: a 3, b 3, few 2.")
+
+
+def test_an_unscored_answer_was_attempted() -> None:
+    [block] = blocks_of(table(rows("a", ONE), rows("b", {**ONE, "leisure-en-1": float("nan")})))
+    assert len(block.table) == 6
+    assert block.notes == ()
+
+
+def test_a_model_without_a_common_question_stands_alone() -> None:
+    other = {"leisure-en-8": 1.0}
+    first, second = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
+    assert first.models == ("a", "b")
+    assert second.models == ("other",)
+    assert second.apart_because[0].startswith("No question in common: none of these 1 questions is among the 3")
+
+
+def test_a_part_of_the_languages_has_the_same_prompts() -> None:
+    # Other prompts for other kinds of cases are no other conditions.
+    english = {name: score for name, score in ONE.items() if "-en-" in name}
+    [block] = blocks_of(table(rows("a", ONE), rows("b", english)))
+    assert block.models == ("a", "b")
+
+
+def test_logs_of_one_model_about_other_questions_are_one_run() -> None:
+    halves = [rows("a", {name: score}, log=f"/logs/{name}.eval") for name, score in ONE.items()]
+    [block] = blocks_of(table(*halves, rows("b", ONE)))
+    assert block.models == ("b", "a") or block.models == ("a", "b")
+    assert len(block.table) == 6
+
+
+def test_an_answer_that_nobody_judged_has_no_conditions_of_its_own() -> None:
+    empty = {"judges": "", "outcome": "no_response", "judge_finals": {}}
+    answered = rows("a", {"leisure-en-1": 5.0}) + rows("a", {"leisure-en-2": 1.0, "leisure-zh-1": 1.0}, **empty)
+    [block] = blocks_of(table(answered, rows("b", ONE)))
+    assert set(block.models) == {"a", "b"}
+
+
+def test_blocks_of_more_models_come_first() -> None:
+    blocks = blocks_of(
+        table(
+            rows("alone", ONE, judges="p/1"),
+            *[rows(name, ONE, judges="p/2") for name in "ab"],
+            *[rows(name, ONE, judges="p/3") for name in "cde"],
+        )
+    )
+    assert [len(block.models) for block in blocks] == [3, 2, 1]

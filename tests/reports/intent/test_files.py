@@ -1,0 +1,177 @@
+"""A report as CSV, Markdown and JSON, and the directory that it goes to."""
+
+import csv
+import io
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.reports.intent.answer_tables import answers, row, rows
+from urs_inspect.errors import InputError
+from urs_inspect.reports.intent import files
+from urs_inspect.reports.intent.csv_tables import differences_csv, means_csv
+from urs_inspect.reports.intent.markdown import report_markdown
+from urs_inspect.reports.intent.report import IntentReport, Run
+from urs_inspect.reports.intent.report_dict import report_dict
+from urs_inspect.reports.intent.statistics import report_of
+from urs_inspect.reports.intent.traffic import TrafficMix
+
+NAN = math.nan
+KINDS = ("leisure-en", "leisure-zh", "factual_qa-en", "api-zh", "solve_professional_problem-zh")
+
+
+@pytest.fixture
+def report() -> IntentReport:
+    """Four models, of which one has no score and one stands apart; a country, a hostile name."""
+    finals = {f"{KINDS[n % 5]}-{n}": float(3 + n % 7) for n in range(40)}
+    found = answers(
+        [row("p/a|b", name, score + 1, country="Chile") for name, score in finals.items()],
+        rows("c", finals, self_judged=True),
+        rows("urs_simulation/d", dict.fromkeys(finals, NAN)),
+        rows("e", finals, judges="other"),
+        left_out=("<b>f.eval</b> was left out.",),
+    )
+    run = Run("a.eval", "p/a|b", ("p/judge",), "inspect eval ``` x", "2026-01-01", "a" * 64, "b" * 64, "01", "0.3", 40)
+    return replace(report_of(replace(found, runs=(run,)), rounds=200, command="urs-inspect report x"), level=0.95)
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_every_mean_is_in_the_csv(report: IntentReport) -> None:
+    found = read(means_csv(report))
+    expected = 0
+    for block in report.blocks:
+        for model in block.models:
+            expected += 1 + len(model.by_group) + len(model.by_part) + len(model.by_language)
+            expected += len(model.by_group_and_language) + len(model.by_country) + len(model.by_criterion)
+    assert len(found) == expected
+    by_key = {(one["block"], one["model"], one["kind"], one["column"]): one for one in found}
+    first = report.blocks[0].models[0]
+    shown = by_key["1", "p/a|b", "all", "all"]
+    assert float(shown["mean"]) == first.all.value
+    assert (float(shown["low"]), float(shown["high"]), shown["n"]) == (first.all.low, first.all.high, "40")
+    cell = by_key["1", "p/a|b", "intent and language", "Leisure/zh"]
+    assert float(cell["mean"]) == first.by_group_and_language["Leisure", "zh"].value
+    assert by_key["1", "urs_simulation/d", "all", "all"]["mean"] == ""
+    assert {one["kind"] for one in found} == {
+        "all",
+        "intent",
+        "part",
+        "language",
+        "intent and language",
+        "country",
+        "criterion",
+    }
+
+
+def test_every_difference_is_in_the_csv(report: IntentReport) -> None:
+    found = read(differences_csv(report))
+    assert [(one["first"], one["second"], one["verdict"]) for one in found] == [
+        ("p/a|b", "c", "apart"),
+        ("p/a|b", "urs_simulation/d", "no common questions"),
+        ("c", "urs_simulation/d", "no common questions"),
+    ]
+    assert (found[0]["difference"], found[0]["n"], found[1]["p"]) == ("1.0", "40", "")
+
+
+def test_json_holds_the_whole_report(report: IntentReport) -> None:
+    found = json.loads(json.dumps(report_dict(report), allow_nan=False))
+    assert (found["format"], found["schema_version"]) == ("urs-inspect intent report", 1)
+    first = found["blocks"][0]["models"][0]
+    assert first["by_group_and_language"]["Leisure/zh"]["value"] == pytest.approx(
+        report.blocks[0].models[0].by_group_and_language["Leisure", "zh"].value
+    )
+    assert found["blocks"][0]["models"][2]["all"]["value"] is None
+    assert found["blocks"][0]["traffic"] is None
+    assert found["left_out"] == ["<b>f.eval</b> was left out."]
+    assert set(found) == {"format", "schema_version", *report.__dataclass_fields__}
+
+
+def test_markdown_marks_the_best_as_table_4_does() -> None:
+    finals = {f"leisure-en-{n}": 5.0 for n in range(8)}
+    found = answers(*[rows(name, {q: s + step for q, s in finals.items()}) for step, name in enumerate("wxyz")])
+    text = report_markdown(report_of(found, rounds=100))
+    lines = [line for line in text.splitlines() if re.match(r"\| [wxyz] \| \S*\d\.\d\d", line)]
+    cells = [line.split(" | ")[1] for line in lines[:4]]
+    assert cells == [r"\*8.00", "**7.00**", "<u>6.00</u>", "5.00"]
+
+
+def test_markdown_says_everything_and_breaks_nothing(report: IntentReport) -> None:
+    text = report_markdown(report)
+    assert "nan" not in text.lower().replace("finance", "")
+    assert "SIMULATION" in text
+    assert r"p/a\|b" in text
+    assert r"\<b\>f.eval\</b\> was left out." in text
+    assert "c †" in text
+    assert "## Ranking 2" in text
+    assert "- Other judges: other, not p/judge." in text
+    assert "told apart" in text
+    assert "````\ninspect eval ``` x\n````" in text
+    assert "### Chinese" in text and "### Countries" in text and "### Parts of intents" in text
+    widths: set[int] = set()
+    for line in text.splitlines():
+        cells = len(re.findall(r"(?<!\\)\|", line))
+        if not line.startswith("|"):
+            assert len(widths) <= 1
+            widths = set()
+        else:
+            widths.add(cells)
+
+
+def test_markdown_says_when_models_cannot_be_told_apart() -> None:
+    finals = {f"leisure-en-{n}": float(n) for n in range(8)}
+    text = report_markdown(report_of(answers(rows("a", finals), rows("b", finals)), rounds=100))
+    assert "| a | b | 0.00 | 0.00 to 0.00 | 1.000 | 8 | cannot tell apart |" in text
+    assert "1. a, b" in text
+
+
+def test_markdown_names_the_mix() -> None:
+    finals = {f"{KINDS[n % 3]}-{n}": float(n) for n in range(9)}
+    mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.25, "factual_qa": 0.75}})
+    text = report_markdown(report_of(answers(rows("a", finals)), traffic=mix, rounds=100))
+    assert r"weighted by the mix of mix.yaml (intents: leisure 25%, factual\_qa 75%)" in text
+
+
+def test_all_files_are_written(tmp_path: Path, report: IntentReport) -> None:
+    written = files.write_report(report, tmp_path / "new" / "report")
+    assert [path.name for path in written] == list(files.FILES)
+    assert all(path.stat().st_size > 100 for path in written)
+    assert "<!doctype html>" in written[0].read_text(encoding="utf-8").lower()
+
+
+def test_a_report_replaces_a_report_and_leaves_other_files(tmp_path: Path, report: IntentReport) -> None:
+    files.write_report(report, tmp_path)
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    files.write_report(replace(report, command="again"), tmp_path)
+    assert "again" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_files_of_others_are_not_overwritten(tmp_path: Path, report: IntentReport) -> None:
+    (tmp_path / "leaderboard.csv").write_text("mine", encoding="utf-8")
+    for other in (None, "[]", "{}", "no json", '{"format": "other"}'):
+        if other is not None:
+            (tmp_path / "report.json").write_text(other, encoding="utf-8")
+        with pytest.raises(InputError, match=r"holds leaderboard\.csv.* name another directory"):
+            files.write_report(report, tmp_path)
+    assert (tmp_path / "leaderboard.csv").read_text(encoding="utf-8") == "mine"
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="is a file; name a directory"):
+        files.check_directory(tmp_path / "file")
+
+
+def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path, report: IntentReport) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="output: cannot write to"):
+        files.write_report(report, tmp_path / "file" / "below")
+
+
+def test_halves_of_characters_do_not_stop_a_report(tmp_path: Path, report: IntentReport) -> None:
+    for path in files.write_report(replace(report, left_out=("p/\ud83d was left out.",)), tmp_path):
+        path.read_text(encoding="utf-8")
