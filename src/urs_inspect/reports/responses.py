@@ -16,15 +16,20 @@ RESPONSES = "responses"
 ANSWER, COMPARE = "answer", "compare"
 """Phases of a competition, as the samples' metadata name them."""
 
-_UNUSED = {"events", "messages", "scores", "error_retries"}
+ANSWERS_ONLY = frozenset({"events", "messages", "scores", "error_retries"})
+"""Fields of a sample that are left out where only answers are wanted."""
+
+NO_MODEL = "none/none"
+"""What the harness calls the model of a run without one."""
+
 _MAX_NAMED = 3
-_NO_MODEL = "none/none"
 
 
 @dataclass
 class _Found:
     """What the logs read so far say."""
 
+    same_references: bool = True
     source: tuple[str, str, str] | None = None
     first_file: str = ""
     instructions: dict[str, Instruction] = field(default_factory=dict)
@@ -34,7 +39,7 @@ class _Found:
     notes: list[str] = field(default_factory=list)
 
 
-def read_pool(logs: Iterable[str]) -> Pool:
+def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     """Read the answers of several models to the same instructions from the logs of their runs.
 
     Logs of any task serve whose samples have one answer, such as `urs`; so do logs of `mad`, where each sample holds
@@ -42,6 +47,7 @@ def read_pool(logs: Iterable[str]) -> Pool:
 
     Args:
         logs: Log files and directories.
+        same_references: Whether logs must have the same references. Else those of the first log stand.
 
     Returns:
         The pool; answers that never came, because of an error or a limit, have no entry. Its notes say which logs were
@@ -52,7 +58,7 @@ def read_pool(logs: Iterable[str]) -> Pool:
             another text or reference in one log than in another; the message names the logs.
     """
     names = list(logs)
-    found = _Found()
+    found = _Found(same_references)
     headers = [(file, read_log(file, header_only=True)) for file in log_files(names)]
     finished = [(file, log) for file, log in headers if log.status == "success"]
     found.notes += [
@@ -112,7 +118,7 @@ def _words(source: tuple[str, str, str]) -> str:
 def _answer_samples(file: str) -> Iterator[EvalSample]:
     # All at once: sample by sample, the harness reads the directory of the file again for each, and it knows only those
     # that were there at the start.
-    for sample in read_log(file, without=_UNUSED).samples or []:
+    for sample in read_log(file, without=ANSWERS_ONLY).samples or []:
         if sample.epoch == 1 and (sample.metadata or {}).get("phase", ANSWER) == ANSWER:
             yield sample
 
@@ -122,14 +128,15 @@ def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
     target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
     return Instruction(
         id=str(sample.id),
-        text=_text_of(sample),
+        text=text_of(sample),
         reference=target,
         language=str(facts.get("language", "")),
         scenario=str(facts.get("scenario", "")),
     )
 
 
-def _text_of(sample: EvalSample) -> str:
+def text_of(sample: EvalSample) -> str:
+    """What was asked in a sample, as one text."""
     if isinstance(sample.input, str):
         return sample.input
     # What the user said last is what an answer answers; a conversation before it is shown as well.
@@ -139,7 +146,7 @@ def _text_of(sample: EvalSample) -> str:
 
 def _add_instruction(found: _Found, item: Instruction, file: str) -> None:
     known = found.instructions.setdefault(item.id, item)
-    if (known.text, known.reference) != (item.text, item.reference):
+    if known.text != item.text or (found.same_references and known.reference != item.reference):
         what = "text" if known.text != item.text else "reference"
         raise InputError(
             f"responses: sample '{item.id}' has another {what} in {file} than in {found.first_file}; "
@@ -158,7 +165,7 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
         }
     if sample.error is not None or sample.limit is not None or not sample.output.choices or sample.output.error:
         return {}
-    if log.eval.model == _NO_MODEL:
+    if log.eval.model == NO_MODEL:
         return {}
     tokens = sample.output.choices[0].logprobs
     return {log.eval.model: (sample.output.completion, [one.logprob for one in tokens.content] if tokens else [])}

@@ -1,0 +1,43 @@
+"""`urs-inspect references`: the answers in logs, as a file of reference answers."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write.")
+@click.option("--keep-cut", is_flag=True, help="Take answers that were cut off at the token limit as well.")
+def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
+    """Write the answers in LOGS (files or directories, of one model) to a file for `-T references=FILE`.
+
+    Of several answers to one question the last usable one counts, so that a later run over some questions mends an
+    earlier one. The file may be mended by hand; its hash in later logs says so.
+    """
+    from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
+    from urs_inspect.discrepancy.pools.pool_file import check_output
+    from urs_inspect.reports.references import read_reference_logs
+
+    check_output(output)
+    found = read_reference_logs(logs)
+    if keep_cut:
+        found = with_cut(found)
+    with output.open("x", encoding="utf-8", newline="\n") as file:
+        file.writelines(reference_lines(found))
+    console = Console()
+    console.print(
+        f"{len(found.usable)} references by {escape(found.source)} are in {escape(str(output))} "
+        f"(sha256 {found.sha256[:12]}).",
+        highlight=False,
+        soft_wrap=True,
+    )
+    for outcome in OUTCOMES:
+        ids = [item.id for item in found.items if item.outcome == outcome]
+        if ids and outcome != USABLE:
+            hint = "; --keep-cut takes them as they are" if outcome == CUT else ""
+            console.print(
+                f"Left out, {outcome.replace('_', ' ')}: {escape(named(ids))}{hint}", highlight=False, soft_wrap=True
+            )

@@ -1,0 +1,180 @@
+"""A cross-validation as sections of lines and tables of text, for the terminal and for Markdown alike."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from urs_inspect.rating import Estimate
+from urs_inspect.reports.crossval import sentences
+from urs_inspect.reports.crossval.report import ALL, Cell, CrossvalReport, Grid, Preference, SettingOrder
+from urs_inspect.reports.intent.page.formats import (
+    NONE,
+    interval_text,
+    mean_text,
+    p_text,
+    share_text,
+    signed_interval,
+    signed_text,
+)
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of text.
+
+    Attributes:
+        headings: Headings of the columns.
+        rows: The rows.
+        names: How many columns, from the left, hold names and not numbers.
+    """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    names: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report.
+
+    Attributes:
+        title: Its title.
+        level: 2 for a part, 3 for a part of a part.
+        lines: What is said first.
+        tables: The tables.
+    """
+
+    title: str
+    level: int
+    lines: tuple[str, ...] = ()
+    tables: tuple[TextTable, ...] = ()
+
+
+def sections_of(report: CrossvalReport) -> list[Section]:
+    """The sections of a report in their order."""
+    found: list[Section] = []
+    for number, grid in enumerate(report.grids, start=1):
+        apart = [f"Apart from the first grid: {reason}" for reason in grid.apart_because]
+        title = "Grid" if len(report.grids) == 1 else f"Grid {number}"
+        found.append(Section(title, 2, (*apart, *sentences.conditions(grid))))
+        found += _grid(grid)
+    for judged in report.judged:
+        tables = (_preference_table(judged.preferences, with_source=False),)
+        lines = (*sentences.judged(judged), sentences.PREFERENCE)
+        found.append(Section("Self-preference in ordinary runs", 2, lines, tables))
+    if report.left_out:
+        found.append(Section("Left out", 2, report.left_out))
+    found.append(Section("Method", 2, tuple(sentences.method(report))))
+    return found
+
+
+def _grid(grid: Grid) -> list[Section]:
+    bias = (*sentences.no_bias(grid), *([sentences.EQUATION] if grid.biases else []), *sentences.copies(grid))
+    none = sentences.no_preference(grid)
+    unscored = _unscored_table(grid)
+    return [
+        Section("Mean scores", 3, (), (_means_table(grid), _folds_table(grid))),
+        Section("Order of the models", 3, tuple(sentences.order(grid)), (_orders_table(grid),) if grid.orders else ()),
+        Section("Rating bias", 3, bias, (_bias_table(grid),) if grid.biases else ()),
+        Section(
+            "Self-preference",
+            3,
+            tuple(none or [sentences.PREFERENCE]),
+            () if none else (_preference_table(grid.preferences, with_source=len(grid.sources) > 1),),
+        ),
+        *([Section("Judgements without a score", 3, (), (unscored,))] if unscored.rows else []),
+    ]
+
+
+def estimate_text(found: Estimate) -> str:
+    """A mean with its interval."""
+    interval = interval_text(found.low, found.high)
+    return mean_text(found.value) + (f" ({interval})" if interval else "")
+
+
+def difference_text(found: Estimate) -> str:
+    """A difference with its interval."""
+    interval = signed_interval(found)
+    return signed_text(found.value) + (f" ({interval})" if interval else "")
+
+
+def order_text(found: SettingOrder) -> str:
+    """An order of models: `>` between neighbours that can be told apart, `≥` between others."""
+    apart = {(gap.first, gap.second): gap.apart for gap in found.gaps}
+    text = found.models[0]
+    for one, other in zip(found.models, found.models[1:], strict=False):
+        text += f" {'>' if apart[one, other] else '≥'} {other}"
+    return text
+
+
+def _means_table(grid: Grid) -> TextTable:
+    rows = _by_setting(grid, lambda cell: estimate_text(cell.mean))
+    return TextTable(("evaluator", "references by", *grid.models), rows, 2)
+
+
+def _folds_table(grid: Grid) -> TextTable:
+    def text(cell: Cell) -> str:
+        return f"{mean_text(cell.fold_mean)} ± {mean_text(cell.fold_deviation)}"
+
+    return TextTable(
+        ("evaluator", "references by", *[f"{model}, over folds" for model in grid.models]), _by_setting(grid, text), 2
+    )
+
+
+def _by_setting(grid: Grid, text: Callable[[Cell], str]) -> tuple[tuple[str, ...], ...]:
+    cells = {(cell.evaluator, cell.source, cell.model): cell for cell in grid.cells}
+    return tuple(
+        (
+            evaluator,
+            source,
+            *[text(cell) if (cell := cells.get((evaluator, source, model))) else NONE for model in grid.models],
+        )
+        for evaluator in grid.evaluators
+        for source in grid.sources
+    )
+
+
+def _orders_table(grid: Grid) -> TextTable:
+    rows = tuple(
+        (one.evaluator, one.source, order_text(one), share_text(one.share), str(one.cases)) for one in grid.orders
+    )
+    return TextTable(("evaluator", "references by", "order", "resamples with it", "cases"), rows, 3)
+
+
+def _bias_table(grid: Grid) -> TextTable:
+    models = tuple(grid.biases[0].by_model)
+    rows = tuple(
+        (one.evaluator, difference_text(one.bias), *[difference_text(one.by_model[model]) for model in models])
+        for one in grid.biases
+    )
+    return TextTable(("evaluator", "rating bias", *[f"B = {model}" for model in models]), rows, 1)
+
+
+def _preference_table(found: Sequence[Preference], *, with_source: bool) -> TextTable:
+    headings = ("own", "others", "preference", "p", "leniency", "beyond leniency", "p")
+    rows = []
+    for one in found:
+        result = one.result
+        source = [one.source if one.source != ALL else "all, evenly"] if with_source else []
+        numbers = (
+            mean_text(result.own),
+            mean_text(result.others),
+            difference_text(result.preference),
+            p_text(result.p),
+            difference_text(result.leniency),
+            difference_text(result.beyond),
+            p_text(result.p_beyond),
+        )
+        rows.append((one.evaluator, *source, *numbers))
+    names = ("evaluator", "references by") if with_source else ("judge",)
+    return TextTable((*names, *headings), tuple(rows), len(names))
+
+
+def _unscored_table(grid: Grid) -> TextTable:
+    scored = ("judged", "no_response")
+    rows = []
+    for cell in grid.cells:
+        failed = {name: count for name, count in cell.outcomes.items() if name not in scored}
+        if failed:
+            said = ", ".join(f"{name.removeprefix('unscored_').replace('_', ' ')} {n}" for name, n in failed.items())
+            rows.append((cell.evaluator, cell.source, cell.model, said))
+    return TextTable(("evaluator", "references by", "model", "why, and how many"), tuple(rows), 4)

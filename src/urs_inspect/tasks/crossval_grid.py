@@ -1,0 +1,222 @@
+"""What a cross-validation is about: cases, evaluators, sources of references, and answers of models."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from logging import getLogger
+
+from inspect_ai.dataset import Sample
+
+from urs_inspect.datasets import UrsCase
+from urs_inspect.datasets.references import References, named, with_references
+from urs_inspect.discrepancy.pools.pool import Pool
+from urs_inspect.errors import InputError, choices
+from urs_inspect.reports.crossval.report import DATASET
+from urs_inspect.reports.references import read_references
+from urs_inspect.rubrics import Rubric
+from urs_inspect.solvers.recorded_answer import ANSWER
+from urs_inspect.tasks.urs import case_to_sample
+from urs_inspect.texts import is_blank
+
+logger = getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Reference answers to the cases by one model, or those of the data.
+
+    Attributes:
+        name: The model, or `dataset`.
+        sha256: Hash of the references of these cases.
+        texts: Id of a case -> its reference.
+    """
+
+    name: str
+    sha256: str
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every judgement that is asked for.
+
+    Attributes:
+        cases: The cases in their order.
+        folds: Number of parts that the cases are divided into.
+        evaluators: Names of the models that judge.
+        sources: Sources of references.
+        answers: Model -> id of a case -> its answer; no entry where there is none.
+    """
+
+    cases: tuple[UrsCase, ...]
+    folds: int
+    evaluators: tuple[str, ...]
+    sources: tuple[Source, ...]
+    answers: Mapping[str, Mapping[str, str]]
+
+    @property
+    def judgements(self) -> int:
+        """Number of judgements that need a call, each a sample: empty answers need none."""
+        full = sum(not is_blank(text) for texts in self.answers.values() for text in texts.values())
+        return full * len(self.evaluators) * len(self.sources)
+
+    def copies(self) -> dict[str, int]:
+        """Model -> how many of its answers are word for word the reference of the same model."""
+        texts = {source.name: source.texts for source in self.sources}
+        counts = {
+            model: sum(answer.strip() == texts[model][case] for case, answer in answers.items())
+            for model, answers in self.answers.items()
+            if model in texts
+        }
+        return {model: count for model, count in counts.items() if count}
+
+    def samples(self, rubric: Rubric) -> Iterator[Sample]:
+        """One sample a case, evaluator, source and model, so that each is judged, logged and resumed by itself.
+
+        Cases come one after the other, so that a limit leaves whole ones.
+        """
+        folds = deal(self.cases, self.folds)
+        for case in self.cases:
+            for evaluator in self.evaluators:
+                for source in self.sources:
+                    for model, texts in self.answers.items():
+                        sample = case_to_sample(case, rubric)
+                        facts = _facts(case.id, folds[case.id], evaluator, source.name, model, texts.get(case.id))
+                        yield Sample(
+                            id=f"{case.id}:{evaluator}:{source.name}:{model}",
+                            input=sample.input,
+                            target=source.texts[case.id],
+                            metadata={**(sample.metadata or {}), **facts, "reference_score": rubric.reference_score},
+                        )
+
+    def facts(self) -> dict[str, object]:
+        """What two runs must have in common to be read together, and what they are about."""
+        return {
+            "cases": len(self.cases),
+            "cases_sha256": digest(sorted(case.id for case in self.cases)),
+            "folds": self.folds,
+            "evaluators": list(self.evaluators),
+            "sources": {source.name: source.sha256 for source in self.sources},
+            "models": {model: digest(sorted(texts.items())) for model, texts in self.answers.items()},
+            "copies": self.copies(),
+        }
+
+
+def deal(cases: Sequence[UrsCase], folds: int) -> dict[str, int]:
+    """Divide cases into folds of equal size, each with every intent and language in proportion.
+
+    Cases are dealt out kind by kind, so that two folds differ by at most one case of a kind, and by one in all.
+
+    Returns:
+        Id of a case -> its fold, from 1.
+    """
+    by_kind = sorted(cases, key=lambda case: (case.intent, case.language))
+    return {case.id: place % folds + 1 for place, case in enumerate(by_kind)}
+
+
+def digest(value: object) -> str:
+    """Hash of texts in lists."""
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()
+
+
+def draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase, ...]:
+    """Take the first cases of an order in which every beginning holds intents and languages in proportion.
+
+    Raises:
+        InputError: If there are fewer cases than folds.
+    """
+    taken = tuple(ordered[:number])
+    if len(taken) < number:
+        logger.warning(f"cases={number}: there are only {len(taken)}, and all are taken")
+    if folds > len(taken):
+        raise InputError(f"folds: must be at most the number of cases, {len(taken)}, got {folds}")
+    return taken
+
+
+def read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Source, ...]:
+    """Read references of the cases.
+
+    Args:
+        places: Files and logs as for `read_references`, or `dataset`.
+        cases: The cases.
+
+    Raises:
+        InputError: If a case has no reference in one of them; the message counts and names them.
+    """
+    sources = [_own(cases) if place == DATASET else _source(read_references(place), cases) for place in places]
+    names = [source.name for source in sources]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(
+            f"references: {choices(twice)} is there twice; put logs of one model together with `urs-inspect references`"
+        )
+    return tuple(sources)
+
+
+def _source(references: References, cases: Sequence[UrsCase]) -> Source:
+    return _of(references.source, with_references(cases, references))
+
+
+def _own(cases: Sequence[UrsCase]) -> Source:
+    if lacking := [case.id for case in cases if is_blank(case.reference)]:
+        raise InputError(f"references: of the data's own, {named(lacking)} of {len(cases)} cases have none")
+    return _of(DATASET, cases)
+
+
+def _of(name: str, cases: Sequence[UrsCase]) -> Source:
+    texts = {case.id: case.reference.strip() for case in cases}
+    return Source(name, digest(sorted(texts.items())), texts)
+
+
+def read_models(
+    pool: Pool, cases: Sequence[UrsCase], models: Sequence[str] | None, *, need_all: bool
+) -> dict[str, dict[str, str]]:
+    """Take the answers of the tested models to the cases.
+
+    Args:
+        pool: Answers in logs.
+        cases: The cases.
+        models: Names of the models; None for all.
+        need_all: Whether each model must have answered each case.
+
+    Returns:
+        Model -> id of a case -> answer.
+
+    Raises:
+        InputError: If a model is unknown, a question is another one in the logs, or an answer is missing; the message
+            counts and names them.
+    """
+    if unknown := sorted(set(models or ()) - set(pool.responses)):
+        raise InputError(f"models: no answers of {choices(unknown)}; there are some of {choices(pool.contestants)}")
+    asked = {item.id: item.text.strip() for item in pool.instructions}
+    if changed := [case.id for case in cases if asked.get(case.id, case.question.strip()) != case.question.strip()]:
+        raise InputError(f"answers: {named(changed)} of {len(cases)} cases have another question in the logs")
+    chosen = pool.contestants if models is None else tuple(models)
+    answers = {
+        model: {case.id: pool.responses[model][case.id] for case in cases if case.id in pool.responses[model]}
+        for model in chosen
+    }
+    lacking = {model: [case.id for case in cases if case.id not in answers[model]] for model in chosen}
+    said = [f"{model} has none to {named(ids)}" for model, ids in lacking.items() if ids]
+    if said and need_all:
+        raise InputError(
+            f"answers: of {len(cases)} cases, {'; '.join(said)}. Answer them first (`inspect eval urs_inspect/urs` "
+            f"with the same dataset, seed and filters takes these cases with --limit {len(cases)}), name other models "
+            "with -T models=..., or leave these judgements without a score with -T unanswered=unscored"
+        )
+    for line in said:
+        logger.warning(f"answers: of {len(cases)} cases, {line}; these stay without a score")
+    if empty := [model for model in chosen if not answers[model]]:
+        raise InputError(f"answers: none to any of the {len(cases)} cases by {choices(empty)}")
+    return answers
+
+
+def _facts(case: str, fold: int, evaluator: str, source: str, model: str, answer: str | None) -> dict[str, object]:
+    return {
+        "case": case,
+        "fold": fold,
+        "evaluator": evaluator,
+        "source": source,
+        "model": model,
+        **({} if answer is None else {ANSWER: answer}),
+    }

@@ -1,0 +1,193 @@
+"""The report as text, tables, JSON and figures."""
+
+import csv
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.reports.crossval.grids import BOOTSTRAP, grid_table
+from urs_inspect.errors import InputError
+from urs_inspect.reports.crossval import sentences
+from urs_inspect.reports.crossval.figures import draw_crossval
+from urs_inspect.reports.crossval.files import check_directory, markdown, report_dict, write_files
+from urs_inspect.reports.crossval.report import CrossvalReport, Grid, JudgedAnswers
+from urs_inspect.reports.crossval.statistics import report_grid
+from urs_inspect.reports.crossval.tables import order_text, sections_of
+
+NASTY = "m/<script>|*`名"
+NAMES = {
+    "means.csv",
+    "rating_bias.csv",
+    "orders.csv",
+    "differences.csv",
+    "self_preference.csv",
+    "crossval.md",
+    "crossval.json",
+    "figure_4.svg",
+    "figure_10.svg",
+}
+
+
+def grid(**changed) -> Grid:
+    """Two evaluators, one of them tested; a failed judgement and a cell without any score."""
+    up = [5, 6, 7, 8, 6, 7, 8, 9]
+    finals: dict[tuple[str, str, str], list[float | None]] = {}
+    for evaluator, more in (("m/a", 1), ("m/x", 0)):
+        for source in ("m/a", "dataset"):
+            finals[evaluator, source, "m/a"] = [value + more for value in up]
+            finals[evaluator, source, NASTY] = [None, *[value - 1 + place % 2 for place, value in enumerate(up)][1:]]
+            finals[evaluator, source, "m/none"] = [None] * 8
+    return replace(report_grid(grid_table(finals), BOOTSTRAP), **changed)
+
+
+def report(*grids: Grid, **changed) -> CrossvalReport:
+    given = {
+        "grids": grids or (grid(),),
+        "judged": (),
+        "logs": ("one.eval",),
+        "left_out": ("two.eval was left out.",),
+        "simulated": False,
+        "level": 0.95,
+        "rounds": 500,
+        "seed": 0,
+        "command": "urs-inspect crossval logs",
+    }
+    return CrossvalReport(**{**given, **changed})
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
+    written = write_files(report(), tmp_path / "out")
+    assert {path.name for path in written} == NAMES == {path.name for path in (tmp_path / "out").iterdir()}
+    for path in written:
+        assert not re.search(r"\bnan\b", path.read_text(encoding="utf-8"), re.IGNORECASE), path.name
+    found = rows(tmp_path / "out" / "means.csv")
+    assert len(found) == 12
+    assert (found[0]["evaluator"], found[0]["source"], found[0]["model"], found[0]["n"]) == ("m/a", "m/a", "m/a", "8")
+    assert float(found[0]["mean"]) == 8 and float(found[0]["fold_1"]) == pytest.approx(7.5)
+    assert found[1]["unscored"] == "1" and found[2]["mean"] == ""
+    [first, *_] = rows(tmp_path / "out" / "rating_bias.csv")
+    assert (first["model"], float(first["bias"])) == ("all", 0)
+    preference = rows(tmp_path / "out" / "self_preference.csv")
+    assert [one["source"] for one in preference] == ["m/a", "dataset", "all"]
+    assert {one["preference"] for one in preference} == {"1.0"} and {one["others"] for one in preference} == {"m/x"}
+
+
+def test_json_holds_the_whole_report() -> None:
+    found = json.loads(json.dumps(report_dict(report()), allow_nan=False))
+    assert (found["format"], found["schema_version"]) == ("urs-inspect cross-validation", 1)
+    [one] = found["grids"]
+    assert one["cells"][2]["mean"]["value"] is None
+    assert one["conditions"]["reference_score"] == 8
+    assert one["preferences"][0]["result"]["preference"]["value"] == 1
+
+
+def test_markdown_escapes_names_and_says_what_was_left_out() -> None:
+    text = markdown(report(simulated=True))
+    assert "<script>" not in text and r"\<script\>\|\*\`名" in text
+    assert "SIMULATION" in text and "- two.eval was left out." in text and "- one.eval" in text
+    assert "SIMULATION" not in markdown(report())
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(len(re.findall(r"(?<!\\)\|", line)) >= 3 for line in tables)
+
+
+def test_an_earlier_report_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    write_files(report(), tmp_path / "out", figures=False)
+    write_files(report(left_out=()), tmp_path / "out", figures=False)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "figure_4.svg").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="holds other files"):
+        write_files(report(), tmp_path / "other")
+    (tmp_path / "other" / "crossval.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match="holds other files"):
+        check_directory(tmp_path / "other")
+    with pytest.raises(InputError, match="is a file; name a directory"):
+        check_directory(tmp_path / "other" / "figure_4.svg")
+    (tmp_path / "empty").mkdir()
+    check_directory(tmp_path / "empty")
+
+
+def test_figures_are_svg_that_stays_the_same() -> None:
+    found = draw_crossval(report(grid(), grid(apart_because=("Other data.",))))
+    assert set(found) == {"figure_4.svg", "figure_10.svg", "figure_4_2.svg", "figure_10_2.svg"}
+    assert found == draw_crossval(report(grid(), grid(apart_because=("Other data.",))))
+    for content in found.values():
+        texts = " ".join("".join(one.itertext()) for one in ElementTree.fromstring(content).iter() if "text" in one.tag)
+        assert "Evaluator a" in texts and "references of the data" in texts
+        assert not re.search(r"\bnan\b", texts, re.IGNORECASE)
+    everything = found["figure_10.svg"].decode()
+    assert "Rating bias by evaluator" in everything and "no score" in everything and "SIMULATION" not in everything
+    # The best two of three are in Figure 4.
+    assert "no score" not in found["figure_4.svg"].decode()
+    assert b"SIMULATION" in draw_crossval(report(simulated=True))["figure_4.svg"]
+
+
+def test_without_matplotlib_the_way_to_get_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match=r"pip install 'urs-inspect\[viz\]'"):
+        write_files(report(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    write_files(report(), tmp_path / "out", figures=False)
+
+
+def test_sections_say_why_a_part_is_empty() -> None:
+    alone = report_grid(grid_table({("e", "s", "m"): [5, 6]}), BOOTSTRAP)
+    sections = {section.title: section for section in sections_of(report(alone))}
+    assert sections["Order of the models"].lines == ("Only one model was tested, so that there is no order.",)
+    assert "No model is both tested and a source" in sections["Rating bias"].lines[0]
+    assert "There is only one evaluator" in sections["Self-preference"].lines[0]
+    assert "Judgements without a score" not in sections
+    others = report_grid(grid_table({("e", "s", "m"): [5, 6], ("f", "s", "m"): [5, 6]}), BOOTSTRAP)
+    assert "No evaluator is among the tested models" in sentences.no_preference(others)[0]
+    grids = sections_of(report(grid(), grid(apart_because=("Other data: x, not y.",))))
+    assert [one.title for one in grids if one.level == 2] == ["Grid 1", "Grid 2", "Left out", "Method"]
+    assert any(one.lines[0] == "Apart from the first grid: Other data: x, not y." for one in grids if one.lines)
+
+
+def test_stability_in_words() -> None:
+    up = [5.0, 6, 7, 8] * 6
+    more, less = [value + 1 + place % 2 for place, value in enumerate(up)], [value - 1 for value in up]
+    finals = {("e", "s", "m"): more, ("e", "s", "n"): up, ("f", "s", "m"): more, ("f", "s", "n"): less}
+    stable = report_grid(grid_table(finals), BOOTSTRAP)
+    assert sentences.order(stable) == [
+        "Stable: no two models change places over 2 settings. From the best: m, n.",
+    ]
+    assert order_text(stable.orders[0]) == "m > n"
+    turned = report_grid(grid_table({**finals, ("f", "s", "m"): less, ("f", "s", "n"): more}), BOOTSTRAP)
+    first, second = sentences.order(turned)
+    assert first == (
+        "Not stable: 1 of 1 pair of models change places over 2 settings. 1 pair can be told apart in both directions: "
+        "there, who judges decides."
+    )
+    assert second == "m is ahead of n in 1 setting (told apart in 1) and behind in 1 (told apart in 1)."
+    weak = [*up[:-1], up[-1] + 1]
+    unclear = report_grid(grid_table({**finals, ("f", "s", "m"): up, ("f", "s", "n"): weak}), BOOTSTRAP)
+    assert "No pair can be told apart in both directions" in sentences.order(unclear)[0]
+    assert order_text(unclear.orders[1]) == "n ≥ m"
+
+
+def test_ordinary_runs_have_a_section_of_their_own() -> None:
+    judged = JudgedAnswers("urs", "", "urs 1", "1234", ("m/a", "m/x"), ("m/a",), 8, grid().preferences[:1], ("Note.",))
+    found = report(grids=(), judged=(judged,))
+    [section, *_] = sections_of(found)
+    assert section.title == "Self-preference in ordinary runs" and "Note." in section.lines
+    assert section.tables[0].headings[0] == "judge" and section.tables[0].rows[0][0] == "m/a"
+    assert "references: those of the data" in section.lines[0]
+    assert draw_crossval(found) == {}
+
+
+def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
+    nothing = report_grid(grid_table({("e", "s", "e"): [None, None], ("f", "s", "e"): [None, None]}), BOOTSTRAP)
+    assert all(math.isnan(cell.mean.value) for cell in nothing.cells)
+    assert "In no setting is there a case" in sentences.order(replace(nothing, models=("e", "g")))[0]
+    assert "nan" not in markdown(report(nothing))
+    assert draw_crossval(report(nothing))

@@ -1,0 +1,354 @@
+"""Cross-validation: every evaluator judges every model with references from every source, over answers that exist."""
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog
+from inspect_ai.model import ChatMessage, ModelOutput
+from inspect_ai.scorer import SampleScore, Score
+
+from tests.tasks.commands import refused
+from tests.tasks.scripted import Reply, Script, between, metric_values, run, samples_of
+from urs_inspect import urs
+from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
+from urs_inspect.datasets.cases import UrsCase
+from urs_inspect.errors import InputError
+from urs_inspect.rubrics import load_rubric
+from urs_inspect.scorers.crossval_judge import crossval_report
+from urs_inspect.tasks.crossval_grid import deal
+from urs_inspect.tasks.urs_crossval import urs_crossval
+from urs_inspect.tasks.urs_references import urs_references
+
+CASES = 42
+
+
+def answer_log(tmp_path: Path, name: str, reply: Any = None, **options: Any) -> EvalLog:
+    """A run of `urs` whose answers are "<name> answers <question>"; nobody needs its judge."""
+
+    def say(messages: list[ChatMessage]) -> Reply:
+        return f"{name} answers {messages[-1].text}"
+
+    model = Script(reply or say).model(name)
+    arguments = {"dataset": "sample", **options.pop("arguments", {})}
+    return run(urs(**arguments), tmp_path / "answers", model=model, grader=Script("{}").model(), **options)
+
+
+def reference_log(tmp_path: Path, name: str, reply: Any = None, **options: Any) -> EvalLog:
+    def say(messages: list[ChatMessage]) -> Reply:
+        return f"{name} refers to {messages[-1].text}"
+
+    task = urs_references(dataset="sample")
+    return run(task, tmp_path / "references", model=Script(reply or say).model(name), grader=None, **options)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, Any]:
+    """Answers of A and B, and references of A."""
+    for name in "AB":
+        answer_log(tmp_path, name)
+    return {"answers": str(tmp_path / "answers"), "references": reference_log(tmp_path, "A").location}
+
+
+def crossval(
+    tmp_path: Path,
+    places: dict[str, Any],
+    judges: dict[str, Script],
+    arguments: dict[str, Any] | None = None,
+    **options,
+) -> EvalLog:
+    names = [f"mockllm/{name}" for name in judges]
+    given = {"dataset": "sample", "cases": 6, "folds": 3, "evaluators": names, **places, **(arguments or {})}
+    graders = [judge.model(name) for name, judge in judges.items()]
+    return run(urs_crossval(**given), tmp_path / "crossval", model="none/none", grader=graders, **options)
+
+
+def final(number: int) -> str:
+    return json.dumps({"Final Score": number})
+
+
+def cells(log: EvalLog) -> Counter[tuple[str, ...]]:
+    keys = ("case", "evaluator", "source", "model")
+    return Counter(tuple(str(sample.metadata[key]) for key in keys) for sample in samples_of(log))
+
+
+def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(tmp_path: Path, places: dict[str, Any]) -> None:
+    judges = {"A": Script(final(7)), "C": Script(final(5))}
+    log = crossval(tmp_path, places, judges, {"references": [places["references"], "dataset"]})
+    assert log.status == "success"
+    found = cells(log)
+    assert len(found) == 6 * 2 * 2 * 2 and set(found.values()) == {1}
+    assert {len(judge.seen) for judge in judges.values()} == {24}
+    own = {str(sample.id): sample for sample in urs(dataset="sample").dataset}
+    for name, judge in judges.items():
+        asked = Counter[tuple[str, str, str]]()
+        for messages in judge.seen:
+            text = messages[1].text
+            answer = between(text, "<answer_to_rate>", "</answer_to_rate>")
+            reference = between(text, "<reference_answer>", "</reference_answer>")
+            asked[answer.split(" ")[0], reference.split(" ")[0] if "refers to" in reference else "data", name] += 1
+        assert set(asked.values()) == {6} and len(asked) == 4
+    for sample in samples_of(log):
+        facts = sample.metadata
+        case = own[facts["case"]]
+        assert sample.input == case.input
+        assert sample.target == (case.target if facts["source"] == "dataset" else f"A refers to {case.input}")
+        assert sample.output.completion == f"{facts['model'][-1]} answers {case.input}"
+        assert facts["intent"] == (case.metadata or {})["intent"]
+        score = (sample.scores or {})["crossval_judge"]
+        assert isinstance(score.value, dict) and score.value["final"] == (7 if facts["evaluator"] == "mockllm/A" else 5)
+        shown = (sample.scores or {})["crossval_cell"].value
+        assert isinstance(shown, dict) and shown["model"] == f"{facts['model'][-1]} (mockllm)"
+        assert shown["source"] in ("dataset", "A (mockllm)") and shown["outcome"] == "judged"
+        judged = score.metadata or {}
+        assert [one["judge"] for one in judged["judges"]] == [facts["evaluator"]]
+        assert judged["self_judged"] == (facts["evaluator"] == facts["model"])
+
+
+def test_the_metrics_are_the_cells_and_the_rating_bias(tmp_path: Path, places: dict[str, Any]) -> None:
+    log = crossval(tmp_path, places, {"C": Script(final(7))}, {"references": f"{places['references']},dataset"})
+    found = metric_values(log, "crossval_judge")
+    assert found == {
+        # Only A is both tested and a source: 7 less 8.
+        "rating bias mockllm/C": -1,
+        "mockllm/C | dataset | mockllm/A": 7,
+        "mockllm/C | dataset | mockllm/B": 7,
+        "mockllm/C | mockllm/A | mockllm/A": 7,
+        "mockllm/C | mockllm/A | mockllm/B": 7,
+    }
+    assert next(iter(found)) == "rating bias mockllm/C"
+    assert metric_values(log, "outcome") == {"frequency_judged": 24}
+
+
+def test_the_report_leaves_failures_out() -> None:
+    metric: Any = crossval_report()
+
+    def score(source: str, value: Any, reference: float = 8) -> SampleScore:
+        facts = {"evaluator": "e", "source": source, "model": "m", "reference_score": reference}
+        return SampleScore(score=value, sample_metadata=facts)
+
+    given = [score("m", Score(value={"final": 9})), score("m", Score.unscored(reason="grader_failed"))]
+    assert dict(metric(given)) == {"rating bias e": 1, "e | m | m": 9}
+    assert dict(metric([score("m", Score(value={"final": 9}), 5)]))["rating bias e"] == 4
+    assert dict(metric([score("n", Score(value={"final": 9}))])) == {"e | n | m": 9}
+    assert dict(metric([])) == {}
+
+
+def test_the_cases_are_those_that_a_limit_takes(tmp_path: Path, places: dict[str, Any]) -> None:
+    task = urs_crossval(**places, dataset="sample", cases=6, folds=3, evaluators="x", seed=0)
+    found = list(dict.fromkeys((sample.metadata or {})["case"] for sample in task.dataset))
+    assert found == [str(sample.id) for sample in urs(dataset="sample", seed=0).dataset][:6]
+    other = urs_crossval(**places, dataset="sample", cases=6, folds=3, evaluators="x", seed=1)
+    assert {(sample.metadata or {})["case"] for sample in other.dataset} != set(found)
+    ids = [str(sample.id) for sample in task.dataset]
+    assert ids[0] == f"{found[0]}:x:mockllm/A:mockllm/A"
+    assert [one.split(":")[0] for one in ids] == [case for case in found for _ in range(2)]
+
+
+def test_folds_are_dealt_by_hand() -> None:
+    kinds = ["a/en", "b/en", "a/en", "a/zh", "a/en", "b/en"]
+    cases = [UrsCase(str(n), "?", "", *kind.split("/")) for n, kind in enumerate(kinds)]
+    # Kind by kind: a/en 0 2 4, a/zh 3, b/en 1 5.
+    assert deal(cases, 2) == {"0": 1, "2": 2, "4": 1, "3": 2, "1": 1, "5": 2}
+    assert deal(cases, 1) == dict.fromkeys("024315", 1)
+
+
+@pytest.mark.data
+def test_folds_of_the_published_cases_hold_intents_and_languages_in_proportion(data_dir: Path) -> None:
+    rubric = load_rubric()
+    ordered = in_proportion(load_urs("urs", Vocabulary(rubric.intent_id, rubric.language_code)).cases, 0)
+    whole = Counter((case.intent, case.language) for case in ordered)
+    drawn = {case.id: (case.intent, case.language) for case in ordered[:200]}
+    folds = deal(ordered[:200], 5)
+    assert Counter(folds.values()) == dict.fromkeys(range(1, 6), 40)
+    for fold in range(1, 6):
+        found = Counter(drawn[case] for case, number in folds.items() if number == fold)
+        assert all(abs(found[kind] - 40 * count / len(ordered)) < 1 for kind, count in whole.items())
+
+
+def test_what_it_costs_is_said_before(tmp_path: Path, places: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    arguments: dict[str, Any] = {**places, "dataset": "sample", "cases": 6, "folds": 2, "evaluators": "x,y"}
+    urs_crossval(**arguments)
+    assert "6 cases x 2 evaluators x 1 source of references x 2 tested models: 24 judge calls in all" in caplog.text
+    assert "up to 2 times as many" in caplog.text
+    assert "word for word" not in caplog.text
+
+
+def test_a_copy_in_place_of_a_second_output_is_noticed(
+    tmp_path: Path, places: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    log = answer_log(tmp_path / "more", "A")
+    task = urs_crossval(places["answers"], log.location, dataset="sample", cases=6, evaluators="x", models="mockllm/A")
+    assert "6 of 6 answers of mockllm/A are word for word its references" in caplog.text
+    assert (task.metadata or {})["copies"] == {"mockllm/A": 6}
+
+
+def test_what_identifies_a_grid_is_in_the_log(tmp_path: Path, places: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {**places, "dataset": "sample", "cases": 6, "folds": 2, "evaluators": "x"}
+    one = urs_crossval(**arguments).metadata or {}
+    assert (one["cases"], one["folds"], one["evaluators"], one["reference_score"]) == (6, 2, ["x"], 8)
+    assert set(one["sources"]) == {"mockllm/A"} and set(one["models"]) == {"mockllm/A", "mockllm/B"}
+    again = urs_crossval(**{**arguments, "evaluators": "y"}).metadata or {}
+    assert {**again, "evaluators": ["x"]} == one
+    other = urs_crossval(**{**arguments, "cases": 7}).metadata or {}
+    assert other["cases_sha256"] != one["cases_sha256"] and other["sources"] != one["sources"]
+    chinese = urs_crossval(**{**arguments, "judge_language": "zh"}).metadata or {}
+    assert chinese["prompts_sha256"] != one["prompts_sha256"]
+
+
+def test_judgements_that_fail_have_no_score_and_a_reason(tmp_path: Path, places: dict[str, Any]) -> None:
+    judges = {"C": Script("No idea."), "D": Script(RuntimeError("down"))}
+    log = crossval(tmp_path, places, judges, {"cases": 3})
+    assert log.status == "success"
+    for sample in samples_of(log):
+        score = (sample.scores or {})["crossval_judge"]
+        mode = "unparseable" if sample.metadata["evaluator"] == "mockllm/C" else "call_failed"
+        assert math.isnan(score.as_float()) and score.reason == "grader_failed"
+        assert (score.metadata or {})["failure_mode"] == mode
+    assert metric_values(log, "outcome") == {"frequency_unscored_unparseable": 6, "frequency_unscored_call_failed": 6}
+    assert len(judges["C"].seen) == 12  # asked once more
+
+
+def test_an_empty_answer_has_the_lowest_score_without_a_call(tmp_path: Path) -> None:
+    answer_log(tmp_path, "A", " ")
+    judge = Script(final(7))
+    places = {"answers": str(tmp_path / "answers"), "references": "dataset"}
+    log = crossval(tmp_path, places, {"C": judge}, {"cases": 3})
+    assert not judge.seen
+    assert metric_values(log, "crossval_judge") == {"mockllm/C | dataset | mockllm/A": 1}
+
+
+def _unanswered(tmp_path: Path) -> str:
+    """Answers of A without the first two cases, whose samples ended in errors."""
+    first = [str(sample.input) for sample in urs(dataset="sample").dataset][:2]
+
+    def reply(messages: list[ChatMessage]) -> Reply:
+        return RuntimeError("down") if messages[-1].text in first else "An answer."
+
+    log = answer_log(tmp_path, "A", reply, fail_on_error=False)
+    assert log.status == "success"
+    return log.location
+
+
+def test_missing_answers_are_refused_or_left_without_a_score(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ids = [str(sample.id) for sample in urs(dataset="sample").dataset][:2]
+    places: dict[str, Any] = {"answers": _unanswered(tmp_path), "references": "dataset"}
+    with pytest.raises(InputError) as caught:
+        urs_crossval(**places, dataset="sample", cases=6, evaluators="x")
+    assert f"of 6 cases, mockllm/A has none to 2 ({ids[0]}, {ids[1]})" in str(caught.value)
+    assert "--limit 6" in str(caught.value) and "unanswered=unscored" in str(caught.value)
+    judge = Script(final(7))
+    log = crossval(tmp_path, places, {"C": judge}, {"unanswered": "unscored"})
+    assert len(judge.seen) == 4
+    assert metric_values(log, "outcome") == {"frequency_judged": 4, "frequency_unscored_no_answer": 2}
+    assert "4 judge calls in all" in caplog.text
+
+
+def test_missing_references_are_refused_always(tmp_path: Path, places: dict[str, Any]) -> None:
+    few = reference_log(tmp_path / "few", "K", limit=4)
+    for unanswered in ("refuse", "unscored"):
+        with pytest.raises(InputError, match=r"\(by mockllm/K\) does not serve 2 of 6 cases: 2 \(.*\) without one"):
+            urs_crossval(
+                places["answers"], few.location, dataset="sample", cases=6, evaluators="x", unanswered=unanswered
+            )
+
+
+def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
+    row = {"id": "mine", "question": "Why?", "reference_ans": "So.", "user_intent": "Leisure", "language": "EN"}
+    data = tmp_path / "own.jsonl"
+    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    log = answer_log(tmp_path, "A", arguments={"dataset": str(data)})
+    data.write_text(json.dumps({**row, "question": "Why not?"}) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"answers: 1 \(mine\) of 1 cases have another question in the logs"):
+        urs_crossval(log.location, "dataset", dataset=str(data), cases=1, folds=1, evaluators="x")
+
+
+def test_answers_that_were_judged_with_other_references_serve_together(tmp_path: Path) -> None:
+    references = reference_log(tmp_path, "J").location
+    answer_log(tmp_path, "A")
+    answer_log(tmp_path, "B", arguments={"references": references})
+    task = urs_crossval(str(tmp_path / "answers"), "dataset", dataset="sample", cases=6, evaluators="x")
+    assert {(sample.metadata or {})["model"] for sample in task.dataset} == {"mockllm/A", "mockllm/B"}
+
+
+def test_more_cases_than_there_are_are_all(places: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    task = urs_crossval(**places, dataset="sample", evaluators="x")
+    assert len(task.dataset) == 2 * CASES
+    assert "cases=200: there are only 42" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"answers": None}, "answers: say which, as -T answers=...; allowed: logs with answers"),
+        ({"references": None}, "references: say which, as -T references=...; allowed: files, logs or 'dataset'"),
+        ({"references": "dataset,dataset"}, "references: dataset is there twice"),
+        ({"models": "mockllm/Z"}, "models: no answers of mockllm/Z; there are some of mockllm/A, mockllm/B"),
+        ({"cases": 0}, "cases: must be a whole number of at least 1"),
+        ({"folds": 7}, "folds: must be at most the number of cases, 6, got 7"),
+        ({"unanswered": "maybe"}, "unanswered: unknown value 'maybe'; allowed: refuse, unscored"),
+        ({"evaluators": "all"}, r"evaluators: name them, as urs_crossval\(evaluators="),
+        ({"judge_attempts": 0}, "judge attempts: must be a whole number"),
+        ({"answers": "absent"}, "no log 'absent'"),
+    ],
+)
+def test_arguments_are_checked(changed: dict[str, Any], message: str, places: dict[str, Any]) -> None:
+    arguments = {**places, "dataset": "sample", "cases": 6, "folds": 2, "evaluators": "x", **changed}
+    with pytest.raises(InputError, match=message):
+        urs_crossval(**arguments)
+
+
+def test_an_evaluator_without_the_role_ends_the_run(tmp_path: Path, places: dict[str, Any]) -> None:
+    task = urs_crossval(**places, dataset="sample", cases=1, folds=1, evaluators="mockllm/X")
+    [log] = eval(
+        task, model="none/none", model_roles={"grader": Script("{}").model("C")}, log_dir=str(tmp_path), display="log"
+    )
+    assert log.status == "error" and log.error is not None
+    assert "evaluator 'mockllm/X' does not have the role 'grader'; those that have: mockllm/C" in log.error.message
+
+
+def test_a_sample_without_an_answer_is_left_alone(tmp_path: Path) -> None:
+    from inspect_ai import Task
+
+    from urs_inspect.solvers.recorded_answer import recorded_answer
+
+    samples = [Sample(id="a", input="?", metadata={"answer": "Yes.", "model": "m/x"}), Sample(id="b", input="?")]
+    log = run(Task(MemoryDataset(samples), solver=recorded_answer()), tmp_path, model="none/none", grader=None)
+    outputs: dict[str, ModelOutput] = {str(sample.id): sample.output for sample in samples_of(log)}
+    assert (outputs["a"].completion, outputs["a"].model) == ("Yes.", "m/x")
+    assert not outputs["b"].choices
+
+
+@pytest.mark.parametrize(
+    ("roles", "arguments", "said"),
+    [
+        ([], [], "no model has the role 'grader'; name one or several: --model-role 'grader=[provider/a, ...]'"),
+        (["grader=[none/a, none/a]"], [], "evaluators: none/a has the role 'grader' twice; each needs a name"),
+        (["grader=none/a"], ["evaluators=none/b"], "none/b does not have the role 'grader'; allowed: none/a"),
+    ],
+)
+def test_evaluators_are_checked_by_the_command(
+    roles: list[str],
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    places: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ["dataset=sample", "cases=2", "folds=1", *(f"{name}={value}" for name, value in places.items()), *arguments]
+    refusal = refused(
+        *("eval", "urs_inspect/urs_crossval", "--model", "none", "--log-dir", str(tmp_path / "refused")),
+        *(part for role in roles for part in ("--model-role", role)),
+        *(part for argument in given for part in ("-T", argument)),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert refusal.status == 1
+    assert said in refusal.error.splitlines()[-1]
+    assert not list((tmp_path / "refused").glob("*"))

@@ -1,0 +1,187 @@
+"""References by a model of one's own: asked, written to a file, used, and refused where they do not fit."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ChatMessage
+
+from tests.cli.conftest import Run
+from tests.cli.conftest import run as run_command
+from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
+from urs_inspect import urs
+from urs_inspect.datasets.references import question_sha256
+from urs_inspect.errors import InputError
+from urs_inspect.reports.references import read_reference_logs, read_references
+from urs_inspect.tasks.urs_references import urs_references
+
+command = run_command
+CASES = 42
+
+
+def reference(messages: list[ChatMessage]) -> str:
+    return f"[by J] {messages[-1].text}"
+
+
+def ask(
+    tmp_path: Path, reply: Callable[[list[ChatMessage]], Reply] = reference, model: str = "J", **options
+) -> EvalLog:
+    task = urs_references(dataset=options.pop("dataset", "sample"))
+    return run(task, tmp_path / "refs", model=Script(reply).model(model), grader=None, **options)
+
+
+def judged(references: str, tmp_path: Path, judge: Script, **options) -> EvalLog:
+    task = urs(dataset=options.pop("dataset", "sample"), references=references)
+    return run(task, tmp_path / "urs", model=Script("An answer.").model("A"), grader=judge.model(), **options)
+
+
+def test_the_questions_are_asked_as_they_are_and_nobody_judges(tmp_path: Path) -> None:
+    model = Script(reference)
+    log = run(urs_references(dataset="sample"), tmp_path, model=model.model("J"), grader=None)
+    assert log.status == "success"
+    plain = {str(sample.id): sample for sample in urs(dataset="sample").dataset}
+    assert [str(sample.id) for sample in urs_references(dataset="sample").dataset] == list(plain)
+    assert {str(sample.id) for sample in samples_of(log)} == set(plain)
+    assert [len(messages) for messages in model.seen] == [1] * CASES
+    assert {messages[0].text for messages in model.seen} == {str(sample.input) for sample in plain.values()}
+    assert metric_values(log, "reference_outcome") == {"usable": 1, "answers usable": CASES}
+    assert log.results is not None and log.results.headline is not None
+    assert log.results.headline.metric == "usable"
+
+
+def test_log_and_file_serve_alike(tmp_path: Path, command: Run) -> None:
+    log = ask(tmp_path)
+    file = tmp_path / "refs.jsonl"
+    done = command("references", log.location, "-o", file)
+    assert done.exit_code == 0, done.output
+    assert f"{CASES} references by mockllm/J" in done.output
+    first = json.loads(file.read_text(encoding="utf-8").splitlines()[0])
+    assert set(first) == {"id", "question_sha256", "reference", "source_model", "created"}
+    assert (first["source_model"], first["created"]) == ("mockllm/J", log.eval.created)
+
+    shown, facts = [], []
+    for source in (log.location, str(file)):
+        judge = Script('{"Final Score": 5}')
+        found = judged(source, tmp_path, judge)
+        shown.append([between(seen[1].text, "<reference_answer>", "</reference_answer>") for seen in judge.seen])
+        facts.append({key: (found.eval.metadata or {})[key] for key in ("references", "references_sha256")})
+        assert {sample.target for sample in samples_of(found)} == {f"[by J] {s.input}" for s in samples_of(found)}
+    assert shown[0] == shown[1]
+    assert all(text.startswith("[by J] ") for text in shown[0])
+    assert facts[0] == facts[1]
+    label = facts[0]["references"]
+    assert label.startswith("mockllm/J (sha256 ") and facts[0]["references_sha256"].startswith(label[18:30])
+
+
+def test_a_run_with_the_references_of_the_data_does_not_name_any() -> None:
+    assert "references" not in (urs(dataset="sample").metadata or {})
+
+
+def test_references_that_do_not_fit_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    log = ask(tmp_path, limit=40)
+    with pytest.raises(InputError, match=r"\(by mockllm/J\) does not serve 2 of 42 cases: 2 \(.*\) without one"):
+        urs(dataset="sample", references=log.location)
+    # Cases that do not take part need no reference.
+    by_language = {str(sample.id).split("_")[-2] for sample in samples_of(ask(tmp_path, limit=1))}
+    assert by_language == {"en"}
+    with pytest.raises(InputError, match=r"20 \("):
+        urs(dataset="sample", language="en", references=str(ask(tmp_path, limit=1).location))
+
+
+def test_empty_and_cut_answers_are_no_references_and_can_be_mended(tmp_path: Path, command: Run) -> None:
+    ids = [str(sample.id) for sample in urs_references(dataset="sample").dataset]
+    questions = {str(sample.input): str(sample.id) for sample in urs_references(dataset="sample").dataset}
+
+    def faulty(messages: list[ChatMessage]) -> Reply:
+        number = ids.index(questions[messages[-1].text])
+        return output("Half", "max_tokens") if number < 2 else output(" ") if number == 2 else reference(messages)
+
+    log = ask(tmp_path, faulty)
+    assert metric_values(log, "reference_outcome") == {
+        "usable": 39 / 42,
+        "answers usable": 39,
+        "answers empty": 1,
+        "answers cut": 2,
+    }
+    with pytest.raises(InputError, match=r"does not serve 3 of 42 cases: 2 .* cut off at the token limit; 1 .* empty"):
+        urs(dataset="sample", references=log.location)
+    done = command("references", log.location, "-o", tmp_path / "some.jsonl")
+    assert "39 references" in done.output
+    assert f"Left out, cut: 2 ({ids[0]}, {ids[1]}); --keep-cut" in done.output
+    assert f"Left out, empty: 1 ({ids[2]})" in done.output
+    kept = command("references", log.location, "-o", tmp_path / "cut.jsonl", "--keep-cut")
+    assert "41 references" in kept.output
+
+    # A later run over the three cases mends the earlier one, in whatever order the logs are named.
+    mending = ask(tmp_path, sample_id=ids[:3])
+    found = read_reference_logs([mending.location, log.location])
+    assert len(found.usable) == CASES
+    done = command("references", mending.location, log.location, "-o", tmp_path / "all.jsonl")
+    assert "42 references" in done.output and "Left out" not in done.output
+    assert len(urs(dataset="sample", references=str(tmp_path / "all.jsonl")).dataset) == CASES
+
+
+def test_a_file_is_never_written_over(tmp_path: Path, command: Run) -> None:
+    log = ask(tmp_path, limit=1)
+    file = tmp_path / "refs.jsonl"
+    file.write_text("mine", encoding="utf-8")
+    done = command("references", log.location, "-o", file)
+    assert done.exit_code == 1 and "already" in done.output
+    assert file.read_text(encoding="utf-8") == "mine"
+    assert ".jsonl" in command("references", log.location, "-o", tmp_path / "refs.txt").output
+
+
+def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
+    one, other = ask(tmp_path, limit=2), ask(tmp_path, limit=2, model="K")
+    with pytest.raises(InputError, match="several models: mockllm/J, mockllm/K"):
+        read_reference_logs([one.location, other.location])
+    none = run(urs_references(dataset="sample"), tmp_path / "none", model="none/none", grader=None, limit=1)
+    with pytest.raises(InputError):
+        read_references(none.location)
+    broken = ask(tmp_path, lambda messages: RuntimeError("down"), limit=2)
+    assert broken.status == "error"
+    with pytest.raises(InputError, match=r"status of .* is 'error'; finish"):
+        read_references(broken.location)
+    with pytest.raises(InputError, match=r"no log"):
+        read_references(str(tmp_path / "absent.eval"))
+    with pytest.raises(InputError, match=r"cannot read .*; allowed: a .jsonl file, or a log"):
+        read_references(str(tmp_path / "refs.csv"))
+
+
+def test_the_answers_of_a_judged_run_may_be_references(tmp_path: Path) -> None:
+    log = run(urs(dataset="sample"), tmp_path, model=Script("Mine.").model("A"), grader=Script("{}").model(), limit=3)
+    assert [(item.text, item.source) for item in read_references(log.location).usable] == [("Mine.", "mockllm/A")] * 3
+
+
+def test_of_several_epochs_the_first_counts(tmp_path: Path) -> None:
+    model = Script(["First.", "Second."])
+    log = run(urs_references(dataset="sample"), tmp_path, model=model.model("J"), grader=None, limit=1, epochs=2)
+    first = next(sample.output.completion for sample in samples_of(read_eval_log(log.location)) if sample.epoch == 1)
+    assert [item.text for item in read_references(log.location).items] == [first]
+
+
+def test_own_cases_need_no_references_of_their_own(tmp_path: Path) -> None:
+    data = tmp_path / "own.jsonl"
+    data.write_text(
+        json.dumps({"id": "mine", "question": "Why?", "user_intent": "Leisure", "language": "EN"}) + "\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError, match="column 'reference_ans': missing"):
+        urs(dataset=str(data))
+    log = ask(tmp_path, dataset=str(data))
+    assert [item.question_sha256 for item in read_references(log.location).items] == [question_sha256("Why?")]
+    judge = Script('{"Final Score": 5}')
+    judged(log.location, tmp_path, judge, dataset=str(data))
+    assert "[by J] Why?" in judge.seen[0][1].text
+
+
+def test_a_changed_question_is_noticed(tmp_path: Path) -> None:
+    row = {"id": "mine", "question": "Why?", "user_intent": "Leisure", "language": "EN"}
+    data = tmp_path / "own.jsonl"
+    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    log = ask(tmp_path, dataset=str(data))
+    data.write_text(json.dumps({**row, "question": "Why not?"}) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"1 \(mine\) of another question than the case has now"):
+        urs(dataset=str(data), references=log.location)
