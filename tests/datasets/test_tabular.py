@@ -404,6 +404,19 @@ def test_a_given_id_is_kept_and_an_empty_one_is_numbered_by_row(given_id: object
     assert read(write("my.csv", table)).cases[1].id == expected
 
 
+@pytest.mark.parametrize(("given_country", "expected"), [("Kenya", "Kenya"), (" DE\t", "DE"), ("", ""), (" ", "")])
+def test_a_country_is_kept_and_may_be_blank(given_country: str, expected: str, write: Write) -> None:
+    assert read(write("my.jsonl", line(country=given_country))).cases[0].country == expected
+    table = f"{HEADER.strip()},country\n{GOOD.strip()},{given_country}\n"
+    assert read(write("my.csv", table)).cases[0].country == expected
+    assert read(write("none.jsonl", line() + line(country=None))).cases[1].country == ""
+
+
+def test_a_country_is_a_text(write: Write) -> None:
+    path = write("my.jsonl", line(country=49))
+    assert error_of(path) == f"{path}: line 1: column 'country': must be text, is 49\n{HINT}"
+
+
 def test_data_bear_their_name_and_the_hash_of_the_file(write: Write) -> None:
     content = (HEADER + GOOD).encode()
     data = read(write("my.csv", content))
@@ -441,3 +454,26 @@ def test_the_count_of_skipped_rows_is_exact(write: Write) -> None:
 def test_leniency_with_nothing_to_skip_skips_nothing(write: Write) -> None:
     path = write("my.csv", HEADER + GOOD)
     assert read(path, lenient=True) == read(path)
+
+
+# --- without references ---
+
+
+@pytest.mark.parametrize("rows", [line(reference_ans=...), line(reference_ans=None), line(reference_ans=" ")])
+def test_references_may_be_missing_where_none_are_needed(rows: str, write: Write) -> None:
+    path = write("own.jsonl", rows)
+    assert "column 'reference_ans'" in error_of(path)
+    found = read_cases(path, "my data", vocabulary(), id_prefix="my", need_references=False)
+    assert [case.reference for case in found.cases] == [""]
+
+
+def test_a_reference_that_is_there_is_read_where_none_is_needed(write: Write) -> None:
+    path = write("own.csv", "question,user_intent,language\nWhy?,Leisure,EN\n")
+    assert [case.reference for case in _without(path).cases] == [""]
+    assert [case.reference for case in _without(write("full.csv", HEADER + GOOD)).cases] == ["Because."]
+    with pytest.raises(InputError, match="must be text"):
+        _without(write("odd.jsonl", line(reference_ans=5)))
+
+
+def _without(path: Path) -> UrsData:
+    return read_cases(path, "my data", vocabulary(), id_prefix="my", need_references=False)

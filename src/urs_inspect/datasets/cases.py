@@ -18,6 +18,7 @@ class UrsCase:
         reference: The reference answer, worth 8 of 10 points.
         intent: Intent id of the rubric.
         language: Language code of the rubric.
+        country: Country that the user came from, as the file names it; empty if it does not say.
     """
 
     id: str
@@ -25,6 +26,7 @@ class UrsCase:
     reference: str
     intent: str
     language: str
+    country: str = ""
 
 
 @dataclass(frozen=True)

@@ -25,16 +25,26 @@ class Vocabulary:
     language: Callable[[str], str]
 
 
-def read_cases(path: Path, name: str, vocabulary: Vocabulary, *, id_prefix: str, lenient: bool = False) -> UrsData:
+def read_cases(
+    path: Path,
+    name: str,
+    vocabulary: Vocabulary,
+    *,
+    id_prefix: str,
+    lenient: bool = False,
+    need_references: bool = True,
+) -> UrsData:
     """Read a file of cases.
 
     Args:
         path: A `.csv` file with a header, or a `.jsonl` file with one object a line; UTF-8, with or without BOM.
-            Columns: question, reference_ans (or reference), user_intent (or intent), language, and optionally id.
+            Columns: question, reference_ans (or reference), user_intent (or intent), language, and optionally id and
+            country, which may be blank.
         name: What the data is called in logs.
         vocabulary: How labels become ids.
         id_prefix: Prefix of the ids given to rows without one: `<prefix>_0001` for the first row of data.
         lenient: Leave faulty rows out and list them, instead of refusing the file.
+        need_references: Whether every row needs a reference; else it may be blank, or the column missing.
 
     Returns:
         The cases in the order of the file.
@@ -44,15 +54,18 @@ def read_cases(path: Path, name: str, vocabulary: Vocabulary, *, id_prefix: str,
     """
 
     def build(fields: Fields, default_id: str) -> UrsCase:
+        without = not need_references and all(fields.blank(column) for column in _REFERENCE)
         return UrsCase(
             question=fields.text(*_QUESTION),
-            reference=fields.text(*_REFERENCE),
+            reference="" if without else fields.text(*_REFERENCE),
             intent=fields.resolved(vocabulary.intent, *_INTENT),
             language=fields.resolved(vocabulary.language, *_LANGUAGE),
+            country=fields.optional("country").strip(),
             id=fields.identifier(default_id),
         )
 
-    rows, unreadable = read_table(path, (_QUESTION, _REFERENCE, _INTENT, _LANGUAGE))
+    required = (_QUESTION, *([_REFERENCE] if need_references else []), _INTENT, _LANGUAGE)
+    rows, unreadable = read_table(path, required)
     cases, faulty = build_cases(path, rows, build, id_prefix)
     faults = unreadable + faulty
     if not lenient:

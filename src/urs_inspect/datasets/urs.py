@@ -11,7 +11,7 @@ from urs_inspect.errors import InputError
 _SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
 
 
-def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False) -> UrsData:
+def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, need_references: bool = True) -> UrsData:
     """Load cases by name or path.
 
     Args:
@@ -19,6 +19,7 @@ def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False) -> 
             the path of a CSV or JSON Lines file.
         vocabulary: How labels in the file become ids of the rubric.
         lenient: Leave faulty rows of a user's file out instead of refusing it.
+        need_references: Whether every row of a user's file needs a reference answer.
 
     Returns:
         The cases, in the order of the file. Published cases are called `urs_0001` to `urs_1846` by row.
@@ -33,4 +34,4 @@ def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False) -> 
     if not dataset.lower().endswith((".csv", ".jsonl")):
         raise InputError(f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a .csv or .jsonl file")
     path = Path(dataset).expanduser()
-    return read_cases(path, dataset, vocabulary, id_prefix=path.stem, lenient=lenient)
+    return read_cases(path, dataset, vocabulary, id_prefix=path.stem, lenient=lenient, need_references=need_references)

@@ -1,6 +1,6 @@
 """URS: does a model serve the people who come with this kind of need, in their language?"""
 
-from logging import getLogger
+from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -8,16 +8,18 @@ from inspect_ai.scorer import Scorer
 from inspect_ai.solver import generate
 from inspect_ai.viewer import ViewerConfig
 
-from urs_inspect.datasets import UrsCase, UrsData, Vocabulary, in_proportion, load_urs, select
+from urs_inspect.datasets import UrsCase, UrsData
+from urs_inspect.datasets.references import References
+from urs_inspect.errors import InputError
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
 from urs_inspect.scorers import samer as samer_scorer
+from urs_inspect.scorers.refusal import Refusal
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.samer_arguments import samer_options
 from urs_inspect.tasks.samer_viewer import samer_viewer, with_samer
+from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import intent_viewer
-
-logger = getLogger(__name__)
 
 URS_VERSION = "1-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
@@ -36,6 +38,7 @@ def urs(
     judge_cache: bool = False,
     lenient: bool = False,
     seed: int = 0,
+    references: str | None = None,
     scorer: str = "judge",
     samer: str | None = None,
     engine: str = "auto",
@@ -51,7 +54,7 @@ def urs(
 
     Args:
         dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or JSON Lines file
-            with the columns question, reference_ans, user_intent, language and optionally id.
+            with the columns question, reference_ans, user_intent, language and optionally id and country.
         language: `all`, or languages of the cases: `en`, `zh`.
         intents: `all`, or intents of the cases, separated by commas.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
@@ -63,6 +66,8 @@ def urs(
         lenient: Leave faulty rows of your own file out, with a warning that counts them.
         seed: Seed of the order. Every beginning of the list holds intents and languages in proportion, so that
             `--limit` gives a fair small run.
+        references: Reference answers in place of those of the data: a file of `urs-inspect references`, or the log of a
+            run of `urs_references`. The data then needs none.
         scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or `both`.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
         engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
@@ -77,9 +82,15 @@ def urs(
     """
     loaded = load_rubric(arguments.optional_text(rubric, "rubric"), arguments.optional_text(prompt, "prompt"))
     # Everything is checked before the data is fetched, so that a slip costs neither time nor traffic.
-    languages = arguments.names(language, "language", loaded.language_code)
-    chosen = arguments.names(intents, "intents", loaded.intent_id)
-    order_seed = arguments.whole(seed, "seed", least=0)
+    choice = choose_cases(
+        loaded,
+        dataset=dataset,
+        language=language,
+        intents=intents,
+        seed=seed,
+        lenient=lenient,
+        references=references,
+    )
     with_judge, samer_too = _scorers(scorer)
     options = samer_options(
         samer_too, "scorer=samer or both", samer, engine, weights_at, bos, overlong, max_length, folder
@@ -96,23 +107,16 @@ def urs(
         )
         scorers += [judge, judge_outcome()]
     if options is not None:
-        scorers += [samer_scorer(**options), samer_outcome()]
-    data = load_urs(
-        arguments.text(dataset, "dataset"),
-        Vocabulary(loaded.intent_id, loaded.language_code),
-        lenient=arguments.flag(lenient, "lenient"),
-    )
-    if data.skipped:
-        logger.warning(f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first: {data.skipped[0]}")
-    ordered = in_proportion(select(data.cases, languages=languages, intents=chosen), order_seed)
+        scorers += [_samer(options), samer_outcome()]
+    data, cases = choice.load()
     return Task(
-        dataset=MemoryDataset([case_to_sample(case, loaded) for case in ordered], name=data.name),
+        dataset=MemoryDataset([case_to_sample(case, loaded) for case in cases], name=data.name),
         solver=generate(),
         scorer=scorers,
         version=URS_VERSION,
         headline_metric="intent_judge.final" if with_judge else "samer.overall",
         display_name="URS",
-        metadata=data_facts(data, loaded),
+        metadata=data_facts(data, loaded, choice.references),
         viewer=_viewer(loaded, with_judge, samer_too),
     )
 
@@ -121,6 +125,13 @@ def _scorers(value: object) -> tuple[bool, bool]:
     """Whether the judge scores, and whether SaMer does."""
     chosen = arguments.one_of(value, "scorer", ("judge", "samer", "both"))
     return chosen != "samer", chosen != "judge"
+
+
+def _samer(options: dict[str, Any]) -> Scorer:
+    try:
+        return samer_scorer(**options)
+    except Refusal as refusal:
+        raise InputError(refusal.message) from refusal
 
 
 def _viewer(rubric: Rubric, with_judge: bool, samer_too: bool) -> ViewerConfig:
@@ -140,16 +151,18 @@ def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
             "intent": case.intent,
             "intent_group": rubric.intents[case.intent].group,
             "language": case.language,
+            **({"country": case.country} if case.country else {}),
         },
     )
 
 
-def data_facts(data: UrsData, rubric: Rubric) -> dict[str, object]:
-    """What identifies the data and rubric of a run, for the log."""
+def data_facts(data: UrsData, rubric: Rubric, references: References | None = None) -> dict[str, object]:
+    """What identifies the data, the rubric and, if they are not those of the data, the references of a run."""
     return {
         "dataset": data.name,
         "dataset_sha256": data.sha256,
         "dataset_skipped_rows": len(data.skipped),
         "rubric": f"{rubric.name} {rubric.version}",
         "rubric_sha256": rubric.sha256,
+        **({} if references is None else {"references": references.label, "references_sha256": references.sha256}),
     }

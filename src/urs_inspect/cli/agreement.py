@@ -1,0 +1,148 @@
+"""`urs-inspect agreement`: how far a judge and people agree, by intent, by model and answer by answer."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from urs_inspect.cli.cells import table_of
+from urs_inspect.errors import InputError
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.agreement.report import AgreementBlock, AgreementReport
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@click.option("--human", type=_FILE, help="Ratings of answers: .csv or .jsonl with id, model, rating[, rater, epoch].")
+@click.option("--human-scale", default="1,10", show_default=True, help="Lowest and highest rating of --human.")
+@click.option(
+    "--satisfaction", type=_FILE, help="Satisfaction: .csv or .jsonl with intent, satisfaction[, n, respondent]."
+)
+@click.option("--scale", default="1,5", show_default=True, help="Lowest and highest value of --satisfaction.")
+@click.option(
+    "--votes",
+    multiple=True,
+    help="People's votes between models: a list of votes, a log of mad with people's choices, or people's votes about "
+    "ballots together with the log or file that has the ballots; a file or directory. May be repeated.",
+)
+@click.option("-o", "--output", type=_FILE, help="Directory for agreement.csv, agreement.md and agreement.json.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+@click.option("--rounds", type=click.IntRange(min=1), default=2000, show_default=True, help="Resamples.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the resamples.")
+def agreement(
+    logs: tuple[str, ...],
+    human: Path | None,
+    human_scale: str,
+    satisfaction: Path | None,
+    scale: str,
+    votes: tuple[str, ...],
+    output: Path | None,
+    as_json: bool,
+    rounds: int,
+    seed: int,
+) -> None:
+    """Hold the scores in LOGS (of urs, or directories of them) against what people said.
+
+    Give at least one of --human, --satisfaction and --votes. Judges are never mixed: scores by
+    another judge, with other prompts, references or data stand in a block of their own.
+
+    --satisfaction: mean score and mean satisfaction by intent, Pearson over intents (URS paper,
+    Figure 5). A row is one person's answer, or, with n, the mean of n people's.
+
+    --votes: mean score and Bradley-Terry rating by model, Pearson over models (Figure 6).
+
+    --human: final score and rating of the same answers: Spearman, Kendall, Pearson and
+    Krippendorff's alpha, also by intent and by model, and alpha among people. Ratings of questions
+    or models that are not in the logs are left out and counted; a rating outside the scale is an
+    error.
+    """
+    from urs_inspect.reports.agreement.files import agreement_dict, check_directory, write_files
+    from urs_inspect.reports.agreement.rating_files import read_human_ratings
+    from urs_inspect.reports.agreement.resampling import Resampling
+    from urs_inspect.reports.agreement.satisfaction_files import read_satisfaction
+    from urs_inspect.reports.agreement.statistics import agreement_of
+    from urs_inspect.reports.agreement.vote_sources import read_vote_ranking
+    from urs_inspect.reports.intent.answers import read_answers
+    from urs_inspect.rubrics import load_rubric
+
+    if not (human or satisfaction or votes):
+        raise InputError("nothing to compare with; give at least one of --human, --satisfaction, --votes")
+    if output is not None:
+        check_directory(output)
+    resampling = Resampling(rounds=rounds, seed=seed)
+    # What people said is small and read first, so that its faults cost no waiting for the logs.
+    ratings = read_human_ratings(human, _scale(human_scale, "human-scale")) if human else None
+    said = read_satisfaction(satisfaction, _scale(scale, "scale"), load_rubric()) if satisfaction else None
+    ballots = read_vote_ranking(votes, resampling) if votes else None
+    given = {
+        "ratings of answers": (str(human),) if human else (),
+        "satisfaction": (str(satisfaction),) if satisfaction else (),
+        "votes": votes,
+    }
+    report = agreement_of(
+        read_answers(logs),
+        human=ratings,
+        satisfaction=said,
+        votes=ballots,
+        resampling=resampling,
+        sources={kind: files for kind, files in given.items() if files},
+    )
+    written = write_files(report, output) if output else ()
+    if as_json:
+        click.echo(json.dumps(agreement_dict(report), ensure_ascii=False, indent=2, allow_nan=False))
+        return
+    console = Console()
+    print_agreement(report, console)
+    if written:
+        console.print(f"Written: {escape(', '.join(map(str, written)))}", highlight=False)
+
+
+def _scale(value: str, option: str) -> tuple[float, float]:
+    from urs_inspect.tasks.arguments import scale
+
+    return cast("tuple[float, float]", scale(value, option))  # null alone gives none
+
+
+def print_agreement(report: "AgreementReport", console: Console) -> None:
+    """Print every block, and what was left out."""
+    _print(console, [f"{kind}: {', '.join(files)}" for kind, files in report.sources.items()])
+    _print(console, report.notes)
+    for block in report.blocks:
+        _print_block(block, console)
+    note = f"Brackets: {report.level:.0%} bootstrap intervals over {report.rounds} rounds (seed {report.seed})."
+    console.print(f"\n{note}", highlight=False)
+    if report.left_out:
+        console.print("\n[bold]Left out[/bold]")
+        _print(console, report.left_out)
+
+
+def _print_block(block: "AgreementBlock", console: Console) -> None:
+    from urs_inspect.reports.agreement.sections import sections_of
+    from urs_inspect.reports.agreement.sentences import SIMULATION, conditions
+
+    console.print(f"\n[bold]{escape(conditions(block))}[/bold]", highlight=False)
+    if block.simulated:
+        console.print(f"[bold red]{SIMULATION}[/bold red]")
+    if block.apart_because:
+        _print(console, ["Apart from the first block:", *block.apart_because])
+    _print(console, block.notes)
+    for section in sections_of(block):
+        for place, found in enumerate(section.tables):
+            name, *numbers = found.headings
+            table = table_of("" if place else section.title, [name], numbers)
+            for first, *cells in found.rows:
+                table.add_row(escape(first), *cells)
+            console.print(table)
+        _print(console, section.lines)
+
+
+def _print(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print(escape(line), highlight=False)

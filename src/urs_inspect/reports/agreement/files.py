@@ -1,0 +1,169 @@
+"""The report as files: CSV for tables, Markdown for reading, JSON for programs."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from urs_inspect.errors import InputError, choices
+from urs_inspect.rating import Estimate
+from urs_inspect.rating.mean_correlation import MeanCorrelation
+from urs_inspect.reports.agreement import sentences
+from urs_inspect.reports.agreement.report import (
+    PUBLISHED_INTENTS,
+    PUBLISHED_MODELS,
+    AgreementBlock,
+    AgreementReport,
+)
+from urs_inspect.reports.agreement.sections import SectionTable, sections_of
+from urs_inspect.reports.plain_files import csv_text, escaped, has_format, plain
+
+FORMAT = "urs-inspect agreement"
+"""Tells the JSON file from others."""
+SCHEMA_VERSION = 1
+"""Raised when a key changes its name or meaning."""
+
+FILES = ("agreement.csv", "agreement.md", "agreement.json")
+_JSON = FILES[-1]
+_HEADER = ("block", "judge", "level", "scope", "statistic", "value", "low", "high", "n", "clusters")
+_Numbers = Iterator[tuple[str, str, str, Estimate]]
+
+
+def check_directory(directory: Path) -> None:
+    """Make sure that the report may be written: files of an earlier one are replaced, others stay as they are.
+
+    Raises:
+        InputError: If the directory is a file, or holds files of these names that are not of a report.
+    """
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"output: '{directory}' is a file; name a directory")
+    there = [name for name in FILES if (directory / name).exists()]
+    if there and not has_format(directory / _JSON, FORMAT):
+        raise InputError(
+            f"output: '{directory}' holds {choices(there)}, and no {_JSON} that says they are of `urs-inspect "
+            "agreement`; name another directory, or move them"
+        )
+
+
+def write_files(report: AgreementReport, directory: Path) -> tuple[Path, ...]:
+    """Write `agreement.csv`, `agreement.md` and `agreement.json`.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: As `check_directory`, or if the directory cannot be made or written to.
+    """
+    check_directory(directory)
+    as_json = json.dumps(agreement_dict(report), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    texts = zip(FILES, (numbers_csv(report), agreement_markdown(report), as_json), strict=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in texts:
+            # A log may hold halves of characters, which no file can.
+            (directory / name).write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise InputError(f"output: cannot write to '{directory}': {error.strerror or error}") from error
+    return tuple(directory / name for name in FILES)
+
+
+def agreement_dict(report: AgreementReport) -> dict[str, Any]:
+    """What JSON can hold of a report: the attributes of `AgreementReport` by their names; null is not known."""
+    published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
+    return {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        **plain(report),
+        "published_in_the_urs_paper": {
+            name: {**plain(found), "over_points": plain(found.over_points)} for name, found in published.items()
+        },
+    }
+
+
+def numbers_csv(report: AgreementReport) -> str:
+    """One row a number, with its interval where there is one."""
+    return csv_text(
+        _HEADER,
+        [
+            (
+                number,
+                ", ".join(block.conditions.judges),
+                *(level, scope, statistic),
+                *(found.value, found.low, found.high, found.n, found.clusters),
+            )
+            for number, block in enumerate(report.blocks, start=1)
+            for level, scope, statistic, found in _numbers(block)
+        ],
+    )
+
+
+def agreement_markdown(report: AgreementReport) -> str:
+    """The report to read; what comes from logs and files is escaped."""
+    facts = [f"{kind}: {', '.join(files)}" for kind, files in report.sources.items()]
+    how = f"Brackets: {report.level:.0%} bootstrap intervals over {report.rounds} rounds (seed {report.seed})."
+    lines = ["# Agreement of judges with people", "", *_items([*facts, *report.notes, how])]
+    for number, block in enumerate(report.blocks, start=1):
+        lines += _block(number, block)
+    if report.left_out:
+        lines += ["## Left out", "", *_items(report.left_out)]
+    return "\n".join(lines)
+
+
+def _block(number: int, block: AgreementBlock) -> list[str]:
+    lines = [f"## {number}. {escaped(sentences.conditions(block))}", ""]
+    if block.simulated:
+        lines += [f"**{sentences.SIMULATION}**", ""]
+    if block.apart_because:
+        lines += ["Apart from the first block:", "", *_items(block.apart_because)]
+    if block.notes:
+        lines += _items(block.notes)
+    for section in sections_of(block):
+        lines += [f"### {section.title}", "", *_items(section.lines)]
+        for table in section.tables:
+            lines += _table(table)
+    return lines
+
+
+def _items(notes: Iterable[str]) -> list[str]:
+    return [*[f"- {escaped(note)}" for note in notes], ""]
+
+
+def _table(table: SectionTable) -> list[str]:
+    rows = [[escaped(cell) for cell in row] for row in table.rows]
+    return [
+        f"| {' | '.join(table.headings)} |",
+        f"|---|{'---:|' * (len(table.headings) - 1)}",
+        *[f"| {' | '.join(row)} |" for row in rows],
+        "",
+    ]
+
+
+def _numbers(block: AgreementBlock) -> _Numbers:
+    if block.intents:
+        for scope, found in {"all": block.intents.correlation, **block.intents.by_model}.items():
+            yield from _correlation("intents", scope, found)
+        for point in block.intents.points:
+            yield "intents", point.group, "score", point.score
+            yield "intents", point.group, "satisfaction", point.satisfaction
+    if block.ratings:
+        yield from _correlation("models", "all", block.ratings.correlation)
+        for one in block.ratings.points:
+            yield "models", one.model, "score", one.score
+            yield "models", one.model, "bradley_terry", one.rating
+    if block.cases:
+        for scope, found_cases in {"all": block.cases.all, **block.cases.by_group, **block.cases.by_model}.items():
+            for statistic in ("spearman", "kendall", "pearson"):
+                yield "answers", scope, statistic, getattr(found_cases.correlations, statistic)
+            yield "answers", scope, "alpha", found_cases.alpha
+            yield "answers", scope, "difference", found_cases.difference
+        if block.cases.people:
+            yield "people", "all", "alpha", block.cases.people.alpha
+
+
+def _correlation(level: str, scope: str, found: MeanCorrelation) -> _Numbers:
+    yield level, scope, "pearson", found.pearson
+    for statistic in ("without_noise", "spearman"):
+        value = getattr(found, statistic)
+        yield level, scope, statistic, replace(found.pearson, value=value, low=math.nan, high=math.nan)

@@ -1,0 +1,74 @@
+"""Addition: how many two-digit numbers can a model add up in a row?"""
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.solver import generate
+
+from urs_inspect.datasets.addition import (
+    AdditionChain,
+    AdditionPrompt,
+    addition_chains,
+    addition_lengths,
+    addition_prompt,
+)
+from urs_inspect.reports.published_urs import load_published_urs
+from urs_inspect.scorers.exact_sum import exact_sum
+from urs_inspect.tasks import arguments
+from urs_inspect.tasks.addition_viewer import addition_viewer
+
+URS_ADDITION_VERSION = "1-A"
+"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+
+
+@task
+def urs_addition(
+    lengths: str | int | list[str | int] = "2-20", per_length: int = 10, language: str = "en", seed: int = 0
+) -> Task:
+    """Chains of two-digit numbers to add up without tools (URS paper, appendix D.5).
+
+    Sums must be exact. The headline is the accuracy over chains of 2 to 9 numbers; `longest` is the paper's Max L, the
+    longest chains of which 80% are right.
+
+    Args:
+        lengths: How many numbers a chain has: ranges and single lengths, separated by commas, such as `2-9,15`; from 2
+            to 100.
+        per_length: Chains of each length.
+        language: Language of the question: `en` or `zh`.
+        seed: Seed of the numbers.
+
+    Returns:
+        The task.
+    """
+    prompt = addition_prompt(arguments.text(language, "language"))
+    chains = addition_chains(
+        addition_lengths(lengths),
+        arguments.whole(per_length, "per_length", least=1),
+        arguments.whole(seed, "seed", least=0),
+    )
+    return Task(
+        dataset=MemoryDataset([_to_sample(chain, prompt, language) for chain in chains], name="addition"),
+        solver=generate(),
+        scorer=exact_sum(),
+        version=URS_ADDITION_VERSION,
+        headline_metric=HeadlineMetric(scorer="exact_sum", metric="accuracy"),
+        display_name="Addition",
+        metadata={"prompt_version": prompt.version, "prompt_sha256": prompt.sha256, **_published()},
+        viewer=addition_viewer(),
+    )
+
+
+def _to_sample(chain: AdditionChain, prompt: AdditionPrompt, language: str) -> Sample:
+    return Sample(
+        id=chain.id,
+        input=prompt.fill(chain),
+        target=str(chain.total),
+        metadata={"numbers": list(chain.numbers), "language": language},
+    )
+
+
+def _published() -> dict[str, object]:
+    """Table 7, for whoever looks at the log; its models had the paper's questions, which it does not print."""
+    table = load_published_urs().table(7)
+    rows = {model: f"Max L {length:g}, accuracy {share:g}%" for model, (length, share) in table.rows.items()}
+    return {"published in the URS paper, Table 7": rows}

@@ -1,0 +1,140 @@
+"""Scores and satisfaction by intent: by hand, by a slow resampling, by properties."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr
+
+from tests.reports.agreement.tables import answers, rows
+from urs_inspect.rating import MeanDraws
+from urs_inspect.rating.mean_correlation import correlate_means, derived_seed, exact_means, fisher_interval
+from urs_inspect.reports.agreement.intents import intent_level
+from urs_inspect.reports.agreement.report import IntentLevel
+from urs_inspect.reports.agreement.resampling import Resampling
+from urs_inspect.reports.agreement.satisfaction_files import Satisfaction, SatisfactionRow
+from urs_inspect.reports.intent.answers import Answers
+from urs_inspect.reports.intent.question_table import question_table
+
+HOW = Resampling(rounds=80, seed=4)
+ONE = {"a1": 2, "a2": 4, "b1": 5, "b2": 7, "b3": 9, "c1": 8, "c2": 9, "d1": 3, "d2": 8}
+OTHER = {"a1": 4, "a2": 6, "b1": 7, "b2": 9, "b3": 8, "c1": 6, "c2": 7, "d1": 5, "d2": 2}
+
+
+def satisfaction(**values: float) -> Satisfaction:
+    names = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem", "e": "Ask for Advice"}
+    told = tuple(SatisfactionRow(names[key], value, 100, "") for key, value in values.items())
+    return Satisfaction(Path("s.csv"), (1.0, 5.0), told)
+
+
+def level(found: Answers, said: Satisfaction, how: Resampling = HOW) -> IntentLevel:
+    models = list(dict.fromkeys(found.table["model"]))
+    made = intent_level(question_table(found.table, models), said, how)
+    assert isinstance(made, IntentLevel)
+    return made
+
+
+def test_values_worked_out_by_hand() -> None:
+    # Leisure: (3 + 5) / 2 = 4, Factual QA: (7 + 8) / 2 = 7.5, Text Assistant: (8.5 + 6.5) / 2 = 7.5 against 2, 4, 3.
+    # Deviations -7/3 7/6 7/6 and -1 1 0: products 7/3 + 7/6 = 3.5, squares 49/9 + 49/36 * 2 = 49/6, and 2.
+    found = level(answers(rows("m", ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3))
+    assert found.correlation.pearson.value == pytest.approx(3.5 / math.sqrt(49 / 6 * 2))
+    assert [(p.group, p.score.value, p.satisfaction.value) for p in found.points] == [
+        ("Factual QA", 7.5, 4),
+        ("Text Assistant", 7.5, 3),
+        ("Leisure", 4, 2),
+    ]
+    assert [(p.questions, p.people) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
+    assert found.notes == ("Intents without satisfaction were left out: Solve Problem.",)
+    assert all(math.isnan(bound) for bound in found.correlation.over_points)  # three points have no such interval
+    assert not found.people_resampled
+
+
+def test_models_by_themselves() -> None:
+    found = level(answers(rows("m", ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1))
+    assert set(found.by_model) == {"m", "n"}
+    said = [2, 4, 3, 1]
+    assert found.by_model["m"].pearson.value == pytest.approx(pearsonr([3, 7, 8.5, 5.5], said).statistic)
+    assert found.by_model["n"].pearson.value == pytest.approx(pearsonr([5, 8, 6.5, 3.5], said).statistic)
+    assert found.correlation.over_points == pytest.approx(fisher_interval(found.correlation.pearson.value, 4))
+
+
+def test_the_interval_is_that_of_a_slow_resampling() -> None:
+    found = level(answers(rows("m", ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1))
+    drawn_means = []
+    for place, key in enumerate("badc"):  # Factual QA, Leisure, Solve Problem, Text Assistant, in alphabetical order
+        questions = [question for question in ONE if question[0] == key]
+        generator = np.random.default_rng(derived_seed(4, 0, place))
+        drawn = generator.integers(len(questions), size=(HOW.rounds, len(questions)))
+        both = np.array([(ONE[question] + OTHER[question]) / 2 for question in questions])
+        drawn_means.append([np.mean(both[numbers]) for numbers in drawn])
+    expected = correlate_means(
+        MeanDraws(np.array([7.5, 4.0, 4.5, 7.5]), np.array(drawn_means).T, np.array([3, 2, 2, 2]), 4),
+        exact_means([4, 2, 1, 3]),
+        clusters=2,
+        seed=4,
+    )
+    pearson = found.correlation.pearson
+    assert (pearson.low, pearson.high) == pytest.approx((expected.pearson.low, expected.pearson.high))
+    assert (pearson.rounds, pearson.seed) == (80, 4)
+
+
+def test_the_order_of_logs_and_rows_does_not_matter() -> None:
+    said = satisfaction(a=2, b=4, c=3, d=1)
+    found = level(answers(rows("m", ONE), rows("n", OTHER)), said)
+    turned = answers(rows("n", dict(reversed(OTHER.items()))), rows("m", ONE))
+    other = Satisfaction(said.path, said.scale, said.rows[::-1])
+    assert level(turned, other).correlation == found.correlation
+
+
+def test_people_that_are_resampled_widen_the_interval() -> None:
+    finals = {f"{key}{n}": float(n % 3 + 2 * place) for place, key in enumerate("abcd") for n in range(40)}
+    names = ("Leisure", "Factual QA", "Text Assistant", "Solve Problem")
+    people = tuple(
+        SatisfactionRow(name, 1 + (place + number) % 5, None, f"p{number}")
+        for place, name in enumerate(names)
+        for number in range(6)
+    )
+    means = satisfaction(
+        **{key: float(np.mean([r.value for r in people if r.group == n])) for key, n in zip("abcd", names, strict=True)}
+    )
+    exact = level(answers(rows("m", finals)), means)
+    moved = level(answers(rows("m", finals)), Satisfaction(Path("s.csv"), (1.0, 5.0), people))
+    assert moved.correlation.pearson.value == pytest.approx(exact.correlation.pearson.value)
+    assert moved.people_resampled
+    widths = [one.correlation.pearson.high - one.correlation.pearson.low for one in (exact, moved)]
+    assert widths[1] > 3 * widths[0]
+
+
+def test_epochs_of_a_question_are_averaged() -> None:
+    twice = rows("m", {**ONE, "a1": 1.0}) + rows("m", {"a1": 3.0}, epoch=2)
+    said = satisfaction(a=2, b=4, c=3, d=1)
+    assert level(answers(twice), said).correlation == level(answers(rows("m", {**ONE, "a1": 2.0})), said).correlation
+
+
+def test_answers_without_a_score_and_models_without_an_intent() -> None:
+    partial = {question: final for question, final in OTHER.items() if question[0] != "d"} | {"d1": math.nan}
+    found = level(answers(rows("m", ONE), rows("n", {**partial, "d2": math.nan})), satisfaction(a=2, b=4, c=3, d=1))
+    assert set(found.by_model) == {"m"}
+    assert found.notes == ("Left out of the mean over models, for want of a score on some intent: n.",)
+    assert found.correlation.pearson == found.by_model["m"].pearson
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (satisfaction(a=2, b=4, e=3), "No correlation over intents: 2 have both scores and satisfaction in s.csv"),
+        (satisfaction(e=3), "No correlation over intents: 0 have both"),
+    ],
+)
+def test_two_intents_are_too_few(said: Satisfaction, sentence: str) -> None:
+    found = intent_level(question_table(answers(rows("m", ONE)).table, ["m"]), said, HOW)
+    assert isinstance(found, str) and found.startswith(sentence)
+
+
+def test_without_a_model_that_has_all_intents_there_is_none() -> None:
+    halves = [{q: v for q, v in ONE.items() if q[0] in keys} for keys in ("ab", "cd")]
+    table = question_table(answers(rows("m", halves[0]), rows("n", halves[1])).table, ["m", "n"])
+    found = intent_level(table, satisfaction(a=2, b=4, c=3), HOW)
+    assert found == "No correlation over intents: no model has a score on each of them."
