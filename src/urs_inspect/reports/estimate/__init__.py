@@ -1,0 +1,25 @@
+"""What a run will take, before it is paid for."""
+
+from urs_inspect.reports.estimate.actual import Actual, read_actual
+from urs_inspect.reports.estimate.amount import Amount
+from urs_inspect.reports.estimate.lengths import Lengths, assumed_lengths, measured_lengths
+from urs_inspect.reports.estimate.prices import Prices, load_prices
+from urs_inspect.reports.estimate.run import RoleEstimate, RunEstimate, estimate_pairs, estimate_urs
+from urs_inspect.reports.estimate.tokens import TokenCounter, load_counter
+
+__all__ = [
+    "Actual",
+    "Amount",
+    "Lengths",
+    "Prices",
+    "RoleEstimate",
+    "RunEstimate",
+    "TokenCounter",
+    "assumed_lengths",
+    "estimate_pairs",
+    "estimate_urs",
+    "load_counter",
+    "load_prices",
+    "measured_lengths",
+    "read_actual",
+]

@@ -1,0 +1,68 @@
+"""What tokens cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from inspect_ai.model import ModelCost, get_model_info
+from pydantic import TypeAdapter, ValidationError
+
+from urs_inspect.errors import InputError
+from urs_inspect.reports.estimate.amount import Amount
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of models.
+
+    Attributes:
+        own: Model -> price, from a file; they come before those that the harness knows.
+    """
+
+    own: Mapping[str, ModelCost]
+
+    def of(self, model: str) -> ModelCost | None:
+        """US dollars for a million tokens; None if not known."""
+        if model in self.own:
+            return self.own[model]
+        try:
+            info = get_model_info(model)
+        except Exception:  # a model that is in no table is looked up through its provider, which may need a key
+            return None
+        return None if info is None else info.cost
+
+    def cost(self, model: str, input_tokens: Amount, output_tokens: Amount) -> Amount | None:
+        """US dollars of a model's tokens; None if its price is not known."""
+        price = self.of(model)
+        if price is None:
+            return None
+        return input_tokens * (price.input / _MILLION) + output_tokens * (price.output / _MILLION)
+
+
+def load_prices(file: Path | None) -> Prices:
+    """Read prices.
+
+    Args:
+        file: YAML or JSON as for `--model-cost-config` of `inspect eval`: model -> `input`, `output`,
+            `input_cache_write`, `input_cache_read`, in US dollars for a million tokens. None for the harness's table.
+
+    Raises:
+        InputError: If the file cannot be read or is none of that form.
+    """
+    if file is None:
+        return Prices({})
+    try:
+        own = TypeAdapter(dict[str, ModelCost]).validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"--prices: cannot read '{file}': {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = " / ".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"--prices: {file}: {place or 'the file'}: {first['msg']}; needed for each model: input, output, "
+            "input_cache_write, input_cache_read, in US dollars for a million tokens"
+        ) from error
+    return Prices(own)

@@ -1,0 +1,243 @@
+import json
+import math
+from pathlib import Path
+
+import pytest
+import tokenizers
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging import PromptBuilder
+from urs_inspect.reports.estimate import (
+    Amount,
+    TokenCounter,
+    assumed_lengths,
+    estimate_pairs,
+    estimate_urs,
+    load_counter,
+    load_prices,
+    measured_lengths,
+    read_actual,
+)
+from urs_inspect.reports.estimate.run import RunEstimate
+from urs_inspect.reports.estimate.tokens import count_by_rule
+from urs_inspect.rubrics import load_rubric
+from urs_inspect.tasks import urs
+
+BUILDER = PromptBuilder(load_rubric())
+WORDS = TokenCounter(lambda text: Amount.exactly(len(text.split())), "Words.")
+PRICES = "m: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}\n"
+
+
+def sample(question: str = "Why is it so", reference: str = "a b c d", language: str = "en") -> Sample:
+    return Sample(input=question, target=reference, metadata={"intent": "factual_qa", "language": language})
+
+
+def of(samples: list[Sample], **changed: object) -> RunEstimate:
+    options: dict[str, object] = {
+        "models": ["m"],
+        "graders": ["j"],
+        "epochs": 1,
+        "counter": WORDS,
+        "lengths": assumed_lengths(),
+        "prices": load_prices(None),
+    }
+    return estimate_urs(samples, BUILDER, None, **{**options, **changed})  # type: ignore[arg-type]
+
+
+def role(found: RunEstimate, name: str, model: str) -> tuple[Amount, Amount, Amount]:
+    [one] = [one for one in found.roles if (one.role, one.model) == (name, model)]
+    return one.calls, one.input_tokens, one.output_tokens
+
+
+def test_answers_by_hand() -> None:
+    # 2 samples x 3 epochs; a question of 4 words and 4 tokens for the message; an answer like its reference of 4 words.
+    calls, sent, received = role(of([sample(), sample()], epochs=3), "model", "m")
+    assert (calls, sent) == (Amount(6, 6, 6), Amount(48, 48, 48))
+    assert received == Amount(12, 24, 48)
+
+
+def test_the_judge_is_sent_the_real_prompt_and_the_answer() -> None:
+    prompt = BUILDER.build("factual_qa", "en", question="Why is it so", reference="a b c d", answer="-")
+    words = len(prompt.instructions.split()) + len(prompt.case.split())
+    _, sent, received = role(of([sample()]), "grader", "j")
+    assert words > 300
+    assert sent.low == words + 8 + 2  # two messages, the shortest answer
+    assert sent.expected == pytest.approx((words + 8 + 4) * 1.01)
+    assert sent.high == pytest.approx((words + 8 + 8) * 1.05)
+    assert received == Amount(200, 450 * 1.01, 900 * 1.05)
+
+
+def test_every_judge_of_a_panel_judges_the_answers_of_every_model() -> None:
+    one = role(of([sample()]), "grader", "j")
+    found = of([sample()], models=["m", "n"], graders=["j", "k"])
+    assert [(entry.role, entry.model) for entry in found.roles] == [
+        ("model", "m"),
+        ("model", "n"),
+        ("grader", "j"),
+        ("grader", "k"),
+    ]
+    for judge in ("j", "k"):
+        assert [amount.expected for amount in role(found, "grader", judge)] == pytest.approx(
+            [2 * amount.expected for amount in one]
+        )
+
+
+def test_without_a_judge_each_model_judges_itself_and_that_is_said() -> None:
+    found = of([sample()], models=["m", "n"], graders=[])
+    assert [(entry.role, entry.model) for entry in found.roles][2:] == [("grader", "m"), ("grader", "n")]
+    assert any("judges itself" in sentence for sentence in found.assumptions)
+
+
+def test_given_lengths_take_the_place_of_assumptions() -> None:
+    found = of([sample()], lengths=assumed_lengths(answer=100, judgement=10))
+    assert role(found, "model", "m")[2] == Amount(100, 100, 100)
+    assert role(found, "grader", "j")[2] == Amount(10, 10.1, 10.5)
+
+
+def test_cost_by_hand_and_unknown_prices(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    found = of([sample()] * 1000, prices=load_prices(tmp_path / "prices.yaml"))
+    # 8,000 tokens at 2 dollars and 4,000 at 8 dollars a million.
+    assert found.roles[0].cost == Amount(0.016 + 0.016, 0.016 + 0.032, 0.016 + 0.064)
+    assert found.roles[1].cost is None
+    assert found.cost == found.roles[0].cost
+    assert found.unpriced == ("j",)
+    assert of([sample()]).cost is None
+
+
+def test_lows_are_never_above_highs() -> None:
+    found = of([sample(), sample("为什么天是蓝的", "因为散射", "zh")], counter=load_counter(None))
+    for one in found.roles:
+        for amount in (one.calls, one.input_tokens, one.output_tokens):
+            assert 0 < amount.low <= amount.expected <= amount.high
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 0), ("abcd", 1.0), ("天地", 1.8), ("天ab", 0.9 + 0.5), ("。", 0.9), ("é", 0.25)],
+)
+def test_tokens_by_rule(text: str, expected: float) -> None:
+    assert count_by_rule(text).expected == pytest.approx(expected)
+
+
+def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    for given in (tmp_path, tmp_path / "tokenizer.json"):
+        counter = load_counter(given)
+        assert counter.count("a b c") == Amount(3, 3, 3)
+        assert "tokenizer.json" in counter.assumption
+
+
+def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file"):
+        load_counter(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(InputError, match=r"cannot read .*tokenizer\.json"):
+        load_counter(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("m: 3", "m"), ("m: {input: 1}", "m / output"), ("- m", "the file"), ("m: {input: [", "cannot read")],
+)
+def test_faulty_prices_are_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "prices.yaml").write_text(text)
+    with pytest.raises(InputError, match=said):
+        load_prices(tmp_path / "prices.yaml")
+
+
+def test_pairs_are_counted_call_by_call() -> None:
+    facts = {
+        "scenario": "planning",
+        "prompt": "p",
+        "response_a": "one",
+        "response_b": "two",
+        "dimensions": {"Accuracy": "a", "Clarity": "b"},
+    }
+    pairs = [Sample(id="1", input="-", metadata=facts)]
+
+    def calls(protocol: str, orders: str) -> tuple[float, float]:
+        found = estimate_pairs(
+            "md_eval",
+            pairs,
+            protocol=protocol,
+            orders=orders,
+            seed=0,
+            models=["m"],
+            epochs=1,
+            counter=WORDS,
+            lengths=assumed_lengths(judgement=10),
+            prices=load_prices(None),
+        )
+        return found.roles[0].calls.expected, found.roles[0].output_tokens.expected
+
+    # Two dimensions and overall: one reply with three verdicts, or three with one.
+    assert calls("joint", "ab") == (1, 30)
+    assert calls("joint", "both") == (2, 60)
+    assert calls("per_dimension", "ab") == (3, 30)
+    assert calls("overall", "seeded") == (1, 10)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    [log] = inspect_eval(
+        urs(dataset="sample"),
+        model="urs_simulation/strong",
+        model_roles={"grader": "urs_simulation/judge"},
+        log_dir=str(tmp_path_factory.mktemp("logs")),
+        display="none",
+    )
+    assert log.status == "success"
+    return log
+
+
+def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
+    samples = list(urs(dataset="sample").dataset)
+    lengths = measured_lengths([run.location], assumed_lengths())
+    found = of(samples, lengths=lengths, models=["urs_simulation/strong"], graders=["urs_simulation/judge"])
+    actual = {one.role: one for one in read_actual([run.location])}
+    assert actual["model"].samples == len(samples) == 42
+    received = role(found, "model", "urs_simulation/strong")[2]
+    assert received.expected == pytest.approx(actual["model"].output_tokens, rel=1e-6)
+    assert received.low < received.expected < received.high
+    judged = role(found, "grader", "urs_simulation/judge")[2]
+    assert judged.expected == pytest.approx(1.01 * actual["grader"].output_tokens, rel=1e-6)
+    assert any("urs_simulation/strong" in sentence for sentence in found.assumptions)
+
+
+def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:
+    # The simulated provider counts a token for every four characters of what it is sent.
+    quarter = TokenCounter(lambda text: Amount.exactly(len(text) / 4), "Quarters.")
+    samples = list(urs(dataset="sample").dataset)
+    found = of(samples, counter=quarter, lengths=measured_lengths([run.location], assumed_lengths()))
+    [judge] = [one for one in read_actual([run.location]) if one.role == "grader"]
+    # The estimate adds 8 tokens a prompt and 1% for asking again.
+    expected = role(found, "grader", "j")[1].expected / 1.01 - 8 * 42
+    assert expected == pytest.approx(judge.input_tokens, rel=0.01)
+
+
+def test_a_log_without_usage_is_an_error(tmp_path: Path) -> None:
+    [log] = inspect_eval(
+        Task(dataset=MemoryDataset([Sample(input="q", target="t")])),
+        model="mockllm/model",
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    with pytest.raises(InputError, match="intent_judge"):
+        measured_lengths([log.location], assumed_lengths())
+    assert math.isclose(len(read_actual([str(tmp_path)])), 1)
+    with pytest.raises(InputError, match="no log"):
+        read_actual([str(tmp_path / "nothing")])
+
+
+def test_assumptions_are_plain_sentences() -> None:
+    for sentence in of([sample()], counter=load_counter(None)).assumptions:
+        assert sentence.endswith(".")
+        assert "{" not in sentence
+        json.dumps(sentence)
