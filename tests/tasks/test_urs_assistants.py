@@ -1,0 +1,177 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ContentText, Model, ModelOutput, ModelUsage, get_model
+
+from urs_inspect.assistants import Page, read_request, register_search
+from urs_inspect.errors import InputError
+from urs_inspect.solvers.web_search_backend import pages_of
+from urs_inspect.tasks.urs_assistants import urs_assistants
+
+
+def scripted(text: str) -> Model:
+    output = ModelOutput.from_content("mockllm/model", text)
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # or the harness counts, with a download
+    return get_model("mockllm/model", custom_outputs=lambda *_: output)
+
+
+def run(task: Task, model: str | Model = "none", **roles: str) -> EvalLog:
+    [log] = inspect_eval(
+        task, model=model, model_roles={"grader": "urs_simulation/judge", **roles}, display="none", log_format="json"
+    )
+    assert log.status == "success"
+    return read_eval_log(log.location, resolve_attachments=True)
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> str:
+    (tmp_path / "all.txt").write_text(
+        "the of is in a what why how who when where which does are 什么 多少 怎么 为什么", encoding="utf-8"
+    )
+    return f"folder:{tmp_path}"
+
+
+def test_the_first_page_is_the_answer(pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = run(urs_assistants("search", search=pages, dataset="sample", count=4))
+    assert log.eval.metadata is not None
+    assert (log.eval.metadata["assistant"], log.eval.metadata["cases"]) == ("search", "factual")
+    for sample in log.samples or []:
+        assert sample.metadata["intent"] == "factual_qa"
+        if sample.store["pages"]:
+            assert sample.output.completion.startswith("all\n\nthe of is in")
+            assert (sample.scores or {})["intent_judge"].metadata["outcome"] == "judged"  # type: ignore[index]
+    assert any(sample.store["pages"] for sample in log.samples or [])
+
+
+def test_a_model_answers_from_pages_and_is_judged_on_the_question(
+    pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = run(urs_assistants("rag", search=pages, dataset="sample", count=3), model=scripted("From the pages."))
+    asked = [sample for sample in log.samples or [] if sample.store["pages"]]
+    assert asked
+    for sample in asked:
+        [call] = [event for event in sample.events if event.event == "model" and event.role is None]
+        sent = "\n".join(message.text for message in call.input)
+        assert "<page_1>" in sent
+        assert str(sample.input) in sent
+        [judged] = [event for event in sample.events if event.event == "model" and event.role == "grader"]
+        assert "<page_1>" not in "\n".join(message.text for message in judged.input)
+
+
+def test_translations_made_elsewhere_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cases = [("translate blue sky into French", "ciel bleu"), ("翻译成英文：天空", "sky")]
+    data = tmp_path / "cases.jsonl"
+    rows = [
+        {"question": question, "reference_ans": answer, "user_intent": "text_assistant", "language": language}
+        for (question, answer), language in zip(cases, ("en", "zh"), strict=True)
+    ]
+    rows.append({**rows[0], "question": "Write a poem"})
+    data.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    known = tmp_path / "known.jsonl"
+    known.write_text(json.dumps({"text": read_request(cases[0][0]).text, "translation": "ciel bleu"}), encoding="utf-8")
+    log = run(urs_assistants("translator", translator=f"glossary:{known}", dataset=str(data)))
+    by_input = {str(sample.input): sample for sample in log.samples or []}
+    assert set(by_input) == {question for question, _ in cases}
+    assert by_input[cases[0][0]].output.completion == "ciel bleu"
+    missing = (by_input[cases[1][0]].scores or {})["intent_judge"]
+    assert missing.metadata is not None
+    assert missing.metadata["outcome"] == "unscored_no_answer"
+    assert "the glossary has no translation to English of: 天空" in str(missing.explanation)
+
+
+def test_a_model_as_translator_is_given_the_text_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = tmp_path / "cases.jsonl"
+    row = {
+        "question": "translate blue sky into French",
+        "reference_ans": "ciel bleu",
+        "user_intent": "text_assistant",
+        "language": "en",
+    }
+    data.write_text(json.dumps(row), encoding="utf-8")
+    log = run(
+        urs_assistants("translator", translator="model", dataset=str(data)),
+        translator="urs_simulation/strong",
+    )
+    [sample] = log.samples or []
+    [call] = [event for event in sample.events if event.event == "model" and event.role == "translator"]
+    assert [message.text for message in call.input][1:] == ["blue sky"]
+    assert "French" in call.input[0].text
+
+
+class _Broken:
+    name = "broken"
+
+    async def search(self, query: str, count: int) -> Sequence[Page]:
+        raise TimeoutError("no reply in 30 s")
+
+
+def test_a_search_that_fails_is_no_score_and_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    register_search("broken", lambda given: _Broken())
+    log = run(urs_assistants("rag", search="broken", dataset="sample", count=2), model="urs_simulation/strong")
+    for sample in log.samples or []:
+        score = (sample.scores or {})["intent_judge"]
+        assert score.metadata is not None
+        assert score.metadata["outcome"] == "unscored_no_answer"
+        assert "broken: TimeoutError: no reply in 30 s" in str(score.explanation)
+        assert not [event for event in sample.events if event.event == "model"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"assistant": "oracle"}, "oracle"),
+        ({"assistant": "search"}, "needs -T search"),
+        ({"assistant": "rag", "search": "folder:/nowhere/at/all"}, "no folder"),
+        ({"assistant": "search", "search": "web_search:bing"}, "allowed: tavily, google, exa"),
+        ({"assistant": "translator"}, "needs -T translator"),
+        ({"assistant": "translator", "translator": "glossary:none.jsonl"}, "no file"),
+        ({"assistant": "model", "search": "folder:x"}, "does not use it"),
+        ({"cases": "all"}, "all"),
+        ({"count": 5000}, "5000 cases of Factual QA"),
+        ({"count": 0}, "count"),
+        ({"ids": "sample_factual_qa_en_1,nope"}, "no case nope"),
+    ],
+)
+def test_bad_input_is_named_before_anything_is_called(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        urs_assistants(dataset="sample", **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.data
+def test_the_choice_of_57_factual_cases_depends_on_the_seed_alone(data_dir: Path) -> None:
+    def ids(seed: int) -> list[object]:
+        return [sample.id for sample in urs_assistants(seed=seed).dataset]
+
+    assert len(set(ids(0))) == 57
+    assert ids(0) == ids(0)
+    assert ids(0) != ids(1)
+    assert len(urs_assistants(cases="translation").dataset) == 8
+
+
+def test_pages_of_what_the_web_tool_returns() -> None:
+    from inspect_ai.model import UrlCitation
+
+    content = ContentText(
+        text="summary",
+        citations=[
+            UrlCitation(url="https://a.example", title="A", cited_text="one"),
+            UrlCitation(url="https://b.example", cited_text="two"),
+            UrlCitation(url="https://a.example", title="A", cited_text="three"),
+        ],
+    )
+    assert pages_of(content) == [
+        Page("A", "https://a.example", "one\n\nthree"),
+        Page("https://b.example", "https://b.example", "two"),
+    ]
+    assert pages_of([content]) == pages_of(content)
+    assert pages_of("nothing found") == []
