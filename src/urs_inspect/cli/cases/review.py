@@ -1,0 +1,71 @@
+"""`urs-inspect cases review`: the cases that passed a review, as a file."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from urs_inspect.cli.cases.labels import check_new, vocabulary_of
+from urs_inspect.errors import InputError
+
+_MAX_SHOWN = 50
+_MAX_QUESTION = 60
+
+
+@click.command()
+@click.argument("log")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write.")
+@click.option("--cases", "dataset", help="Where the reviewed cases are now, if not where they were.")
+@click.option("--report", type=click.Path(path_type=Path), help="A .csv file for the cases that did not pass.")
+@click.option("--rubric", help="The rubric of your own that the review had.")
+def review(log: str, output: Path, dataset: str | None, report: Path | None, rubric: str | None) -> None:
+    """Write the cases that passed in LOG of urs_case_review, with all their columns, and list the others.
+
+    A case without a review (the judge failed) does not pass; `inspect score` or `inspect eval-retry` reviews it again.
+    """
+    from urs_inspect.reports.case_reviews import read_case_reviews, rows_of
+    from urs_inspect.reports.plain_files import csv_text
+    from urs_inspect.rubrics import load_rubric
+
+    check_new(output, ".jsonl", "output")
+    if report is not None:
+        check_new(report, ".csv", "report")
+    found = read_case_reviews(log)
+    rows = rows_of(found, dataset, vocabulary_of(load_rubric(rubric)))
+    others = [case for case in found.cases if not case.passed]
+    if report is not None:
+        report.write_text(
+            csv_text(("id", "faults"), [(one.id, "; ".join(one.faults)) for one in others]), encoding="utf-8"
+        )
+    console = Console(soft_wrap=True, highlight=False)
+    if found.status != "success":
+        console.print(f"The status of the run is '{found.status}': cases that it did not reach are not written.")
+    if not found.passed:
+        raise InputError(f"no case of '{log}' passed")
+    with output.open("x", encoding="utf-8", newline="\n") as file:
+        file.writelines(
+            json.dumps(row, ensure_ascii=False) + "\n" for name, row in rows.items() if name in found.passed
+        )
+    console.print(
+        f"{len(found.passed)} of {len(found.cases)} reviewed cases passed and are in {escape(str(output))} "
+        f"(judge: {escape(', '.join(found.judges)) or 'not known'})."
+    )
+    if unseen := len(rows) - len(found.cases):
+        console.print(f"{unseen} cases of the data were not reviewed and are not written.")
+    if others:
+        table = Table(title=f"{len(others)} did not pass", title_justify="left")
+        for heading in ("case", "why", "question"):
+            table.add_column(heading, overflow="fold")
+        for one in others[:_MAX_SHOWN]:
+            # What may be personal is not shown once more.
+            text = "" if "personal data" in one.faults else " ".join(one.question.split())[:_MAX_QUESTION]
+            table.add_row(escape(one.id), escape(", ".join(one.faults)), escape(text))
+        console.print(table)
+        if len(others) > _MAX_SHOWN:
+            console.print(f"... and {len(others) - _MAX_SHOWN} more; --report FILE.csv lists all.")
+        counts = Counter(fault for one in others for fault in one.faults)
+        console.print("; ".join(f"{fault}: {number}" for fault, number in counts.most_common()))

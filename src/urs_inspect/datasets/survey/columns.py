@@ -1,0 +1,92 @@
+"""What the columns of a survey are called, and what its labels mean."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from urs_inspect.errors import InputError, choices
+
+CONVERSATION, INTENT = "conversation", "intent"
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    CONVERSATION: ("conversation", "conversations", "messages", "dialogue", "dialog", "transcript", "question"),
+    INTENT: ("intent", "user_intent"),
+    "user": ("user", "user_id", "participant", "participant_id", "respondent"),
+    "service": ("service", "llm_service", "llm", "source_llm"),
+    "country": ("country",),
+    "satisfaction": ("satisfaction",),
+    "language": ("language",),
+    "id": ("id", "case_id"),
+    "reference": ("reference_ans", "reference"),
+}
+"""What is read, and the names that a column of it may bear without being named."""
+
+_NEEDED = (CONVERSATION, INTENT)
+_KEYS = ("columns", "intents", "languages")
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A file that says what a survey's columns and labels mean.
+
+    Attributes:
+        columns: What is read -> name of its column.
+        intents: Label in the survey -> intent of the rubric.
+        languages: Label in the survey -> language of the rubric.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    intents: Mapping[str, str] = field(default_factory=dict)
+    languages: Mapping[str, str] = field(default_factory=dict)
+
+    def names(self, what: str) -> tuple[str, ...]:
+        """The names that a column may bear."""
+        return (self.columns[what],) if what in self.columns else ALIASES[what]
+
+    @property
+    def required(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that there must be."""
+        return tuple(self.names(what) for what in ALIASES if what in _NEEDED or what in self.columns)
+
+
+def read_mapping(path: Path) -> Mapped:
+    """Read a YAML file with the keys `columns`, `intents` and `languages`, each optional.
+
+    Raises:
+        InputError: If it cannot be read, has other keys, or names something else than texts.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"columns: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+    if not isinstance(raw, dict):
+        raise InputError(f"{path}: must hold a mapping with the keys {choices(_KEYS)}")
+    if unknown := [key for key in raw if key not in _KEYS]:
+        raise InputError(f"{path}: unknown key '{unknown[0]}'; allowed: {choices(_KEYS)}")
+    columns = _texts(path, raw, "columns")
+    for what in columns:
+        if what not in ALIASES:
+            raise InputError(f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}")
+    return Mapped(columns, _texts(path, raw, "intents"), _texts(path, raw, "languages"))
+
+
+def finder(labels: Mapping[str, str], find: Callable[[str], str]) -> Callable[[str], str]:
+    """Turn a label into an id: by the survey's own list first, which forgives case and edge whitespace.
+
+    Raises:
+        InputError: If the list names an id that `find` does not know.
+    """
+    own = {label.strip().casefold(): find(meaning) for label, meaning in labels.items()}
+    return lambda label: own.get(label.strip().casefold()) or find(label)
+
+
+def _texts(path: Path, raw: Mapping[str, Any], key: str) -> dict[str, str]:
+    found = raw.get(key) or {}
+    if not isinstance(found, dict) or not all(isinstance(value, str) and value.strip() for value in found.values()):
+        raise InputError(f"{path}: {key}: must be a mapping of names to texts")
+    return {str(name): value.strip() for name, value in found.items()}

@@ -1,0 +1,224 @@
+"""Describes cases in the tables of the URS paper (Tables 2, 3 and 5), as Markdown."""
+
+import re
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from urs_inspect.datasets.cases import UrsCase
+from urs_inspect.datasets.rows import READABLE, read_table
+from urs_inspect.datasets.survey.survey_case import REASONS, Dropped
+from urs_inspect.datasets.tabular import Vocabulary
+from urs_inspect.datasets.urs import load_urs
+
+_UNIT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
+_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]|<>#"})
+_LONGEST_EXAMPLE = 160
+_TOP_SERVICES = 5
+
+
+@dataclass(frozen=True)
+class Described:
+    """Cases with what a datasheet says of them.
+
+    Attributes:
+        name: What the data is called.
+        sha256: Hash of the file.
+        cases: The cases.
+        services: Id of a case -> the service that was asked, for those that name one.
+        groups: Intent -> its reported name, in the order of the tables.
+        languages: Language -> its name, likewise.
+    """
+
+    name: str
+    sha256: str
+    cases: tuple[UrsCase, ...]
+    services: Mapping[str, str]
+    groups: Mapping[str, str]
+    languages: Mapping[str, str]
+
+
+def read_described(
+    dataset: str, vocabulary: Vocabulary, groups: Mapping[str, str], languages: Mapping[str, str]
+) -> Described:
+    """Read cases, which need no references, and the column `service`.
+
+    Args:
+        dataset: As for `load_urs`.
+        vocabulary: How labels become ids.
+        groups: As in `Described`, here and below.
+        languages: Names of the languages.
+
+    Raises:
+        InputError: If the file cannot be read or a row is faulty.
+    """
+    data = load_urs(dataset, vocabulary, need_references=False)
+    services: dict[str, str] = {}
+    if dataset.lower().endswith(READABLE):
+        rows, _ = read_table(Path(dataset).expanduser(), [])
+        for case, row in zip(data.cases, rows, strict=True):
+            if isinstance(service := row.values.get("service"), str) and service.strip():
+                services[case.id] = " ".join(service.split())
+    return Described(data.name, data.sha256, data.cases, services, groups, languages)
+
+
+def datasheet(described: Described, dropped: Sequence[Dropped] | None = None) -> str:
+    """Describe cases.
+
+    Args:
+        described: The cases.
+        dropped: Rows of the survey that became no case; None if that is not known.
+
+    Returns:
+        Markdown: intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5),
+        countries, lengths, and what was dropped. Groups, languages and columns without a case are left out.
+    """
+    name = described.name.translate(_SPECIAL)
+    return "\n".join(
+        [
+            f"# Datasheet of {Path(name).name}",
+            "",
+            f"{len(described.cases)} cases; sha256 of the file `{described.sha256}`.",
+            *_intents(described),
+            *_examples(described),
+            *_services(described),
+            *_countries(described),
+            *_lengths(described),
+            *([] if dropped is None else _dropped(described, dropped)),
+            "",
+        ]
+    )
+
+
+def _languages(described: Described) -> dict[str, str]:
+    present = {case.language for case in described.cases}
+    return {code: name for code, name in described.languages.items() if code in present}
+
+
+def _groups(described: Described) -> list[str]:
+    present = {described.groups[case.intent] for case in described.cases}
+    return [group for group in dict.fromkeys(described.groups.values()) if group in present]
+
+
+def _intents(described: Described) -> list[str]:
+    counts = Counter((described.groups[case.intent], case.language) for case in described.cases)
+    languages, groups = _languages(described), _groups(described)
+    totals = {code: sum(counts[group, code] for group in groups) for code in languages}
+    rows = [["Total", *totals.values(), sum(totals.values())]]
+    for group in groups:
+        cells = [counts[group, code] for code in languages]
+        rows.append([group, *cells, sum(cells)])
+    parts = _parts(described)
+    return ["", "## Intents by language", "", *_table(["Intent", *languages.values(), "Total"], rows), *parts]
+
+
+def _parts(described: Described) -> list[str]:
+    """A line for each group that holds several intents, as API counts in Solve Problem."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for case in described.cases:
+        counts[described.groups[case.intent]][case.intent] += 1
+    lines = [
+        f"{group} holds {', '.join(f'{number} of {intent}' for intent, number in parts.items())}."
+        for group, parts in counts.items()
+        if len(parts) > 1
+    ]
+    return ["", *lines] if lines else []
+
+
+def _examples(described: Described) -> list[str]:
+    rows = []
+    for group in _groups(described):
+        for code, name in _languages(described).items():
+            several = [c.question for c in described.cases if (described.groups[c.intent], c.language) == (group, code)]
+            if several:
+                rows.append([group, name, _short(min(several, key=lambda text: (len(text), text)))])
+    return ["", "## Examples, the shortest of each kind", "", *_table(["Intent", "Language", "Question"], rows)]
+
+
+def _services(described: Described) -> list[str]:
+    if not described.services:
+        return ["", "## Services", "", "The cases do not say which service was asked."]
+    lines = ["", f"## Services, the first {_TOP_SERVICES} of each language", ""]
+    rows: list[list[object]] = []
+    for code, name in _languages(described).items():
+        counts = Counter(
+            described.services[case.id]
+            for case in described.cases
+            if case.language == code and case.id in described.services
+        )
+        rows.append([name, "Total", counts.total()])
+        rows += [[name, service, number] for service, number in _first(counts, _TOP_SERVICES)]
+    without = len(described.cases) - len(described.services)
+    return [
+        *lines,
+        *_table(["Language", "Service", "Cases"], rows),
+        "",
+        f"{len(set(described.services.values()))} services in all; {without} cases name none.",
+    ]
+
+
+def _countries(described: Described) -> list[str]:
+    counts = Counter(case.country for case in described.cases if case.country)
+    if not counts:
+        return ["", "## Countries", "", "The cases do not say which country their users came from."]
+    languages = _languages(described)
+    by_language = Counter((case.country, case.language) for case in described.cases)
+    rows = [
+        [country, *[by_language[country, code] for code in languages], number]
+        for country, number in _first(counts, len(counts))
+    ]
+    without = len(described.cases) - counts.total()
+    note = f"{len(counts)} countries; {without} cases name none."
+    return ["", "## Countries", "", *_table(["Country", *languages.values(), "Total"], rows), "", note]
+
+
+def _lengths(described: Described) -> list[str]:
+    rows: list[list[object]] = []
+    for code, name in _languages(described).items():
+        texts = [case.question.strip() for case in described.cases if case.language == code]
+        for unit, lengths in (
+            ("characters", [len(text) for text in texts]),
+            ("words", [_words(text) for text in texts]),
+        ):
+            middle = [f"{statistics.fmean(lengths):.1f}", f"{statistics.median(lengths):g}"]
+            rows.append([name, unit, *middle, min(lengths), max(lengths)])
+    note = "A word is a run of letters and digits, or a single Chinese character."
+    table = _table(["Language", "Unit", "Mean", "Median", "Shortest", "Longest"], rows)
+    return ["", "## Length of questions", "", *table, "", note]
+
+
+def _dropped(described: Described, dropped: Sequence[Dropped]) -> list[str]:
+    counts = Counter(one.reason for one in dropped)
+    rows: list[list[object]] = [[reason, counts[reason]] for reason in REASONS if counts[reason]]
+    rows.append(["all", counts.total()])
+    total = len(described.cases) + counts.total()
+    share = f"{counts.total() / total:.1%}" if total else "0.0%"
+    note = f"{share} of {total} rows, if no case was taken out since. The report of the import lists each of them."
+    return ["", "## Rows of the survey that became no case", "", *_table(["Reason", "Rows"], rows), "", note]
+
+
+def _first(counts: Counter[str], number: int) -> list[tuple[str, int]]:
+    """The most frequent ones; those of equal number by name, and all that tie with the last one."""
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [pair for pair in ordered if pair[1] >= ordered[min(number, len(ordered)) - 1][1]]
+
+
+def _words(text: str) -> int:
+    return len(_UNIT.findall(text))
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_EXAMPLE else f"{line[: _LONGEST_EXAMPLE - 1]}…"
+
+
+def _table(header: Sequence[object], rows: Iterable[Sequence[object]]) -> list[str]:
+    lines = [header, ["---" for _ in header], *rows]
+    return [f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines]
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    return text if text == "---" else text.translate(_SPECIAL)

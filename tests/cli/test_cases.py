@@ -1,0 +1,140 @@
+"""`urs-inspect cases import` and `datasheet`, from a survey to a run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.tasks.scripted import Script
+from tests.tasks.scripted import run as run_task
+from urs_inspect import urs
+from urs_inspect.datasets.references import question_sha256
+from urs_inspect.tasks.urs_references import urs_references
+
+SURVEY = """user,service,conversation,intent,country,satisfaction,check
+p1,ChatGPT,"Question: What is bitcoin?
+Answer: Money.",Factual QA,GB,4,blue
+p1,ChatGPT,what is bitcoin,Factual QA,GB,4,blue
+p2,New Bing,"用户：你好
+助手：你好！
+用户：推荐一首歌",休闲娱乐,China,5,blue
+p3,Claude,Hello,Leisure,CN,2,blue
+p4,Claude,Who is jane@example.org?,Leisure,US,3,blue
+p5,Claude,Which film?,Fun,US,3,blue
+p6,Claude,Which film?,Leisure,US,3,red
+p7,Claude,Which | film is <b>best</b>?,Leisure,,3,Blue
+"""
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    path = tmp_path / "survey.csv"
+    path.write_text(SURVEY, encoding="utf-8-sig")
+    return path
+
+
+def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
+    out, report, sheet, labels = (tmp_path / name for name in ("cases.jsonl", "dropped.csv", "sheet.md", "map.yaml"))
+    labels.write_text("intents: {Fun: leisure}\n", encoding="utf-8")
+    done = run(
+        "cases", "import", survey, "-o", out, "--report", report, "--datasheet", sheet, "--attention", "check=blue"
+    )
+    assert done.exit_code == 0, done.output
+    for words in ("8 rows", "dropped: personal data", "3 cases are in", "3 of them have no reference answer"):
+        assert words in done.output
+    cases = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [(case["question"], case["user_intent"], case["language"]) for case in cases] == [
+        ("What is bitcoin?", "factual_qa", "en"),
+        ("推荐一首歌", "leisure", "zh"),
+        ("Which | film is <b>best</b>?", "leisure", "en"),
+    ]
+    assert [case.get("country") for case in cases] == ["GB", "China", None]
+    lines = report.read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[:2] for line in lines] == [
+        ["line", "reason"],
+        ["4", "duplicate of the same user"],
+        ["8", "no question"],
+        ["9", "personal data"],
+        ["10", "unknown intent"],
+        ["11", "attention check"],
+    ]
+    text = sheet.read_text(encoding="utf-8")
+    for row in (
+        "| Total | 2 | 1 | 3 |",
+        "| Leisure | 1 | 1 | 2 |",
+        "| Leisure | English | Which \\| film is \\<b\\>best\\</b\\>? |",
+        "| English | ChatGPT | 1 |",
+        "| GB | 1 | 0 | 1 |",
+        "2 countries; 1 cases name none.",
+        "| all | 5 |",
+        "62.5% of 8 rows",
+    ):
+        assert row in text
+    assert run("cases", "datasheet", out, "--report", report).output.strip() == text.strip()
+    mapped = run("cases", "import", survey, "-o", tmp_path / "more.jsonl", "--columns", labels, "--keep-flagged")
+    assert "dropped: unknown intent" not in mapped.output and "kept with personal data" in mapped.output
+
+
+def test_own_cases_get_references_and_are_run(survey: Path, tmp_path: Path, run: Run) -> None:
+    out, refs = tmp_path / "cases.jsonl", tmp_path / "refs.jsonl"
+    assert run("cases", "import", survey, "-o", out).exit_code == 0
+    task = urs_references(dataset=str(out))
+    asked = run_task(task, tmp_path / "refs", model=Script("A reference.").model("J"), grader=None)
+    assert run("references", asked.location, "-o", refs).exit_code == 0
+    first = json.loads(refs.read_text(encoding="utf-8").splitlines()[0])
+    assert first["question_sha256"] in {question_sha256(str(sample.input)) for sample in task.dataset}
+    judged = run_task(
+        urs(dataset=str(out), references=str(refs)),
+        tmp_path / "urs",
+        model=Script("An answer.").model("A"),
+        grader=Script('{"Final Score": 5}').model(),
+    )
+    assert judged.status == "success" and judged.results is not None
+    assert {sample.target for sample in judged.samples or []} == {"A reference."}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-o", "x.csv"), "output: must be the name of a .jsonl file"),
+        (("-o", "none/x.jsonl"), "output: no folder"),
+        (("-o", "x.jsonl", "--report", "r.txt"), "report: must be the name of a .csv file"),
+        (("-o", "x.jsonl", "--attention", "check"), "attention: must be COLUMN=VALUE, got 'check'"),
+        (("-o", "x.jsonl", "--attention", "a=1", "--attention", "a=2"), "attention: a is named twice"),
+        (("-o", "x.jsonl", "--attention", "nothing=1"), "column 'nothing' is missing"),
+        (("-o", "x.jsonl", "--language", "fr"), "language: unknown language 'fr'; allowed: en, zh (or auto)"),
+        (("-o", "x.jsonl", "--columns", "none.yaml"), "columns: no file 'none.yaml'"),
+        (("-o", "x.jsonl", "--near", "2"), "--near"),
+    ],
+)
+def test_bad_arguments(
+    survey: Path, run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.chdir(survey.parent)
+    done = run("cases", "import", survey, *arguments)
+    assert done.exit_code != 0 and words in done.output
+    assert not (survey.parent / "x.jsonl").exists()
+
+
+def test_when_nothing_is_left(survey: Path, tmp_path: Path, run: Run) -> None:
+    survey.write_text("conversation,intent\nhello,Leisure\n", encoding="utf-8")
+    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl")
+    assert done.exit_code == 1 and "no row became a case; --report FILE.csv lists why" in done.output
+    assert not (tmp_path / "x.jsonl").exists()
+
+
+@pytest.mark.data
+def test_the_datasheet_of_the_published_data_has_the_numbers_of_table_2(data_dir: Path, run: Run) -> None:
+    text = run("cases", "datasheet", "urs").output
+    for row in (
+        "| Total | 1014 | 832 | 1846 |",
+        "| Factual QA | 374 | 199 | 573 |",
+        "| Solve Problem | 180 | 348 | 528 |",
+        "| Text Assistant | 81 | 43 | 124 |",
+        "| Ask for Advice | 175 | 94 | 269 |",
+        "| Seek Creativity | 121 | 72 | 193 |",
+        "| Leisure | 83 | 76 | 159 |",
+    ):
+        assert row in text
+    assert "The cases do not say which service was asked." in text

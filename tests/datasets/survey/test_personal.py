@@ -1,0 +1,105 @@
+"""Personal data is found and masked; numbers and names of other kinds are left alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from urs_inspect.datasets.survey import libraries
+from urs_inspect.datasets.survey.personal import Finding, find_personal, kinds, mask
+from urs_inspect.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "found"),
+    [
+        ("Mail me at jane.roe+x@mail.example.co.uk, please", "e-mail", "jane.roe+x@mail.example.co.uk"),
+        ("我的邮箱是abc123@example.com。", "e-mail", "abc123@example.com"),
+        ("call +44 20 7946 0958 today", "telephone number", "+44 20 7946 0958"),
+        ("my number: 020 7946 0958", "telephone number", "020 7946 0958"),
+        ("我的电话是13812345678，谢谢", "telephone number", "13812345678"),
+        ("card 4111 1111 1111 1111 declined", "card number", "4111 1111 1111 1111"),
+        ("pay to GB82 WEST 1234 5698 7654 32 now", "account number", "GB82 WEST 1234 5698 7654 32"),
+        ("身份证 11010519491231002X 怎么查", "identity number", "11010519491231002X"),
+        ("My SSN is 536-90-4399.", "identity number", "536-90-4399"),
+        ("身份证号：A1234567，如何补办", "identity document", "A1234567"),
+        ("my passport number is X1234567 and", "identity document", "X1234567"),
+        ("Hi, my name is Jane Roe and I need", "name", "Jane Roe"),
+        ("My name's Steve", "name", "Steve"),
+        ("你好，我叫张小明，今年", "name", "张小明"),
+        ("Thanks!\nBest regards,\nJane Roe", "name", "Jane Roe"),
+        ("I live at 12 Old Mill Road, Springfield", "postal address", "12 Old Mill Road, Springfield"),
+        ("寄到北京市朝阳区某某东大街6号", "postal address", "寄到北京市朝阳区某某东大街6号"),
+        ("see linkedin.com/in/jane-roe-1 for", "profile page", "linkedin.com/in/jane-roe-1"),
+        ("我的微信号：jane_roe88", "messenger account", "jane_roe88"),
+        ("我的生日是1990年1月2日", "date of birth", "1990年1月2"),
+        ("I was born on 2 March 1990", "date of birth", "2 March 1990"),
+        ("git clone https://jane:secret@host.example/x", "login in address", "https://jane:secret@host.example/x"),
+    ],
+)  # fmt: skip
+def test_found(text: str, kind: str, found: str) -> None:
+    language = "zh" if any("\u4e00" <= char <= "\u9fff" for char in text) else "en"
+    hits = {(one.kind, text[one.start : one.end]) for one in find_personal(text, language)}
+    assert (kind, found) in hits
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INT_MAX is 2147483647, why?",
+        "1000000007 is a prime",
+        "What is 12345678 * 87654321?",
+        "Tell me about Albert Einstein, born on 14 March 1879.",
+        "@property\ndef x(self): ...",
+        "a @ b in numpy",
+        "我叫不出名字",
+        "my name is not important",
+        "Call me Ishmael? no: call me maybe",
+        "https://example.org/path?x=1",
+        "3.14159265358979323846",
+        "0000000000000000",
+        "求 1234567890123456 的约数",
+        "the years 2023-12-31 and 2024-01-01",
+        "北京的路况如何",
+        "How far is it from Main Street to the station?",
+    ],
+)
+def test_not_found(text: str) -> None:
+    expected = ("name",) if "Ishmael" in text else ()  # a name in a quotation is a name for the rules
+    assert kinds(find_personal(text, "en")) == expected
+
+
+def test_the_country_says_how_telephone_numbers_look() -> None:
+    text = "Ruf an: 030 901820"
+    assert kinds(find_personal(text, "en", "DE")) == ("telephone number",)
+    assert kinds(find_personal(text, "en", "Germany")) == ()
+
+
+def test_masking_joins_what_overlaps() -> None:
+    text = "abcdefghij"
+    assert mask(text, [Finding(1, 4, "x"), Finding(3, 6, "y"), Finding(8, 9, "z")]) == "a[x]gh[z]j"
+    assert mask(text, []) == text
+
+
+@given(st.text(max_size=80))
+def test_any_text_can_be_searched_and_masked(text: str) -> None:
+    found = find_personal(text)
+    assert all(0 <= one.start < one.end <= len(text) for one in found)
+    masked = mask(text, found)
+    assert (masked == text) == (not found)
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(libraries, "import_module", missing)
+    with pytest.raises(InputError) as caught:
+        libraries.check_libraries()
+    assert str(caught.value) == (
+        "importing cases needs datasketch, which cannot be imported: pip install 'urs-inspect[cases]'"
+    )
+
+
+def test_long_texts_take_no_long() -> None:
+    for piece in ("a.", "a@", "1 ", "A ", "市", "12 A ", "http://a", "my name is ", "A1"):
+        find_personal(piece * 4000)

@@ -1,0 +1,169 @@
+"""Reviews of cases: judged, counted, and taken over into a file."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalLog
+from inspect_ai.model import ChatMessage
+
+from tests.cli.conftest import Run
+from tests.cli.conftest import run as run_command
+from tests.tasks.scripted import Script, between, metric_values, output, run, samples_of
+from urs_inspect.errors import InputError
+from urs_inspect.tasks.urs_case_review import urs_case_review
+
+command = run_command
+
+CASES = [
+    {"id": "a", "question": "Which film?", "user_intent": "leisure", "language": "en", "service": "X"},
+    {"id": "b", "question": "推荐一首歌", "user_intent": "leisure", "language": "zh", "satisfaction": "4"},
+    {"id": "c", "question": "What is bitcoin?", "user_intent": "factual_qa", "language": "en"},
+    {"id": "d", "question": "Mail me", "user_intent": "api", "language": "en"},
+]
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in CASES), encoding="utf-8")
+    return path
+
+
+def record(**changes: object) -> str:
+    good = {
+        "understandable": "yes",
+        "self_contained": "yes",
+        "personal_data": "no",
+        "harmful": "no",
+        "intent": "leisure",
+        "plausible_intents": ["leisure"],
+    }
+    return json.dumps({**good, **changes})
+
+
+REPLIES = {
+    "Which film?": record(),
+    "推荐一首歌": record(self_contained="no", harmful="yes"),
+    "What is bitcoin?": record(),
+    "Mail me": record(intent="solve_professional_problem"),
+}
+
+
+def by_question(messages: list[ChatMessage]) -> str:
+    return REPLIES[between(messages[1].text, "<question>", "</question>")]
+
+
+def reviewed(cases: Path, tmp_path: Path, judge: Script | Callable[..., str] = by_question, **arguments) -> EvalLog:
+    script = judge if isinstance(judge, Script) else Script(judge)
+    return run(urs_case_review(dataset=str(cases), **arguments), tmp_path / "logs", model=None, grader=script.model())
+
+
+def test_reviews_and_their_report(cases: Path, tmp_path: Path) -> None:
+    log = reviewed(cases, tmp_path)
+    assert log.status == "success"
+    values = {str(sample.id): (sample.scores or {})["case_review"].value for sample in samples_of(log)}
+    assert {case: value["passed"] for case, value in values.items()} == {"a": 1, "b": 0, "c": 0, "d": 1}  # type: ignore[index, call-overload]
+    assert {case: value["intent_agrees"] for case, value in values.items()} == {"a": 1, "b": 1, "c": 0, "d": 1}  # type: ignore[index, call-overload]
+    answers = {str(sample.id): (sample.scores or {})["case_review"].answer for sample in samples_of(log)}
+    assert answers == {"a": "passed", "b": "not self contained, harmful", "c": "not plausible intent", "d": "passed"}
+    found = metric_values(log, "case_review") | metric_values(log, "passed")
+    # User: Leisure, Leisure, Factual QA, Solve Problem; judge: Leisure three times, Solve Problem. p_o = 3/4,
+    # p_e = (2 * 3 + 0 + 1) / 16 = 7/16; (12/16 - 7/16) / (9/16) = 5/9.
+    assert found["intent kappa"] == pytest.approx(5 / 9)
+    assert (found["cases"], found["reviewed"], found["passed"], found["intent_agrees"]) == (4, 4, 0.5, 0.75)
+    assert (found["harmful"], found["self_contained"], found["plausible_intent"]) == (0.25, 0.75, 0.75)
+    assert found["passed language=en"] == pytest.approx(2 / 3)
+    assert found["passed language=zh"] == 0
+    assert found["passed ci_lower"] < 0.5 < found["passed ci_upper"]
+
+
+def test_the_judge_is_asked_in_the_language_of_the_case_and_not_told_the_intent(cases: Path, tmp_path: Path) -> None:
+    judge = Script(by_question)
+    reviewed(cases, tmp_path, judge)
+    asked = {between(seen[1].text, "<question>", "</question>"): seen[0].text for seen in judge.seen}
+    assert asked["推荐一首歌"].startswith("人们") and asked["Which film?"].startswith("You review")
+    assert len(judge.seen) == 4 and {config.temperature for config in judge.configs} == {0}
+    judge = Script(by_question)
+    reviewed(cases, tmp_path / "two", judge, judge_language="zh")
+    assert all(seen[0].text.startswith("人们") for seen in judge.seen)
+
+
+def test_failures_are_counted_and_never_a_verdict(cases: Path, tmp_path: Path) -> None:
+    def judge(messages: list[ChatMessage]) -> str:
+        if "What is bitcoin?" in messages[1].text:
+            raise RuntimeError("no endpoint")
+        return "Hmm." if "Mail me" in messages[1].text else by_question(messages)
+
+    script = Script(judge)
+    log = reviewed(cases, tmp_path, script)
+    assert log.status == "success"
+    assert len(script.seen) == 5  # the unreadable reply is asked for once more
+    found = metric_values(log, "case_review")
+    assert (found["cases"], found["reviewed"], found["passed"]) == (4, 2, 0.5)
+    assert found["failures call_failed"] == found["failures unparseable"] == 1
+    values = {str(sample.id): (sample.scores or {})["case_review"].value for sample in samples_of(log)}
+    assert math.isnan(values["c"]["passed"]) and values["c"]["outcome"] == "unreviewed_call_failed"  # type: ignore[index, call-overload, arg-type]
+
+
+def test_a_reply_that_was_cut_off_is_not_read(cases: Path, tmp_path: Path) -> None:
+    log = reviewed(cases, tmp_path, Script(lambda _: output(record(), "max_tokens")))
+    assert metric_values(log, "case_review") == {"cases": 4, "reviewed": 0, "failures truncated": 4}
+
+
+def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, command: Run) -> None:
+    log = reviewed(cases, tmp_path)
+    kept, report = tmp_path / "kept.jsonl", tmp_path / "others.csv"
+    done = command("cases", "review", log.location, "-o", kept, "--report", report)
+    assert done.exit_code == 0, done.output
+    assert "2 of 4 reviewed cases passed" in done.output and "mockllm/judge" in done.output
+    assert "not self contained, harmful" in done.output and "not plausible intent" in done.output
+    assert [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] == [CASES[0], CASES[3]]
+    assert report.read_text(encoding="utf-8").splitlines() == [
+        "id,faults",
+        *sorted(["b,not self contained; harmful", "c,not plausible intent"], key=lambda line: order(log, line[0])),
+    ]
+    again = command("cases", "review", log.location, "-o", kept)
+    assert again.exit_code == 1 and "there is already a file" in again.output
+
+
+def order(log: EvalLog, case: str) -> int:
+    return [str(sample.id) for sample in samples_of(log)].index(case)
+
+
+def test_data_that_changed_or_moved(cases: Path, tmp_path: Path, command: Run) -> None:
+    log = reviewed(cases, tmp_path)
+    moved = cases.rename(tmp_path / "moved.jsonl")
+    gone = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl")
+    assert gone.exit_code == 1 and "name it with --cases" in gone.output
+    assert command("cases", "review", log.location, "-o", tmp_path / "k.jsonl", "--cases", moved).exit_code == 0
+    moved.write_text(moved.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    changed = command("cases", "review", log.location, "-o", tmp_path / "l.jsonl", "--cases", moved)
+    assert changed.exit_code == 1 and "is not the file that was reviewed" in changed.output
+    assert not (tmp_path / "l.jsonl").exists()
+
+
+def test_nothing_passed_or_no_such_log(cases: Path, tmp_path: Path, command: Run) -> None:
+    log = reviewed(cases, tmp_path, lambda _: record(harmful="yes"))
+    done = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl")
+    assert done.exit_code == 1 and "no case of" in done.output
+    done = command("cases", "review", tmp_path / "none.eval", "-o", tmp_path / "k.jsonl")
+    assert done.exit_code == 1 and "no log" in done.output
+    assert not (tmp_path / "k.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"judge_language": "fr"}, "judge_language: unknown value 'fr'; allowed: en, zh"),
+        ({"judge_attempts": 0}, "judge_attempts: must be a whole number of at least 1"),
+        ({"dataset": "mine"}, "unknown dataset 'mine'"),
+        ({"intents": "fun"}, "unknown intent 'fun'"),
+    ],
+)
+def test_bad_arguments(cases: Path, arguments: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        urs_case_review(**{"dataset": str(cases), **arguments})  # type: ignore[arg-type]
+    assert words in str(caught.value)
