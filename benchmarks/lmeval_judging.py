@@ -1,0 +1,118 @@
+"""How long judging takes in lm-eval, against what the judge itself takes.
+
+A judge on the loopback replies after 50 ms, so that 500 answers at 32 calls a time take 0.8 s at least. The bare client
+sends the same prompts without judging; what is left over it is our own.
+"""
+
+import argparse
+import asyncio
+import json
+import math
+import re
+import threading
+import time
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from urs_inspect.judging import Answer, Message
+from urs_inspect.lmeval_tasks.judges import ReplyCache, open_call
+from urs_inspect.lmeval_tasks.judging import judge_all, judging_of
+from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
+from urs_inspect.lmeval_tasks.urs_data import load_cases
+
+
+class _Judge(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    delay = 0.05
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        prompt = "\n".join(str(message["content"]) for message in body["messages"])
+        time.sleep(self.delay)
+        names = [list(json.loads(found)) for found in re.findall(r"\{[^{}]*<1-10>[^{}]*\}", prompt)][-1]
+        text = json.dumps(dict.fromkeys(names, 7), ensure_ascii=False)
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        reply = json.dumps({"id": "1", "object": "chat.completion", "created": 0, "model": "j", "choices": [choice]})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(reply.encode())))
+        self.end_headers()
+        self.wfile.write(reply.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+def _answers(number: int) -> list[Answer]:
+    rows = list(load_cases(urs_dataset="sample")["test"])
+    return [
+        Answer(row["intent"], row["language"], row["question"], row["reference"], f"Answer {place}. " * 40)
+        for place, row in ((place, rows[place % len(rows)]) for place in range(number))
+    ]
+
+
+async def _bare(settings: JudgeSettings, prompts: Sequence[Sequence[Message]]) -> None:
+    async with open_call(settings, ReplyCache(None)) as call:
+        await asyncio.gather(*[call(prompt) for prompt in prompts])
+
+
+def _prompts(answers: Sequence[Answer]) -> list[list[Message]]:
+    from urs_inspect.judging import PromptBuilder, messages_of
+    from urs_inspect.rubrics import load_rubric
+
+    builder = PromptBuilder(load_rubric())
+    return [
+        messages_of(
+            builder.build(
+                one.intent, one.language, question=str(one.question), reference=one.reference, answer=str(one.text)
+            )
+        )
+        for one in answers
+    ]
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--answers", type=int, default=500)
+    parser.add_argument("--concurrency", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    server = _Server(("127.0.0.1", 0), _Judge)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    metadata: dict[str, Any] = {
+        "judge_model": "j",
+        "judge_base_url": f"http://127.0.0.1:{server.server_address[1]}/v1",
+        "judge_concurrency": given.concurrency,
+        "judge_cache": False,
+    }
+    settings, answers = read_settings(metadata), _answers(given.answers)
+    judging, prompts = judging_of(settings), _prompts(answers)
+    ideal = math.ceil(given.answers / given.concurrency) * _Judge.delay
+    found: dict[str, list[float]] = {"bare client": [], "judging": []}
+    for _ in range(given.rounds):
+        start = time.perf_counter()
+        asyncio.run(_bare(settings, prompts))
+        found["bare client"].append(time.perf_counter() - start)
+        start = time.perf_counter()
+        records = judge_all(answers, settings, judging, lambda _: None)
+        found["judging"].append(time.perf_counter() - start)
+        assert all(record.value is not None for record in records)  # noqa: S101 - a benchmark of failures means nothing
+    server.shutdown()
+    best = {name: min(seconds) for name, seconds in found.items()}
+    serial = given.answers * _Judge.delay
+    print(f"{given.answers} answers, {given.concurrency} calls at a time, {_Judge.delay * 1000:.0f} ms a reply")
+    print(f"ideal {ideal:.2f} s, one after the other {serial:.1f} s")
+    for name, seconds in best.items():
+        print(f"{name}: {seconds:.2f} s, {seconds / ideal:.2f} x the ideal")
+    print(f"judging over the bare client: {best['judging'] / best['bare client']:.2f} x")
+
+
+if __name__ == "__main__":
+    main()

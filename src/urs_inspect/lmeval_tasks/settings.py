@@ -1,0 +1,149 @@
+"""How answers are judged, as given by `--metadata`."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from platformdirs import user_cache_path
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from urs_inspect.errors import InputError, choices
+
+Provider = Literal["openai", "anthropic"]
+KEYS: Mapping[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+"""Where keys come from: the environment, and nothing else."""
+
+_PREFIXES = ("judge", "samer", "urs_")
+_CACHE = "judge_replies.sqlite3"
+
+
+class JudgeSettings(BaseModel):
+    """How answers are judged.
+
+    Attributes:
+        judge: `model`, or `samer`.
+        judge_model: Name of the judge at its provider.
+        judge_provider: `openai` (and whatever speaks its protocol) or `anthropic`; by default what the name suggests.
+        judge_base_url: Address of the endpoint; the provider's own by default.
+        judge_concurrency: Calls at a time.
+        judge_temperature: Sampling temperature, 0 to 2; null for the provider's default.
+        judge_max_tokens: Most tokens of a reply.
+        judge_attempts: How often the judge is asked at most, when its reply cannot be read.
+        judge_retries: How often a call that failed is repeated.
+        judge_timeout: Seconds until a call counts as failed.
+        judge_cache: File of replies that are not asked for again; true for one in the user's cache folder, false for
+            none.
+        judge_language: Language of the judge's prompt; that of each case by default.
+        judge_rubric: Path of a rubric of the user's own.
+        judge_prompt: Path of a frame of the user's own.
+        judge_preflight: Whether the judge is asked for one short reply before anything is generated.
+        samer: Folder of a SaMer checkpoint, or address of a vLLM server.
+        samer_engine: What runs SaMer.
+        samer_folder: For a server on another machine: a folder with tokenizer and heads.
+        urs_dataset: As `dataset` of the task `urs` in inspect-ai.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    judge: Literal["model", "samer"] = "model"
+    judge_model: str | None = None
+    judge_provider: Provider | None = None
+    judge_base_url: str | None = None
+    judge_concurrency: int = Field(default=16, ge=1, le=1024)
+    judge_temperature: float | None = Field(default=0.0, ge=0, le=2)
+    judge_max_tokens: int = Field(default=4096, ge=1)
+    judge_attempts: int = Field(default=2, ge=1)
+    judge_retries: int = Field(default=5, ge=0)
+    judge_timeout: float = Field(default=120.0, gt=0)
+    judge_cache: bool | str = True
+    judge_language: str | None = None
+    judge_rubric: str | None = None
+    judge_prompt: str | None = None
+    judge_preflight: bool = True
+    samer: str | None = None
+    samer_engine: str = "auto"
+    samer_folder: str | None = None
+    urs_dataset: str = "urs"
+
+    @property
+    def provider(self) -> Provider:
+        """The provider, as named or as the judge's name suggests."""
+        if self.judge_provider is not None:
+            return self.judge_provider
+        return "anthropic" if (self.judge_model or "").startswith("claude") else "openai"
+
+    @property
+    def cache_file(self) -> Path | None:
+        """The file of replies; None for none."""
+        if isinstance(self.judge_cache, str):
+            return Path(self.judge_cache).expanduser()
+        return user_cache_path("urs_inspect") / _CACHE if self.judge_cache else None
+
+    @property
+    def judge_name(self) -> str:
+        """Who judges, for people."""
+        return f"samer ({self.samer})" if self.judge == "samer" else str(self.judge_model)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that shows itself nowhere."""
+
+    value: str
+
+    def __repr__(self) -> str:
+        return "Key(...)"
+
+
+def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
+    """Read settings from the metadata of a task, in which lm-eval puts arguments of the model as well.
+
+    Args:
+        metadata: The metadata.
+
+    Returns:
+        The settings.
+
+    Raises:
+        InputError: If one is unknown, of the wrong type or out of range, naming it and what is allowed.
+    """
+    given = {key: value for key, value in (metadata or {}).items() if key.startswith(_PREFIXES)}
+    known = JudgeSettings.model_fields
+    if unknown := [key for key in given if key not in known]:
+        raise InputError(f"--metadata: unknown '{unknown[0]}'; allowed: {choices(known)}")
+    try:
+        settings = JudgeSettings.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise InputError(f"--metadata: {name}: {first['msg']}, got {given[name]!r}") from error
+    if settings.judge == "samer" and settings.samer is None:
+        raise InputError(
+            "--metadata: judge is samer, but samer (folder of a checkpoint, or address of a server) is missing"
+        )
+    if settings.judge == "model" and settings.samer is not None:
+        raise InputError('--metadata: samer is given, but judge is not samer; add "judge": "samer"')
+    return settings
+
+
+def judge_key(settings: JudgeSettings) -> Key:
+    """The key of the judge's provider.
+
+    Raises:
+        InputError: If no judge is named, or there is no key and no endpoint of the user's own, which may need none.
+    """
+    if not settings.judge_model:
+        raise InputError(
+            'no judge: give one with --metadata \'{"judge_model": "..."}\', or run with --predict_only and judge later '
+            "with `urs-lm-eval rejudge`"
+        )
+    name = KEYS[settings.provider]
+    key = os.environ.get(name, "")
+    if not key and settings.judge_base_url is None:
+        raise InputError(
+            f"the judge {settings.judge_model} needs the environment variable {name}; providers: "
+            f"{choices(get_args(Provider))} (judge_provider), or an endpoint of your own (judge_base_url)"
+        )
+    return Key(key or "none")

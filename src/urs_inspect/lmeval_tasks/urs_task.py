@@ -1,0 +1,142 @@
+"""URS as a task class of lm-eval: judges all answers at once, after they are generated."""
+
+from collections.abc import Callable, Mapping, Sequence
+from logging import getLogger
+from typing import Any
+
+from lm_eval.api.metrics import mean
+from lm_eval.api.task import ConfigurableTask
+from tqdm import tqdm
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging import Answer
+from urs_inspect.lmeval_tasks.judging import Progress, Record, judge_all, judging_of, try_judge
+from urs_inspect.lmeval_tasks.metrics import higher_is_better, mean_of_known, metric_names, metrics_of
+from urs_inspect.lmeval_tasks.samer_judging import judge_all_with_samer
+from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key, read_settings
+from urs_inspect.samer.engines.shared import EngineChoice, check_engine
+
+logger = getLogger(__name__)
+
+_PREDICT_ONLY = "bypass"
+
+
+def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
+    """An answer to a case of `urs_data.load_cases`."""
+    return Answer(
+        intent=doc["intent"], language=doc["language"], question=doc["question"], reference=doc["reference"], text=text
+    )
+
+
+def judge_answers(answers: Sequence[Answer], settings: JudgeSettings, progress: Progress) -> list[Record]:
+    """Judge answers with whoever the settings name.
+
+    Raises:
+        InputError: If it cannot be had.
+    """
+    if settings.judge == "samer":
+        return judge_all_with_samer(answers, settings, progress)
+    return judge_all(answers, settings, judging_of(settings), progress)
+
+
+def preflight(settings: JudgeSettings) -> None:
+    """Find out whether the judge can be had, before anything is generated.
+
+    Raises:
+        InputError: If it cannot.
+    """
+    judging_of(settings)
+    if settings.judge == "samer":
+        check_engine(EngineChoice(str(settings.samer), settings.samer_engine, folder=settings.samer_folder))
+        return
+    judge_key(settings)
+    if settings.judge_preflight and (why := try_judge(settings)):
+        raise InputError(
+            f"the judge {settings.judge_name} cannot be had: {why}; nothing was generated. "
+            "(judge_preflight: false does without this call)"
+        )
+
+
+class UrsTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no types
+    """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4).
+
+    Args:
+        config: The task's file.
+    """
+
+    VERSION = 1.0
+
+    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        given = {key: value for key, value in (config or {}).items() if key != "class"}
+        self._settings = read_settings(given.get("metadata"))
+        self._rubric = judging_of(self._settings).rubric
+        self._complete = False
+        super().__init__(config=given, **kwargs)
+
+    def build_all_requests(self, *, rank: int = 0, world_size: int = 1, **kwargs: Any) -> None:
+        """Prepare what the model is asked; without a judge that can be had nothing is."""
+        # Each process of several must have all metrics, or gathering them fails.
+        self._complete = world_size > 1
+        if rank == 0 and not self._predict_only:
+            preflight(self._settings)
+        # lm-eval's own cache of requests knows nothing of the metadata, and so not which data these are.
+        super().build_all_requests(
+            rank=rank, world_size=world_size, **{**kwargs, "cache_requests": False, "rewrite_requests_cache": False}
+        )
+
+    def apply_filters(self) -> Any:
+        """Judge the answers of this process, all at once."""
+        super().apply_filters()
+        if self._predict_only:
+            return self._instances
+        for key in self._instances[0].filtered_resps if self._instances else ():
+            answers = [answer_of(one.doc, one.filtered_resps[key]) for one in self._instances]
+            with tqdm(total=len(answers), desc=f"Judging {self.config.task}") as bar:
+                records = self._judged(answers, bar.update)
+            for instance, record in zip(self._instances, records, strict=True):
+                instance.filtered_resps[key] = record.to_json()
+            self._say_failed(records)
+        return self._instances
+
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """The metrics of one answer."""
+        if self._predict_only:
+            return dict(super().process_results(doc, results))
+        found = metrics_of(doc, results[0], self._settings)
+        if not self._complete:
+            return dict(found)
+        return {name: found.get(name) for name in metric_names(self._rubric, self._settings)}
+
+    def aggregation(self) -> dict[str, Callable[..., float]]:
+        """How metrics become one number; for `mean` lm-eval knows the standard error."""
+        if self._predict_only:
+            return dict(super().aggregation())
+        return dict.fromkeys(metric_names(self._rubric, self._settings), mean_of_known if self._complete else mean)
+
+    def higher_is_better(self) -> dict[str, bool]:
+        """Which way is up."""
+        if self._predict_only:
+            return dict(super().higher_is_better())
+        return {name: higher_is_better(name) for name in metric_names(self._rubric, self._settings)}
+
+    @property
+    def _predict_only(self) -> bool:
+        return _PREDICT_ONLY in self._metric_fn_list
+
+    def _judged(self, answers: Sequence[Answer], progress: Progress) -> list[Record]:
+        try:
+            return judge_answers(answers, self._settings, progress)
+        except Exception as error:  # lm-eval has saved nothing yet: all answers would be lost
+            logger.exception("The answers could not be judged")
+            text = f"{type(error).__name__}: {error}"
+            name = self._settings.judge_name
+            return [Record(answer.text or "", None, name, "unscored_call_failed", text, {}) for answer in answers]
+
+    def _say_failed(self, records: Sequence[Record]) -> None:
+        failed = [record for record in records if record.value is None]
+        if failed:
+            logger.error(
+                f"{len(failed)} of {len(records)} answers have no score, the first because: "
+                f"{failed[0].explanation[:300]} The answers are kept. Judge them later: urs-lm-eval rejudge "
+                f"--failed-only <samples file> --judge-model {self._settings.judge_model}"
+            )

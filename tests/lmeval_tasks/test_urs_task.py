@@ -1,0 +1,261 @@
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
+
+from tests.lmeval_tasks.conftest import judging
+from tests.lmeval_tasks.runs import Scripted, metric, records, run, settings
+from tests.servers import ChatServer, Request, Response, fails, says, serving
+from urs_inspect.errors import InputError
+from urs_inspect.tasks import urs
+
+
+def answer(question: str) -> str:
+    """An answer of its own for each question; for one in seven nothing."""
+    return "" if len(question) % 7 == 0 else f"About {question[:40]}: it depends. {'So. ' * (len(question) % 5)}"
+
+
+def fifty_cases(folder: Path) -> str:
+    """The cases of the sample, and eight more that ask the same in other words."""
+    rows = [
+        {
+            "id": f"{sample.id}{more}",
+            "question": f"{sample.input}{more}",
+            "reference": str(sample.target),
+            "intent": sample.metadata["intent"],
+            "language": sample.metadata["language"],
+        }
+        for more, samples in (("", urs(dataset="sample").dataset), (" Please.", urs(dataset="sample").dataset[:8]))
+        for sample in samples
+        if sample.metadata is not None
+    ]
+    (folder / "cases.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return str(folder / "cases.jsonl")
+
+
+def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path) -> None:
+    cases = fifty_cases(tmp_path)
+
+    def output(messages: Any, *_: Any) -> ModelOutput:
+        found = ModelOutput.from_content("mockllm/model", answer(messages[-1].text))
+        found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # or the harness counts, online
+        return found
+
+    [log] = inspect_eval(
+        urs(dataset=cases),
+        model=get_model("mockllm/model", custom_outputs=output),
+        model_roles={"grader": _grader()},
+        display="none",
+    )
+    theirs = run("urs", Scripted(answer), settings(judge, urs_dataset=cases))
+    found = records(theirs, "urs")
+    assert len(found) == len(log.samples or []) == 50
+    outcomes = set()
+    for sample in log.samples or []:
+        score = (sample.scores or {})["intent_judge"]
+        assert isinstance(score.value, dict) and score.metadata is not None
+        other = found[str(sample.id)]
+        assert other["scores"] == {key: value for key, value in score.value.items() if value == value}
+        assert other["outcome"] == score.metadata["outcome"]
+        assert other["prompt_sha256"] == score.metadata["prompt_sha256"]
+        if other["outcome"] == "judged":  # of an empty answer lm-eval does not say why it ended
+            explained = str(score.explanation).replace("`openai-api/local/j`", "`j`")
+            assert other["explanation"] == explained
+        outcomes.add(other["outcome"])
+    assert outcomes == {"judged", "no_response"}
+    assert log.results is not None
+    [scored] = [one for one in log.results.scores if one.name == "final"]
+    assert metric(theirs, "urs", "urs_final") == pytest.approx(scored.metrics["mean"].value, abs=1e-12)
+    assert metric(theirs, "urs", "urs_final_stderr") == pytest.approx(scored.metrics["stderr"].value, abs=1e-12)
+
+
+def _grader() -> Model:
+    return get_model("openai-api/local/j", config=GenerateConfig(max_tokens=4096))
+
+
+def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
+    found = run("urs", Scripted(answer), settings(judge))
+    finals: dict[str, list[float]] = {}
+    for sample in found["samples"]["urs"]:
+        final = json.loads(sample["filtered_resps"][0])["scores"]["final"]
+        for name in ("final", sample["doc"]["language"], f"intent_{sample['doc']['intent_group']}"):
+            finals.setdefault(name, []).append(final)
+    assert len(finals) == 1 + 2 + 6
+    for name, values in finals.items():
+        mean = sum(values) / len(values)
+        error = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
+        assert metric(found, "urs", f"urs_{name}") == pytest.approx(mean)
+        assert metric(found, "urs", f"urs_{name}_stderr") == pytest.approx(error)
+    assert metric(found, "urs", "urs_judge_failed") == 0
+
+
+@pytest.mark.parametrize(("task", "language", "cases"), [("urs_en", "en", 21), ("urs_zh", "zh", 21)])
+def test_one_language(judge: ChatServer, task: str, language: str, cases: int) -> None:
+    found = run(task, Scripted(answer), settings(judge))
+    assert len(found["samples"][task]) == cases
+    assert {sample["doc"]["language"] for sample in found["samples"][task]} == {language}
+    assert metric(found, task, f"urs_{language}") == metric(found, task, "urs_final")
+
+
+def test_a_limit_takes_the_cases_that_inspect_takes(judge: ChatServer) -> None:
+    found = run("urs", Scripted(answer), settings(judge), limit=9)
+    ids = [sample["doc"]["id"] for sample in found["samples"]["urs"]]
+    assert ids == [sample.id for sample in urs(dataset="sample").dataset][:9]
+
+
+def test_predict_only_calls_no_judge(judge: ChatServer) -> None:
+    found = run("urs", Scripted(answer), settings(judge), limit=5, predict_only=True)
+    assert judge.count() == 0
+    assert [sample["filtered_resps"] for sample in found["samples"]["urs"]] == [
+        sample["resps"][0] for sample in found["samples"]["urs"]
+    ]
+
+
+def test_predict_only_needs_no_judge_at_all() -> None:
+    model = Scripted(answer)
+    run("urs", model, {"urs_dataset": "sample"}, limit=2, predict_only=True)
+    assert len(model.asked) == 2
+
+
+def dying(after: int) -> Any:
+    def script(request: Request) -> Response:
+        return judging(request) if request.number < after else fails(500)
+
+    return script
+
+
+def test_a_judge_that_dies_costs_no_answer(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(dying(after=6), monkeypatch) as server:
+        found = run("urs", Scripted(lambda _: "An answer."), settings(server, judge_concurrency=1), limit=12)
+    # One call finds out whether the judge can be had, five judge.
+    assert metric(found, "urs", "urs_judge_failed") == pytest.approx(7 / 12)
+    judged = [one for one in records(found, "urs").values() if one["scores"] is not None]
+    assert len(judged) == 5
+    assert metric(found, "urs", "urs_final") == pytest.approx(sum(one["scores"]["final"] for one in judged) / 5)
+    assert all(one["response"] == "An answer." for one in records(found, "urs").values())
+    assert "7 of 12 answers have no score" in caplog.text
+    assert "rejudge" in caplog.text
+
+
+def test_garbage_of_a_judge_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lambda _: says("Fine answer, well done."), monkeypatch) as server:
+        found = run("urs", Scripted(lambda _: "An answer."), settings(server), limit=3)
+    assert metric(found, "urs", "urs_judge_failed") == 1
+    assert "urs_final,none" not in found["results"]["urs"]
+    assert {one["outcome"] for one in records(found, "urs").values()} == {"unscored_unparseable"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({}, "no judge: give one"),
+        ({"judge_model": "gpt-x"}, "OPENAI_API_KEY"),
+        ({"judge_model": "claude-x"}, "ANTHROPIC_API_KEY"),
+        ({"judge_model": 3}, "judge_model"),
+        ({"judge_model": "m", "judge_concurrency": "32"}, "judge_concurrency: .*, got '32'"),
+        ({"judge_model": "m", "judge_concurrency": 0}, "judge_concurrency"),
+        ({"judge_model": "m", "judge_temprature": 0}, "unknown 'judge_temprature'; allowed: judge, judge_model"),
+        ({"judge_model": "m", "judge_provider": "azure"}, "judge_provider"),
+        ({"judge_model": "m", "judge_language": "xx", "judge_base_url": "http://127.0.0.1:9"}, "xx"),
+        ({"judge": "samer"}, "samer .* is missing"),
+        ({"samer": "somewhere"}, "judge is not samer"),
+        ({"judge_model": "m", "judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0}, "cannot be had"),
+        ({"judge_model": "m", "urs_dataset": "nowhere.csv"}, "nowhere.csv"),
+    ],
+)
+def test_bad_settings_are_named_before_anything_is_generated(metadata: dict[str, Any], said: str) -> None:
+    model = Scripted(answer)
+    with pytest.raises(InputError, match=said):
+        run("urs", model, {"urs_dataset": "sample", **metadata}, limit=2)
+    assert model.asked == []
+
+
+class Rank(Scripted):
+    """One of two processes, which gathers what it is given as the other's.
+
+    Args:
+        rank: Its number.
+        others: What the other process gave away, in order; for the first process.
+    """
+
+    device = "cpu"
+
+    def __init__(self, rank: int, others: Sequence[Any] = ()) -> None:
+        super().__init__(answer)
+        self._rank, self._world_size = rank, 2
+        self.given: list[Any] = []
+        self._others = list(others)
+
+    def all_gather(self, tensor: torch.Tensor) -> torch.Tensor:
+        return torch.stack([tensor, tensor])
+
+    def gather_object(self, obj: Any, dst: int = 0) -> Any:
+        self.given.append(obj)
+        return [obj, self._others.pop(0)] if self._rank == dst else None
+
+
+def test_two_processes_give_the_numbers_of_one(judge: ChatServer) -> None:
+    alone = run("urs", Scripted(answer), settings(judge))
+    second = Rank(1)
+    run("urs", second, settings(judge))
+    first = Rank(0, second.given)
+    both = run("urs", first, settings(judge))
+    assert len(both["samples"]["urs"]) == len(alone["samples"]["urs"]) == 42
+    for name, value in alone["results"]["urs"].items():
+        if isinstance(value, float) and "_stderr" not in name:
+            assert both["results"]["urs"][name] == pytest.approx(value), name
+    assert len(first.asked) == len(second.asked) == 21
+
+
+def test_no_key_is_written_anywhere(judge: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    secret = "sk-never-to-be-seen"
+    monkeypatch.setenv("OPENAI_API_KEY", secret)
+    found = run("urs", Scripted(answer), settings(judge, judge_cache=str(tmp_path / "replies.sqlite3")), limit=4)
+    text = json.dumps({key: found[key] for key in ("results", "configs", "samples")}, default=str)
+    assert secret not in text
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            assert secret.encode() not in file.read_bytes()
+
+
+def test_replies_are_not_paid_for_twice(judge: ChatServer, tmp_path: Path) -> None:
+    kept = settings(judge, judge_cache=str(tmp_path / "replies.sqlite3"), judge_preflight=False)
+    first = run("urs", Scripted(answer), kept, limit=8)
+    calls = judge.count()
+    again = run("urs", Scripted(answer), kept, limit=8)
+    assert judge.count() == calls > 0
+    assert again["results"]["urs"]["urs_final,none"] == first["results"]["urs"]["urs_final,none"]
+    run("urs", Scripted(answer), {**kept, "judge_temperature": 0.5}, limit=8)
+    assert judge.count() == 2 * calls
+
+
+def test_calls_run_at_once_as_many_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    lock, under_way, most = threading.Lock(), 0, 0
+    gate = threading.Barrier(4)
+
+    def script(request: Request) -> Response:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        gate.wait(timeout=30)  # passes only when four calls are under way
+        with lock:
+            under_way -= 1
+        return judging(request)
+
+    with serving(script, monkeypatch) as server:
+        run(
+            "urs",
+            Scripted(lambda _: "An answer."),
+            settings(server, judge_concurrency=4, judge_preflight=False),
+            limit=12,
+        )
+    assert most == 4
