@@ -11,7 +11,7 @@ import pytest
 import urs_inspect
 
 SOURCE = Path(urs_inspect.__file__).parent
-PLAIN_ROOMS = ("datasets", "discrepancy", "judging", "rating", "rubrics", "samer")
+PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rating", "rubrics", "samer")
 HEAVY = ("torch", "vllm", "transformers", "lm_eval", "inspect_ai")
 HEAVIER_THAN_NEEDED = (*HEAVY, "pandas", "numpy", "scipy", "evalica", "openai", "anthropic", "httpx")
 
@@ -116,8 +116,17 @@ REGISTERED = {
     "md_eval": "task",
     "samer_annotate": "task",
     "urs": "task",
+    "urs_addition": "task",
+    "urs_assistants": "task",
+    "urs_case_review": "task",
+    "urs_crossval": "task",
     "urs_probe": "task",
+    "urs_references": "task",
     "annotate_pair": "solver",
+    "answer_from_pages": "solver",
+    "first_page": "solver",
+    "recorded_answer": "solver",
+    "translation": "solver",
     "compare_pair": "solver",
     "contest": "solver",
     "evolve_instruction": "solver",
@@ -126,6 +135,11 @@ REGISTERED = {
     "second_answer": "solver",
     "annotated_pair": "scorer",
     "case_group": "scorer",
+    "case_review": "scorer",
+    "crossval_cell": "scorer",
+    "crossval_judge": "scorer",
+    "exact_sum": "scorer",
+    "reference_outcome": "scorer",
     "evolved": "scorer",
     "human_choice": "scorer",
     "intent_judge": "scorer",
@@ -136,6 +150,10 @@ REGISTERED = {
     "samer": "scorer",
     "samer_outcome": "scorer",
     "added_criteria": "metric",
+    "addition_report": "metric",
+    "case_review_report": "metric",
+    "crossval_report": "metric",
+    "reference_report": "metric",
     "annotation_report": "metric",
     "ci": "metric",
     "competition_report": "metric",

@@ -8,7 +8,21 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.tasks import evolve, judge_pairwise, judge_rating, mad, md_eval, samer_annotate, urs, urs_probe
+    from urs_inspect.tasks import (
+        evolve,
+        judge_pairwise,
+        judge_rating,
+        mad,
+        md_eval,
+        samer_annotate,
+        urs,
+        urs_addition,
+        urs_assistants,
+        urs_case_review,
+        urs_crossval,
+        urs_probe,
+        urs_references,
+    )
 
 __version__ = version("urs-inspect")
 __all__ = [
@@ -20,7 +34,12 @@ __all__ = [
     "md_eval",
     "samer_annotate",
     "urs",
+    "urs_addition",
+    "urs_assistants",
+    "urs_case_review",
+    "urs_crossval",
     "urs_probe",
+    "urs_references",
 ]
 
 

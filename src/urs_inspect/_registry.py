@@ -27,8 +27,29 @@ from urs_inspect.scorers import (
     self_judged,
     split_group_mean,
 )
+from urs_inspect.scorers.addition_metrics import addition_report
 from urs_inspect.scorers.annotated_pair import annotated_pair, annotation_report
+from urs_inspect.scorers.case_review import case_review
+from urs_inspect.scorers.case_review_metrics import case_review_report
+from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge, crossval_report
+from urs_inspect.scorers.exact_sum import exact_sum
+from urs_inspect.scorers.reference_outcome import reference_outcome, reference_report
 from urs_inspect.solvers import compare_pair, contest, evolve_instruction, give_rating, null_answer
 from urs_inspect.solvers.annotate_pair import annotate_pair, second_answer
-from urs_inspect.tasks import evolve, judge_pairwise, judge_rating, mad, md_eval, urs, urs_probe
-from urs_inspect.tasks.samer_annotate import samer_annotate
+from urs_inspect.solvers.assistants import answer_from_pages, first_page, translation
+from urs_inspect.solvers.recorded_answer import recorded_answer
+from urs_inspect.tasks import (
+    evolve,
+    judge_pairwise,
+    judge_rating,
+    mad,
+    md_eval,
+    samer_annotate,
+    urs,
+    urs_addition,
+    urs_assistants,
+    urs_case_review,
+    urs_crossval,
+    urs_probe,
+    urs_references,
+)

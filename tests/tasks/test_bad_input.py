@@ -53,6 +53,10 @@ ARGUMENTS = [
     ("judge_temperature=hot", ["temperature", "from 0 to 2", "'hot'"]),
     ("judge_temperature=-1", ["temperature", "from 0 to 2", "-1"]),
     ("judge_cache=maybe", ["judge_cache", "true or false", "'maybe'"]),
+    ("references=absent.jsonl", ["no data file 'absent.jsonl'"]),
+    ("references=absent.eval", ["no log 'absent.eval'"]),
+    ("references=refs.csv", ["references", "cannot read 'refs.csv'", ".jsonl"]),
+    ("references=5", ["references", "must be a text", "5"]),
     ("lenient=maybe", ["lenient", "true or false", "'maybe'"]),
     ("seed=soon", ["seed", "whole number", "'soon'"]),
     ("seed=-1", ["seed", "at least 0", "-1"]),
@@ -193,8 +197,8 @@ def test_child_process_exits_with_the_error_too(server: ChatServer, tmp_path: Pa
 @pytest.mark.parametrize("argument", ["language=fr", "intents=nothing", "intents=", "language=", "judge_language=fr"])
 def test_slips_are_found_before_data_is_fetched(argument: str, monkeypatch):
     # With an empty cache and no network, asking for the data would fail with another message, after a while.
-    module = import_module("urs_inspect.tasks.urs")
-    monkeypatch.setattr(module, "load_urs", lambda *_, **__: pytest.fail("the data was asked for"))
+    cases = import_module("urs_inspect.tasks.urs_cases")
+    monkeypatch.setattr(cases, "load_urs", lambda *_, **__: pytest.fail("the data was asked for"))
     name, _, value = argument.partition("=")
     with pytest.raises(InputError, match=name):
-        module.urs(**{name: value or None})
+        import_module("urs_inspect.tasks.urs").urs(**{name: value or None})

@@ -2,12 +2,18 @@
 
 import click
 
+from urs_inspect.cli.agreement import agreement
 from urs_inspect.cli.annotate import annotate
+from urs_inspect.cli.cases import cases
+from urs_inspect.cli.crossval import crossval
 from urs_inspect.cli.data import data
 from urs_inspect.cli.demo import demo
+from urs_inspect.cli.estimate import estimate
 from urs_inspect.cli.judges import judges
 from urs_inspect.cli.probe import probe
 from urs_inspect.cli.rank import rank
+from urs_inspect.cli.references import references
+from urs_inspect.cli.report import report
 from urs_inspect.cli.samer import samer
 from urs_inspect.cli.table import table
 
@@ -18,7 +24,22 @@ def main() -> None:
     """User-centred benchmarks and judges you can check, for inspect-ai."""
 
 
-for _command in (annotate, data, demo, judges, probe, rank, samer, table):
+for _command in (
+    agreement,
+    annotate,
+    cases,
+    crossval,
+    data,
+    demo,
+    estimate,
+    judges,
+    probe,
+    rank,
+    references,
+    report,
+    samer,
+    table,
+):
     main.add_command(_command)
 
 __all__ = ["main"]

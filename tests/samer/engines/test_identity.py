@@ -40,7 +40,9 @@ class Backbone:
         found = [step_rows([*ids], self.eot, 64) for ids in body["input"]]
         if self.turn:  # another backbone of the same width
             found = [np.roll(rows, self.turn, axis=1) for rows in found]
-        return replies(body, [rows + self.noise * self.random.standard_normal(rows.shape, np.float32) for rows in found])
+        return replies(
+            body, [rows + self.noise * self.random.standard_normal(rows.shape, np.float32) for rows in found]
+        )
 
 
 def engine_for(server: PoolingServer, folder: Path) -> Engine:
