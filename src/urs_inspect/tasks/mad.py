@@ -67,11 +67,12 @@ def mad(
     seed: int = 0,
     samer: str | None = None,
     engine: str = "auto",
-    weights_at: str = "response",
+    weights_at: str | None = None,
     bos: str = "single",
     overlong: str = "shorten",
     max_length: int | None = None,
     folder: str | None = None,
+    dtype: str = "auto",
 ) -> Task:
     """Compare models where their answers differ most, and rank them (MAD paper).
 
@@ -114,11 +115,14 @@ def mad(
         seed: Seed of everything random.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
         engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
-        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper).
+        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper);
+            by default where its heads say, else `response`.
         bos: Start tokens of SaMer: `single`, or `double` as in the released inference.
         overlong: More tokens than SaMer takes: `shorten` cuts the end of the response, `error` is a failure.
         max_length: Most tokens for SaMer; by default its limit.
         folder: For a server on another machine: a folder with SaMer's tokeniser and heads.
+        dtype: Type that SaMer computes in where no server does: `float32`, `bfloat16`, `float16`; `auto`: that of its
+            weights, but with `transformers` on a CPU `float32`.
 
     Returns:
         The task.
@@ -150,7 +154,7 @@ def mad(
         arguments.text(similarity, "similarity"), arguments.optional_text(similarity_url, "similarity_url")
     )
     options = samer_options(
-        judge == "samer", "judge=samer", samer, engine, weights_at, bos, overlong, max_length, folder
+        judge == "samer", "judge=samer", samer, engine, weights_at, bos, overlong, max_length, folder, dtype
     )
     solver = contest(
         judge,

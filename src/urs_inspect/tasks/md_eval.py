@@ -28,11 +28,12 @@ def md_eval(
     seed: int = 0,
     samer: str | None = None,
     engine: str = "auto",
-    weights_at: str = "response",
+    weights_at: str | None = None,
     bos: str = "single",
     overlong: str = "shorten",
     max_length: int | None = None,
     folder: str | None = None,
+    dtype: str = "auto",
 ) -> Task:
     """Judge 349 pairs of responses on the dimensions of their scenario and as a whole (SaMer paper, section 5.4).
 
@@ -49,11 +50,14 @@ def md_eval(
         seed: Seed of the coin and of the random baseline.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
         engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
-        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper).
+        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper);
+            by default where its heads say, else `response`.
         bos: Start tokens of SaMer: `single`, or `double` as in the released inference.
         overlong: More tokens than SaMer takes: `shorten` cuts the end of the response, `error` is a failure.
         max_length: Most tokens for SaMer; by default its limit.
         folder: For a server on another machine: a folder with SaMer's tokeniser and heads.
+        dtype: Type that SaMer computes in where no server does: `float32`, `bfloat16`, `float16`; `auto`: that of its
+            weights, but with `transformers` on a CPU `float32`.
 
     Returns:
         The task.
@@ -62,7 +66,7 @@ def md_eval(
     # Arguments and model are checked before the data is fetched, so that a slip costs neither time nor traffic.
     chosen = arguments.names(scenarios, "scenarios", taxonomy.scenario_id)
     options = samer_options(
-        judge == "samer", "judge=samer", samer, engine, weights_at, bos, overlong, max_length, folder
+        judge == "samer", "judge=samer", samer, engine, weights_at, bos, overlong, max_length, folder, dtype
     )
     compare = compare_pair(protocol, orders, judge, seed=arguments.whole(seed, "seed", least=0), samer=options)
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))

@@ -7,7 +7,7 @@ from urs_inspect.errors import InputError
 from urs_inspect.samer.engines.shared import EngineChoice
 
 _NAMES = "engine, weights_at, bos, overlong, max_length, folder, dtype"
-_UNSET = tuple(("auto", weights_at, "single", "shorten", None, None, "auto") for weights_at in (None, "response"))
+_UNSET = ("auto", None, "single", "shorten", None, None, "auto")
 
 
 def samer_options(
@@ -20,7 +20,7 @@ def samer_options(
     overlong: object,
     max_length: object,
     folder: object,
-    dtype: object = "auto",
+    dtype: object,
 ) -> dict[str, Any] | None:
     """Gather the arguments for the scorer `samer`, or for a solver that SaMer judges in.
 
@@ -44,7 +44,7 @@ def samer_options(
     """
     rest = (engine, weights_at, bos, overlong, max_length, folder, dtype)
     if not wanted:
-        if samer is not None or rest not in _UNSET:
+        if samer is not None or rest != _UNSET:
             name = "samer" if samer is not None else _NAMES
             raise InputError(f"{name}: only with {condition}")
         return None

@@ -42,11 +42,12 @@ def urs(
     scorer: str = "judge",
     samer: str | None = None,
     engine: str = "auto",
-    weights_at: str = "response",
+    weights_at: str | None = None,
     bos: str = "single",
     overlong: str = "shorten",
     max_length: int | None = None,
     folder: str | None = None,
+    dtype: str = "auto",
 ) -> Task:
     """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4).
 
@@ -71,11 +72,14 @@ def urs(
         scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or `both`.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
         engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
-        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper).
+        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper);
+            by default where its heads say, else `response`.
         bos: Start tokens of SaMer: `single`, or `double` as in the released inference.
         overlong: More tokens than SaMer takes: `shorten` cuts the end of the response, `error` is a failure.
         max_length: Most tokens for SaMer; by default its limit.
         folder: For a server on another machine: a folder with SaMer's tokeniser and heads.
+        dtype: Type that SaMer computes in where no server does: `float32`, `bfloat16`, `float16`; `auto`: that of its
+            weights, but with `transformers` on a CPU `float32`.
 
     Returns:
         The task.
@@ -93,7 +97,7 @@ def urs(
     )
     with_judge, samer_too = _scorers(scorer)
     options = samer_options(
-        samer_too, "scorer=samer or both", samer, engine, weights_at, bos, overlong, max_length, folder
+        samer_too, "scorer=samer or both", samer, engine, weights_at, bos, overlong, max_length, folder, dtype
     )
     scorers: list[Scorer] = []
     if with_judge:
