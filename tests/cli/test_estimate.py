@@ -31,6 +31,13 @@ def test_a_limit_and_epochs() -> None:
     assert found["roles"][0]["calls"]["expected"] == 6
 
 
+def test_nothing_vanishes_at_eighty_columns() -> None:
+    done = CliRunner().invoke(main, [*URS, "--model", "a/one", "--model-role", "grader=c/three"], env={"COLUMNS": "80"})
+    for word in ("model", "grader", "a/one", "c/three", "not known"):
+        assert word in done.output
+    assert "…" not in done.output
+
+
 def test_prices_make_costs(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("a/one: {input: 1000, output: 1000, input_cache_write: 0, input_cache_read: 0}")

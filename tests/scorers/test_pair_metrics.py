@@ -184,7 +184,6 @@ def test_failures_and_unknown_dimensions_are_counted() -> None:
 
 def test_scores_of_anything_else_give_no_rows() -> None:
     assert report([SampleScore(score=Score(value=1), sample_id="s", sample_metadata={})]) == {}
-    assert report([]) == {}
 
 
 # --- a run of the size of MD-Eval ---

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.dataset import Sample
 
-    from urs_inspect.reports.estimate import Amount, Lengths, RunEstimate
+    from urs_inspect.reports.estimate import ActualUse, Amount, Lengths, RunEstimate
 
 _TASKS = ("urs", "md_eval")
 _UNKNOWN = "not known"
@@ -55,7 +55,7 @@ def estimate(
 
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
-    from urs_inspect.reports.estimate import assumed_lengths, load_counter, load_prices, measured_lengths
+    from urs_inspect.reports.estimate import assumed_lengths, load_counter, load_prices, measured_lengths, read_actual
     from urs_inspect.reports.plain_files import plain
 
     if task.removeprefix("urs_inspect/") not in _TASKS:
@@ -76,13 +76,17 @@ def estimate(
         counter=load_counter(tokenizer),
         prices=load_prices(prices),
     )
-    actual = _actual(against)
+    actual = read_actual(against, found.task) if against else None
     if as_json:
-        click.echo(json.dumps({**plain(found), "actual": plain(actual)}, indent=2, ensure_ascii=False))
+        click.echo(
+            json.dumps(
+                {**plain(found), "actual": plain(actual)}, indent=2, ensure_ascii=False
+            )
+        )
         return
     console = Console()
     print_estimate(found, console)
-    if actual:
+    if actual is not None:
         _print_actual(found, actual, console)
 
 
@@ -161,12 +165,6 @@ def _graders(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _actual(logs: tuple[str, ...]) -> tuple[Any, ...]:
-    from urs_inspect.reports.estimate import read_actual
-
-    return read_actual(logs) if logs else ()
-
-
 def print_estimate(found: "RunEstimate", console: Console) -> None:
     """Print an estimate with all that was assumed."""
     console.print(
@@ -174,10 +172,10 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
         highlight=False,
     )
     table = Table(title="Expected, and from lowest to highest", title_justify="left")
-    for heading in ("role", "model"):
-        table.add_column(heading, overflow="fold")
+    for heading, width in (("role", 6), ("model", 12)):
+        table.add_column(heading, overflow="fold", min_width=width)
     for heading in ("calls", "tokens sent", "tokens received", "US dollars"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     for one in found.roles:
         table.add_row(
             one.role,
@@ -205,21 +203,27 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
         console.print(f"- {sentence}", highlight=False, markup=False)
 
 
-def _print_actual(found: "RunEstimate", actual: tuple[Any, ...], console: Console) -> None:
+def _print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) -> None:
+    from urs_inspect.reports.estimate import BOTH
+
     table = Table(title="What it took, and share of what was expected", title_justify="left")
-    for heading in ("role", "model"):
-        table.add_column(heading, overflow="fold")
+    for heading, width in (("role", 6), ("model", 12)):
+        table.add_column(heading, overflow="fold", min_width=width)
     for heading in ("samples", "tokens sent", "tokens received", "US dollars"):
         table.add_column(heading, justify="right")
     planned = found.samples * found.epochs
-    for one in actual:
+    # A judge's estimate is about the answers of all models; a log holds those of one.
+    models = len([role for role in found.roles if role.role == "model"])
+    for one in actual.roles:
         names = one.model.split(", ")
-        expected = [role for role in found.roles if role.role == one.role and role.model in names]
-        # A judge's estimate is about the answers of all models; a log holds those of one.
-        runs = len([role for role in found.roles if role.role == "model"]) if one.role == "grader" else 1
-        share = one.samples / planned / runs if planned else 0.0
+        expected = [role for role in found.roles if one.role in (role.role, BOTH) and role.model in names]
         sent, received = (
-            sum(getattr(role, key).expected for role in expected) * share for key in ("input_tokens", "output_tokens")
+            sum(
+                getattr(role, key).expected / (models if role.role == "grader" and one.role != BOTH else 1)
+                for role in expected
+            )
+            * (one.samples / planned if planned else 0.0)
+            for key in ("input_tokens", "output_tokens")
         )
         table.add_row(
             one.role,
@@ -231,6 +235,8 @@ def _print_actual(found: "RunEstimate", actual: tuple[Any, ...], console: Consol
         )
     console.print(table)
     console.print("Shares are of what was expected for so many samples.", highlight=False)
+    for sentence in actual.left_out:
+        console.print(f"Left out: {sentence}", highlight=False, markup=False)
 
 
 def _compared(value: int, expected: float) -> str:
@@ -238,10 +244,11 @@ def _compared(value: int, expected: float) -> str:
 
 
 def _sentence(amount: "Amount") -> str:
-    return " (".join(_shown(amount, 2).split("\n")) + (")" if amount.low != amount.high else "")
+    expected, *bounds = _shown(amount, 2).split("\n")
+    return f"{expected} ({' '.join(bounds)})" if bounds else expected
 
 
 def _shown(amount: "Amount", digits: int = 0) -> str:
     if amount.low == amount.high:
         return f"{amount.expected:,.{digits}f}"
-    return f"{amount.expected:,.{digits}f}\n{amount.low:,.{digits}f} to {amount.high:,.{digits}f}"
+    return f"{amount.expected:,.{digits}f}\n{amount.low:,.{digits}f}\nto {amount.high:,.{digits}f}"

@@ -15,6 +15,8 @@ from urs_inspect.rating import MeanInterval, mean_interval
 from urs_inspect.rubrics import FINAL
 
 _JUDGE = re.compile(r"intent_judge(-?\d+)?")
+ASSISTANT = "assistant"
+"""Key of a log's metadata that names what answered, where it is not the model alone."""
 SIMULATED = "urs_simulation/"
 """What the name of a simulated model begins with."""
 _Group = TypeVar("_Group", bound=Hashable)
@@ -94,7 +96,7 @@ def read_result(log: EvalLog) -> IntentResult | None:
     scored = [fact for (_, score), fact in zip(pairs, facts, strict=True) if isinstance(score.value, dict)]
     criteria = dict.fromkeys(key for _, score in pairs if isinstance(score.value, dict) for key in score.value)
     return IntentResult(
-        model=log.eval.model,
+        model=answered_by(log),
         judges=judges,
         samples=len(pairs),
         outcomes=dict(Counter(str(fact.get("outcome", "unknown")) for fact in facts)),
@@ -109,6 +111,14 @@ def read_result(log: EvalLog) -> IntentResult | None:
         simulated=any(name.startswith(SIMULATED) for name in (log.eval.model, *judges)),
         location=log.location,
     )
+
+
+def answered_by(log: EvalLog) -> str:
+    """Who gave the answers of a log: the model, or what answered in its place or beside it."""
+    assistant = str((log.eval.metadata or {}).get(ASSISTANT, ""))
+    if not assistant:
+        return log.eval.model
+    return assistant if log.eval.model.startswith("none/") else f"{log.eval.model}, {assistant}"
 
 
 def _conditions(log: EvalLog, pairs: _Pairs) -> Conditions:

@@ -9,6 +9,8 @@ from inspect_ai.solver import Solver, generate
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.datasets import UrsCase
 from urs_inspect.errors import InputError
+from urs_inspect.reports.published_urs import load_published_urs
+from urs_inspect.reports.results import ASSISTANT
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.solvers.assistants import answer_from_pages, first_page, translation
@@ -100,9 +102,25 @@ def urs_assistants(
         version=URS_VERSION,
         headline_metric="intent_judge.final",
         display_name="URS assistants",
-        metadata={**data_facts(data, loaded), "assistant": kind, "cases": of_kind if ids is None else "ids"},
+        metadata={
+            **data_facts(data, loaded),
+            ASSISTANT: _name(kind, search, translator),
+            "cases": of_kind if ids is None else "ids",
+            **_published(of_kind),
+        },
         viewer=intent_viewer(loaded, "URS assistants"),
     )
+
+
+def _name(assistant: str, search: object, translator: object) -> str:
+    """Who answers, for logs and tables; empty for the model alone."""
+    given = search if search is not None else translator
+    return "" if given is None else f"{assistant} ({given})"
+
+
+def _published(cases: str) -> dict[str, object]:
+    number = 14 if cases == "factual" else 15
+    return {f"published in the URS paper, Table {number}": dict(load_published_urs().table(number).rows)}
 
 
 def _kind_of_cases(assistant: str, cases: object) -> str:

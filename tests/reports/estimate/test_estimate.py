@@ -1,5 +1,4 @@
 import json
-import math
 from pathlib import Path
 
 import pytest
@@ -144,7 +143,14 @@ def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("m: 3", "m"), ("m: {input: 1}", "m / output"), ("- m", "the file"), ("m: {input: [", "cannot read")],
+    [
+        ("m: 3", "m"),
+        ("m: {input: 1}", "m / output"),
+        ("m: {input: -1, output: 1, input_cache_write: 0, input_cache_read: 0}", "m / input: must be .* at least 0"),
+        ("m: {input: 1, output: .inf, input_cache_write: 0, input_cache_read: 0}", "m / output: must be"),
+        ("- m", "the file"),
+        ("m: {input: [", "cannot read"),
+    ],
 )
 def test_faulty_prices_are_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "prices.yaml").write_text(text)
@@ -201,7 +207,7 @@ def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
     samples = list(urs(dataset="sample").dataset)
     lengths = measured_lengths([run.location], assumed_lengths())
     found = of(samples, lengths=lengths, models=["urs_simulation/strong"], graders=["urs_simulation/judge"])
-    actual = {one.role: one for one in read_actual([run.location])}
+    actual = {one.role: one for one in read_actual([run.location], "urs").roles}
     assert actual["model"].samples == len(samples) == 42
     received = role(found, "model", "urs_simulation/strong")[2]
     assert received.expected == pytest.approx(actual["model"].output_tokens, rel=1e-6)
@@ -216,7 +222,7 @@ def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:
     quarter = TokenCounter(lambda text: Amount.exactly(len(text) / 4), "Quarters.")
     samples = list(urs(dataset="sample").dataset)
     found = of(samples, counter=quarter, lengths=measured_lengths([run.location], assumed_lengths()))
-    [judge] = [one for one in read_actual([run.location]) if one.role == "grader"]
+    [judge] = [one for one in read_actual([run.location], "urs").roles if one.role == "grader"]
     # The estimate adds 8 tokens a prompt and 1% for asking again.
     expected = role(found, "grader", "j")[1].expected / 1.01 - 8 * 42
     assert expected == pytest.approx(judge.input_tokens, rel=0.01)
@@ -231,9 +237,35 @@ def test_a_log_without_usage_is_an_error(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="intent_judge"):
         measured_lengths([log.location], assumed_lengths())
-    assert math.isclose(len(read_actual([str(tmp_path)])), 1)
+    with pytest.raises(InputError, match="no log of urs in"):
+        read_actual([str(tmp_path)], "urs")
     with pytest.raises(InputError, match="no log"):
-        read_actual([str(tmp_path / "nothing")])
+        read_actual([str(tmp_path / "nothing")], "urs")
+
+
+def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_path: Path) -> None:
+    inspect_eval(
+        Task(dataset=MemoryDataset([Sample(input="q", target="t")]), name="other"),
+        model="urs_simulation/strong",
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    (tmp_path / "2026-01-01T00-00-00-00-00_urs_broken.eval").write_bytes(b"no log")
+    found = read_actual([run.location, str(tmp_path)], "urs")
+    assert [one.role for one in found.roles] == ["model", "grader"]
+    assert len(found.left_out) == 2
+    assert any("it is of the task other" in sentence for sentence in found.left_out)
+    assert any(sentence.startswith("2026-01-01T00-00-00-00-00_urs_broken.eval: ") for sentence in found.left_out)
+    assert str(tmp_path) not in "".join(found.left_out)
+
+
+def test_a_model_that_judged_itself_is_one_number(tmp_path: Path) -> None:
+    [log] = inspect_eval(
+        urs(dataset="sample"), model="urs_simulation/strong", limit=3, log_dir=str(tmp_path), display="none"
+    )
+    [one] = read_actual([str(tmp_path)], "urs").roles
+    assert (one.role, one.model, one.samples) == ("model and grader", "urs_simulation/strong", 3)
+    assert one.input_tokens == log.stats.model_usage["urs_simulation/strong"].input_tokens
 
 
 def test_assumptions_are_plain_sentences() -> None:

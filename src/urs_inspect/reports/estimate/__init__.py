@@ -1,6 +1,6 @@
 """What a run will take, before it is paid for."""
 
-from urs_inspect.reports.estimate.actual import Actual, read_actual
+from urs_inspect.reports.estimate.actual import BOTH, Actual, ActualUse, read_actual
 from urs_inspect.reports.estimate.amount import Amount
 from urs_inspect.reports.estimate.lengths import Lengths, assumed_lengths, measured_lengths
 from urs_inspect.reports.estimate.prices import Prices, load_prices
@@ -8,7 +8,9 @@ from urs_inspect.reports.estimate.run import RoleEstimate, RunEstimate, estimate
 from urs_inspect.reports.estimate.tokens import TokenCounter, load_counter
 
 __all__ = [
+    "BOTH",
     "Actual",
+    "ActualUse",
     "Amount",
     "Lengths",
     "Prices",

@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
+from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
 from urs_inspect.errors import InputError
 from urs_inspect.reports.estimate.run import GRADER, UNDER_TEST
 from urs_inspect.reports.log_files import log_files, read_log
+
+BOTH = "model and grader"
+"""Role of a model that judged itself: its usage is one number."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +20,7 @@ class Actual:
     """What one model took in one role, over all logs.
 
     Attributes:
-        role: `model` for the model under test, or `grader`.
+        role: `model` for the model under test, `grader`, or `model and grader` for one that judged itself.
         model: Name of the model; of a panel the names, since the harness counts a role as a whole.
         input_tokens: Tokens sent.
         output_tokens: Tokens received.
@@ -31,34 +36,64 @@ class Actual:
     cost: float | None
 
 
-def read_actual(logs: Iterable[str]) -> tuple[Actual, ...]:
-    """Read what runs took, finished or not.
+@dataclass(frozen=True)
+class ActualUse:
+    """What runs took, and which logs say nothing about it.
+
+    Attributes:
+        roles: One entry a role of each log's model.
+        left_out: Logs that were left out and why, a sentence each.
+    """
+
+    roles: tuple[Actual, ...]
+    left_out: tuple[str, ...]
+
+
+def read_actual(logs: Iterable[str], task: str) -> ActualUse:
+    """Read what runs of a task took, finished or not.
 
     Args:
         logs: Log files and directories.
+        task: The task, such as `urs`; logs of others are left out.
 
     Returns:
-        One entry a role of each log's model.
+        What they took. Where a model judged itself without a role, the two cannot be told apart and are one entry.
 
     Raises:
-        InputError: If there is no log.
+        InputError: If no log is left.
     """
     names = list(logs)
     found: list[Actual] = []
+    left_out: list[str] = []
     for file in log_files(names):
-        log = read_log(file, header_only=True)
-        samples = log.results.completed_samples if log.results else 0
-        graders = (log.eval.model_roles or {}).get(GRADER, [])
-        judging = log.stats.role_usage.get(GRADER)
-        everything = sum(log.stats.model_usage.values(), ModelUsage())
-        own = _less(everything, judging) if judging is not None else everything
-        found.append(_actual(UNDER_TEST, log.eval.model, own, samples))
-        if judging is not None:
-            models = [one.model for one in (graders if isinstance(graders, list) else [graders])]
-            found.append(_actual(GRADER, ", ".join(models), judging, samples))
+        short = PurePosixPath(file).name
+        try:
+            log = read_log(file, header_only=True)
+        except InputError as error:
+            left_out.append(f"{short}: {str(error).partition(': ')[2] or error}")
+            continue
+        if log.eval.task.rpartition("/")[2] != task:
+            left_out.append(f"{short}: it is of the task {log.eval.task}")
+            continue
+        found += _roles(log)
     if not found:
-        raise InputError(f"--against: no log in: {', '.join(names)}")
-    return tuple(found)
+        raise InputError("\n".join([f"--against: no log of {task} in: {', '.join(names)}", *left_out]))
+    return ActualUse(tuple(found), tuple(left_out))
+
+
+def _roles(log: EvalLog) -> list[Actual]:
+    samples = log.results.completed_samples if log.results else 0
+    graders = (log.eval.model_roles or {}).get(GRADER)
+    judging = log.stats.role_usage.get(GRADER)
+    everything = sum(log.stats.model_usage.values(), ModelUsage())
+    if graders is None or judging is None:
+        both = log.eval.task.rpartition("/")[2] == "urs"
+        return [_actual(BOTH if both else UNDER_TEST, log.eval.model, everything, samples)]
+    models = [one.model for one in (graders if isinstance(graders, list) else [graders])]
+    return [
+        _actual(UNDER_TEST, log.eval.model, _less(everything, judging), samples),
+        _actual(GRADER, ", ".join(models), judging, samples),
+    ]
 
 
 def _actual(role: str, model: str, used: ModelUsage, samples: int) -> Actual:

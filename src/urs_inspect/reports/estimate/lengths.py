@@ -73,7 +73,8 @@ def measured_lengths(logs: Iterable[str], otherwise: Lengths) -> Lengths:
         InputError: If no log can be used.
     """
     names = list(logs)
-    table = read_answers(names).table
+    answers_read = read_answers(names)
+    table = answers_read.table
     answers, judgements = (_by_language(table, key) for key in ("output_tokens", "judge_output_tokens"))
     if not answers and not judgements:
         raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
@@ -85,7 +86,9 @@ def measured_lengths(logs: Iterable[str], otherwise: Lengths) -> Lengths:
         verdict=otherwise.verdict,
         assumptions=(
             f"Answers are taken to be as long as those of {models}, {_words(answers)}.",
-            f"Replies of judges are taken to be as long as those of {judges}, {_words(judgements)}.",
+            f"Replies of judges are taken to be as long as those of {judges}, of a panel together: "
+            f"{_words(judgements)}.",
+            *(f"Left out of --from: {sentence}" for sentence in answers_read.left_out),
         ),
     )
 

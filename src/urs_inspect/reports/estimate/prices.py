@@ -1,5 +1,6 @@
 """What tokens cost."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,4 +66,8 @@ def load_prices(file: Path | None) -> Prices:
             f"--prices: {file}: {place or 'the file'}: {first['msg']}; needed for each model: input, output, "
             "input_cache_write, input_cache_read, in US dollars for a million tokens"
         ) from error
+    for model, price in own.items():
+        for field, value in price.model_dump().items():
+            if not 0 <= value < math.inf:
+                raise InputError(f"--prices: {file}: {model} / {field}: must be a number of at least 0, is {value}")
     return Prices(own)
