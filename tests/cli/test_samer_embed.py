@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -79,9 +78,8 @@ def test_names_without_their_prefix_are_told(data: Path, folder: Path) -> None:
     assert "tensor names lack 'model.'; expected model.embed_tokens.weight" in done.output
 
 
-@pytest.mark.parametrize("change", [lambda tensors: tensors, no_heads, lambda tensors: tensors | rename(tensors, "x.")])
-def test_a_llama_is_loaded_without_a_word(change: Callable[..., object], data: Path, folder: Path) -> None:
-    rewrite(folder, change)  # type: ignore[arg-type]
+def test_a_llama_is_loaded_without_a_word(data: Path, folder: Path) -> None:
+    rewrite(folder, lambda tensors: tensors | rename(tensors, "more."))
     command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "samer", "embed", str(data)]
     done = subprocess.run([*command, "--backbone", str(folder)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

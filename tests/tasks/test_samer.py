@@ -128,6 +128,18 @@ def test_a_log_is_scored_afterwards(checkpoint: Path, tmp_path: Path) -> None:
         assert 0 < score_of(sample).value["overall"] < 1
 
 
+def test_a_folder_that_is_no_checkpoint_is_one_line_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = run_inspect(
+        *("eval", "urs_inspect/urs", "--model", "urs_simulation/weak", "-T", "dataset=sample", "-T", "scorer=samer"),
+        *("-T", f"samer={tmp_path / 'empty'}", "-T", "engine=transformers", "--display", "none"),
+        tmp_path=tmp_path,
+    )
+    assert done.returncode != 0
+    assert "no weights; expected model.safetensors" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -157,18 +169,6 @@ def test_what_scoring_afterwards_refuses_is_said_in_our_words(
     assert told.status == 1 and "Traceback" not in told.error
     assert said in told.error and told.error.startswith("Error: ")
     assert Path(log.location).read_bytes() == before
-
-
-def test_a_folder_that_is_no_checkpoint_is_one_line_on_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    done = run_inspect(
-        *("eval", "urs_inspect/urs", "--model", "urs_simulation/weak", "-T", "dataset=sample", "-T", "scorer=samer"),
-        *("-T", f"samer={tmp_path / 'empty'}", "-T", "engine=transformers", "--display", "none"),
-        tmp_path=tmp_path,
-    )
-    assert done.returncode != 0
-    assert "no weights; expected model.safetensors" in done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
 
 
 # ## Judging pairs

@@ -78,11 +78,7 @@ def estimate(
     )
     actual = read_actual(against, found.task) if against else None
     if as_json:
-        click.echo(
-            json.dumps(
-                {**plain(found), "actual": plain(actual)}, indent=2, ensure_ascii=False
-            )
-        )
+        click.echo(json.dumps({**plain(found), "actual": plain(actual)}, indent=2, ensure_ascii=False))
         return
     console = Console()
     print_estimate(found, console)
