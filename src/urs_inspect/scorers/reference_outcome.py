@@ -1,5 +1,6 @@
 """`reference_outcome`: whether an answer may serve as a reference answer, told without a judge."""
 
+import math
 from collections import Counter
 
 from inspect_ai.model import ModelOutput
@@ -23,7 +24,8 @@ def reference_report() -> Metric:
         values = [score.score.value for score in scores]
         counts = Counter(str(value["outcome"]) for value in values if isinstance(value, dict))
         rows = {f"answers {outcome}": float(counts[outcome]) for outcome in OUTCOMES if counts[outcome]}
-        return {"usable": counts[USABLE] / counts.total(), **rows} if counts else {}
+        # Before the first answer the harness looks for the headline, and warns if it is not there.
+        return {"usable": counts[USABLE] / counts.total() if counts else math.nan, **rows}
 
     return compute
 

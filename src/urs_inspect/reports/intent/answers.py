@@ -85,7 +85,9 @@ def _finished(names: Iterable[str], left_out: list[str]) -> Iterator[EvalLog]:
             try:
                 logs.setdefault(file, read_log(file, header_only=True))
             except InputError as error:
-                left_out.append(f"{short_name(file)} was left out: {error.message}.")
+                # The page goes to others, whom the folders of this machine do not concern.
+                short = short_name(file)
+                left_out.append(f"{short} was left out: {error.message.replace(file, short)}.")
     done = {log.eval.task_id: file for file, log in logs.items() if log.eval.task_id and log.status == "success"}
     for file, log in logs.items():
         if log.status == "success":
