@@ -54,6 +54,6 @@ def test_logs_without_anything_to_report_are_an_error(
 
 
 def test_a_foreign_directory_is_refused_before_logs_are_read(tmp_path: Path, run: Run) -> None:
-    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "means.csv").write_text("mine", encoding="utf-8")
     done = run("crossval", tmp_path / "absent", "--output", tmp_path)
-    assert done.exit_code == 1 and "holds other files" in done.output
+    assert done.exit_code == 1 and "holds means.csv" in done.output

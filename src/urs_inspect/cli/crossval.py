@@ -31,11 +31,12 @@ def crossval(logs: tuple[str, ...], output: Path | None, rounds: int, seed: int,
     give self-preference.
     """
     from urs_inspect.reports.crossval.figures import check_drawing
-    from urs_inspect.reports.crossval.files import check_directory, write_files
+    from urs_inspect.reports.crossval.files import CROSSVAL, write_files
     from urs_inspect.reports.crossval.reading import read_crossval
+    from urs_inspect.reports.output_directory import check_directory
 
     if output is not None:
-        check_directory(output)
+        check_directory(output, CROSSVAL)
         if not no_figures:
             check_drawing()
     command = ["urs-inspect", "crossval", *logs, "--rounds", str(rounds), "--seed", str(seed)]

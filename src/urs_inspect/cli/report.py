@@ -51,12 +51,13 @@ def report(
     the task are the same; others get a ranking of their own, with the reason.
     """
     from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.files import check_directory, write_report
+    from urs_inspect.reports.intent.files import INTENT_REPORT, write_report
     from urs_inspect.reports.intent.statistics import report_of
     from urs_inspect.reports.intent.traffic import read_traffic
+    from urs_inspect.reports.output_directory import check_directory
     from urs_inspect.rubrics import load_rubric
 
-    check_directory(output)
+    check_directory(output, INTENT_REPORT)
     texts = load_rubric(rubric)
     console = Console()
     with console.status("Reading logs"):

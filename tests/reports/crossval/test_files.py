@@ -14,10 +14,11 @@ from tests.reports.crossval.grids import BOOTSTRAP, grid_table
 from urs_inspect.errors import InputError
 from urs_inspect.reports.crossval import sentences
 from urs_inspect.reports.crossval.figures import draw_crossval
-from urs_inspect.reports.crossval.files import check_directory, markdown, report_dict, write_files
+from urs_inspect.reports.crossval.files import CROSSVAL, markdown, write_files
 from urs_inspect.reports.crossval.report import CrossvalReport, Grid, JudgedAnswers
 from urs_inspect.reports.crossval.statistics import report_grid
 from urs_inspect.reports.crossval.tables import order_text, sections_of
+from urs_inspect.reports.output_directory import report_json
 
 NASTY = "m/<script>|*`名"
 NAMES = {
@@ -83,7 +84,7 @@ def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
 
 
 def test_json_holds_the_whole_report() -> None:
-    found = json.loads(json.dumps(report_dict(report()), allow_nan=False))
+    found = json.loads(report_json(CROSSVAL, report()))
     assert (found["format"], found["schema_version"]) == ("urs-inspect cross-validation", 1)
     [one] = found["grids"]
     assert one["cells"][2]["mean"]["value"] is None
@@ -100,20 +101,14 @@ def test_markdown_escapes_names_and_says_what_was_left_out() -> None:
     assert all(len(re.findall(r"(?<!\\)\|", line)) >= 3 for line in tables)
 
 
-def test_an_earlier_report_is_replaced_and_nothing_else(tmp_path: Path) -> None:
-    write_files(report(), tmp_path / "out", figures=False)
-    write_files(report(left_out=()), tmp_path / "out", figures=False)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "figure_4.svg").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match="holds other files"):
-        write_files(report(), tmp_path / "other")
-    (tmp_path / "other" / "crossval.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(InputError, match="holds other files"):
-        check_directory(tmp_path / "other")
-    with pytest.raises(InputError, match="is a file; name a directory"):
-        check_directory(tmp_path / "other" / "figure_4.svg")
-    (tmp_path / "empty").mkdir()
-    check_directory(tmp_path / "empty")
+def test_figures_of_an_earlier_report_do_not_stand_beside_new_tables(tmp_path: Path) -> None:
+    two = report(grid(), grid(apart_because=("Other data.",)))
+    names = {path.name for path in write_files(two, tmp_path / "out")}
+    assert {"figure_4_2.svg", "figure_10_2.svg"} < names
+    (tmp_path / "out" / "figure_4_mine.svg").write_text("mine", encoding="utf-8")
+    later = {path.name for path in write_files(report(), tmp_path / "out")}
+    assert names - later == {"figure_4_2.svg", "figure_10_2.svg"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == later | {"figure_4_mine.svg"}
 
 
 def test_figures_are_svg_that_stays_the_same() -> None:

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.reports.intent.answer_tables import answers, row, rows
-from urs_inspect.errors import InputError
 from urs_inspect.reports.intent import files
 from urs_inspect.reports.intent.csv_tables import differences_csv, means_csv
 from urs_inspect.reports.intent.markdown import report_markdown
 from urs_inspect.reports.intent.report import IntentReport, Run
-from urs_inspect.reports.intent.report_dict import report_dict
 from urs_inspect.reports.intent.statistics import report_of
 from urs_inspect.reports.intent.traffic import TrafficMix
+from urs_inspect.reports.output_directory import report_json
 
 NAN = math.nan
 KINDS = ("leisure-en", "leisure-zh", "factual_qa-en", "api-zh", "solve_professional_problem-zh")
@@ -81,7 +80,7 @@ def test_every_difference_is_in_the_csv(report: IntentReport) -> None:
 
 
 def test_json_holds_the_whole_report(report: IntentReport) -> None:
-    found = json.loads(json.dumps(report_dict(report), allow_nan=False))
+    found = json.loads(report_json(files.INTENT_REPORT, report))
     assert (found["format"], found["schema_version"]) == ("urs-inspect intent report", 1)
     first = found["blocks"][0]["models"][0]
     assert first["by_group_and_language"]["Leisure/zh"]["value"] == pytest.approx(
@@ -140,36 +139,9 @@ def test_markdown_names_the_mix() -> None:
 
 def test_all_files_are_written(tmp_path: Path, report: IntentReport) -> None:
     written = files.write_report(report, tmp_path / "new" / "report")
-    assert [path.name for path in written] == list(files.FILES)
+    assert {path.name for path in written} == {*files.INTENT_REPORT.others, files.INTENT_REPORT.json}
     assert all(path.stat().st_size > 100 for path in written)
     assert "<!doctype html>" in written[0].read_text(encoding="utf-8").lower()
-
-
-def test_a_report_replaces_a_report_and_leaves_other_files(tmp_path: Path, report: IntentReport) -> None:
-    files.write_report(report, tmp_path)
-    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    files.write_report(replace(report, command="again"), tmp_path)
-    assert "again" in (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
-
-
-def test_files_of_others_are_not_overwritten(tmp_path: Path, report: IntentReport) -> None:
-    (tmp_path / "leaderboard.csv").write_text("mine", encoding="utf-8")
-    for other in (None, "[]", "{}", "no json", '{"format": "other"}'):
-        if other is not None:
-            (tmp_path / "report.json").write_text(other, encoding="utf-8")
-        with pytest.raises(InputError, match=r"holds leaderboard\.csv.* name another directory"):
-            files.write_report(report, tmp_path)
-    assert (tmp_path / "leaderboard.csv").read_text(encoding="utf-8") == "mine"
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="is a file; name a directory"):
-        files.check_directory(tmp_path / "file")
-
-
-def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path, report: IntentReport) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="output: cannot write to"):
-        files.write_report(report, tmp_path / "file" / "below")
 
 
 def test_halves_of_characters_do_not_stop_a_report(tmp_path: Path, report: IntentReport) -> None:

@@ -1,43 +1,22 @@
 """A cross-validation as files: CSV for tables, Markdown for reading, JSON for programs, SVG for figures."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from urs_inspect.errors import InputError
 from urs_inspect.rating import Estimate
 from urs_inspect.reports.crossval import sentences
 from urs_inspect.reports.crossval.figures import draw_crossval
 from urs_inspect.reports.crossval.report import ALL, CrossvalReport, Preference
 from urs_inspect.reports.crossval.tables import TextTable, sections_of
-from urs_inspect.reports.plain_files import csv_text, plain
+from urs_inspect.reports.output_directory import ReportKind, report_json, write_directory
+from urs_inspect.reports.plain_files import csv_text, escaped
 
-FORMAT = "urs-inspect cross-validation"
-"""Tells the JSON file from others."""
-SCHEMA_VERSION = 1
-"""Raised when a key changes its name or meaning."""
+_FIGURES = ("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg")
+_TABLES = ("means.csv", "rating_bias.csv", "orders.csv", "differences.csv", "self_preference.csv", "crossval.md")
+CROSSVAL = ReportKind("urs-inspect cross-validation", 1, "urs-inspect crossval", "crossval.json", (*_TABLES, *_FIGURES))
+"""How these reports are told from other files."""
 
-_JSON = "crossval.json"
 _BOUNDS = ("low", "high", "n")
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|<>#"})
-
-
-def check_directory(directory: Path) -> None:
-    """Refuse a place where something else than an earlier report is.
-
-    Raises:
-        InputError: If it is a file, or a directory with files but without the JSON file of a report.
-    """
-    if not directory.exists():
-        return
-    if not directory.is_dir():
-        raise InputError(f"output: '{directory}' is a file; name a directory")
-    if any(directory.iterdir()) and not _is_ours(directory / _JSON):
-        raise InputError(
-            f"output: the directory '{directory}' holds other files than an earlier report of `urs-inspect crossval`; "
-            "name another"
-        )
 
 
 def write_files(report: CrossvalReport, directory: Path, *, figures: bool = True) -> tuple[Path, ...]:
@@ -52,24 +31,11 @@ def write_files(report: CrossvalReport, directory: Path, *, figures: bool = True
         The files.
 
     Raises:
-        InputError: As from `check_directory`, if matplotlib is missing, or if it cannot be written.
+        InputError: As from `write_directory`, or if matplotlib is missing, before anything is written.
     """
-    check_directory(directory)
     # Everything is made before anything is written.
-    contents = {name: text.encode() for name, text in _texts(report).items()}
-    contents |= draw_crossval(report) if figures else {}
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (directory / name).write_bytes(content)
-    except OSError as error:
-        raise InputError(f"output: cannot write to '{directory}': {error.strerror or error}") from error
-    return tuple(directory / name for name in contents)
-
-
-def report_dict(report: CrossvalReport) -> dict[str, Any]:
-    """What JSON can hold of a report: the attributes of `CrossvalReport` by their names; null is not known."""
-    return {"format": FORMAT, "schema_version": SCHEMA_VERSION, **plain(report)}
+    contents: dict[str, str | bytes] = {**_texts(report)}
+    return write_directory(directory, contents | (draw_crossval(report) if figures else {}), CROSSVAL)
 
 
 def markdown(report: CrossvalReport) -> str:
@@ -78,9 +44,9 @@ def markdown(report: CrossvalReport) -> str:
     for section in sections_of(report):
         parts.append(f"{'#' * section.level} {section.title}")
         if section.lines:
-            parts.append("\n".join(f"- {_escaped(line)}" for line in section.lines))
+            parts.append("\n".join(f"- {escaped(line)}" for line in section.lines))
         parts += [_table(table) for table in section.tables]
-    parts += ["## Logs", "\n".join(f"- {_escaped(name)}" for name in report.logs)]
+    parts += ["## Logs", "\n".join(f"- {escaped(name)}" for name in report.logs)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -106,7 +72,7 @@ def _texts(report: CrossvalReport) -> dict[str, str]:
             _preferences(report),
         ),
         "crossval.md": markdown(report),
-        _JSON: json.dumps(report_dict(report), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
+        CROSSVAL.json: report_json(CROSSVAL, report),
     }
 
 
@@ -161,18 +127,5 @@ def _numbers(found: Estimate) -> tuple[float, float, float, int]:
 
 def _table(table: TextTable) -> str:
     rule = ["---" if place < table.names else "---:" for place in range(len(table.headings))]
-    rows = [[_escaped(cell) for cell in row] for row in (table.headings, *table.rows)]
+    rows = [[escaped(cell) for cell in row] for row in (table.headings, *table.rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))
-
-
-def _escaped(text: str) -> str:
-    """Text that stands for itself, on one line."""
-    return " ".join(text.split()).translate(_SPECIAL)
-
-
-def _is_ours(file: Path) -> bool:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("format") == FORMAT

@@ -1,12 +1,10 @@
 """A report as CSV."""
 
-import csv
-import io
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from urs_inspect.rating import Estimate
 from urs_inspect.reports.intent.report import Block, IntentReport, ModelReport
+from urs_inspect.reports.plain_files import csv_text
 
 MEANS = ("block", "model", "kind", "column", "mean", "low", "high", "n")
 """Columns of the table of means. A kind is `all`, `intent`, `part`, `language`, `intent and language`, `country` or
@@ -23,13 +21,13 @@ def means_csv(report: IntentReport) -> str:
         for model in block.models
         for kind, column, estimate in _columns(model)
     )
-    return _csv(MEANS, rows)
+    return csv_text(MEANS, rows)
 
 
 def differences_csv(report: IntentReport) -> str:
     """Every paired difference, a row each."""
     rows = (row for number, block in enumerate(report.blocks, start=1) for row in _differences(number, block))
-    return _csv(DIFFERENCES, rows)
+    return csv_text(DIFFERENCES, rows)
 
 
 def _columns(model: ModelReport) -> Iterator[tuple[str, str, Estimate]]:
@@ -51,20 +49,8 @@ def _differences(number: int, block: Block) -> Iterator[Sequence[object]]:
     for one in block.differences:
         value, low, high, n = _numbers(one.difference)
         verdict = "apart" if one.apart else "cannot tell apart" if one.questions else "no common questions"
-        yield number, one.first, one.second, value, low, high, _number(one.p), _number(one.p_holm), verdict, n
+        yield number, one.first, one.second, value, low, high, one.p, one.p_holm, verdict, n
 
 
-def _numbers(estimate: Estimate) -> tuple[object, object, object, int]:
-    return _number(estimate.value), _number(estimate.low), _number(estimate.high), estimate.n
-
-
-def _number(value: float) -> object:
-    return "" if math.isnan(value) else value
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+def _numbers(estimate: Estimate) -> tuple[float, float, float, int]:
+    return estimate.value, estimate.low, estimate.high, estimate.n

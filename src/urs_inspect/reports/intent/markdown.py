@@ -8,8 +8,8 @@ from urs_inspect.reports.intent.page import formats
 from urs_inspect.reports.intent.page.words import verdict
 from urs_inspect.reports.intent.question_table import ALL
 from urs_inspect.reports.intent.report import Block, Conditions, IntentReport, ModelReport, Run
+from urs_inspect.reports.plain_files import escaped
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|<>#"})
 _MARKS = {1: "\\*{}", 2: "**{}**", 3: "<u>{}</u>"}
 _LEGEND = "The first of a column is marked \\*, the second is **bold**, the third <u>underlined</u>."
 _SIMULATION = (
@@ -52,7 +52,7 @@ def _block(block: Block, level: float) -> list[str]:
         parts += ["### Differences", _differences(block, level)]
     if len(block.languages) > 1:
         for language in block.languages:
-            parts += [f"### {_text(block.titles.get(language, language))}", _language(block, language)]
+            parts += [f"### {escaped(block.titles.get(language, language))}", _language(block, language)]
     if block.parts:
         parts += ["### Parts of intents", _plain(block, block.parts, lambda model: model.by_part)]
     if block.countries:
@@ -82,7 +82,7 @@ def _traffic(block: Block) -> str:
         f"{kind}: {', '.join(f'{name} {formats.share_text(share)}' for name, share in given.items())}"
         for kind, given in block.traffic.shares.items()
     )
-    return _text(
+    return escaped(
         f"Means and intervals are weighted by the mix of {block.traffic.source} ({shares}); the "
         f"{block.questions} questions then say as much as {block.traffic.effective_questions:.0f} of equal weight."
     )
@@ -98,7 +98,7 @@ def _leaderboard(block: Block, level: float) -> str:
     cases = ["Questions", *(str(block.question_counts[key]) for key in (*block.groups, ALL)), ""]
     rows = [
         [
-            _text(model.model) + (" †" if model.self_judged > 0 else ""),
+            escaped(model.model) + (" †" if model.self_judged > 0 else ""),
             *(_marked(model, group, model.by_group.get(group)) for group in block.groups),
             _marked(model, ALL, model.all),
             formats.interval_text(model.all.low, model.all.high),
@@ -115,15 +115,15 @@ def _marked(model: ModelReport, key: str, estimate: Estimate | None) -> str:
 
 
 def _tiers(block: Block) -> str:
-    return "\n".join(f"{number}. {', '.join(map(_text, tier))}" for number, tier in enumerate(block.tiers, start=1))
+    return "\n".join(f"{number}. {', '.join(map(escaped, tier))}" for number, tier in enumerate(block.tiers, start=1))
 
 
 def _differences(block: Block, level: float) -> str:
     interval = f"{formats.level_text(level)} interval"
     rows = [
         [
-            _text(one.first),
-            _text(one.second),
+            escaped(one.first),
+            escaped(one.second),
             formats.signed_text(one.difference.value),
             formats.signed_interval(one.difference),
             formats.p_text(one.p_holm),
@@ -155,7 +155,7 @@ def _plain(block: Block, keys: Iterable[str], means: Callable[[ModelReport], dic
 
 def _means(block: Block, columns: Sequence[_Column]) -> str:
     header = ["Model", *(title for _, title, _ in columns)]
-    rows = [[_text(model.model), *(_mean(of(model)) for _, _, of in columns)] for model in block.models]
+    rows = [[escaped(model.model), *(_mean(of(model)) for _, _, of in columns)] for model in block.models]
     cases = [str(block.question_counts.get(key, "")) for key, _, _ in columns]
     return _table(header, [["Questions", *cases], *rows] if any(cases) else rows)
 
@@ -172,7 +172,7 @@ def _answers(block: Block) -> str:
     header += ["Median length", "Length and score (rho)"]
     rows = [
         [
-            _text(model.model),
+            escaped(model.model),
             *map(str, (model.answers, model.unscored, model.empty, model.errors)),
             formats.share_text(model.self_judged),
             formats.mean_text(model.judge_noise),
@@ -200,7 +200,9 @@ def _usage(block: Block) -> str:
         used = model.usage
         tokens = (used.input_tokens, used.output_tokens, used.judge_input_tokens, used.judge_output_tokens)
         money = (formats.money_text(used.cost), formats.money_text(used.judge_cost))
-        rows.append([_text(model.model), *map(formats.count_text, tokens), *money, formats.duration_text(used.seconds)])
+        rows.append(
+            [escaped(model.model), *map(formats.count_text, tokens), *money, formats.duration_text(used.seconds)]
+        )
     return _table(header, rows)
 
 
@@ -210,7 +212,7 @@ def _run(run: Run) -> str:
     facts = (
         f"{run.samples} samples, begun {run.created}, inspect-ai {run.package or 'not known'}, prompts {run.prompts}"
     )
-    return f"{_text(run.model)}: {_text(run.log)} ({_text(facts)})\n\n{fence}\n{run.command}\n{fence}"
+    return f"{escaped(run.model)}: {escaped(run.log)} ({escaped(facts)})\n\n{fence}\n{run.command}\n{fence}"
 
 
 def _backticks(text: str) -> list[str]:
@@ -238,13 +240,8 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[
 
 
 def _items(sentences: Iterable[str]) -> str:
-    return "\n".join(f"- {_text(sentence)}" for sentence in sentences)
+    return "\n".join(f"- {escaped(sentence)}" for sentence in sentences)
 
 
 def _title(block: Block, key: str) -> str:
-    return _text(block.titles.get(key, key))
-
-
-def _text(text: str) -> str:
-    """Text that stands for itself, on one line."""
-    return " ".join(text.split()).translate(_SPECIAL)
+    return escaped(block.titles.get(key, key))
