@@ -5,13 +5,14 @@ from collections.abc import Iterable
 import click
 
 
-class InputError(click.ClickException, ValueError):
+class InputError(click.ClickException):
     """Something the user gave cannot be used; raised before any model is called wherever that can be known.
 
     The message names the thing, the place (file, row, key) and what is allowed. It is a
     `click.ClickException`, so that `inspect eval` and `urs-inspect` print one line instead of a
-    traceback and exit with 1, and a `ValueError`, so that a script can catch it as usual. What only
-    a running task can find, as answers that are all equal, ends the task with the status `error`:
+    traceback and exit with 1. It is no `ValueError`, because `inspect score` takes every
+    `ValueError` for a scorer that it does not know, and asks for a file in place of showing the
+    words. What only a running task can find, as answers that are all equal, ends the task with the status `error`:
     the harness then shows the line in the task's panel (with `--display log`, below a traceback)
     and exits with 0, as for every error of a running task.
     """

@@ -214,7 +214,7 @@ def test_a_failed_download_changes_nothing_in_the_cache_and_a_second_try_works(
         put(cache_path(source), older)
     before = files_below(tmp_path / "cache")
     spoil(site)
-    with pytest.raises(ValueError, match="cannot get the 'example' data"):
+    with pytest.raises(InputError, match="cannot get the 'example' data"):
         fetch(source)
     assert files_below(tmp_path / "cache") == before  # no stray .partial file either
 

@@ -151,8 +151,6 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{path}: not a safetensors file (its header is not JSON)") from error
     if not isinstance(header, dict):
         raise InputError(f"{path}: not a safetensors file (its header is not a mapping)")

@@ -15,7 +15,6 @@ from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.explanation import explain_judgement
 from urs_inspect.samer.judgement import Judgement, engine_facts, judge, judgement_facts, score_values
 from urs_inspect.scorers.metrics import ci
-from urs_inspect.scorers.refusal import heard
 from urs_inspect.scorers.samer_metrics import OVERALL, samer_report
 from urs_inspect.scorers.samer_run_end import close_after_run
 
@@ -23,7 +22,6 @@ when_used(close_after_run)  # for solvers in which SaMer judges as well
 
 
 @scorer(metrics=[{OVERALL: [mean(), stderr(), ci()]}, samer_report()])
-@heard
 def samer(
     model: str,
     engine: str = "auto",
@@ -65,7 +63,7 @@ def samer(
         The scorer.
 
     Raises:
-        Refusal: If the folder is no SaMer checkpoint, the server cannot be used, or an argument is unknown.
+        InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument is unknown.
     """
     choice = EngineChoice(model, engine, weights_at, bos, overlong, max_length, folder, dtype)
     check_engine(choice, concurrency)

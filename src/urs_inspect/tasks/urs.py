@@ -1,6 +1,5 @@
 """URS: does a model serve the people who come with this kind of need, in their language?"""
 
-from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -10,11 +9,9 @@ from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect.datasets import UrsCase, UrsData
 from urs_inspect.datasets.references import References
-from urs_inspect.errors import InputError
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
 from urs_inspect.scorers import samer as samer_scorer
-from urs_inspect.scorers.refusal import Refusal
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.samer_arguments import samer_options
 from urs_inspect.tasks.samer_viewer import samer_viewer, with_samer
@@ -111,7 +108,7 @@ def urs(
         )
         scorers += [judge, judge_outcome()]
     if options is not None:
-        scorers += [_samer(options), samer_outcome()]
+        scorers += [samer_scorer(**options), samer_outcome()]
     data, cases = choice.load()
     return Task(
         dataset=MemoryDataset([case_to_sample(case, loaded) for case in cases], name=data.name),
@@ -129,13 +126,6 @@ def _scorers(value: object) -> tuple[bool, bool]:
     """Whether the judge scores, and whether SaMer does."""
     chosen = arguments.one_of(value, "scorer", ("judge", "samer", "both"))
     return chosen != "samer", chosen != "judge"
-
-
-def _samer(options: dict[str, Any]) -> Scorer:
-    try:
-        return samer_scorer(**options)
-    except Refusal as refusal:
-        raise InputError(refusal.message) from refusal
 
 
 def _viewer(rubric: Rubric, with_judge: bool, samer_too: bool) -> ViewerConfig:
