@@ -14,6 +14,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.samer.stubs import DIMENSIONS, Opening, by_length, raw
 from tests.tasks.scripted import metric_values, output, run, say, score_of, value_of
+from urs_inspect.errors import InputError
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.scorers import samer, samer_outcome
 
