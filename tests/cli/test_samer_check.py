@@ -1,5 +1,6 @@
 """`urs-inspect samer check` and `urs-inspect samer export`."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from tests.cli.conftest import Run
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.test_finite_weights import spoil
+from urs_inspect.samer.conversation import Conversations
+from urs_inspect.samer.engines.serve_options import stock_options
 
 
 @pytest.fixture
@@ -63,6 +66,8 @@ def test_export_says_what_it_wrote(run: Run, folder: Path, tmp_path: Path) -> No
     assert f"backbone:  {out}" in result.output
     assert f"heads:     {out / 'samer_heads' / 'heads.safetensors'}" in result.output
     assert "linked:    model-00001-of-00003.safetensors" in result.output
+    [command] = [line for line in result.output.splitlines() if line.startswith("serve:")]
+    assert shlex.split(command)[1:] == ["vllm", "serve", str(out), *stock_options(Conversations(folder).end_of_turn)]
     assert run("samer", "check", str(out)).exit_code == 0
     again = run("samer", "export", str(folder), str(out))
     assert again.exit_code == 1

@@ -1,6 +1,5 @@
 """Real vLLM engines on the CPU against a plain computation; `make test-vllm` makes the environment they need."""
 
-import json
 import os
 import resource
 import shutil
@@ -22,6 +21,7 @@ from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines.pooling import PluginPooling, StepPooling
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
+from urs_inspect.samer.engines.serve_options import plugin_options, stock_options
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt
 from urs_inspect.samer.export import export_checkpoint
 
@@ -83,15 +83,9 @@ def servers(sharded: Path, exported: Path, tmp_path_factory: pytest.TempPathFact
     """A stock server and one with the plugin, started together."""
     logs = tmp_path_factory.mktemp("logs")
     eot = Conversations(sharded).end_of_turn
-    step = {"task": "token_embed", "tok_pooling_type": "STEP", "step_tag_id": eot, "use_activation": False}
-    stock = ("--convert", "embed", "--pooler-config", json.dumps(step))
-    plugin = (
-        *("--hf-overrides", '{"architectures": ["SaMerForRewardModeling"]}'),
-        *("--pooler-config", '{"task": "token_classify"}'),
-    )
     with (
-        vllm_server(exported, logs / "stock", *stock) as stock_url,
-        vllm_server(sharded, logs / "plugin", *plugin) as plugin_url,
+        vllm_server(exported, logs / "stock", *stock_options(eot)) as stock_url,
+        vllm_server(sharded, logs / "plugin", *plugin_options()) as plugin_url,
     ):
         wait_until_ready(stock_url, logs / "stock")
         wait_until_ready(plugin_url, logs / "plugin")

@@ -35,7 +35,7 @@ def vllm_server(model: Path, log: Path, *arguments: str) -> Iterator[str]:
         port = free.getsockname()[1]
     # Not the command `vllm`, which fails where the package has another name.
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model)]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--runner", "pooling", "--dtype", "float32"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--dtype", "float32"]
     command += ["--max-model-len", "512", "--enforce-eager", *arguments]
     with log.open("w") as output:
         process = subprocess.Popen(

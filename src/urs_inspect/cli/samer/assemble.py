@@ -3,7 +3,7 @@
 import click
 from rich.console import Console
 
-from urs_inspect.cli.samer.export import print_export
+from urs_inspect.cli.samer.export import print_command, print_export
 
 
 @click.command()
@@ -23,4 +23,5 @@ def assemble(backbone: str, heads: str, out: str) -> None:
     if done.weights_at is not None:
         console.print(f"reads:     weights at the {done.weights_at}, by itself", markup=False, highlight=False)
     if done.dtype is not None:
-        console.print(f"dtype:     {done.dtype} made the vectors; serve it with --dtype {done.dtype}", highlight=False)
+        console.print(f"dtype:     {done.dtype} made the vectors", highlight=False)
+    print_command(done.export, console, *([] if done.dtype is None else ["--dtype", done.dtype]))

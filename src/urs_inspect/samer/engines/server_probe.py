@@ -1,5 +1,6 @@
 """What a server is: which model it has, and how it pools, found out by asking before anything is evaluated."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from time import sleep
@@ -15,13 +16,9 @@ from urs_inspect.samer.engines.encoding import one_line
 from urs_inspect.samer.engines.pooling import PluginPooling, Pooling, ReplyError, StepPooling
 from urs_inspect.samer.engines.pooling_api import decoded, failure, may_pass, pooling_body, read_data, shape_of
 from urs_inspect.samer.engines.protocol import EngineSpec
+from urs_inspect.samer.engines.serve_options import stock_options
 from urs_inspect.samer.heads import Heads, load_heads
 from urs_inspect.samer.taxonomy import load_taxonomy
-
-_STEP_HELP = (
-    "start it with --runner pooling --convert embed --pooler-config "
-    '\'{{"task":"token_embed","tok_pooling_type":"STEP","step_tag_id":{eot},"use_activation":false}}\''
-)
 
 
 def served_model(client: httpx.Client, url: str, served: str | None, attempts: int) -> Mapping[str, Any]:
@@ -100,7 +97,7 @@ def find_pooling(
     """
     where = f"samer={spec.model}"
     encoded = conversations.encode("a", "b", spec.max_length, bos=spec.bos)
-    help_ = _STEP_HELP.format(eot=conversations.end_of_turn)
+    help_ = f"start it with {shlex.join(stock_options(conversations.end_of_turn))}"
     try:
         reply = decoded(client.post("/pooling", json=pooling_body(served, [encoded.ids])))
         shape = shape_of(read_data(reply, 1)[0])

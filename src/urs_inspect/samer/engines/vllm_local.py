@@ -109,7 +109,7 @@ class VllmEngine:
         """Both rows of each item, or why there are none."""
         try:
             replies = self._encode(batch) if batch else []
-        except Exception as error:
+        except Exception as error:  # vLLM raises many kinds, and none may lose what else is in the batch
             if len(batch) == 1:
                 return [ReplyError("error", f"vLLM: {one_line(error)}")]
             return [self._rows([one])[0] for one in batch]  # so that an item's fault stays its own
@@ -218,7 +218,7 @@ def _build(
     try:
         with _kept_random_state():
             return vllm.LLM(**(_QUIET | dict(options) | fixed))
-    except Exception as error:
+    except Exception as error:  # weights, the device and vLLM itself raise here, each its own kinds
         raise InputError(f"{model}: vLLM cannot load it: {one_line(error)}") from error
 
 

@@ -1,14 +1,7 @@
 """A vLLM server, through `POST /pooling` with token ids: stock with STEP pooling, or with this package's plugin.
 
-Stock, on an exported folder; the id is that of `<|eot_id|>` (128009 in Llama 3), and a wrong start is answered with it:
-
-    vllm serve EXPORTED --runner pooling --convert embed --pooler-config
-        '{"task": "token_embed", "tok_pooling_type": "STEP", "step_tag_id": 128009, "use_activation": false}'
-
-With the plugin, where this package is installed beside vLLM, on a released folder:
-
-    vllm serve RELEASED --runner pooling --hf-overrides '{"architectures": ["SaMerForRewardModeling"]}'
-        --pooler-config '{"task": "token_classify"}'
+Stock it serves an exported folder, started with `serve_options.stock_options`; a wrong start is answered with these. With the
+plugin, where this package is installed beside vLLM, it serves a released folder (`serve_options.plugin_options`).
 
 A server computes weights of float32 in float16 unless it is started with `--dtype float32`.
 """
