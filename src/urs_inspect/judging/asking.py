@@ -54,8 +54,8 @@ ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True)
-class AskedFor(Generic[ResultT]):
-    """What one judge made of one case, whatever it was asked for.
+class Asked(Generic[ResultT]):
+    """What one judge made of one case.
 
     Attributes:
         result: What was read, or why there is none.
@@ -68,22 +68,9 @@ class AskedFor(Generic[ResultT]):
     calls: int
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What one judge made of one case.
-
-    Attributes:
-        result: The scores, or why there are none.
-        reply: The last reply as it came.
-        calls: How often the judge was asked.
-    """
-
-    result: ScoreRecord | JudgeFailure
-    reply: str
-    calls: int
-
-
-async def ask(call: Call, prompt: JudgePrompt, rubric: Rubric, *, intent: str, language: str, attempts: int) -> Asked:
+async def ask(
+    call: Call, prompt: JudgePrompt, rubric: Rubric, *, intent: str, language: str, attempts: int
+) -> Asked[ScoreRecord]:
     """Ask a judge, again if its reply cannot be read; the reason is told to it.
 
     Args:
@@ -99,13 +86,12 @@ async def ask(call: Call, prompt: JudgePrompt, rubric: Rubric, *, intent: str, l
     """
     criteria = rubric.intents[intent].criteria
     again = rubric.languages[language].ask_again
-    found = await ask_for(call, prompt, lambda text: read_reply(text, rubric, criteria), again, attempts=attempts)
-    return Asked(found.result, found.reply, found.calls)
+    return await ask_for(call, prompt, lambda text: read_reply(text, rubric, criteria), again, attempts=attempts)
 
 
 async def ask_for(
     call: Call, prompt: JudgePrompt, read: Callable[[str], ResultT | JudgeFailure], again: str, *, attempts: int
-) -> AskedFor[ResultT]:
+) -> Asked[ResultT]:
     """Ask a judge for any result, again if its reply cannot be read; the reason is told to it.
 
     Args:
@@ -136,7 +122,7 @@ async def ask_for(
         if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
             break
         messages = _messages_again(prompt, text, result, again)
-    return AskedFor(result, text, calls)
+    return Asked(result, text, calls)
 
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:

@@ -9,12 +9,13 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect.errors import InputError
 from urs_inspect.judging import JudgeFailure, check_temperature
-from urs_inspect.judging.asking import AskedFor, ask_for
+from urs_inspect.judging.asking import Asked, ask_for
 from urs_inspect.judging.case_review_prompt import ASK_AGAIN, REVIEW_LANGUAGES, case_review_prompt
 from urs_inspect.judging.case_review_reply import FLAGS, WANTED, CaseReview, read_case_review
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.case_review_metrics import case_review_report
-from urs_inspect.scorers.judges import bound_judges, judge_of
+from urs_inspect.scorers.judges import judge_of
+from urs_inspect.solvers.role_models import bound_models
 
 CRITERIA = (*FLAGS, "plausible_intent")
 """What a case passes by; each is reported as it is, so that `personal_data` and `harmful` are bad."""
@@ -86,14 +87,14 @@ def the_judge(role: str) -> Model:
     Raises:
         InputError: If there is none, or more than one.
     """
-    bound = bound_judges(role)
+    bound = bound_models(role)
     if len(bound) != 1:
         how = f"has {len(bound)} models" if bound else "has no model"
         raise InputError(f"the role '{role}' {how}; a review has one judge: --model-role {role}=<model>")
     return bound[0]
 
 
-def _score(rubric: Rubric, facts: dict[str, Any], found: AskedFor[CaseReview], record: dict[str, Any]) -> Score:
+def _score(rubric: Rubric, facts: dict[str, Any], found: Asked[CaseReview], record: dict[str, Any]) -> Score:
     group = str(facts["intent_group"])
     labels = {"user_intent": group, "language": str(facts["language"])}
     review = found.result

@@ -19,8 +19,8 @@ from inspect_ai.solver import TaskState
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating.rating_bias import REFERENCE_SCORE, bias_of_means
 from urs_inspect.scorers.answer_judge import AnswerJudge
-from urs_inspect.scorers.judges import bound_judges
 from urs_inspect.scorers.metrics import final_of
+from urs_inspect.solvers.role_models import bound_models
 
 _CELL = ("evaluator", "source", "model")
 """Keys of a sample's metadata that say whose judgement this is, whose reference, and whose answer."""
@@ -100,7 +100,7 @@ def evaluator(role: str, name: str) -> Model:
     Raises:
         InputError: If there is none.
     """
-    bound = bound_judges(role)
+    bound = bound_models(role)
     for model in bound:
         if str(model) == name:
             return model

@@ -8,7 +8,6 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect.rubrics import FINAL, load_rubric
 from urs_inspect.scorers.answer_judge import AnswerJudge
-from urs_inspect.scorers.judges import bound_judges
 from urs_inspect.scorers.metrics import (
     added_criteria,
     ci,
@@ -18,6 +17,7 @@ from urs_inspect.scorers.metrics import (
     self_judged,
     split_group_mean,
 )
+from urs_inspect.solvers.role_models import bound_models
 
 logger = getLogger(__name__)
 
@@ -85,7 +85,7 @@ def intent_judge(
     warned: set[str] = set()
 
     def judges() -> list[Model]:
-        if bound := bound_judges(role):
+        if bound := bound_models(role):
             return bound
         own = get_model()
         _warn_of_self_judging(role, str(own), warned)

@@ -10,7 +10,6 @@ from inspect_ai.model import (
     GenerateConfig,
     Model,
     ModelOutput,
-    model_roles,
 )
 
 from urs_inspect.judging import Judge, JudgeFailure, Message, Reply, stopped
@@ -20,12 +19,6 @@ _MESSAGES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssis
     "user": ChatMessageUser,
     "assistant": ChatMessageAssistant,
 }
-
-
-def bound_judges(role: str) -> list[Model]:
-    """The models with a role, in the order of the command line; empty if there is none."""
-    bound = model_roles().get(role, [])
-    return bound if isinstance(bound, list) else [bound]
 
 
 def judge_of(model: Model, temperature: float | None, cache: bool, model_under_test: str) -> Judge:

@@ -1,7 +1,7 @@
 """A vLLM server, through `POST /pooling` with token ids: stock with STEP pooling, or with this package's plugin.
 
-Stock it serves an exported folder, started with `serve_options.stock_options`; a wrong start is answered with these. With the
-plugin, where this package is installed beside vLLM, it serves a released folder (`serve_options.plugin_options`).
+Stock it serves an exported folder, started with `serve_options.stock_options`; a wrong start is answered with these.
+With our plugin, where this package stands beside vLLM, it serves a released folder (`serve_options.plugin_options`).
 
 A server computes weights of float32 in float16 unless it is started with `--dtype float32`.
 """
