@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlparse
 
 import pandas as pd
@@ -118,7 +119,8 @@ def _latest(logs: Sequence[JudgedLog], left_out: list[str]) -> list[JudgedLog]:
         if later is None:
             kept.append(log)
         elif later.log.eval.eval_id and later.log.eval.eval_id == log.log.eval.eval_id:
-            left_out.append(f"{log.file} was left out: {later.file} is another file of the same run.")
+            left, right = _told_apart(log.file, later.file)
+            left_out.append(f"{left} was left out: {right} is another file of the same run.")
         else:
             left_out.append(
                 f"{short_name(log.file)} of {log.log.eval.model} was left out: {short_name(later.file)} is a later run "
@@ -126,6 +128,13 @@ def _latest(logs: Sequence[JudgedLog], left_out: list[str]) -> list[JudgedLog]:
                 "out)."
             )
     return kept[::-1]
+
+
+def _told_apart(first: str, second: str) -> tuple[str, str]:
+    """Names of two files with no more folders than it takes to tell them apart."""
+    ends = zip(reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False)
+    alike = sum(1 for _ in takewhile(lambda names: names[0] == names[1], ends))
+    return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(PurePosixPath(second).parts[-alike - 1 :])
 
 
 def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
