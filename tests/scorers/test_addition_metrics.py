@@ -1,5 +1,6 @@
 """What is said of sums, from scores alone; through the harness it is tested with `urs_addition`."""
 
+import math
 from typing import Any
 
 import pytest
@@ -67,10 +68,15 @@ def test_the_headline_is_over_two_to_nine() -> None:
 
 def test_without_chains_of_its_lengths_a_row_is_left_out() -> None:
     found = report(scores(trials(n12="+")))
-    assert "accuracy" not in found and "accuracy 2-10" not in found
+    assert "accuracy ci_lower" not in found and "accuracy 2-10" not in found
     assert found["accuracy all"] == 1
-    assert report([]) == {}
-    assert report([SampleScore(score=Score(value=1.0), sample_id="s")]) == {}
+    assert math.isnan(found["accuracy"])
+
+
+def test_the_headline_is_there_before_the_first_answer() -> None:
+    for nothing in ([], [SampleScore(score=Score(value=1.0), sample_id="s")]):
+        found = report(nothing)
+        assert list(found) == ["accuracy"] and math.isnan(found["accuracy"])
 
 
 def test_answers_that_cannot_be_read_are_wrong_and_counted() -> None:

@@ -68,5 +68,6 @@ def test_groups_are_reported_apart() -> None:
     assert rows["mean difference group=y"] == pytest.approx((4 / 9 + 2 / 9 + 0) / 3)
 
 
-def test_nothing_gives_no_rows() -> None:
-    assert report([]) == {}
+def test_the_headline_is_there_before_the_first_rating() -> None:
+    found = report([])
+    assert list(found) == ["pearson"] and math.isnan(found["pearson"])

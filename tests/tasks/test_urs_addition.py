@@ -56,6 +56,22 @@ def test_a_model_that_can_add_up_to_four_numbers(tmp_path: Path) -> None:
     assert (log.results.headline.scorer, log.results.headline.metric) == ("exact_sum", "accuracy")
 
 
+@pytest.mark.parametrize("lengths", ["2-3", "12"])
+def test_the_harness_always_finds_the_headline(lengths: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    abandoned: list[str] = []
+    monkeypatch.setattr("inspect_ai.log._headline._abandon", lambda label, value: abandoned.append(f"{label} {value}"))
+    log = run(
+        urs_addition(lengths=lengths, per_length=2),
+        tmp_path,
+        model=Script("Answer: 7").model(),
+        grader=None,
+        max_connections=1,
+    )
+    assert abandoned == []
+    assert log.results is not None and log.results.headline is not None
+    assert log.results.headline.metric == "accuracy"
+
+
 def test_what_the_log_says_of_each_sample(tmp_path: Path) -> None:
     replies: list[Reply] = ["Answer: 7", "I would rather not.", " \n", output("Answer: 20", "max_tokens")]
     log = answered(tmp_path, Script(replies), lengths=2, per_length=4)

@@ -48,6 +48,7 @@ def test_the_first_page_is_the_answer(pages: str, tmp_path: Path, monkeypatch: p
     assert result.model == f"search ({pages})"
     for sample in log.samples or []:
         assert sample.metadata["intent"] == "factual_qa"
+        assert sample.metadata.get("without_answer") == (None if sample.store["pages"] else "found_nothing")
         if sample.store["pages"]:
             assert sample.output.completion.startswith("all\n\nthe of is in")
             assert (sample.scores or {})["intent_judge"].metadata["outcome"] == "judged"  # type: ignore[index]
@@ -128,6 +129,8 @@ def test_a_search_that_fails_is_no_score_and_ends_no_run(tmp_path: Path, monkeyp
         assert score.metadata is not None
         assert score.metadata["outcome"] == "unscored_no_answer"
         assert "broken: TimeoutError: no reply in 30 s" in str(score.explanation)
+        assert sample.metadata["without_answer"] == "failed"
+        assert sample.metadata["without_answer_because"] == "broken: TimeoutError: no reply in 30 s"
         assert not [event for event in sample.events if event.event == "model"]
 
 

@@ -2,8 +2,10 @@
 
 import click
 
+from urs_inspect.cli.addition import addition
 from urs_inspect.cli.agreement import agreement
 from urs_inspect.cli.annotate import annotate
+from urs_inspect.cli.assistants import assistants
 from urs_inspect.cli.cases import cases
 from urs_inspect.cli.crossval import crossval
 from urs_inspect.cli.data import data
@@ -25,8 +27,10 @@ def main() -> None:
 
 
 for _command in (
+    addition,
     agreement,
     annotate,
+    assistants,
     cases,
     crossval,
     data,

@@ -1,5 +1,6 @@
 """`addition_report`: how long a chain a model adds up right."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from urs_inspect.rating.chain_lengths import HEADLINE, TEXT, Trial, accuracy, be
 RIGHT, SUMMANDS = "right", "summands"
 """Keys of a score: 1 for the exact sum, else 0; how many numbers there were to add."""
 
+_HEADLINE = "accuracy"
 _UNREADABLE = ("no_number", "no_response")
 
 
@@ -22,7 +24,7 @@ def addition_report() -> Metric:
     `ci_upper` (95%, over chains); `longest` (Max L: the longest chains with an accuracy of 80% or more) and `longest
     unbroken` (if no shorter ones have less), 0 for none; `accuracy length=<n>`; `no_number` and `no_response`, the
     answers that count as wrong because they hold no number, or nothing. Rows about lengths that were not tried are
-    left out.
+    left out, but `accuracy`, which then is NaN.
 
     Returns:
         The metric.
@@ -30,12 +32,15 @@ def addition_report() -> Metric:
 
     def compute(scores: list[SampleScore]) -> Value:
         trials = [_trial(score, given) for score in scores if (given := _numbers(score))]
+        # The harness looks for the headline, also before the first answer, and warns if it is not there.
+        headline = {_HEADLINE: math.nan}
         if not trials:
-            return {}
+            return headline
         any_length, unbroken = longest(trials)
         outcomes = Counter(str((score.score.metadata or {}).get("outcome")) for score in scores)
         return {
-            **_rows("accuracy", between(trials, *HEADLINE)),
+            **headline,
+            **_rows(_HEADLINE, between(trials, *HEADLINE)),
             "longest": float(any_length),
             "longest unbroken": float(unbroken),
             **_rows(f"accuracy {TEXT[0]}-{TEXT[1]}", between(trials, *TEXT)),

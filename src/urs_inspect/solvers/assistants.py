@@ -4,12 +4,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from inspect_ai.model import (
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    ModelOutput,
-)
+from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
@@ -23,6 +18,10 @@ from urs_inspect.solvers import (
 
 PAGES, REQUEST = "pages", "translation_request"
 """Keys of a sample's store: what a search found, and what was translated."""
+WITHOUT_ANSWER, BECAUSE = "without_answer", "without_answer_because"
+"""Keys of a sample's metadata, where a search or a translator gave no answer: how that came about, and why."""
+FOUND_NOTHING, FAILED = "found_nothing", "failed"
+"""How it came about: the search worked and found no page; the search or the translation did not work."""
 
 _Got = TypeVar("_Got")
 
@@ -62,7 +61,8 @@ def answer_from_pages(search: str, pages: int = 5, longest: int = 4_000) -> Solv
         longest: Most characters of a page.
 
     Returns:
-        The solver. Without any page the model is not asked, and the sample has no answer.
+        The solver. Without any page the model is not asked, and the sample has no answer; its metadata say whether
+        the search failed or found nothing.
 
     Raises:
         InputError: If the search cannot be used.
@@ -119,7 +119,7 @@ async def _pages(state: TaskState, name: str, searching: Awaitable[Sequence[Page
     kept: list[dict[str, Any]] = [asdict(page) for page in found]
     state.store.set(PAGES, kept)
     if not found:
-        _without_answer(state, name, "the search found no page")
+        _without_answer(state, name, FOUND_NOTHING, "the search found no page")
     return found
 
 
@@ -129,9 +129,9 @@ async def _tried(state: TaskState, name: str, trying: Awaitable[_Got]) -> _Got |
     except (LimitExceededError, InputError):
         raise
     except AssistantError as error:
-        _without_answer(state, name, str(error))
+        _without_answer(state, name, FAILED, str(error))
     except Exception as error:  # whatever a backend of the user's own raises, the run goes on
-        _without_answer(state, name, describe_error(error))
+        _without_answer(state, name, FAILED, describe_error(error))
     return None
 
 
@@ -140,5 +140,6 @@ def _answer(state: TaskState, name: str, text: str) -> None:
     state.messages.append(ChatMessageAssistant(content=text, source="generate"))
 
 
-def _without_answer(state: TaskState, name: str, reason: str) -> None:
+def _without_answer(state: TaskState, name: str, how: str, reason: str) -> None:
+    state.metadata |= {WITHOUT_ANSWER: how, BECAUSE: f"{name}: {reason}"}
     state.output = ModelOutput(model=name, choices=[], error=f"{name}: {reason}")

@@ -1,0 +1,64 @@
+"""Finds the finished logs of one task, and says what became of the others."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from inspect_ai.log import EvalLog
+
+from urs_inspect.errors import InputError
+from urs_inspect.reports.intent.judged_log import short_name
+from urs_inspect.reports.log_files import log_files, read_log
+from urs_inspect.reports.reading_commands import PACKAGE, of_other_tasks
+
+
+def read_headers(names: Iterable[str], task: str, left_out: list[str]) -> list[EvalLog]:
+    """Read the headers of the finished logs of a task.
+
+    Args:
+        names: Log files and directories.
+        task: Name of the task, without that of the package.
+        left_out: Gets a sentence about what is left out: files that cannot be read, logs that did not finish, logs of
+            other tasks, with counts.
+
+    Returns:
+        The headers, each file once, in the order in which the logs were made.
+
+    Raises:
+        InputError: If a name does not exist.
+    """
+    logs: dict[str, EvalLog] = {}
+    for name in names:
+        files = [_path(file) for file in log_files([name])]
+        if not files:
+            left_out.append(f"{name} has no logs.")
+        for file in files:
+            try:
+                logs.setdefault(file, read_log(file, header_only=True))
+            except InputError as error:
+                short = short_name(file)
+                left_out.append(f"{short} was left out: {error.message.replace(file, short)}.")
+    others = [log for log in logs.values() if log.eval.task != PACKAGE + task]
+    own = {file: log for file, log in logs.items() if log.eval.task == PACKAGE + task}
+    if others:
+        left_out.append(of_other_tasks(others, PACKAGE + task))
+    done = {log.eval.task_id: file for file, log in own.items() if log.status == "success"}
+    for file, log in own.items():
+        if log.status != "success":
+            left_out.append(_unfinished(file, log, done.get(log.eval.task_id)))
+    finished = [log for log in own.values() if log.status == "success"]
+    return sorted(finished, key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
+
+
+def _path(file: str) -> str:
+    return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
+
+
+def _unfinished(file: str, log: EvalLog, later: str | None) -> str:
+    advice = f"{short_name(later)} finished it" if later else "finish it with `inspect eval-retry`"
+    wanted = (log.eval.dataset.samples or 0) * (log.eval.config.epochs or 1)
+    done = log.results.completed_samples if log.results else 0
+    return (
+        f"{short_name(file)} of {log.eval.model} was left out: its status is '{log.status}', {done} of {wanted} "
+        f"samples are counted in it; {advice}."
+    )

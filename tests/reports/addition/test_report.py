@@ -1,0 +1,113 @@
+"""Accuracies and longest chains from logs, worked out by hand; `rating.chain_lengths` has its own tests."""
+
+import math
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalConfig
+from inspect_ai.model import GenerateConfig
+
+from tests.reports.addition.logs import chains, write_addition
+from tests.reports.intent.judged_logs import answered, judgement, write_judged
+from urs_inspect.errors import InputError
+from urs_inspect.rating.proportions import wilson_interval
+from urs_inspect.reports.addition.report import AdditionResult, read_addition
+
+
+def only(folder: Path) -> AdditionResult:
+    [table] = read_addition([str(folder)]).tables
+    [model] = table.models
+    return model
+
+
+def test_table_7_of_one_model(tmp_path: Path) -> None:
+    # 80% and more: 2, 4, 10. Accuracy over 2 to 9: (5 + 3 + 4) / 15; over 2 to 10: 16 / 20.
+    write_addition(tmp_path / "a.eval", {2: "+++++", 3: "+++-?", 4: "++++0", 10: "++++-"})
+    found = only(tmp_path)
+    assert (found.longest, found.unbroken) == (10, 2)
+    assert found.accuracy == wilson_interval(12 / 15, 15)
+    assert found.accuracy_to_ten == wilson_interval(16 / 20, 20)
+    assert found.at_longest == wilson_interval(4 / 5, 5)
+    assert {length: one.mean for length, one in found.by_length.items()} == {2: 1.0, 3: 0.6, 4: 0.8, 10: 0.8}
+    assert found.outcomes == {"right": 16, "wrong": 2, "no_number": 1, "no_response": 1}
+    assert found.unscored == 0
+
+
+def test_unscored_answers_count_for_nothing_and_are_counted(tmp_path: Path) -> None:
+    write_addition(tmp_path / "a.eval", {2: "++-!!"})
+    found = only(tmp_path)
+    assert found.accuracy == wilson_interval(2 / 3, 3)
+    assert (found.unscored, found.outcomes["unscored_no_answer"]) == (2, 2)
+
+
+def test_epochs_do_not_make_chains_more(tmp_path: Path) -> None:
+    samples = chains(2, "++") + chains(2, "+-", epoch=2)
+    write_addition(tmp_path / "a.eval", samples, config=EvalConfig(epochs=2))
+    found = only(tmp_path)
+    assert found.accuracy == wilson_interval(0.75, 2)  # (1 + 1/2) / 2
+    assert (found.epochs, sum(found.outcomes.values())) == (2, 4)
+
+
+def test_the_last_score_counts(tmp_path: Path) -> None:
+    [sample] = chains(2, "-")
+    [again] = chains(2, "+")
+    assert sample.scores is not None and again.scores is not None
+    sample.scores["exact_sum-1"] = again.scores["exact_sum"]
+    write_addition(tmp_path / "a.eval", [sample])
+    assert only(tmp_path).accuracy.mean == 1
+
+
+def test_without_short_chains_there_is_no_headline(tmp_path: Path) -> None:
+    write_addition(tmp_path / "a.eval", {12: "+-"})
+    found = only(tmp_path)
+    assert math.isnan(found.accuracy.mean) and (found.longest, found.unbroken) == (0, 0)
+
+
+def test_the_longest_stands_first_and_other_chains_stand_apart(tmp_path: Path) -> None:
+    write_addition(tmp_path / "1.eval", {2: "++", 3: "--"}, model="p/short")
+    write_addition(tmp_path / "2.eval", {2: "+-", 3: "++"}, model="p/long")
+    write_addition(tmp_path / "3.eval", {2: "++"}, model="p/few")
+    zh = [*chains(2, "++", language="zh"), *chains(3, "--", language="zh")]
+    write_addition(tmp_path / "4.eval", zh, model="p/zh")
+    first, *others = read_addition([str(tmp_path)]).tables
+    assert [one.model for one in first.models] == ["p/long", "p/short"]
+    assert {one.models[0].model: one.apart_because for one in others} == {
+        "p/zh": ("Asked in another language: zh, not en.",),
+        "p/few": ("Other chains: 2, not 4.",),
+    }
+
+
+def test_runs_of_one_model_are_told_apart_by_their_settings_or_the_later_counts(tmp_path: Path) -> None:
+    late = {"created": "2026-02-01T00:00:00+00:00"}
+    write_addition(tmp_path / "1.eval", {2: "--"})
+    write_addition(tmp_path / "2.eval", {2: "++"}, **late)
+    write_addition(tmp_path / "3.eval", {2: "+-"}, model_generate_config=GenerateConfig(temperature=1.0))
+    found = read_addition([str(tmp_path)])
+    assert [(one.model, one.accuracy.mean) for one in found.tables[0].models] == [
+        ("p/model (no temperature)", 1.0),
+        ("p/model (temperature=1.0)", 0.5),
+    ]
+    assert found.left_out == ("1.eval of p/model was left out: 2.eval is a later run of the same chains.",)
+
+
+def test_what_is_left_out_is_said_with_counts(tmp_path: Path) -> None:
+    write_addition(tmp_path / "good.eval", {2: "+"})
+    write_addition(tmp_path / "none.eval", {2: "!!"}, model="p/none")
+    write_addition(tmp_path / "half.eval", {2: "+"}, model="p/half", status="error")
+    write_judged(tmp_path / "urs.eval", answered("x", judgement(1.0)))
+    (tmp_path / "broken.eval").write_bytes(b"no log")
+    found = read_addition([str(tmp_path)])
+    assert [one.model for one in found.tables[0].models] == ["p/model"]
+    said = "\n".join(found.left_out)
+    assert "none.eval of p/none was left out: none of its 2 answers is scored (unscored_no_answer 2)." in said
+    assert "half.eval of p/half was left out: its status is 'error'" in said
+    assert "1 log was left out, not being of urs_inspect/urs_addition: 1 of urs_inspect/urs" in said
+    assert "broken.eval was left out" in said
+
+
+def test_nothing_left_is_an_error_that_says_why(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no logs"):
+        read_addition([str(tmp_path)])
+    write_addition(tmp_path / "half.eval", {2: "+"}, status="error")
+    with pytest.raises(InputError, match="its status is 'error'"):
+        read_addition([str(tmp_path)])
