@@ -1,15 +1,11 @@
 """A model of lm-eval that answers as scripted, alone or as one process of several."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from lm_eval import evaluator
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
-from lm_eval.tasks import TaskManager
-
-from urs_inspect.lmeval_tasks import tasks_path
 
 Messages = list[dict[str, str]]
 Answer = Callable[[Messages], str]
@@ -100,34 +96,6 @@ class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
         return found
 
 
-def evaluate(
-    task: str, lms: Sequence[ScriptedLM], metadata: dict[str, Any] | None = None, chat: bool = True, **kwargs: Any
-) -> dict[str, Any]:
-    """Run a task with one model, or with several as processes that share the work; the results of the first."""
-    found: dict[int, Any] = {}
-    faults: list[BaseException] = []
-
-    def run(place: int) -> None:
-        try:
-            tasks = TaskManager(include_path=tasks_path(), include_defaults=False, metadata=metadata).load([task])
-            if kwargs.get("predict_only"):
-                for each in tasks["tasks"].values():
-                    each.override_metric("bypass")
-            rest = {key: value for key, value in kwargs.items() if key != "predict_only"}
-            found[place] = evaluator.evaluate(
-                lms[place], tasks, apply_chat_template=chat, **{"bootstrap_iters": 100, **rest}
-            )
-        except BaseException as error:  # shown by the test's thread
-            faults.append(error)
-
-    if len(lms) == 1:
-        run(0)
-    else:
-        threads = [threading.Thread(target=run, args=(place,)) for place in range(len(lms))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    if faults:
-        raise faults[0]
-    return dict(found[0])
+def answering(answer: Callable[[str], str], **kwargs: Any) -> ScriptedLM:
+    """A model that answers by a function of the last message."""
+    return ScriptedLM(lambda messages: answer(messages[-1]["content"]), **kwargs)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.lmeval_tasks.runs import Scripted, metric, records, run
+from tests.lmeval_tasks.runs import metric, records, run
+from tests.lmeval_tasks.scripted_lm import answering
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.servers import LoopbackServer, Response
 from urs_inspect.errors import InputError
@@ -167,7 +168,7 @@ def test_a_key_does_not_show_itself() -> None:
 def test_samer_judges(tmp_path: Path) -> None:
     folder = tiny_checkpoint(tmp_path / "samer", max_positions=2048)
     metadata = {"judge": "samer", "samer": str(folder), "samer_engine": "transformers", "urs_dataset": "sample"}
-    model = Scripted(lambda question: "" if len(question) % 9 == 0 else f"About {question[:20]}")
+    model = answering(lambda question: "" if len(question) % 9 == 0 else f"About {question[:20]}")
     found = run("urs_en", model, metadata, limit=12)
     judged = records(found, "urs_en").values()
     assert [one["explanation"] for one in judged if one["scores"] is None] == []
@@ -179,7 +180,7 @@ def test_samer_judges(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_samer_is_named_before_anything_is_generated(tmp_path: Path) -> None:
-    model = Scripted(lambda _: "An answer.")
+    model = answering(lambda _: "An answer.")
     with pytest.raises(InputError, match="no weights; expected model"):
         run("urs", model, {"judge": "samer", "samer": str(tmp_path), "urs_dataset": "sample"}, limit=2)
-    assert model.asked == []
+    assert model.seen == []

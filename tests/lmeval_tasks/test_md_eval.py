@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from inspect_ai.model import ChatMessage
 
-from tests.lmeval_tasks.scripted_lm import ScriptedLM, Together, evaluate
+from tests.lmeval_tasks import runs
+from tests.lmeval_tasks.scripted_lm import ScriptedLM
 from tests.tasks.scripted import Script, metric_values, run
 from urs_inspect.errors import InputError
 from urs_inspect.lmeval_tasks.ratios import ratio, ratio_high, ratio_low
@@ -42,7 +43,7 @@ def _of_messages(messages: list[ChatMessage]) -> str:
 
 
 def _run(lm: ScriptedLM, limit: int = _PAIRS, **options: Any) -> dict[str, Any]:
-    found = evaluate("md_eval", [lm], {f"md_eval_{name}": value for name, value in options.items()}, limit=limit)
+    found = runs.run("md_eval", lm, {f"md_eval_{name}": value for name, value in options.items()}, limit=limit)
     return dict(found["results"]["md_eval"])
 
 
@@ -82,21 +83,16 @@ def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: 
 
 @pytest.mark.data
 def test_two_processes_find_the_same(data_dir: Path):
-    alone = _run(_lm(), orders="both")
-    together = Together(2)
-    lms = [_lm(rank=rank, together=together) for rank in range(2)]
-    several = evaluate("md_eval", lms, {"md_eval_orders": "both"}, limit=_PAIRS)["results"]["md_eval"]
-    for name, value in alone.items():
-        if name.endswith(",none") and "stderr" not in name:
-            assert several[name] == pytest.approx(value), name
-    # Which pairs have no tie as label is known before, so lm-eval can be left its standard error.
-    assert several["overall_accuracy_all_stderr,none"] == pytest.approx(alone["overall_accuracy_all_stderr,none"])
+    options = {"md_eval_orders": "both"}
+    alone = runs.numbers(runs.run("md_eval", _lm(), options, _PAIRS), "md_eval")
+    several = runs.numbers(runs.run_in_two("md_eval", _lm, options, _PAIRS), "md_eval")
+    assert {name: several[name] for name in alone} == pytest.approx(alone)
 
 
 @pytest.mark.data
 def test_a_plain_text_model_sees_instructions_and_case(data_dir: Path):
     lm = ScriptedLM(lambda messages: "")
-    found = evaluate("md_eval", [lm], limit=2, chat=False)["results"]["md_eval"]
+    found = runs.run("md_eval", lm, limit=2, apply_chat_template=False)["results"]["md_eval"]
     assert [message["role"] for message in lm.seen[0]] == ["user"]
     assert "<response_2>" in lm.seen[0][0]["content"] and "You are" in lm.seen[0][0]["content"]
     # An empty reply is a verdict on nothing, and never half right.
@@ -106,7 +102,7 @@ def test_a_plain_text_model_sees_instructions_and_case(data_dir: Path):
 
 @pytest.mark.data
 def test_predict_only_keeps_replies_and_counts_nothing(data_dir: Path):
-    found = evaluate("md_eval", [_lm()], {"md_eval_orders": "both"}, limit=2, predict_only=True)
+    found = runs.run("md_eval", _lm(), {"md_eval_orders": "both"}, limit=2, predict_only=True)
     [first, _] = found["samples"]["md_eval"]
     assert len(first["filtered_resps"]) == 2
     assert not any(name.startswith("overall") for name in found["results"]["md_eval"])
@@ -115,7 +111,7 @@ def test_predict_only_keeps_replies_and_counts_nothing(data_dir: Path):
 @pytest.mark.data
 def test_the_users_system_instruction_comes_first(data_dir: Path):
     lm = _lm()
-    evaluate("md_eval", [lm], limit=1, system_instruction="Be brief.")
+    runs.run("md_eval", lm, limit=1, system_instruction="Be brief.")
     assert [message["role"] for message in lm.seen[0]] == ["system", "user"]
     assert lm.seen[0][0]["content"].startswith("Be brief.")
 
@@ -131,7 +127,7 @@ def test_the_users_system_instruction_comes_first(data_dir: Path):
 )
 def test_bad_options_are_said_before_the_data_is_fetched(options: dict[str, Any], message: str):
     with pytest.raises(InputError, match=message):
-        evaluate("md_eval", [_lm()], options)
+        runs.run("md_eval", _lm(), options)
 
 
 def test_without_data_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
@@ -143,7 +139,7 @@ def test_without_data_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(source, "read_published", unreachable)
     lm = _lm()
     with pytest.raises(InputError, match="URS_INSPECT_DATA_DIR"):
-        evaluate("md_eval", [lm])
+        runs.run("md_eval", lm)
     assert lm.seen == []
 
 

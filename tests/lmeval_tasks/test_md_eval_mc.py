@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.lmeval_tasks.scripted_lm import Messages, ScriptedLM, Together, evaluate
+from tests.lmeval_tasks import runs
+from tests.lmeval_tasks.scripted_lm import Messages, ScriptedLM
 from tests.samer.checkpoints import write_tokenizer
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.judging.letter_prompt import LETTERS, letter_prompt
@@ -30,7 +31,7 @@ def _cases() -> Any:
 @pytest.mark.data
 def test_the_group_is_the_accuracy_over_all_pairs_without_ties(data_dir: Path):
     lm = _always("B")
-    found = evaluate("md_eval_mc", [lm])
+    found = runs.run("md_eval_mc", lm)
     # 201 of 342 labels that are no tie are for the second response, 255 for the longer one.
     group = found["results"]["md_eval_mc"]
     assert group["acc,none"] == pytest.approx(201 / 342)
@@ -48,14 +49,14 @@ def test_the_group_is_the_accuracy_over_all_pairs_without_ties(data_dir: Path):
 @pytest.mark.data
 def test_who_always_takes_the_first_is_right_on_nothing_in_both_orders(data_dir: Path):
     options = {"md_eval_orders": "both"}
-    found = evaluate("md_eval_mc", [_always("A")], options, limit=2)["results"]["md_eval_mc"]
+    found = runs.run("md_eval_mc", _always("A"), options, limit=2)["results"]["md_eval_mc"]
     assert found["acc,none"] == 0 and found["flipped,none"] == 1 and found["chose_first,none"] == 1
 
 
 @pytest.mark.data
 def test_swapping_and_equal_chances(data_dir: Path):
     even = ScriptedLM(chance=lambda messages, choice: -1.0)
-    found = evaluate("md_eval_mc_other", [even], {"md_eval_orders": "both"}, limit=1)
+    found = runs.run("md_eval_mc_other", even, {"md_eval_orders": "both"}, limit=1)
     assert found["results"]["md_eval_mc_other"]["chose_tie,none"] == 1
     one, other = [each[-1]["content"] for each in (even.seen[0], even.seen[3])]
     doc = found["samples"]["md_eval_mc_other"][0]["doc"]
@@ -65,14 +66,10 @@ def test_swapping_and_equal_chances(data_dir: Path):
 
 @pytest.mark.data
 def test_two_processes_find_the_same(data_dir: Path):
-    options, limit = {"md_eval_orders": "both"}, 7
-    alone = evaluate("md_eval_mc_social", [ScriptedLM(chance=_varied)], options, limit=limit)
-    together = Together(2)
-    lms = [ScriptedLM(chance=_varied, rank=rank, together=together) for rank in range(2)]
-    several = evaluate("md_eval_mc_social", lms, options, limit=limit)
-    [expected], [results] = alone["results"].values(), several["results"].values()
-    numbers = [name for name in expected if name.endswith(",none")]
-    assert [results[name] for name in numbers] == pytest.approx([expected[name] for name in numbers])
+    task, given = "md_eval_mc_social", ({"md_eval_orders": "both"}, 7)
+    alone = runs.numbers(runs.run(task, ScriptedLM(chance=_varied), *given), task)
+    several = runs.run_in_two(task, lambda **place: ScriptedLM(chance=_varied, **place), *given)
+    assert runs.numbers(several, task) == pytest.approx(alone)
 
 
 # --- a model of transformers ---
@@ -104,7 +101,7 @@ def test_a_tiny_local_model_runs(data_dir: Path, tmp_path: Path, chat: bool):
 
     _tiny_llama(tmp_path / "llama")
     lm = HFLM(pretrained=str(tmp_path / "llama"), device="cpu", dtype="float32", batch_size=1)
-    found = evaluate("md_eval_mc_other", [lm], chat=chat, limit=2)
+    found = runs.run("md_eval_mc_other", lm, apply_chat_template=chat, limit=2)
     samples = found["samples"]["md_eval_mc_other"]
     assert len(samples) == 2
     for sample in samples:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.lmeval_tasks.scripted_lm import ScriptedLM, Together, evaluate
+from tests.lmeval_tasks import runs
+from tests.lmeval_tasks.scripted_lm import ScriptedLM
 from tests.tasks.scripted import Script, metric_values, run
 from urs_inspect.errors import InputError
 from urs_inspect.tasks.urs_addition import urs_addition
@@ -33,7 +34,7 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     log = run(urs_addition(lengths="2-4,12", per_length=5), tmp_path, model=script.model(), grader=None)
     expected = metric_values(log, "exact_sum")
     lm = _lm()
-    found = evaluate("urs_addition", [lm], _OPTIONS)["results"]["urs_addition"]
+    found = runs.run("urs_addition", lm, _OPTIONS)["results"]["urs_addition"]
 
     assert [messages[-1]["content"] for messages in lm.seen] == [messages[-1].text for messages in script.seen]
     for name, other in (
@@ -58,19 +59,15 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
 
 
 def test_two_processes_find_the_same():
-    alone = evaluate("urs_addition", [_lm()], _OPTIONS)["results"]["urs_addition"]
-    together = Together(2)
-    several = evaluate("urs_addition", [_lm(rank=rank, together=together) for rank in range(2)], _OPTIONS)
+    alone = runs.numbers(runs.run("urs_addition", _lm(), _OPTIONS), "urs_addition")
     # Chains of length 3 and 12 are at odd places only, so that one process has none of them.
-    for name, value in several["results"]["urs_addition"].items():
-        if name.endswith(",none") and "stderr" not in name:
-            assert value == pytest.approx(alone[name]), name
-    assert several["results"]["urs_addition"]["accuracy_stderr,none"] == alone["accuracy_stderr,none"]
-    assert several["results"]["urs_addition"]["accuracy_length_12_stderr,none"] == "N/A"
+    several = runs.run_in_two("urs_addition", _lm, _OPTIONS)
+    assert runs.numbers(several, "urs_addition") == pytest.approx(alone)
+    assert isinstance(alone["accuracy_length_12_stderr,none"], float)
 
 
 def test_predict_only_keeps_answers_and_counts_nothing():
-    found = evaluate("urs_addition", [_lm()], _OPTIONS, predict_only=True)
+    found = runs.run("urs_addition", _lm(), _OPTIONS, predict_only=True)
     assert len(found["samples"]["urs_addition"]) == 20
     assert not any(name.startswith("accuracy") for name in found["results"]["urs_addition"])
 
@@ -87,11 +84,11 @@ def test_predict_only_keeps_answers_and_counts_nothing():
 def test_bad_options_are_said_before_anything_is_asked(options: dict[str, Any], message: str):
     lm = _lm()
     with pytest.raises(InputError, match=message):
-        evaluate("urs_addition", [lm], options)
+        runs.run("urs_addition", lm, options)
     assert lm.seen == []
 
 
 def test_chinese_chains_are_put_in_chinese():
     lm = _lm()
-    evaluate("urs_addition", [lm], {**_OPTIONS, "addition_language": "zh"}, limit=1)
+    runs.run("urs_addition", lm, {**_OPTIONS, "addition_language": "zh"}, limit=1)
     assert "请把这些数相加" in lm.seen[0][-1]["content"]

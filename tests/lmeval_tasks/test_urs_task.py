@@ -1,16 +1,17 @@
 import json
 import math
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 import pytest
-import torch
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
 from tests.lmeval_tasks.conftest import judging
-from tests.lmeval_tasks.runs import Scripted, metric, records, run, settings
+from tests.lmeval_tasks.runs import metric, numbers, records, run, run_in_two, settings
+from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from urs_inspect.errors import InputError
 from urs_inspect.tasks import urs
@@ -53,7 +54,7 @@ def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path)
         model_roles={"grader": _grader()},
         display="none",
     )
-    theirs = run("urs", Scripted(answer), settings(judge, urs_dataset=cases))
+    theirs = run("urs", answering(answer), settings(judge, urs_dataset=cases))
     found = records(theirs, "urs")
     assert len(found) == len(log.samples or []) == 50
     outcomes = set()
@@ -80,13 +81,18 @@ def _grader() -> Model:
 
 
 def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
-    found = run("urs", Scripted(answer), settings(judge))
+    found = run("urs", answering(answer), settings(judge))
     finals: dict[str, list[float]] = {}
     for sample in found["samples"]["urs"]:
         final = json.loads(sample["filtered_resps"][0])["scores"]["final"]
-        for name in ("final", sample["doc"]["language"], f"intent_{sample['doc']['intent_group']}"):
+        for name in (
+            "final",
+            sample["doc"]["language"],
+            f"intent_{sample['doc']['intent_group'].lower().replace(' ', '_')}",
+        ):
             finals.setdefault(name, []).append(final)
     assert len(finals) == 1 + 2 + 6
+    assert not [name for name in found["results"]["urs"] if " " in name]
     for name, values in finals.items():
         mean = sum(values) / len(values)
         error = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
@@ -97,20 +103,20 @@ def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
 
 @pytest.mark.parametrize(("task", "language", "cases"), [("urs_en", "en", 21), ("urs_zh", "zh", 21)])
 def test_one_language(judge: ChatServer, task: str, language: str, cases: int) -> None:
-    found = run(task, Scripted(answer), settings(judge))
+    found = run(task, answering(answer), settings(judge))
     assert len(found["samples"][task]) == cases
     assert {sample["doc"]["language"] for sample in found["samples"][task]} == {language}
     assert metric(found, task, f"urs_{language}") == metric(found, task, "urs_final")
 
 
 def test_a_limit_takes_the_cases_that_inspect_takes(judge: ChatServer) -> None:
-    found = run("urs", Scripted(answer), settings(judge), limit=9)
+    found = run("urs", answering(answer), settings(judge), limit=9)
     ids = [sample["doc"]["id"] for sample in found["samples"]["urs"]]
     assert ids == [sample.id for sample in urs(dataset="sample").dataset][:9]
 
 
 def test_predict_only_calls_no_judge(judge: ChatServer) -> None:
-    found = run("urs", Scripted(answer), settings(judge), limit=5, predict_only=True)
+    found = run("urs", answering(answer), settings(judge), limit=5, predict_only=True)
     assert judge.count() == 0
     assert [sample["filtered_resps"] for sample in found["samples"]["urs"]] == [
         sample["resps"][0] for sample in found["samples"]["urs"]
@@ -118,9 +124,9 @@ def test_predict_only_calls_no_judge(judge: ChatServer) -> None:
 
 
 def test_predict_only_needs_no_judge_at_all() -> None:
-    model = Scripted(answer)
+    model = answering(answer)
     run("urs", model, {"urs_dataset": "sample"}, limit=2, predict_only=True)
-    assert len(model.asked) == 2
+    assert len(model.seen) == 2
 
 
 def dying(after: int) -> Any:
@@ -132,20 +138,21 @@ def dying(after: int) -> Any:
 
 def test_a_judge_that_dies_costs_no_answer(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     with serving(dying(after=6), monkeypatch) as server:
-        found = run("urs", Scripted(lambda _: "An answer."), settings(server, judge_concurrency=1), limit=12)
+        found = run("urs", answering(lambda _: "An answer."), settings(server, judge_concurrency=1), limit=12)
     # One call finds out whether the judge can be had, five judge.
     assert metric(found, "urs", "urs_judge_failed") == pytest.approx(7 / 12)
     judged = [one for one in records(found, "urs").values() if one["scores"] is not None]
     assert len(judged) == 5
     assert metric(found, "urs", "urs_final") == pytest.approx(sum(one["scores"]["final"] for one in judged) / 5)
     assert all(one["response"] == "An answer." for one in records(found, "urs").values())
-    assert "7 of 12 answers have no score" in caplog.text
+    [told] = [one.getMessage() for one in caplog.records if "7 of 12 answers have no score" in one.getMessage()]
+    assert "scripted 500" in told and "\n" not in told
     assert "rejudge" in caplog.text
 
 
 def test_garbage_of_a_judge_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda _: says("Fine answer, well done."), monkeypatch) as server:
-        found = run("urs", Scripted(lambda _: "An answer."), settings(server), limit=3)
+        found = run("urs", answering(lambda _: "An answer."), settings(server), limit=3)
     assert metric(found, "urs", "urs_judge_failed") == 1
     assert "urs_final,none" not in found["results"]["urs"]
     assert {one["outcome"] for one in records(found, "urs").values()} == {"unscored_unparseable"}
@@ -170,53 +177,48 @@ def test_garbage_of_a_judge_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None
     ],
 )
 def test_bad_settings_are_named_before_anything_is_generated(metadata: dict[str, Any], said: str) -> None:
-    model = Scripted(answer)
+    model = answering(answer)
     with pytest.raises(InputError, match=said):
         run("urs", model, {"urs_dataset": "sample", **metadata}, limit=2)
-    assert model.asked == []
-
-
-class Rank(Scripted):
-    """One of two processes, which gathers what it is given as the other's.
-
-    Args:
-        rank: Its number.
-        others: What the other process gave away, in order; for the first process.
-    """
-
-    device = "cpu"
-
-    def __init__(self, rank: int, others: Sequence[Any] = ()) -> None:
-        super().__init__(answer)
-        self._rank, self._world_size = rank, 2
-        self.given: list[Any] = []
-        self._others = list(others)
-
-    def all_gather(self, tensor: torch.Tensor) -> torch.Tensor:
-        return torch.stack([tensor, tensor])
-
-    def gather_object(self, obj: Any, dst: int = 0) -> Any:
-        self.given.append(obj)
-        return [obj, self._others.pop(0)] if self._rank == dst else None
+    assert model.seen == []
 
 
 def test_two_processes_give_the_numbers_of_one(judge: ChatServer) -> None:
-    alone = run("urs", Scripted(answer), settings(judge))
-    second = Rank(1)
-    run("urs", second, settings(judge))
-    first = Rank(0, second.given)
-    both = run("urs", first, settings(judge))
-    assert len(both["samples"]["urs"]) == len(alone["samples"]["urs"]) == 42
-    for name, value in alone["results"]["urs"].items():
-        if isinstance(value, float) and "_stderr" not in name:
-            assert both["results"]["urs"][name] == pytest.approx(value), name
-    assert len(first.asked) == len(second.asked) == 21
+    alone = numbers(run("urs", answering(answer), settings(judge)), "urs")
+    both = run_in_two("urs", partial(answering, answer), settings(judge))
+    assert len(both["samples"]["urs"]) == 42
+    assert sorted(one["doc_id"] for one in both["samples"]["urs"]) == list(range(42))
+    assert numbers(both, "urs") == pytest.approx(alone)
+    assert isinstance(alone["urs_final_stderr,none"], float)
+
+
+def test_two_processes_say_nothing_of_what_no_case_has(judge: ChatServer) -> None:
+    alone = numbers(run("urs_zh", answering(answer), settings(judge), 3), "urs_zh")
+    both = run_in_two("urs_zh", partial(answering, answer), settings(judge), 3)
+    assert numbers(both, "urs_zh") == pytest.approx(alone)
+    assert "urs_en,none" not in alone
+
+
+def test_a_judge_that_one_process_cannot_have_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def script(request: Request) -> Response:
+        return fails(500) if "Answer of rank 1" in str(request.messages) else judging(request)
+
+    def model(rank: int, **kwargs: Any) -> ScriptedLM:
+        return answering(lambda _: f"Answer of rank {rank}.", rank=rank, **kwargs)
+
+    with serving(script, monkeypatch) as server:
+        found = run_in_two("urs", model, settings(server), 12)
+    finals = [record["scores"]["final"] for record in records(found, "urs").values() if record["scores"] is not None]
+    assert len(finals) == 6
+    assert metric(found, "urs", "urs_judge_failed") == 0.5
+    assert metric(found, "urs", "urs_final") == pytest.approx(mean(finals))
+    assert metric(found, "urs", "urs_final_stderr") == pytest.approx(stdev(finals) / math.sqrt(6))
 
 
 def test_no_key_is_written_anywhere(judge: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     secret = "sk-never-to-be-seen"
     monkeypatch.setenv("OPENAI_API_KEY", secret)
-    found = run("urs", Scripted(answer), settings(judge, judge_cache=str(tmp_path / "replies.sqlite3")), limit=4)
+    found = run("urs", answering(answer), settings(judge, judge_cache=str(tmp_path / "replies.sqlite3")), limit=4)
     text = json.dumps({key: found[key] for key in ("results", "configs", "samples")}, default=str)
     assert secret not in text
     for file in tmp_path.rglob("*"):
@@ -226,12 +228,12 @@ def test_no_key_is_written_anywhere(judge: ChatServer, monkeypatch: pytest.Monke
 
 def test_replies_are_not_paid_for_twice(judge: ChatServer, tmp_path: Path) -> None:
     kept = settings(judge, judge_cache=str(tmp_path / "replies.sqlite3"), judge_preflight=False)
-    first = run("urs", Scripted(answer), kept, limit=8)
+    first = run("urs", answering(answer), kept, limit=8)
     calls = judge.count()
-    again = run("urs", Scripted(answer), kept, limit=8)
+    again = run("urs", answering(answer), kept, limit=8)
     assert judge.count() == calls > 0
     assert again["results"]["urs"]["urs_final,none"] == first["results"]["urs"]["urs_final,none"]
-    run("urs", Scripted(answer), {**kept, "judge_temperature": 0.5}, limit=8)
+    run("urs", answering(answer), {**kept, "judge_temperature": 0.5}, limit=8)
     assert judge.count() == 2 * calls
 
 
@@ -254,7 +256,7 @@ def test_calls_run_at_once_as_many_as_told(monkeypatch: pytest.MonkeyPatch) -> N
     with serving(script, monkeypatch) as server:
         run(
             "urs",
-            Scripted(lambda _: "An answer."),
+            answering(lambda _: "An answer."),
             settings(server, judge_concurrency=4, judge_preflight=False),
             limit=12,
         )

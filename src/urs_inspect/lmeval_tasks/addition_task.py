@@ -79,7 +79,7 @@ class AdditionTask(MeasuredTask):
         """The metrics of one chain."""
         outcome, _ = sum_outcome(results[0], Decimal(doc["total"]))
         length, right = doc["summands"], float(outcome == "right")
-        found: dict[str, Any] = {each.name: right for each in self.measures if each.about and each.about(doc)}
+        found: dict[str, Any] = {each.name: right for each in self.measures if each.about(doc)}
         found |= {name: float(outcome == name) for name in ("no_number", "no_response")}
         return found | {name: [length, int(right)] for name in ("longest", "longest_unbroken")}
 

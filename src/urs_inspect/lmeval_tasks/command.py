@@ -27,9 +27,7 @@ def main() -> None:
         return
     try:
         if arguments[0] == "rejudge":
-            from urs_inspect.lmeval_tasks.rejudge import rejudge
-
-            rejudge(arguments[1:], prog_name="urs-lm-eval rejudge")
+            _rejudge(arguments[1:])
         else:
             _run()
     except InputError as error:
@@ -37,11 +35,24 @@ def main() -> None:
         raise SystemExit(1) from error
 
 
-def _run() -> None:
+def _rejudge(arguments: list[str]) -> None:
+    _need_lm_eval()
+    from urs_inspect.lmeval_tasks.rejudge import rejudge
+
+    rejudge(arguments, prog_name="urs-lm-eval rejudge")
+
+
+def _need_lm_eval() -> None:
     try:
-        from lm_eval.__main__ import cli_evaluate
+        import lm_eval.__main__  # noqa: F401 - asked for here, so that what is wrong with it is said in one line
     except ImportError as error:
         raise InputError(_INSTALL.format(error)) from error
+
+
+def _run() -> None:
+    _need_lm_eval()
+    from lm_eval.__main__ import cli_evaluate
+
     if not any(one == _INCLUDE or one.startswith(f"{_INCLUDE}=") for one in sys.argv):
         sys.argv += [_INCLUDE, tasks_path()]
     cli_evaluate()

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, Message
 from urs_inspect.lmeval_tasks.judges import ReplyCache, open_call
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
-from urs_inspect.rubrics import Rubric
 
 _Result = TypeVar("_Result")
 Progress = Callable[[int], object]
@@ -148,8 +147,3 @@ async def _collect(judgements: Sequence[Awaitable[Judgement]]) -> Sequence[Judge
 def _record(answer: Answer, judged: Judged, judge: str) -> Record:
     facts = {key: value for key, value in judged.metadata.items() if key not in ("outcome", "judge_finals")}
     return Record(answer.text or "", judged.value, judge, str(judged.metadata["outcome"]), judged.explanation, facts)
-
-
-def keys_of(rubric: Rubric) -> tuple[str, ...]:
-    """Keys of a record's value."""
-    return rubric.score_keys

@@ -26,10 +26,10 @@ def _serves(need: str) -> Callable[[Mapping[str, Any]], bool]:
 def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
     found = [
         Measure("overall_accuracy_all", about=_no_tie),
-        Measure("overall_accuracy", about=None),
+        Measure("overall_accuracy", about=_no_tie, sure=False),
         Measure("overall_three_way_all"),
         Measure("overall_unread", higher_is_better=False),
-        Measure("overall_longer_preference", about=None, higher_is_better=None),
+        Measure("overall_longer_preference", sure=False, higher_is_better=None),
         Measure("overall_first_preference", ratio, higher_is_better=None),
         Measure("baseline_longest_overall_accuracy", about=_no_tie, higher_is_better=None),
     ]
@@ -41,7 +41,7 @@ def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
         found.append(Measure("dimension_accuracy_all_ci_upper", ratio_high))
         found.append(Measure("baseline_longest_dimension_accuracy", ratio, higher_is_better=None))
     if both:
-        found.append(Measure("overall_flips", about=None, higher_is_better=False))
+        found.append(Measure("overall_flips", sure=False, higher_is_better=False))
         found += [Measure("dimension_flips", ratio, higher_is_better=False)] if dimensions else []
     return tuple(found)
 

@@ -1,35 +1,36 @@
 """A judged answer -> metrics of lm-eval."""
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from urs_inspect.lmeval_tasks.measured_task import Measure
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.samer.judgement import score_keys
 
 OVERALL = "overall"
-_LOWER_IS_BETTER = ("judge_failed", "no_response")
+_FAILED = "judge_failed"
+_EMPTY = "no_response"
 
 
-def metric_names(rubric: Rubric, settings: JudgeSettings) -> tuple[str, ...]:
-    """Names of all metrics, of which an answer has those of its own intent and language.
+def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
+    """All metrics, of which an answer has those of its own intent and language.
 
     Args:
         rubric: The rubric.
         settings: Who judges.
     """
-    groups = dict.fromkeys(intent.group for intent in rubric.intents.values())
-    keys = rubric.criteria if settings.judge == "model" else [_short(key) for key in score_keys() if key != OVERALL]
-    kind = "crit" if settings.judge == "model" else "dim"
     start = _start(settings)
+    groups = dict.fromkeys(intent.group for intent in rubric.intents.values())
+    # Whether an answer could be scored, only its judging tells.
     return (
-        f"{start}_{FINAL if settings.judge == 'model' else OVERALL}",
-        *(f"{start}_{language}" for language in rubric.languages),
-        *(f"{start}_intent_{group}" for group in groups),
-        *(f"{start}_{kind}_{key}" for key in keys),
-        *(f"{start}_{name}" for name in _LOWER_IS_BETTER),
+        Measure(f"{start}_{_head(settings)}", sure=False),
+        *(Measure(f"{start}_{each}", about=_has("language", each), sure=False) for each in rubric.languages),
+        *(Measure(f"{start}_intent_{_short(each)}", about=_has("intent_group", each), sure=False) for each in groups),
+        *_parts(rubric, settings),
+        Measure(f"{start}_{_FAILED}", higher_is_better=False),
+        Measure(f"{start}_{_EMPTY}", sure=False, higher_is_better=False),
     )
 
 
@@ -47,29 +48,42 @@ def metrics_of(doc: Mapping[str, Any], record: str, settings: JudgeSettings) -> 
     start, found = _start(settings), json.loads(record)
     scores: Mapping[str, float] | None = found["scores"]
     if scores is None:
-        return {f"{start}_judge_failed": 1.0}
-    head = FINAL if settings.judge == "model" else OVERALL
+        return {f"{start}_{_FAILED}": 1.0}
+    head = _head(settings)
     kind = "crit" if settings.judge == "model" else "dim"
     final = float(scores[head])
     return {
         f"{start}_{head}": final,
         f"{start}_{doc['language']}": final,
-        f"{start}_intent_{doc['intent_group']}": final,
+        f"{start}_intent_{_short(doc['intent_group'])}": final,
         **{f"{start}_{kind}_{_short(key)}": float(value) for key, value in scores.items() if key != head},
-        f"{start}_judge_failed": 0.0,
-        f"{start}_no_response": float(found["outcome"] == "no_response"),
+        f"{start}_{_FAILED}": 0.0,
+        f"{start}_{_EMPTY}": float(found["outcome"] == _EMPTY),
     }
 
 
 def higher_is_better(name: str) -> bool:
     """Whether more of a metric is better."""
-    return not name.endswith(_LOWER_IS_BETTER)
+    return not name.endswith((_FAILED, _EMPTY))
 
 
-def mean_of_known(values: Sequence[float | None]) -> float:
-    """Mean of the values that are there; NaN if none is."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else math.nan
+def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:
+    start = _start(settings)
+    if settings.judge == "samer":
+        return [Measure(f"{start}_dim_{_short(key)}", sure=False) for key in score_keys() if key != OVERALL]
+    return [Measure(f"{start}_crit_{key}", about=_judged_by(key, rubric), sure=False) for key in rubric.criteria]
+
+
+def _has(name: str, value: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda doc: bool(doc[name] == value)
+
+
+def _judged_by(criterion: str, rubric: Rubric) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda doc: criterion in rubric.intents[doc["intent"]].criteria
+
+
+def _head(settings: JudgeSettings) -> str:
+    return FINAL if settings.judge == "model" else OVERALL
 
 
 def _start(settings: JudgeSettings) -> str:

@@ -1,4 +1,4 @@
-"""Options of a task, as given by `--metadata`."""
+"""What `--metadata` holds of a task's own: the one way to read it."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ from urs_inspect.errors import InputError, choices
 
 
 class Options(BaseModel):
-    """Options of a task; the name of each begins with that of the task."""
+    """Options of a task or of its judge; the names of each kind begin alike."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -17,7 +17,7 @@ class Options(BaseModel):
 _Options = TypeVar("_Options", bound=Options)
 
 
-def read_options(kind: type[_Options], start: str, metadata: Mapping[str, Any] | None) -> _Options:
+def read_options(kind: type[_Options], start: str | tuple[str, ...], metadata: Mapping[str, Any] | None) -> _Options:
     """Read options from the metadata, which tasks of one run share, and in which lm-eval puts the model's arguments.
 
     Args:

@@ -3,35 +3,22 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from lm_eval.api.metrics import mean_stderr
+from lm_eval.utils import make_table
 from tqdm import tqdm
 
 from urs_inspect.errors import InputError
+from urs_inspect.judging import PromptBuilder
+from urs_inspect.lmeval_tasks.judging import judging_of
 from urs_inspect.lmeval_tasks.metrics import higher_is_better, metrics_of
+from urs_inspect.lmeval_tasks.saved_samples import Saved, read_saved, task_of, write_saved, written_to
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
-from urs_inspect.lmeval_tasks.urs_task import answer_of, judge_answers, preflight
-
-_FIELDS = ("intent", "intent_group", "language", "question", "reference")
-
-
-@dataclass(frozen=True)
-class Saved:
-    """An answer as lm-eval saved it.
-
-    Attributes:
-        line: The line of the file.
-        response: The answer.
-        record: What became of it; None if it was not judged.
-    """
-
-    line: dict[str, Any]
-    response: str
-    record: str | None
+from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, judge_answers, preflight
 
 
 @click.command()
@@ -47,19 +34,29 @@ def rejudge(
 ) -> None:
     """Judge the answers in FILES (samples_urs_*.jsonl of lm-eval).
 
-    Writes <name>_rejudged.jsonl and results_<name>_rejudged.json, and prints the table.
+    Writes rejudged_<judge>_<name>.jsonl and .json, and prints the table. What failed here can be judged again with
+    --failed-only and the file written.
     """
     settings = _settings(metadata, judge_model)
     read = {file: read_saved(file) for file in files}
+    targets = {file: written_to(file, settings.judge_name, output) for file in files}
+    for file, target in targets.items():
+        if twice := [other for other in files if other != file and targets[other] == target]:
+            raise InputError(f"{file} and {twice[0]} would both be written to {target}; give one of them")
+    kept = {file: _kept(saved, settings) if failed_only else {} for file, saved in read.items()}
     preflight(settings)
     for file, saved in read.items():
-        records = _judged(saved, settings, failed_only)
-        results = results_of([one.line["doc"] for one in saved], records, settings)
-        _write(file, saved, records, results, settings, output)
-        click.echo(_table(file.stem, results))
-        failed = sum(json.loads(record)["scores"] is None for record in records)
-        if failed:
-            click.echo(f"{failed} of {len(records)} answers have no score.", err=True)
+        target, records = targets[file], _judged(saved, kept[file], settings)
+        metrics = [metrics_of(one.line["doc"], record, settings) for one, record in zip(saved, records, strict=True)]
+        results = results_of(metrics)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_saved(target, saved, records, metrics)
+        facts = {"results": {file.stem: results}, "judge": settings.model_dump(), "n-samples": len(saved)}
+        target.with_suffix(".json").write_text(json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8")
+        click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
+        click.echo(_table(task_of(file), results))
+        if failed := sum(json.loads(record)["scores"] is None for record in records):
+            click.echo(f"{failed} of {len(saved)} answers have no score; once more: --failed-only {target}", err=True)
 
 
 def _settings(metadata: str, judge_model: str | None) -> JudgeSettings:
@@ -72,116 +69,67 @@ def _settings(metadata: str, judge_model: str | None) -> JudgeSettings:
     return read_settings(given if judge_model is None else {**given, "judge_model": judge_model})
 
 
-def read_saved(file: Path) -> list[Saved]:
-    """Read answers that lm-eval saved.
-
-    Args:
-        file: A file of samples of `urs`, `urs_en` or `urs_zh`.
+def _kept(saved: Sequence[Saved], settings: JudgeSettings) -> dict[int, str]:
+    """Records that stay, by place.
 
     Raises:
-        InputError: Naming file and line of the first fault.
+        InputError: If another judge or another prompt made them.
     """
-    found: list[Saved] = []
-    for number, text in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
-        if not text.strip():
+    builder = PromptBuilder(judging_of(settings).rubric)
+    found: dict[int, str] = {}
+    for place, one in enumerate(saved):
+        record = json.loads(one.record) if one.record else {"scores": None}
+        if one.record is None or record["scores"] is None:
             continue
-        try:
-            line = json.loads(text)
-            doc, response = line["doc"], line["resps"][0][0]
-            missing = [name for name in _FIELDS if not isinstance(doc[name], str)]
-        except (ValueError, KeyError, IndexError, TypeError) as error:
+        if record["judge"] != settings.judge_name:
             raise InputError(
-                f"{file}, line {number}: not a sample of urs as lm-eval saves it ({type(error).__name__}: {error})"
-            ) from error
-        if missing or not isinstance(response, str):
-            raise InputError(f"{file}, line {number}: not a sample of urs: {', '.join(missing) or 'its response'}")
-        found.append(Saved(line, response, _record(line)))
-    if not found:
-        raise InputError(f"{file}: no samples")
+                f"--failed-only: the file was judged by {record['judge']}, not by {settings.judge_name}; scores of two "
+                "judges do not mix"
+            )
+        if settings.judge == "model" and record.get("prompt_sha256") != _prompt_sha256(one, builder, settings):
+            raise InputError(
+                "--failed-only: the file was judged with another judge_prompt, judge_rubric or judge_language; scores "
+                "of two prompts do not mix. Give those of that run, or judge all answers again"
+            )
+        found[place] = one.record
     return found
 
 
-def _record(line: dict[str, Any]) -> str | None:
-    [kept, *_] = line.get("filtered_resps") or [None]
-    try:
-        record = json.loads(kept) if isinstance(kept, str) else None
-    except ValueError:
-        return None  # the answer itself, of a run that did not judge
-    return kept if isinstance(record, dict) and {"scores", "judge", "outcome"} <= set(record) else None
+def _prompt_sha256(saved: Saved, builder: PromptBuilder, settings: JudgeSettings) -> str:
+    doc, rubric = saved.line["doc"], builder.rubric
+    language = rubric.language_code(settings.judge_language or doc["language"])
+    material = {"question": doc["question"], "reference": doc["reference"], "answer": saved.response}
+    return builder.build(rubric.intent_id(doc["intent"]), language, **material).sha256
 
 
-def _judged(saved: Sequence[Saved], settings: JudgeSettings, failed_only: bool) -> list[str]:
-    kept = [one.record if failed_only and one.record and _usable(one.record, settings) else None for one in saved]
-    todo = [place for place, record in enumerate(kept) if record is None]
+def _judged(saved: Sequence[Saved], kept: Mapping[int, str], settings: JudgeSettings) -> list[str]:
+    todo = [place for place in range(len(saved)) if place not in kept]
     answers = [answer_of(saved[place].line["doc"], saved[place].response) for place in todo]
     with tqdm(total=len(answers), desc="Judging") as bar:
         judged = judge_answers(answers, settings, bar.update)
-    fresh = {place: record.to_json() for place, record in zip(todo, judged, strict=True)}
-    return [record if record is not None else fresh[place] for place, record in enumerate(kept)]
+    found = {**kept, **{place: record.to_json() for place, record in zip(todo, judged, strict=True)}}
+    return [found[place] for place in range(len(saved))]
 
 
-def _usable(record: str, settings: JudgeSettings) -> bool:
-    found = json.loads(record)
-    if found["judge"] != settings.judge_name:
-        raise InputError(
-            f"--failed-only: the file was judged by {found['judge']}, not by {settings.judge_name}; scores of two "
-            "judges do not mix"
-        )
-    return found["scores"] is not None
-
-
-def results_of(docs: Sequence[dict[str, Any]], records: Sequence[str], settings: JudgeSettings) -> dict[str, Any]:
+def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """Means with standard errors, under the keys of lm-eval.
 
     Args:
-        docs: The cases.
-        records: What became of their answers.
-        settings: Who judged.
+        metrics: The metrics of each answer, which has those of its own intent and language.
     """
     values: dict[str, list[float]] = defaultdict(list)
-    for doc, record in zip(docs, records, strict=True):
-        for name, value in metrics_of(doc, record, settings).items():
+    for found in metrics:
+        for name, value in found.items():
             values[name].append(value)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name, known in sorted(values.items()):
-        mean = math.fsum(known) / len(known)
-        spread = math.fsum((value - mean) ** 2 for value in known)
-        error = math.sqrt(spread / (len(known) - 1) / len(known)) if len(known) > 1 else "N/A"
-        found |= {f"{name},none": mean, f"{name}_stderr,none": error}
-    return found
+        error = mean_stderr(known) if len(known) > 1 else "N/A"
+        results |= {f"{name},none": math.fsum(known) / len(known), f"{name}_stderr,none": error}
+    return results
 
 
-def _write(
-    file: Path,
-    saved: Sequence[Saved],
-    records: Sequence[str],
-    results: dict[str, Any],
-    settings: JudgeSettings,
-    output: Path | None,
-) -> None:
-    folder = file.parent if output is None else output
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = []
-    for one, record in zip(saved, records, strict=True):
-        metrics = metrics_of(one.line["doc"], record, settings)
-        old = set(one.line.get("metrics", ()))
-        line = {key: value for key, value in one.line.items() if key not in old}
-        lines.append({**line, "filtered_resps": [record], "metrics": list(metrics), **metrics})
-    new = folder / f"{file.stem}_rejudged.jsonl"
-    new.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    judged = {"results": {file.stem: results}, "judge": settings.model_dump(), "n-samples": len(saved)}
-    (folder / f"results_{file.stem}_rejudged.json").write_text(
-        json.dumps(judged, ensure_ascii=False, indent=2), encoding="utf-8"
-    )
-
-
-def _table(name: str, results: dict[str, Any]) -> str:
-    rows = [f"|{name}|Metric|   |Value|   |Stderr|", "|---|---|---|---:|---|---:|"]
-    for key, value in results.items():
-        metric = key.partition(",")[0]
-        if metric.endswith("_stderr"):
-            continue
-        error = results[f"{metric}_stderr,none"]
-        shown = error if isinstance(error, str) else f"{error:.4f}"
-        rows.append(f"||{metric}|{'↑' if higher_is_better(metric) else '↓'}|{value:.4f}|±|{shown}|")
-    return "\n".join(rows)
+def _table(task: str, results: Mapping[str, Any]) -> str:
+    names = [key.partition(",")[0] for key in results]
+    upwards = {name: higher_is_better(name) for name in names if not name.endswith("_stderr")}
+    shown = {"results": {task: results}, "versions": {task: UrsTask.VERSION}, "n-shot": {task: 0}}
+    return str(make_table({**shown, "higher_is_better": {task: upwards}}))

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from platformdirs import user_cache_path
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from urs_inspect.errors import InputError, choices
+from urs_inspect.lmeval_tasks.options import Options, read_options
 
 Provider = Literal["openai", "anthropic"]
 KEYS: Mapping[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Where keys come from: the environment, and nothing else."""
 
-_PREFIXES = ("judge", "samer", "urs_")
+_STARTS = ("judge", "samer", "urs_")
 _CACHE = "judge_replies.sqlite3"
 
 
-class JudgeSettings(BaseModel):
+class JudgeSettings(Options):
     """How answers are judged.
 
     Attributes:
@@ -44,8 +45,6 @@ class JudgeSettings(BaseModel):
         samer_folder: For a server on another machine: a folder with tokenizer and heads.
         urs_dataset: As `dataset` of the task `urs` in inspect-ai.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     judge: Literal["model", "samer"] = "model"
     judge_model: str | None = None
@@ -109,16 +108,7 @@ def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
     Raises:
         InputError: If one is unknown, of the wrong type or out of range, naming it and what is allowed.
     """
-    given = {key: value for key, value in (metadata or {}).items() if key.startswith(_PREFIXES)}
-    known = JudgeSettings.model_fields
-    if unknown := [key for key in given if key not in known]:
-        raise InputError(f"--metadata: unknown '{unknown[0]}'; allowed: {choices(known)}")
-    try:
-        settings = JudgeSettings.model_validate(given)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0])
-        raise InputError(f"--metadata: {name}: {first['msg']}, got {given[name]!r}") from error
+    settings = read_options(JudgeSettings, _STARTS, metadata)
     if settings.judge == "samer" and settings.samer is None:
         raise InputError(
             "--metadata: judge is samer, but samer (folder of a checkpoint, or address of a server) is missing"

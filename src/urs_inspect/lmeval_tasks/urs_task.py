@@ -1,24 +1,21 @@
 """URS as a task class of lm-eval: judges all answers at once, after they are generated."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from logging import getLogger
 from typing import Any
 
-from lm_eval.api.metrics import mean
-from lm_eval.api.task import ConfigurableTask
 from tqdm import tqdm
 
 from urs_inspect.errors import InputError
 from urs_inspect.judging import Answer
 from urs_inspect.lmeval_tasks.judging import Progress, Record, judge_all, judging_of, try_judge
-from urs_inspect.lmeval_tasks.metrics import higher_is_better, mean_of_known, metric_names, metrics_of
+from urs_inspect.lmeval_tasks.measured_task import MeasuredTask
+from urs_inspect.lmeval_tasks.metrics import measures_of, metrics_of
 from urs_inspect.lmeval_tasks.samer_judging import judge_all_with_samer
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key, read_settings
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 
 logger = getLogger(__name__)
-
-_PREDICT_ONLY = "bypass"
 
 
 def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
@@ -52,12 +49,12 @@ def preflight(settings: JudgeSettings) -> None:
     judge_key(settings)
     if settings.judge_preflight and (why := try_judge(settings)):
         raise InputError(
-            f"the judge {settings.judge_name} cannot be had: {why}; nothing was generated. "
-            "(judge_preflight: false does without this call)"
+            f"the judge {settings.judge_name} cannot be had: {why.rstrip('.')}. It was asked for one short "
+            "reply before anything else was begun (judge_preflight: false does without that)"
         )
 
 
-class UrsTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no types
+class UrsTask(MeasuredTask):
     """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4).
 
     Args:
@@ -67,27 +64,20 @@ class UrsTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no types
     VERSION = 1.0
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        given = {key: value for key, value in (config or {}).items() if key != "class"}
-        self._settings = read_settings(given.get("metadata"))
-        self._rubric = judging_of(self._settings).rubric
-        self._complete = False
-        super().__init__(config=given, **kwargs)
+        self._settings = read_settings((config or {}).get("metadata"))
+        self.measures = measures_of(judging_of(self._settings).rubric, self._settings)
+        super().__init__(config=config, **kwargs)
 
-    def build_all_requests(self, *, rank: int = 0, world_size: int = 1, **kwargs: Any) -> None:
+    def build_all_requests(self, *, rank: int = 0, **kwargs: Any) -> None:
         """Prepare what the model is asked; without a judge that can be had nothing is."""
-        # Each process of several must have all metrics, or gathering them fails.
-        self._complete = world_size > 1
-        if rank == 0 and not self._predict_only:
+        if rank == 0 and not self.predict_only:
             preflight(self._settings)
-        # lm-eval's own cache of requests knows nothing of the metadata, and so not which data these are.
-        super().build_all_requests(
-            rank=rank, world_size=world_size, **{**kwargs, "cache_requests": False, "rewrite_requests_cache": False}
-        )
+        super().build_all_requests(rank=rank, **kwargs)
 
     def apply_filters(self) -> Any:
         """Judge the answers of this process, all at once."""
         super().apply_filters()
-        if self._predict_only:
+        if self.predict_only:
             return self._instances
         for key in self._instances[0].filtered_resps if self._instances else ():
             answers = [answer_of(one.doc, one.filtered_resps[key]) for one in self._instances]
@@ -98,30 +88,9 @@ class UrsTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no types
             self._say_failed(records)
         return self._instances
 
-    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+    def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of one answer."""
-        if self._predict_only:
-            return dict(super().process_results(doc, results))
-        found = metrics_of(doc, results[0], self._settings)
-        if not self._complete:
-            return dict(found)
-        return {name: found.get(name) for name in metric_names(self._rubric, self._settings)}
-
-    def aggregation(self) -> dict[str, Callable[..., float]]:
-        """How metrics become one number; for `mean` lm-eval knows the standard error."""
-        if self._predict_only:
-            return dict(super().aggregation())
-        return dict.fromkeys(metric_names(self._rubric, self._settings), mean_of_known if self._complete else mean)
-
-    def higher_is_better(self) -> dict[str, bool]:
-        """Which way is up."""
-        if self._predict_only:
-            return dict(super().higher_is_better())
-        return {name: higher_is_better(name) for name in metric_names(self._rubric, self._settings)}
-
-    @property
-    def _predict_only(self) -> bool:
-        return _PREDICT_ONLY in self._metric_fn_list
+        return metrics_of(doc, results[0], self._settings)
 
     def _judged(self, answers: Sequence[Answer], progress: Progress) -> list[Record]:
         try:
@@ -135,8 +104,9 @@ class UrsTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no types
     def _say_failed(self, records: Sequence[Record]) -> None:
         failed = [record for record in records if record.value is None]
         if failed:
+            why = " ".join(failed[0].explanation.split())[:300].rstrip(".")
             logger.error(
-                f"{len(failed)} of {len(records)} answers have no score, the first because: "
-                f"{failed[0].explanation[:300]} The answers are kept. Judge them later: urs-lm-eval rejudge "
-                f"--failed-only <samples file> --judge-model {self._settings.judge_model}"
+                f"{len(failed)} of {len(records)} answers have no score, the first because: {why}. If samples are "
+                "saved (--log_samples --output_path), judge them later, generating nothing: urs-lm-eval rejudge "
+                "--failed-only <samples file> --metadata <as here>"
             )
