@@ -6,7 +6,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 
 from tests.cli.conftest import Run
-from urs_inspect.tasks import urs
+from urs_inspect.tasks import urs, urs_addition
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,17 @@ def test_different_judges_stand_in_different_tables(run: Run, two_judges: Path) 
     first, second = result.output.split("Judge:")[1:]
     shares = {part.split()[0]: "100%" in part for part in (first, second)}
     assert shares == {"urs_simulation/judge": False, "urs_simulation/strong": True}
+
+
+def test_logs_that_another_command_reads_are_named(run: Run, two_judges: Path, tmp_path: Path) -> None:
+    inspect_eval(
+        urs_addition(lengths="2", per_length=1), model="urs_simulation/strong", log_dir=str(tmp_path), display="none"
+    )
+    alone = run("table", tmp_path)
+    said = "not being of urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition` reads it)."
+    assert alone.exit_code == 1 and said in alone.output.replace("\n", " ")
+    beside = run("table", two_judges, tmp_path)
+    assert beside.exit_code == 0 and said in beside.output.replace("\n", " ")
 
 
 @pytest.mark.parametrize("argument", ["missing.eval", "."])

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+
+from urs_inspect.cli.sections import print_sections
 
 if TYPE_CHECKING:
     from urs_inspect.reports.crossval.report import CrossvalReport
-    from urs_inspect.reports.crossval.tables import TextTable
 
 
 @click.command()
@@ -56,18 +56,4 @@ def print_report(report: "CrossvalReport", console: Console) -> None:
 
     if report.simulated:
         console.print(f"[bold red]{escape(SIMULATION)}[/bold red]", highlight=False)
-    for section in sections_of(report):
-        console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
-        for line in section.lines:
-            console.print(escape(line), highlight=False)
-        for table in section.tables:
-            console.print(_table(table))
-
-
-def _table(found: "TextTable") -> Table:
-    table = Table()
-    for place, heading in enumerate(found.headings):
-        table.add_column(escape(heading), overflow="fold", justify="left" if place < found.names else "right")
-    for row in found.rows:
-        table.add_row(*[escape(cell) for cell in row])
-    return table
+    print_sections(sections_of(report), console)

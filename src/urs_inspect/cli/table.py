@@ -12,6 +12,8 @@ from rich.table import Table
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
     from urs_inspect.rating import MeanInterval
     from urs_inspect.reports import IntentResult
 
@@ -20,20 +22,41 @@ if TYPE_CHECKING:
 @click.argument("logs", nargs=-1, required=True)
 def table(logs: tuple[str, ...]) -> None:
     """Show the results of LOGS (files or directories) by intent, language and criterion."""
-    print_results(read_results(logs), Console())
+    left_out: list[str] = []
+    console = Console()
+    print_results(read_results(logs, left_out), console)
+    for sentence in left_out:
+        console.print(sentence, markup=False, highlight=False)
 
 
-def read_results(logs: Iterable[str]) -> "list[IntentResult]":
+def read_results(logs: Iterable[str], left_out: list[str] | None = None) -> "list[IntentResult]":
     """Read the results of log files and of all logs below directories.
+
+    Args:
+        logs: The names.
+        left_out: Gets a sentence about logs that another command reads, if there are any.
 
     Raises:
         InputError: If there is no log, or none with intent-judged answers.
     """
     from urs_inspect.reports import finished_logs, read_result
+    from urs_inspect.reports.reading_commands import PACKAGE, of_other_tasks, reading_command
 
-    results = [result for log in finished_logs(logs) if (result := read_result(log)) is not None]
+    names = list(logs)
+    results: list[IntentResult] = []
+    others: list[EvalLog] = []
+    for log in finished_logs(names):
+        # Other studies compare over questions that are chosen otherwise; their means would mislead here.
+        if reading_command(log.eval.task) not in ("", reading_command(f"{PACKAGE}urs")):
+            others.append(log)
+        elif (result := read_result(log)) is not None:
+            results.append(result)
+    sentences = [of_other_tasks(others, f"{PACKAGE}urs")] if others else []
     if not results:
-        raise InputError(f"no log that is finished and has answers scored by intent_judge in: {', '.join(logs)}")
+        what = f"no log that is finished and has answers scored by intent_judge in: {', '.join(names)}"
+        raise InputError("\n".join([what, *sentences]))
+    if left_out is not None:
+        left_out += sentences
     return sorted(results, key=lambda result: -result.final.mean if not math.isnan(result.final.mean) else math.inf)
 
 

@@ -43,7 +43,8 @@ URS = PinnedFile(
     url=f"{_RAW}/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
     sha256="6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2",
     licence="no licence file in its repository; the paper says Apache",
-    instead="-T dataset=sample runs the small set that comes with this package",
+    instead='-T dataset=sample (of urs-lm-eval: --metadata \'{"urs_dataset": "sample"}\') runs the small set that '
+    "comes with this package",
 )
 
 MD_EVAL = PinnedFile(

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from logging import getLogger
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlparse
 
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
@@ -23,6 +24,16 @@ def log_files(logs: Iterable[str]) -> list[str]:
             raise InputError(f"no log '{name}'")
         files += [info.name for info in list_eval_logs(name)] if Path(name).is_dir() else [name]
     return files
+
+
+def short_name(file: str) -> str:
+    """Name of a log file without its folder, for what goes to others."""
+    return PurePosixPath(file).name
+
+
+def local_path(file: str) -> str:
+    """Path of a log, which the harness names by an address where it found it in a directory."""
+    return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
 
 
 def read_log(file: str, header_only: bool = False, without: Collection[str] | None = None) -> EvalLog:

@@ -1,7 +1,7 @@
 """A table of the URS paper as a section, to stand below measured results."""
 
-from urs_inspect.reports.crossval.tables import Section, TextTable
 from urs_inspect.reports.published_urs import UrsColumn, load_published_urs
+from urs_inspect.reports.sections import Section, TextTable
 
 NOT_COMPARABLE = "not comparable row by row"
 

@@ -6,7 +6,7 @@ from tests.reports.assistants.logs import BROKEN, EMPTY, NOTHING, SEARCH, write_
 from urs_inspect.reports.assistants.answers import read_assistants
 from urs_inspect.reports.assistants.comparison import compare_assistants
 from urs_inspect.reports.assistants.sections import sections_of
-from urs_inspect.reports.crossval.tables import Section
+from urs_inspect.reports.sections import Section
 
 
 def sections(folder: Path) -> list[Section]:

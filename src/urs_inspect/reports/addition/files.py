@@ -6,10 +6,9 @@ from pathlib import Path
 from urs_inspect.rating import MeanInterval
 from urs_inspect.reports.addition.report import AdditionReport
 from urs_inspect.reports.addition.sections import SIMULATION, sections_of
-from urs_inspect.reports.crossval.tables import Section
 from urs_inspect.reports.output_directory import ReportKind, report_json, write_directory
 from urs_inspect.reports.plain_files import csv_text
-from urs_inspect.reports.section_markdown import sections_markdown
+from urs_inspect.reports.sections import Section, sections_markdown
 
 ADDITION = ReportKind(
     "urs-inspect addition",

@@ -11,11 +11,12 @@ from inspect_ai.scorer import Score
 
 from urs_inspect.errors import InputError
 from urs_inspect.rating.chain_lengths import Trial
+from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import ERROR, NOT_JUDGED, whole_characters
-from urs_inspect.reports.intent.judged_log import short_name, version_number
+from urs_inspect.reports.intent.judged_log import version_number
 from urs_inspect.reports.intent.run_commands import model_settings
+from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.naming import distinct_names
-from urs_inspect.reports.task_logs import read_headers
 from urs_inspect.scorers.addition_metrics import RIGHT, SUMMANDS
 
 TASK = "urs_addition"
@@ -84,7 +85,7 @@ def read_runs(logs: Iterable[str], left_out: list[str]) -> list[AdditionRun]:
         InputError: If a name does not exist or nothing is left; the message says what was left out.
     """
     names = list(logs)
-    runs = [run for log in read_headers(names, TASK, left_out) if (run := _read(log, left_out)) is not None]
+    runs = [run for log in finished_headers(names, left_out, TASK) if (run := _read(log, left_out)) is not None]
     kept = _latest(runs, left_out)
     if not kept:
         what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
@@ -11,11 +11,12 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.errors import InputError
 from urs_inspect.reports.assistants.services import Service, distinct_services, service_of
+from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import ERROR, NO_RESPONSE, Row, whole_characters
-from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log, short_name
+from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log
 from urs_inspect.reports.intent.page.formats import counted
+from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.results import SIMULATED
-from urs_inspect.reports.task_logs import read_headers
 from urs_inspect.rubrics import FINAL
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 
@@ -24,8 +25,6 @@ FACTUAL, TRANSLATION, CHOSEN = "factual", "translation", "chosen"
 """Kinds of cases: those of Table 14, those of Table 15, and others that were chosen by their ids."""
 SCORED, EMPTY, NOTHING, NO_RESULT = "scored", "empty", "found nothing", "search or translation failed"
 """What became of an answer; others say why it could not be judged."""
-
-_JUDGED_TASK = "urs_inspect/urs"
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
         InputError: If a name does not exist or nothing is left; the message says what was left out.
     """
     names, left_out = list(logs), list[str]()
-    headers = read_headers(names, TASK, left_out)
+    headers = finished_headers(names, left_out, TASK)
     kept = _latest([log for header in headers if (log := _read(header, left_out)) is not None], left_out)
     if not kept:
         what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
@@ -85,9 +84,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
 
 
 def _read(header: EvalLog, left_out: list[str]) -> _Log | None:
-    # An answer of an assistant is judged as one of `urs` is; the reader of such logs leaves other tasks out.
-    as_urs = header.model_copy(update={"eval": header.eval.model_copy(update={"task": _JUDGED_TASK})})
-    judged = read_judged_log(as_urs, left_out)
+    judged = read_judged_log(header, left_out, TASK)
     if judged is None:
         return None
     summaries = {(str(one.id), one.epoch): one for one in read_eval_log_sample_summaries(header.location)}
@@ -100,8 +97,7 @@ def _read(header: EvalLog, left_out: list[str]) -> _Log | None:
             f"answers has a score ({_why(judged.rows)})."
         )
         return None
-    whole = replace(judged, log=header)
-    return _Log(whole, service_of(header), _cases(header, list(summaries.values())))
+    return _Log(judged, service_of(header), _cases(header, list(summaries.values())))
 
 
 def _why(rows: Sequence[Row]) -> str:

@@ -18,9 +18,9 @@ from urs_inspect.reports.assistants.report import (
 )
 from urs_inspect.reports.intent.block_report import Bootstrap
 from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
-from urs_inspect.reports.intent.judged_log import short_name
 from urs_inspect.reports.intent.question_table import question_table
 from urs_inspect.reports.intent.statistics import ROUNDS
+from urs_inspect.reports.log_files import short_name
 from urs_inspect.rubrics import FINAL, LOWEST
 
 

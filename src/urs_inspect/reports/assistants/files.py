@@ -5,10 +5,9 @@ from pathlib import Path
 
 from urs_inspect.reports.assistants.report import AssistantReport
 from urs_inspect.reports.assistants.sections import SIMULATION, sections_of
-from urs_inspect.reports.crossval.tables import Section
 from urs_inspect.reports.output_directory import ReportKind, report_json, write_directory
 from urs_inspect.reports.plain_files import csv_text
-from urs_inspect.reports.section_markdown import sections_markdown
+from urs_inspect.reports.sections import Section, sections_markdown
 
 ASSISTANTS = ReportKind(
     "urs-inspect assistants",

@@ -4,7 +4,6 @@ import math
 
 from urs_inspect.reports.assistants.answers import CHOSEN, EMPTY, FACTUAL, NO_RESULT, NOTHING, SCORED, TRANSLATION
 from urs_inspect.reports.assistants.report import AssistantReport, Comparison, ServiceScore
-from urs_inspect.reports.crossval.tables import Section, TextTable
 from urs_inspect.reports.intent.page.formats import (
     NONE,
     counted,
@@ -16,6 +15,7 @@ from urs_inspect.reports.intent.page.formats import (
     signed_text,
 )
 from urs_inspect.reports.published_section import published_section
+from urs_inspect.reports.sections import Section, TextTable
 
 SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing."
 

@@ -7,9 +7,10 @@ from urs_inspect.rating import Estimate
 from urs_inspect.reports.crossval import sentences
 from urs_inspect.reports.crossval.figures import draw_crossval
 from urs_inspect.reports.crossval.report import ALL, CrossvalReport, Preference
-from urs_inspect.reports.crossval.tables import TextTable, sections_of
+from urs_inspect.reports.crossval.tables import sections_of
 from urs_inspect.reports.output_directory import ReportKind, report_json, write_directory
-from urs_inspect.reports.plain_files import csv_text, escaped
+from urs_inspect.reports.plain_files import csv_text
+from urs_inspect.reports.sections import Section, sections_markdown
 
 _FIGURES = ("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg")
 _TABLES = ("means.csv", "rating_bias.csv", "orders.csv", "differences.csv", "self_preference.csv", "crossval.md")
@@ -40,14 +41,10 @@ def write_files(report: CrossvalReport, directory: Path, *, figures: bool = True
 
 def markdown(report: CrossvalReport) -> str:
     """The report to read, names from logs escaped."""
-    parts = ["# Cross-validation", *([f"**{sentences.SIMULATION}**"] if report.simulated else [])]
-    for section in sections_of(report):
-        parts.append(f"{'#' * section.level} {section.title}")
-        if section.lines:
-            parts.append("\n".join(f"- {escaped(line)}" for line in section.lines))
-        parts += [_table(table) for table in section.tables]
-    parts += ["## Logs", "\n".join(f"- {escaped(name)}" for name in report.logs)]
-    return "\n\n".join(parts) + "\n"
+    simulation = (Section("Simulation", 2, (sentences.SIMULATION,)),) if report.simulated else ()
+    return sections_markdown(
+        "Cross-validation", (*simulation, *sections_of(report), Section("Logs", 2, tuple(report.logs)))
+    )
 
 
 def _texts(report: CrossvalReport) -> dict[str, str]:
@@ -123,9 +120,3 @@ def _preferences(report: CrossvalReport) -> _Rows:
 
 def _numbers(found: Estimate) -> tuple[float, float, float, int]:
     return found.value, found.low, found.high, found.n
-
-
-def _table(table: TextTable) -> str:
-    rule = ["---" if place < table.names else "---:" for place in range(len(table.headings))]
-    rows = [[escaped(cell) for cell in row] for row in (table.headings, *table.rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))

@@ -1,7 +1,6 @@
 """Logs -> the report of a cross-validation."""
 
 from collections.abc import Iterable
-from urllib.parse import unquote, urlparse
 
 from inspect_ai.log import EvalLog
 
@@ -11,10 +10,10 @@ from urs_inspect.reports.crossval.grid_logs import TASK, GridTable, join_grids, 
 from urs_inspect.reports.crossval.judged_answers import read_judged_answers
 from urs_inspect.reports.crossval.report import CrossvalReport, JudgedAnswers
 from urs_inspect.reports.crossval.statistics import report_grid
+from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.block_report import Bootstrap
-from urs_inspect.reports.intent.judged_log import short_name
 from urs_inspect.reports.intent.statistics import ROUNDS
-from urs_inspect.reports.log_files import log_files, read_log
+from urs_inspect.reports.log_files import local_path, short_name
 from urs_inspect.reports.results import SIMULATED
 
 
@@ -38,7 +37,7 @@ def read_crossval(
     """
     names, bootstrap = list(logs), Bootstrap(rounds, level, seed)
     left_out: list[str] = []
-    headers = _headers(names, left_out)
+    headers = finished_headers(names, left_out)
     others = [local_path(log.location) for log in headers if log.eval.task != TASK]
     tables = join_grids(_grids([log for log in headers if log.eval.task == TASK], left_out))
     judged = _judged(others, bootstrap, left_out)
@@ -58,28 +57,6 @@ def read_crossval(
         seed=seed,
         command=command,
     )
-
-
-def local_path(file: str) -> str:
-    """Path of a log, which the harness names by an address where it found it in a directory."""
-    return unquote(urlparse(file).path) if file.startswith("file://") else file
-
-
-def _headers(names: list[str], left_out: list[str]) -> list[EvalLog]:
-    """Headers of the finished logs in the order in which they were made."""
-    found = []
-    for file in log_files(names):
-        try:
-            found.append(read_log(file, header_only=True))
-        except InputError as error:
-            left_out.append(f"{short_name(file)} was left out: {error.message}.")
-    finished = {log.eval.task_id: log for log in found if log.status == "success"}
-    for log in found:
-        if log.status != "success":
-            later = finished.get(log.eval.task_id)
-            advice = f"{short_name(later.location)} finished it" if later else "finish it with `inspect eval-retry`"
-            left_out.append(f"{short_name(log.location)} was left out: its status is '{log.status}'; {advice}.")
-    return sorted((log for log in found if log.status == "success"), key=lambda log: (log.eval.created, log.location))
 
 
 def _grids(logs: list[EvalLog], left_out: list[str]) -> list[GridTable]:

@@ -1,7 +1,6 @@
 """A cross-validation as sections of lines and tables of text, for the terminal and for Markdown alike."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from urs_inspect.rating import Estimate
 from urs_inspect.reports.crossval import sentences
@@ -15,38 +14,7 @@ from urs_inspect.reports.intent.page.formats import (
     signed_interval,
     signed_text,
 )
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """A table of text.
-
-    Attributes:
-        headings: Headings of the columns.
-        rows: The rows.
-        names: How many columns, from the left, hold names and not numbers.
-    """
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    names: int
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a report.
-
-    Attributes:
-        title: Its title.
-        level: 2 for a part, 3 for a part of a part.
-        lines: What is said first.
-        tables: The tables.
-    """
-
-    title: str
-    level: int
-    lines: tuple[str, ...] = ()
-    tables: tuple[TextTable, ...] = ()
+from urs_inspect.reports.sections import Section, TextTable
 
 
 def sections_of(report: CrossvalReport) -> list[Section]:

@@ -1,21 +1,20 @@
 """Logs -> one table of answers, a row for each log, question and epoch."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlparse
+from pathlib import PurePosixPath
 
 import pandas as pd
-from inspect_ai.log import EvalLog
 
 from urs_inspect.errors import InputError
+from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import whole_characters
-from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log, short_name
+from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log
 from urs_inspect.reports.intent.report import Run
 from urs_inspect.reports.intent.run_commands import run_command
-from urs_inspect.reports.log_files import log_files, read_log
+from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.naming import distinct_names
 from urs_inspect.reports.results import prompts_digest
 
@@ -60,7 +59,7 @@ def read_answers(logs: Iterable[str]) -> Answers:
     """
     names = list(logs)
     left_out: list[str] = []
-    finished = sorted(_finished(names, left_out), key=lambda log: (log.eval.created, log.stats.completed_at))
+    finished = finished_headers(names, left_out)
     judged = [read for log in finished if (read := read_judged_log(log, left_out)) is not None]
     kept = _latest(judged, left_out)
     if not kept:
@@ -73,42 +72,6 @@ def read_answers(logs: Iterable[str]) -> Answers:
         runs=tuple(_run(*pair) for pair in zip(kept, models, strict=True)),
         left_out=tuple(left_out),
     )
-
-
-def _finished(names: Iterable[str], left_out: list[str]) -> Iterator[EvalLog]:
-    """Headers of the finished logs, each file once."""
-    logs: dict[str, EvalLog] = {}
-    for name in names:
-        files = [_path(file) for file in log_files([name])]
-        if not files:
-            left_out.append(f"{name} has no logs.")
-        for file in files:
-            try:
-                logs.setdefault(file, read_log(file, header_only=True))
-            except InputError as error:
-                # The page goes to others, whom the folders of this machine do not concern.
-                short = short_name(file)
-                left_out.append(f"{short} was left out: {error.message.replace(file, short)}.")
-    done = {log.eval.task_id: file for file, log in logs.items() if log.eval.task_id and log.status == "success"}
-    for file, log in logs.items():
-        if log.status == "success":
-            yield log
-        else:
-            later = done.get(log.eval.task_id)
-            advice = f"{short_name(later)} finished it" if later else "finish it with `inspect eval-retry`"
-            left_out.append(
-                f"{short_name(file)} of {log.eval.model} was left out: its status is '{log.status}', "
-                f"{_progress(log)}; {advice}."
-            )
-
-
-def _path(file: str) -> str:
-    return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
-
-
-def _progress(log: EvalLog) -> str:
-    wanted = (log.eval.dataset.samples or 0) * (log.eval.config.epochs or 1)
-    return f"{log.results.completed_samples if log.results else 0} of {wanted} samples are counted in it"
 
 
 def _latest(logs: Sequence[JudgedLog], left_out: list[str]) -> list[JudgedLog]:

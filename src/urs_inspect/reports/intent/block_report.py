@@ -24,11 +24,11 @@ from urs_inspect.rating.mean_columns import Reweight
 from urs_inspect.reports.intent import model_facts
 from urs_inspect.reports.intent.answer_rows import CRITERION
 from urs_inspect.reports.intent.blocks import BlockAnswers
-from urs_inspect.reports.intent.judged_log import short_name
 from urs_inspect.reports.intent.question_table import ALL, Columns, QuestionTable, columns_of, question_table
 from urs_inspect.reports.intent.report import Block, ModelReport, PairedDifference, Traffic
 from urs_inspect.reports.intent.titles import criteria_in_order, titles_of
 from urs_inspect.reports.intent.traffic import TrafficMix
+from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL, Rubric
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, read_eval_log_sample_summaries
@@ -11,11 +10,11 @@ from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, read_eval_log
 from urs_inspect.errors import InputError
 from urs_inspect.reports.intent.answer_rows import Row, answer_row, needs_whole
 from urs_inspect.reports.intent.run_commands import model_settings
-from urs_inspect.reports.log_files import read_log
+from urs_inspect.reports.log_files import read_log, short_name
+from urs_inspect.reports.reading_commands import PACKAGE, reading_command
 from urs_inspect.reports.results import judgements
 
 _TASK = "urs"
-_PACKAGE = "urs_inspect/"
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -67,19 +66,22 @@ class JudgedLog:
         )
 
 
-def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
+def read_judged_log(log: EvalLog, left_out: list[str], task: str = _TASK) -> JudgedLog | None:
     """Read the answers of a log.
 
     Args:
         log: Header of a finished log.
         left_out: Gets a sentence about what is left out, with counts.
+        task: The task of this package whose logs are wanted; logs of tasks of others are as well.
 
     Returns:
         The answers; None if the log has none that `intent_judge` scored, or is of another task of this package.
     """
     name, spec = short_name(log.location), log.eval
-    if spec.task.startswith(_PACKAGE) and spec.task != _PACKAGE + _TASK:
-        left_out.append(f"{name} was left out: it is of the task {spec.task}, not of {_PACKAGE}{_TASK}.")
+    if spec.task.startswith(PACKAGE) and spec.task != PACKAGE + task:
+        command = reading_command(spec.task)
+        reads = f"; `{command}` reads it" if command else ""
+        left_out.append(f"{name} was left out: it is of the task {spec.task}, not of {PACKAGE}{task}{reads}.")
         return None
     try:
         summaries = read_eval_log_sample_summaries(log.location)
@@ -104,11 +106,6 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
         references=_references(spec.metadata or {}),
         questions=frozenset(row["question"] for row in kept),
     )
-
-
-def short_name(file: str) -> str:
-    """Name of a log file without its folder."""
-    return PurePosixPath(file).name
 
 
 def version_number(version: str) -> str:
