@@ -1,6 +1,7 @@
 """`urs-inspect agreement`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,19 @@ def test_names_are_shown_to_the_letter(run: Run, tmp_path: Path) -> None:
     human = tmp_path / "r.csv"
     human.write_text("id,rating\nleisure1,3\nleisure2,4\n", encoding="utf-8")
     assert "[bold]p/a[/bold]" in run("agreement", log, "--human", human, "--rounds", 9).output
+
+
+@pytest.mark.parametrize("columns", ["80", "160"])
+def test_nothing_is_cut(
+    run: Run, logs: Path, human: Path, satisfaction: Path, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    output = run("agreement", logs, "--human", human, "--satisfaction", satisfaction, "--rounds", 50).output
+    assert "…" not in output
+    for words in ("Text Assistant", "score less rating", "Kendall", "satisfaction", "without noise"):
+        assert words in output
+    # Spearman of "all", with its interval in one piece.
+    assert re.search(r"\(0\.\d\d to [01]\.\d\d\)", output)
 
 
 @pytest.mark.parametrize(

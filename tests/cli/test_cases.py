@@ -1,5 +1,6 @@
 """`urs-inspect cases import` and `datasheet`, from a survey to a run."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
         "cases", "import", survey, "-o", out, "--report", report, "--datasheet", sheet, "--attention", "check=blue"
     )
     assert done.exit_code == 0, done.output
-    for words in ("8 rows", "dropped: personal data", "3 cases are in", "3 of them have no reference answer"):
+    for words in ("8 rows", "dropped: personal data", "3 cases are in", "Without a reference answer: 3;"):
         assert words in done.output
     cases = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [(case["question"], case["user_intent"], case["language"]) for case in cases] == [
@@ -66,7 +67,7 @@ def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
         "| Leisure | English | Which \\| film is \\<b\\>best\\</b\\>? |",
         "| English | ChatGPT | 1 |",
         "| GB | 1 | 0 | 1 |",
-        "2 countries; 1 cases name none.",
+        "2 countries; 1 case names none.",
         "| all | 5 |",
         "62.5% of 8 rows",
     ):
@@ -74,6 +75,51 @@ def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
     assert run("cases", "datasheet", out, "--report", report).output.strip() == text.strip()
     mapped = run("cases", "import", survey, "-o", tmp_path / "more.jsonl", "--columns", labels, "--keep-flagged")
     assert "dropped: unknown intent" not in mapped.output and "kept with personal data" in mapped.output
+
+
+LABELS = {
+    "Solve Problem": ("ambiguous intent", "'Solve Problem' could be api or solve_professional_problem; name one"),
+    "solve-problem": ("ambiguous intent", "'solve-problem' could be api or solve_professional_problem"),
+    "Solve Problems": ("unknown intent", "(did you mean api or solve_professional_problem?)"),
+    "Factual": ("unknown intent", "unknown intent 'Factual'; allowed: factual_qa, "),
+    "Leisur": ("unknown intent", "leisure (did you mean leisure?)"),
+    "休闲": ("unknown intent", "(did you mean leisure?)"),
+    "Sport": ("unknown intent", "seek_creativity, leisure\n"),
+}
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_labels_that_mean_nothing_or_too_much(label: str, tmp_path: Path, run: Run) -> None:
+    survey, report = tmp_path / "survey.csv", tmp_path / "report.csv"
+    survey.write_text(f"conversation,intent\nWhich film?,Leisure\nWhich song?,{label}\n", encoding="utf-8")
+    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--report", report)
+    reason, words = LABELS[label]
+    assert f"dropped: {reason}" in done.output
+    assert "--columns FILE.yaml can say what a label means" in done.output
+    [row] = csv.DictReader(report.open(encoding="utf-8"))
+    assert row["reason"] == reason
+    assert words in row["detail"] + "\n"
+    assert run("cases", "datasheet", tmp_path / "x.jsonl", "--report", report).exit_code == 0
+
+
+def test_a_label_can_be_given_a_meaning(tmp_path: Path, run: Run) -> None:
+    survey, labels = tmp_path / "survey.csv", tmp_path / "labels.yaml"
+    survey.write_text("conversation,intent\nWhich song?,Solve Problem\n", encoding="utf-8")
+    labels.write_text("intents: {Solve Problem: api}\n", encoding="utf-8")
+    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--columns", labels)
+    assert done.exit_code == 0
+    assert json.loads((tmp_path / "x.jsonl").read_text(encoding="utf-8"))["user_intent"] == "api"
+
+
+def test_one_case_is_one_case(tmp_path: Path, run: Run) -> None:
+    survey, sheet = tmp_path / "survey.csv", tmp_path / "sheet.md"
+    survey.write_text("conversation,intent,country,service\nWhich film?,Leisure,CN,X\n", encoding="utf-8")
+    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--datasheet", sheet)
+    said = done.output + sheet.read_text(encoding="utf-8")
+    for words in ("1 row of", "1 case is in", "1 case; sha256", "1 service in all", "1 country; 0 cases name none"):
+        assert words in said
+    for words in ("1 cases", "1 rows", "1 services", "1 countries"):
+        assert words not in said
 
 
 def test_own_cases_get_references_and_are_run(survey: Path, tmp_path: Path, run: Run) -> None:
@@ -115,6 +161,24 @@ def test_bad_arguments(
     done = run("cases", "import", survey, *arguments)
     assert done.exit_code != 0 and words in done.output
     assert not (survey.parent / "x.jsonl").exists()
+
+
+def test_labels_are_counted(tmp_path: Path, run: Run) -> None:
+    survey = tmp_path / "survey.csv"
+    labels = ["Sport"] * 3 + ["Solve Problem"] * 2 + [f"label {n}" for n in range(5)]
+    lines = [f"Question number {n}?,{label}" for n, label in enumerate([*labels, "API"])]
+    survey.write_text("conversation,intent\n" + "\n".join(lines), encoding="utf-8")
+    said = run("cases", "import", survey, "-o", tmp_path / "x.jsonl").output
+    assert "3 rows: unknown intent 'Sport'; allowed: " in said
+    assert "2 rows: 'Solve Problem' could be api or solve_professional_problem" in said
+    assert "2 more labels; --columns" in said
+
+
+@pytest.mark.parametrize(("name", "text"), [("s.csv", "conversation,intent\n"), ("s.jsonl", "\n")])
+def test_a_survey_without_rows(name: str, text: str, tmp_path: Path, run: Run) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    done = run("cases", "import", tmp_path / name, "-o", tmp_path / "x.jsonl")
+    assert done.exit_code == 1 and f"{tmp_path / name}: no rows\n" in done.output
 
 
 def test_when_nothing_is_left(survey: Path, tmp_path: Path, run: Run) -> None:

@@ -1,5 +1,7 @@
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -7,6 +9,7 @@ from inspect_ai import eval as inspect_eval
 
 from urs_inspect.cli import main
 from urs_inspect.tasks import urs
+from urs_inspect.tasks.urs_crossval import urs_crossval
 
 URS = ["estimate", "urs", "-T", "dataset=sample"]
 
@@ -63,10 +66,94 @@ def test_beside_what_it_really_took(tmp_path: Path) -> None:
     assert "What it took" in said
 
 
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Logs of two models with answers to all cases of the sample."""
+    place = str(tmp_path_factory.mktemp("answers"))
+    models, judge = ["urs_simulation/weak", "urs_simulation/quality-7"], "urs_simulation/judge"
+    logs = inspect_eval(
+        urs(dataset="sample"), model=models, model_roles={"grader": judge}, log_dir=place, display="none"
+    )
+    assert {log.status for log in logs} == {"success"}
+    return place
+
+
+def crossval(answers: str) -> list[str]:
+    grid = ["-T", "dataset=sample", "-T", f"answers={answers}", "-T", "references=dataset", "-T", "cases=6"]
+    return ["estimate", "urs_crossval", *grid, "-T", "folds=2"]
+
+
+def json_of(output: str) -> Any:
+    """What is printed; a run of the harness in the same process has the task's own warnings go before it."""
+    return json.loads(output[output.index("{\n") :])
+
+
+def test_a_cross_validation_is_counted_by_its_cells(answers: str) -> None:
+    judges = ["--model-role", "grader=[urs_simulation/judge, urs_simulation/quality-9]"]
+    done = CliRunner().invoke(main, [*crossval(answers), *judges, "--model", "none", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json_of(done.stdout)
+    assert found["samples"] == 6 * 2 * 2
+    assert [(one["role"], one["model"], one["calls"]["low"]) for one in found["roles"]] == [
+        ("grader", "urs_simulation/judge", 12),
+        ("grader", "urs_simulation/quality-9", 12),
+    ]
+    words = [*crossval(answers), *judges, "-T", "evaluators=urs_simulation/judge", "--limit", "5", "--json"]
+    [only] = json_of(CliRunner().invoke(main, words).stdout)["roles"]
+    assert (only["model"], only["calls"]["low"]) == ("urs_simulation/judge", 5)
+
+
+def test_a_cross_validation_beside_what_it_took(answers: str, tmp_path: Path) -> None:
+    judges = ["urs_simulation/judge", "urs_simulation/quality-9"]
+    task = urs_crossval(
+        answers=answers, references="dataset", dataset="sample", cases=6, folds=2, evaluators=judges[:1]
+    )
+    roles = {"grader": judges}
+    inspect_eval(task, model="none/none", model_roles=roles, log_dir=str(tmp_path), display="none")
+    said = run(
+        *crossval(answers),
+        *("--model-role", f"grader=[{', '.join(judges)}]", "--from", answers, "--against", str(tmp_path)),
+    )
+    took = said.partition("What it took")[2]
+    assert "12 of 12" in took and "urs_simulation/quality-9" not in took
+    shares = [int(share) for share in re.findall(r"\((\d+)%\)", took)]
+    assert len(shares) == 2 and all(50 <= share <= 150 for share in shares)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["estimate", "gpqa", "--model", "m"], "no estimate for the task 'gpqa'; allowed: urs, md_eval"),
+        (["--model-role", "grader=p/j", "--model", "p/m"], "--model: urs_crossval judges answers that exist"),
+        ([], "--model-role: name the evaluators"),
+        (["--model-role", "grader=[p/j, p/j]"], "--model-role: p/j is there twice"),
+        (["--model-role", "grader=p/j", "-T", "evaluators=p/k"], "-T evaluators: p/k has no role grader; allowed: p/j"),
+        (["--model-role", "grader=p/j", "-T", "models=p/x"], "models: no answers of p/x"),
+        (["--model-role", "grader=p/j", "-T", "nope=1"], "nope"),
+    ],
+)
+def test_a_cross_validation_that_cannot_be(answers: str, words: list[str], said: str) -> None:
+    done = CliRunner().invoke(main, [*crossval(answers), *words])
+    assert done.exit_code == 1, done.output
+    assert said in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_numbers_that_are_given_come_before_measured_ones(answers: str) -> None:
+    words = [*URS, "--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge", "--from", answers]
+    found = json.loads(run(*words, "--answer-tokens", "1000", "--json"))
+    assert found["roles"][0]["output_tokens"]["expected"] == 42_000
+    assert not any("Answers of" in sentence for sentence in found["assumptions"])
+    assert any("Replies of urs_simulation/judge are taken" in sentence for sentence in found["assumptions"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["estimate", "urs"], "--model: name the model under test"),
+        (["estimate", "urs", "--model", "none"], "--model: name the model under test"),
+        ([*URS, "--model", "m", "-T", "seed=[1"], "-T: cannot read 'seed=[1'"),
+        (["estimate", "md_eval", "--model", "m", "--from", "x"], "--from: logs of urs say nothing about replies"),
+        (["estimate", "gpqa", "--model", "m"], "no estimate for the task 'gpqa'; allowed: urs, urs_crossval, md_eval"),
         ([*URS, "--model", "m", "-T", "nope=1"], "nope"),
         ([*URS, "--model", "m", "-T", "nope"], "expected name=value"),
         ([*URS, "--model", "m", "--model-role", "judge=x"], "expected grader=<model>, got 'judge=x'"),

@@ -1,4 +1,4 @@
-"""What reports write holds nothing that is not a number, and nothing that Markdown would read as its own."""
+"""What reports write holds nothing that is not a number."""
 
 import csv
 import io
@@ -6,10 +6,8 @@ import json
 import math
 from pathlib import Path
 
-import pytest
-
 from urs_inspect.rating import Estimate
-from urs_inspect.reports.plain_files import csv_text, escaped, has_format, plain
+from urs_inspect.reports.plain_files import csv_text, has_format, plain
 
 
 def test_a_number_that_is_not_known_is_an_empty_cell() -> None:
@@ -32,19 +30,6 @@ def test_json_holds_dataclasses_and_no_nan() -> None:
         },
         "a/b": [1, None],
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a|b", r"a\|b"),
-        ("*x* _y_ `z`", r"\*x\* \_y\_ \`z\`"),
-        ("[a](b) <c> #d", r"\[a\](b) \<c\> \#d"),
-        ("a\n\n# b", r"a \# b"),
-    ],
-)
-def test_markdown_is_taken_to_the_letter(text: str, shown: str) -> None:
-    assert escaped(text) == shown
 
 
 def test_a_report_is_known_by_its_format(tmp_path: Path) -> None:

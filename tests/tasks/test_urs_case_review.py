@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.model import ChatMessage
 
 from tests.cli.conftest import Run
@@ -69,7 +69,9 @@ def test_reviews_and_their_report(cases: Path, tmp_path: Path) -> None:
     assert {case: value["intent_agrees"] for case, value in values.items()} == {"a": 1, "b": 1, "c": 0, "d": 1}  # type: ignore[index, call-overload]
     answers = {str(sample.id): (sample.scores or {})["case_review"].answer for sample in samples_of(log)}
     assert answers == {"a": "passed", "b": "not self contained, harmful", "c": "not plausible intent", "d": "passed"}
-    found = metric_values(log, "case_review") | metric_values(log, "passed")
+    found = metric_values(log, "case_review")
+    assert log.results is not None and log.results.headline is not None
+    assert (log.results.headline.scorer, log.results.headline.metric) == ("case_review", "passed")
     # User: Leisure, Leisure, Factual QA, Solve Problem; judge: Leisure three times, Solve Problem. p_o = 3/4,
     # p_e = (2 * 3 + 0 + 1) / 16 = 7/16; (12/16 - 7/16) / (9/16) = 5/9.
     assert found["intent kappa"] == pytest.approx(5 / 9)
@@ -78,6 +80,15 @@ def test_reviews_and_their_report(cases: Path, tmp_path: Path) -> None:
     assert found["passed language=en"] == pytest.approx(2 / 3)
     assert found["passed language=zh"] == 0
     assert found["passed ci_lower"] < 0.5 < found["passed ci_upper"]
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_a_run_warns_of_nothing(cases: Path, tmp_path: Path, epochs: int, capfd: pytest.CaptureFixture[str]) -> None:
+    task = urs_case_review(dataset=str(cases))
+    log = run(task, tmp_path / "logs", model=None, grader=Script(by_question).model(), epochs=epochs)
+    assert log.status == "success"
+    assert metric_values(log, "case_review")["passed"] == 0.5
+    assert "WARNING" not in "".join(capfd.readouterr())
 
 
 def test_the_judge_is_asked_in_the_language_of_the_case_and_not_told_the_intent(cases: Path, tmp_path: Path) -> None:
@@ -110,7 +121,9 @@ def test_failures_are_counted_and_never_a_verdict(cases: Path, tmp_path: Path) -
 
 def test_a_reply_that_was_cut_off_is_not_read(cases: Path, tmp_path: Path) -> None:
     log = reviewed(cases, tmp_path, Script(lambda _: output(record(), "max_tokens")))
-    assert metric_values(log, "case_review") == {"cases": 4, "reviewed": 0, "failures truncated": 4}
+    found = metric_values(log, "case_review")
+    assert math.isnan(found.pop("passed"))
+    assert found == {"cases": 4, "reviewed": 0, "failures truncated": 4}
 
 
 def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, command: Run) -> None:
@@ -118,7 +131,7 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
     kept, report = tmp_path / "kept.jsonl", tmp_path / "others.csv"
     done = command("cases", "review", log.location, "-o", kept, "--report", report)
     assert done.exit_code == 0, done.output
-    assert "2 of 4 reviewed cases passed" in done.output and "mockllm/judge" in done.output
+    assert "2 of 4 reviewed cases passed; they are in" in done.output and "mockllm/judge" in done.output
     assert "not self contained, harmful" in done.output and "not plausible intent" in done.output
     assert [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] == [CASES[0], CASES[3]]
     assert report.read_text(encoding="utf-8").splitlines() == [
@@ -131,6 +144,17 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
 
 def order(log: EvalLog, case: str) -> int:
     return [str(sample.id) for sample in samples_of(log)].index(case)
+
+
+def test_a_run_that_was_broken_off_gives_what_it_reached(cases: Path, tmp_path: Path, command: Run) -> None:
+    log = reviewed(cases, tmp_path)
+    log.status, log.samples = "started", [sample for sample in samples_of(log) if str(sample.id) in "ab"]
+    write_eval_log(log, tmp_path / "broken.eval")
+    done = command("cases", "review", tmp_path / "broken.eval", "-o", tmp_path / "k.jsonl")
+    assert "The status of the run is 'started': cases that it did not reach are not written." in done.output
+    assert "1 of 2 reviewed cases passed" in done.output
+    assert "Of the data, 2 cases without a review: not written." in done.output
+    assert [json.loads(line)["id"] for line in (tmp_path / "k.jsonl").read_text(encoding="utf-8").splitlines()] == ["a"]
 
 
 def test_data_that_changed_or_moved(cases: Path, tmp_path: Path, command: Run) -> None:
@@ -151,6 +175,8 @@ def test_nothing_passed_or_no_such_log(cases: Path, tmp_path: Path, command: Run
     assert done.exit_code == 1 and "no case of" in done.output
     done = command("cases", "review", tmp_path / "none.eval", "-o", tmp_path / "k.jsonl")
     assert done.exit_code == 1 and "no log" in done.output
+    done = command("cases", "review", tmp_path / "logs", "-o", tmp_path / "k.jsonl")
+    assert done.exit_code == 1 and "is a directory; name one log of urs_inspect/urs_case_review" in done.output
     assert not (tmp_path / "k.jsonl").exists()
 
 

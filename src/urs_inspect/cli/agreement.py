@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect.cli.cells import table_of
+from urs_inspect.cli.interval_tables import print_intervals
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,19 +63,20 @@ def agreement(
     or models that are not in the logs are left out and counted; a rating outside the scale is an
     error.
     """
-    from urs_inspect.reports.agreement.files import agreement_dict, check_directory, write_files
+    from urs_inspect.reports.agreement.files import AGREEMENT, agreement_dict, write_files
     from urs_inspect.reports.agreement.rating_files import read_human_ratings
     from urs_inspect.reports.agreement.resampling import Resampling
     from urs_inspect.reports.agreement.satisfaction_files import read_satisfaction
     from urs_inspect.reports.agreement.statistics import agreement_of
     from urs_inspect.reports.agreement.vote_sources import read_vote_ranking
     from urs_inspect.reports.intent.answers import read_answers
+    from urs_inspect.reports.output_directory import check_directory
     from urs_inspect.rubrics import load_rubric
 
     if not (human or satisfaction or votes):
         raise InputError("nothing to compare with; give at least one of --human, --satisfaction, --votes")
     if output is not None:
-        check_directory(output)
+        check_directory(output, AGREEMENT)
     resampling = Resampling(rounds=rounds, seed=seed)
     # What people said is small and read first, so that its faults cost no waiting for the logs.
     ratings = read_human_ratings(human, _scale(human_scale, "human-scale")) if human else None
@@ -135,11 +136,7 @@ def _print_block(block: "AgreementBlock", console: Console) -> None:
     _print(console, block.notes)
     for section in sections_of(block):
         for place, found in enumerate(section.tables):
-            name, *numbers = found.headings
-            table = table_of("" if place else section.title, [name], numbers)
-            for first, *cells in found.rows:
-                table.add_row(escape(first), *cells)
-            console.print(table)
+            print_intervals("" if place else section.title, found.headings, found.rows, console)
         _print(console, section.lines)
 
 

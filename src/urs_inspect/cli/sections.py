@@ -9,7 +9,7 @@ from rich.markup import escape
 from urs_inspect.cli.cells import print_table, table_of
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.crossval.tables import Section
+    from urs_inspect.reports.sections import Section
 
 
 def print_sections(sections: "Iterable[Section]", console: Console) -> None:

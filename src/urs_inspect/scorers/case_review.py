@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from inspect_ai.model import Model
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.errors import InputError
@@ -21,7 +21,8 @@ CRITERIA = (*FLAGS, "plausible_intent")
 """What a case passes by; each is reported as it is, so that `personal_data` and `harmful` are bad."""
 
 
-@scorer(metrics=[{"passed": [mean()]}, case_review_report()])
+# One metric that is not reduced: reducing epochs would warn of every text in every value.
+@scorer(metrics=[case_review_report()])
 def case_review(
     rubric: str | None = None,
     judge_language: str | None = None,

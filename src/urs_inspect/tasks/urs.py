@@ -1,6 +1,5 @@
 """URS: does a model serve the people who come with this kind of need, in their language?"""
 
-
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Scorer

@@ -2,6 +2,7 @@
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
+from inspect_ai.log import HeadlineMetric
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesSort, ViewerConfig
 
 from urs_inspect.rubrics import load_rubric
@@ -70,7 +71,7 @@ def urs_case_review(
         solver=recorded_answer(),
         scorer=scorer,
         version=URS_CASE_REVIEW_VERSION,
-        headline_metric="case_review.passed",
+        headline_metric=HeadlineMetric(scorer=_SCORER, metric="passed"),
         display_name="URS case review",
         metadata=data_facts(data, loaded),
         viewer=_viewer(),

@@ -9,7 +9,6 @@ from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports import read_pool
 from urs_inspect.reports.crossval.report import DATASET
-from urs_inspect.reports.intent.page.formats import counted
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge
 from urs_inspect.solvers.recorded_answer import recorded_answer
@@ -19,6 +18,7 @@ from urs_inspect.tasks.crossval_grid import Grid, digest, draw, read_models, rea
 from urs_inspect.tasks.crossval_viewer import crossval_viewer
 from urs_inspect.tasks.urs import data_facts
 from urs_inspect.tasks.urs_cases import choose_cases
+from urs_inspect.texts import counted
 
 logger = getLogger(__name__)
 

@@ -174,6 +174,7 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
         ("- x", "must hold a mapping with the keys columns, intents, languages"),
         ("rows: {}", "unknown key 'rows'; allowed: columns, intents, languages"),
         ("columns: {asked: x}", "columns: unknown key 'asked'; allowed: conversation, intent, user"),
+        ("columns: {Conversaton: x}", "language, id, reference (did you mean conversation?)"),
         ("columns: [x]", "columns: must be a mapping of names to texts"),
         ("intents: {x: 3}", "intents: must be a mapping of names to texts"),
         ("columns: {", "cannot read"),
@@ -206,6 +207,25 @@ def test_missing_columns_and_files(tmp_path: Path) -> None:
         read_survey(tmp_path / "s.xlsx", vocabulary())
 
 
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("Conversation,intent", "Conversation, intent (did you mean 'Conversation'?); a file for --columns can say"),
+        ("conversation,Your intent", "has: conversation, Your intent (did you mean 'Your intent'?); a file"),
+        ("conversation,goal", "has: conversation, goal; a file for --columns can say what it is called"),
+        ("conversation;intent", "(its cells seem to be separated by semicolons: save it with commas)"),
+        ("conversation\tintent", "(its cells seem to be separated by tabs: save it with commas)"),
+        ("conversation,intent,Chek", "column 'check' is missing; the header has: conversation, intent, Chek (did you"),
+    ],
+)  # fmt: skip
+def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text(f"{header}\nx,y,z\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_survey(path, vocabulary(), Choices(attention={"check": "1"} if "Chek" in header else {}))
+    assert hint in str(caught.value)
+
+
 def test_rows_with_more_cells_than_the_header(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text('conversation,intent\n"Which\nfilm?",Leisure\nWhich, film?,Leisure\n', encoding="utf-8")
@@ -225,6 +245,20 @@ def test_the_cases_are_data_for_the_tasks(survey, tmp_path: Path) -> None:
     ]
     with pytest.raises(FileExistsError):
         write_cases(out, found.cases)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (4, 4), ("4", 4), (" 4.5 ", 4.5), ("-1", -1), (0, 0), (3.0, 3), ("4 of 5", "4 of 5"), ("4,5", "4,5"),
+        ("nan", "nan"), ("1e3", "1e3"), ("٤", "٤"), ("very", "very"), ("9" * 30, "9" * 30), ("", None), (None, None),
+    ],
+)  # fmt: skip
+def test_satisfaction_is_a_number_where_it_is_one(survey, tmp_path: Path, given: object, written: object) -> None:
+    out = tmp_path / "out.jsonl"
+    write_cases(out, survey({"satisfaction": given}, options=Choices(keep_flagged=True)).cases)
+    found = json.loads(out.read_text(encoding="utf-8")).get("satisfaction")
+    assert (found, type(found)) == (written, type(written))
 
 
 def test_the_report_reads_back(survey, tmp_path: Path) -> None:

@@ -135,13 +135,35 @@ def test_epochs() -> None:
     assert whole.all == mean.all
     second = agreed(twice, ratings(("a1", "m", 1, "", 2), ("a2", "m", 3, "", 1), ("b1", "m", 5)))
     assert second.all.difference.value == pytest.approx(((6 - 1) + (4 - 5.5) + (9 - 10)) / 3)
+    assert whole.notes == (
+        "2 ratings of r.csv without an epoch, about questions that were answered several times: held against the mean "
+        "score over epochs.",
+    )
+    assert second.notes == ()
     lost = agreed(twice, ratings(("a1", "m", 1), ("b1", "m", 5), ("b1", "m", 5, "", 2)))
     assert "'b1' of m, epoch 2 (line 4)" in lost.notes[0]
+
+
+def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
+    two = agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3))).all
+    for found in (two.correlations.pearson, two.correlations.spearman, two.correlations.kendall):
+        assert all(map(math.isnan, (found.value, found.low, found.high)))
+    assert two.difference.value == pytest.approx(((2 - 1) + (4 - 5.5)) / 2)
+    finals = {f"a{n}": float(1 + (3 * n) % 7) for n in range(6)}
+    given = [(question, "m", 1 + n % 5) for n, question in enumerate(finals)]
+    five, six = (agreed(answers(rows("m", finals)), ratings(*given[:n])).all for n in (5, 6))
+    for one, other in zip(
+        (five.correlations.pearson, five.alpha, five.difference),
+        (six.correlations.pearson, six.alpha, six.difference),
+        strict=True,
+    ):
+        assert not math.isnan(one.value) and math.isnan(one.low) and math.isnan(one.high)
+        assert other.low <= other.value <= other.high
 
 
 def test_one_answer_is_too_few() -> None:
     found = level(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("zz", "m", 2)))
     assert found == (
-        "No agreement on single answers: 1 were both rated and scored. 1 rating of r.csv about a question or epoch "
+        "No agreement on single answers: 1 was both rated and scored. 1 rating of r.csv about a question or epoch "
         "without an answer, left out: 'zz' of m (line 3)."
     )

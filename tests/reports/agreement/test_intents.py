@@ -46,7 +46,10 @@ def test_values_worked_out_by_hand() -> None:
         ("Leisure", 4, 2),
     ]
     assert [(p.questions, p.people) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
-    assert found.notes == ("Intents without satisfaction were left out: Solve Problem.",)
+    assert found.notes == (
+        "Intents without satisfaction were left out: Solve Problem.",
+        "Fewer than 6 questions or people on Factual QA, Leisure, Text Assistant: the interval may be too narrow.",
+    )
     assert all(math.isnan(bound) for bound in found.correlation.over_points)  # three points have no such interval
     assert not found.people_resampled
 
@@ -107,6 +110,47 @@ def test_people_that_are_resampled_widen_the_interval() -> None:
     assert widths[1] > 3 * widths[0]
 
 
+def people(*told: tuple[str, int, float]) -> Satisfaction:
+    """Satisfaction of named people: intent, person, value."""
+    names = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem"}
+    said = tuple(SatisfactionRow(names[key], value, None, f"p{person}") for key, person, value in told)
+    return Satisfaction(Path("s.csv"), (1.0, 5.0), said)
+
+
+def test_where_one_person_stands_for_an_intent_there_is_no_interval() -> None:
+    many = [(key, person, 1.0 + (place * person) % 5) for place, key in enumerate("abc", 1) for person in range(9)]
+    found = level(answers(rows("m", ONE), rows("n", OTHER)), people(*many, ("d", 0, 2.0)))
+    assert found.why_no_interval == "only 1 person on Solve Problem"
+    for correlation in (found.correlation, *found.by_model.values()):
+        assert not math.isnan(correlation.pearson.value)
+        assert all(map(math.isnan, (correlation.pearson.low, correlation.pearson.high, correlation.without_noise)))
+    bounds = {point.group: point.satisfaction.low for point in found.points}
+    assert [group for group, low in bounds.items() if math.isnan(low)] == ["Solve Problem"]
+
+
+def test_one_person_for_every_intent_is_not_exact() -> None:
+    found = level(answers(rows("m", ONE)), people(("a", 1, 2), ("b", 1, 4), ("c", 2, 3)))
+    assert found.why_no_interval == "only 1 person on Factual QA, Leisure, Text Assistant"
+    assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
+    # The same numbers as means of a hundred people count as exact.
+    assert not math.isnan(level(answers(rows("m", ONE)), satisfaction(a=2, b=4, c=3)).correlation.pearson.low)
+
+
+def test_one_question_of_an_intent_is_said() -> None:
+    few = {question: final for question, final in ONE.items() if question != "a2"}
+    found = level(answers(rows("m", few)), satisfaction(a=2, b=4, c=3))
+    assert found.why_no_interval == "only 1 question with a score on Leisure"
+    assert math.isnan(found.correlation.pearson.low)
+
+
+def test_means_of_many_beside_single_people_are_said() -> None:
+    one = people(("a", 1, 2), ("a", 2, 3), ("b", 1, 4))
+    mean = SatisfactionRow("Text Assistant", 3.0, 40, "")
+    found = level(answers(rows("m", ONE)), Satisfaction(one.path, one.scale, (*one.rows, mean)))
+    assert "Some rows of s.csv are means of several people: satisfaction counts as exact." in found.notes
+    assert found.why_no_interval == "only 1 person on Factual QA"
+
+
 def test_epochs_of_a_question_are_averaged() -> None:
     twice = rows("m", {**ONE, "a1": 1.0}) + rows("m", {"a1": 3.0}, epoch=2)
     said = satisfaction(a=2, b=4, c=3, d=1)
@@ -117,7 +161,7 @@ def test_answers_without_a_score_and_models_without_an_intent() -> None:
     partial = {question: final for question, final in OTHER.items() if question[0] != "d"} | {"d1": math.nan}
     found = level(answers(rows("m", ONE), rows("n", {**partial, "d2": math.nan})), satisfaction(a=2, b=4, c=3, d=1))
     assert set(found.by_model) == {"m"}
-    assert found.notes == ("Left out of the mean over models, for want of a score on some intent: n.",)
+    assert found.notes[0] == "Left out of the mean over models, for want of a score on some intent: n."
     assert found.correlation.pearson == found.by_model["m"].pearson
 
 

@@ -70,6 +70,18 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
     assert (pearson.low, pearson.high) == pytest.approx((expected.pearson.low, expected.pearson.high))
 
 
+def test_one_question_or_instruction_leaves_no_interval_and_that_is_said() -> None:
+    found = level(votes(), **{**FINALS, "x": {"a1": 9, "a2": math.nan, "b1": math.nan}})
+    assert isinstance(found, ModelLevel)
+    assert found.why_no_interval == "only 1 question with a score of x"
+    together = [Battle(*one, cluster="the only one") for one in FOUGHT]
+    found = level(Votes(rank(battles_of(together), **HOW.options), ()))
+    assert isinstance(found, ModelLevel)
+    assert found.why_no_interval == "only 1 instruction with votes"
+    assert not math.isnan(found.correlation.pearson.value)
+    assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
+
+
 def test_models_of_one_side_are_left_out_and_named() -> None:
     fought = [*FOUGHT, ("x", "w", 1.0), ("w", "x", 1.0)]
     found = level(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
@@ -106,6 +118,12 @@ def test_two_models_are_too_few() -> None:
 
 
 # --- files of votes ---
+
+
+def test_a_log_of_another_task_is_named(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "urs.eval", task="urs_inspect/urs")
+    with pytest.raises(InputError, match=r"urs\.eval is a log of urs_inspect/urs; allowed: one of urs_inspect/mad"):
+        read_vote_ranking([str(log)], HOW)
 
 
 def plain(path: Path) -> Path:

@@ -82,6 +82,28 @@ def test_a_person_may_answer_about_intents_that_are_reported_together(path: Path
     assert means.values.tolist() == [3.75, 3.0]  # (2.5 + 5) / 2
 
 
+def test_one_person_an_intent_is_no_exact_mean(path: Path) -> None:
+    found = read(path, "intent,satisfaction,respondent\nLeisure,3,x\nFactual QA,4,x\n")
+    assert (found.by_respondent, found.mixed) == (True, False)
+    assert [found.people(group) for group in GROUPS] == [1, 1]
+    found = read(path, "intent,satisfaction,n\nLeisure,3,1\nFactual QA,4,1\n")
+    assert (found.by_respondent, found.people("Leisure")) == (True, 1)
+
+
+def test_a_person_with_two_rows_is_one_person(path: Path) -> None:
+    rows = "api,1,x\nsolve_professional_problem,4,x\nLeisure,3,x\nLeisure,2,y\nLeisure,5,\n"
+    found = read(path, f"intent,satisfaction,respondent\n{rows}")
+    assert [found.people(group) for group in ("Solve Problem", "Leisure")] == [1, 3]
+
+
+def test_single_people_beside_means_of_many(path: Path) -> None:
+    # (3 * 1 + 4 * 9) / 10; the one person who spoke of facts is known to be one.
+    found = read(path, "intent,satisfaction,respondent,n\nLeisure,3,x,\nLeisure,4,,9\nFactual QA,2,x,\n")
+    assert (found.by_respondent, found.mixed) == (False, True)
+    assert found.means(GROUPS, 10, 0).values.tolist() == [3.9, 2.0]
+    assert [found.people(group) for group in GROUPS] == [10, 1]
+
+
 def test_intents_by_id_label_or_reported_name(path: Path) -> None:
     rows = ["api,3", "Solve Professional Problem,4", "solve problem,5", "SEEK_CREATIVITY,2"]
     found = read(path, "\n".join(["user_intent,satisfaction", *rows]))
@@ -96,6 +118,7 @@ def test_intents_by_id_label_or_reported_name(path: Path) -> None:
         ("Leisure,0,y,1", "line 3: column 'satisfaction': must be a number from 1 to 5, is \"0\""),
         ("Leisure,,y,1", "line 3: column 'satisfaction': must be a number"),
         ("Leisure,3,y,0", "line 3: column 'n': must be a whole number of at least 1, is \"0\""),
+        ("Factual QA,3,x,7", "line 3: column 'n': must be 1 or empty where a respondent is named, is 7"),
         ("leisure,3,x,1", "line 3: column 'respondent': 'x' answered about 'leisure' on line 2 already"),
     ],
 )

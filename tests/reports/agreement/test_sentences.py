@@ -16,9 +16,9 @@ def one(value: float, low: float = NAN, high: float = NAN) -> Estimate:
     return Estimate(value, low, high, 6, 6)
 
 
-def said(correlation: MeanCorrelation, people: bool = True) -> list[str]:
+def said(correlation: MeanCorrelation, people: bool = True, lacking: str = "") -> list[str]:
     points = tuple(IntentPoint(f"i{n}", one(7), one(4), 10, None) for n in range(6))
-    return about_intents(IntentLevel(points, correlation, {}, people, (1, 5), ("A note.",)))
+    return about_intents(IntentLevel(points, correlation, {}, people, lacking, (1, 5), ("A note.",)))
 
 
 def test_a_clear_correlation() -> None:
@@ -47,6 +47,15 @@ def test_means_that_are_noise() -> None:
         "them: without it Pearson may be anything from -1.00 to 1.00"
     )
     assert lines[1].startswith("Only 6 points")
+
+
+def test_a_mean_of_one_person_leaves_no_interval() -> None:
+    lines = said(MeanCorrelation(one(0.4), NAN, 0.3, (-0.6, 0.9)), lacking="only 1 person on Leisure")
+    assert lines[0] == (
+        "Over 6 intents: Pearson 0.40, Spearman 0.30. There is no interval, and no correction for noise: only 1 person "
+        "on Leisure. Nothing says how far such a mean would scatter."
+    )
+    assert not any("bracket" in line or "resamples" in line for line in lines)
 
 
 def test_no_correlation_at_all() -> None:

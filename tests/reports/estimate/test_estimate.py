@@ -12,6 +12,8 @@ from urs_inspect.errors import InputError
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports.estimate import (
     Amount,
+    Lengths,
+    RunEstimate,
     TokenCounter,
     assumed_lengths,
     estimate_pairs,
@@ -21,7 +23,6 @@ from urs_inspect.reports.estimate import (
     measured_lengths,
     read_actual,
 )
-from urs_inspect.reports.estimate.run import RunEstimate
 from urs_inspect.reports.estimate.tokens import count_by_rule
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.tasks import urs
@@ -97,6 +98,34 @@ def test_given_lengths_take_the_place_of_assumptions() -> None:
     assert role(found, "grader", "j")[2] == Amount(10, 10.1, 10.5)
 
 
+def test_each_model_and_each_judge_has_its_own_lengths() -> None:
+    lengths = Lengths(
+        answer=lambda model, _language, _reference: Amount.exactly({"m": 10, "n": 30}[model]),
+        judgement=lambda judge, _language: Amount.exactly({"j": 100, "k": 300}[judge]),
+        verdict=Amount.exactly(1),
+        about_answers=(),
+        about_judgements=(),
+        about_verdicts=(),
+    )
+    found = of([sample(), sample()], models=["m", "n"], graders=["j", "k"], lengths=lengths)
+    assert (role(found, "model", "m")[2].expected, role(found, "model", "n")[2].expected) == (20, 60)
+    # Each judges two answers of each model.
+    assert role(found, "grader", "j")[2].low == 400
+    assert role(found, "grader", "k")[2].low == 1200
+    # Both are sent the same prompts, with answers of 10 and of 30 tokens twice each.
+    prompts = role(of([sample(), sample()], lengths=assumed_lengths(answer=0)), "grader", "j")[1].low
+    assert role(found, "grader", "k")[1].low == role(found, "grader", "j")[1].low == 2 * prompts + 80
+
+
+def test_only_what_matters_is_assumed() -> None:
+    about_pairs = estimate_pairs(
+        "md_eval", [], protocol="joint", orders="ab", seed=0, models=["m"], epochs=1, counter=WORDS,
+        lengths=assumed_lengths(), prices=load_prices(None),
+    ).assumptions  # fmt: skip
+    assert not any("An answer is" in sentence for sentence in about_pairs)
+    assert not any("for each verdict" in sentence for sentence in of([sample()]).assumptions)
+
+
 def test_cost_by_hand_and_unknown_prices(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(PRICES)
     found = of([sample()] * 1000, prices=load_prices(tmp_path / "prices.yaml"))
@@ -156,6 +185,11 @@ def test_faulty_prices_are_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "prices.yaml").write_text(text)
     with pytest.raises(InputError, match=said):
         load_prices(tmp_path / "prices.yaml")
+
+
+def test_prices_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^--prices: no file '.*none\.yaml'$"):
+        load_prices(tmp_path / "none.yaml")
 
 
 def test_pairs_are_counted_call_by_call() -> None:

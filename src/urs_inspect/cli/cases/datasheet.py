@@ -24,6 +24,7 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, rubric: st
     from urs_inspect.datasets.survey.datasheet import datasheet as described_as
     from urs_inspect.datasets.survey.datasheet import read_described
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.texts import counted
 
     if output is not None:
         check_new(output, ".md", "output")
@@ -35,5 +36,5 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, rubric: st
         return
     output.write_text(text, encoding="utf-8")
     Console(soft_wrap=True, highlight=False).print(
-        f"{len(described.cases)} cases are described in {escape(str(output))}."
+        f"{counted(len(described.cases), 'case')} described in {escape(str(output))}."
     )

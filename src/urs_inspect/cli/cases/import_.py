@@ -1,5 +1,6 @@
 """`urs-inspect cases import`: a survey of conversations becomes cases."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ from urs_inspect.errors import InputError, choices
 
 if TYPE_CHECKING:
     from urs_inspect.datasets.survey import Survey
+
+
+_MAX_LABELS = 5
 
 
 @click.command("import")
@@ -56,6 +60,7 @@ def import_(
     from urs_inspect.datasets.survey.datasheet import datasheet as described_as
     from urs_inspect.datasets.survey.datasheet import read_described
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.texts import counted
 
     for path, suffix, option in (
         (output, ".jsonl", "output"),
@@ -80,20 +85,23 @@ def import_(
     if report is not None:
         report.write_text(dropped_csv(found), encoding="utf-8")
     _print(found, report)
+    if not found.rows:
+        raise InputError(f"{survey}: no rows")
     if not found.cases:
         raise InputError(f"{survey}: no row became a case" + ("" if report else "; --report FILE.csv lists why"))
     write_cases(output, found.cases)
     console = Console(soft_wrap=True, highlight=False)
-    console.print(f"{len(found.cases)} cases are in {escape(str(output))}.")
+    number = len(found.cases)
+    console.print(f"{counted(number, 'case')} {'is' if number == 1 else 'are'} in {escape(str(output))}.")
     if without := sum(not case.reference for case in found.cases):
         console.print(
-            f"{without} of them have no reference answer; `inspect eval urs_inspect/urs_references` asks a model for "
-            "them, and `-T references=` takes its log."
+            f"Without a reference answer: {without}; `inspect eval urs_inspect/urs_references` asks a model for them, "
+            "and `-T references=` takes its log."
         )
     if datasheet is not None:
         described = read_described(str(output), vocabulary, groups_of(loaded), languages_of(loaded))
         datasheet.write_text(described_as(described, found.dropped), encoding="utf-8")
-        console.print(f"They are described in {escape(str(datasheet))}.")
+        console.print(f"What they are about is described in {escape(str(datasheet))}.")
 
 
 def _language(find: Callable[[str], str], language: str) -> str:
@@ -114,7 +122,10 @@ def _attention(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _print(found: "Survey", report: Path | None) -> None:
-    table = Table(title=f"{found.rows} rows of {escape(found.path)}", title_justify="left")
+    from urs_inspect.datasets.survey.survey_case import AMBIGUOUS_INTENT, UNKNOWN_INTENT
+    from urs_inspect.texts import counted
+
+    table = Table(title=f"{counted(found.rows, 'row')} of {escape(found.path)}", title_justify="left")
     table.add_column("")
     table.add_column("rows", justify="right")
     table.add_row("cases", str(len(found.cases)))
@@ -127,3 +138,9 @@ def _print(found: "Survey", report: Path | None) -> None:
     if found.dropped:
         where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
         console.print(f"Each dropped row is listed with its reason {where}.")
+    labels = Counter(one.detail for one in found.dropped if one.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT))
+    for detail, number in labels.most_common(_MAX_LABELS):
+        console.print(f"{counted(number, 'row')}: {escape(detail)}")
+    if labels:
+        more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
+        console.print(f"{more}--columns FILE.yaml can say what a label means.")

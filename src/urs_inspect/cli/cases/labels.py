@@ -1,7 +1,6 @@
 """What the labels of a survey mean in a rubric."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,27 +12,45 @@ if TYPE_CHECKING:
 
 
 def vocabulary_of(rubric: "Rubric") -> "Vocabulary":
-    """Intents by id, label in the data, name in any language, or reported name where that is of one intent only."""
+    """Intents by id, label in the data, name in any language, or reported name where that is of one intent only.
+
+    A reported name of several intents is refused as ambiguous, and beside any other unknown name stands the nearest
+    known one.
+    """
     from urs_inspect.datasets import Vocabulary
     from urs_inspect.rubrics import normalise_key
 
-    spellings: dict[str, set[str]] = {}
+    intents: dict[str, set[str]] = {}
     for intent_id, intent in rubric.intents.items():
-        for name in (intent.group, *(term.name for term in intent.text.values())):
-            spellings.setdefault(normalise_key(name), set()).add(intent_id)
-    by_name = {key: next(iter(found)) for key, found in spellings.items() if len(found) == 1}
+        for name in (intent_id, intent.label, intent.group, *(term.name for term in intent.text.values())):
+            intents.setdefault(normalise_key(name), set()).add(intent_id)
+    languages: dict[str, set[str]] = {}
+    for code, language in rubric.languages.items():
+        for name in (code, language.dataset_label, language.name):
+            languages.setdefault(name.casefold(), set()).add(code)
+    return Vocabulary(
+        _finder(rubric.intent_id, intents, normalise_key),
+        _finder(rubric.language_code, languages, lambda label: label.strip().casefold()),
+    )
 
-    def find_intent(label: str) -> str:
-        with suppress(InputError):
-            return rubric.intent_id(label)
-        return by_name.get(normalise_key(label)) or rubric.intent_id(label)
 
-    languages = {language.name.casefold(): code for code, language in rubric.languages.items()}
-    return Vocabulary(find_intent, _or(languages, rubric.language_code))
+def _finder(
+    find: Callable[[str], str], meanings: dict[str, set[str]], fold: Callable[[str], str]
+) -> Callable[[str], str]:
+    from urs_inspect.datasets.survey.near_names import AmbiguousNameError, did_you_mean
 
+    def found(label: str) -> str:
+        try:
+            return find(label)
+        except InputError as error:
+            meant = sorted(meanings.get(fold(label), ()))
+            if len(meant) > 1:
+                raise AmbiguousNameError(f"'{label.strip()}' could be {' or '.join(meant)}; name one of them") from None
+            if meant:
+                return meant[0]
+            raise InputError(f"{error}{did_you_mean(fold(label), meanings)}") from None
 
-def _or(known: dict[str, str], find: Callable[[str], str]) -> Callable[[str], str]:
-    return lambda label: known.get(label.strip().casefold()) or find(label)
+    return found
 
 
 def groups_of(rubric: "Rubric") -> dict[str, str]:

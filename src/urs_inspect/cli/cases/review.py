@@ -30,6 +30,7 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
     from urs_inspect.reports.case_reviews import read_case_reviews, rows_of
     from urs_inspect.reports.plain_files import csv_text
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.texts import counted
 
     check_new(output, ".jsonl", "output")
     if report is not None:
@@ -51,11 +52,11 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
             json.dumps(row, ensure_ascii=False) + "\n" for name, row in rows.items() if name in found.passed
         )
     console.print(
-        f"{len(found.passed)} of {len(found.cases)} reviewed cases passed and are in {escape(str(output))} "
-        f"(judge: {escape(', '.join(found.judges)) or 'not known'})."
+        f"{len(found.passed)} of {counted(len(found.cases), 'reviewed case')} passed; they are in "
+        f"{escape(str(output))} (judge: {escape(', '.join(found.judges)) or 'not known'})."
     )
     if unseen := len(rows) - len(found.cases):
-        console.print(f"{unseen} cases of the data were not reviewed and are not written.")
+        console.print(f"Of the data, {counted(unseen, 'case')} without a review: not written.")
     if others:
         table = Table(title=f"{len(others)} did not pass", title_justify="left")
         for heading in ("case", "why", "question"):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -11,11 +12,15 @@ from urs_inspect.datasets.survey.survey_case import REASONS, Dropped, Survey, Su
 from urs_inspect.errors import InputError, choices
 
 _HEADER = ("line", "reason", "column", "detail", "excerpt")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
 _FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def case_line(case: SurveyCase) -> str:
-    """A case as a line of JSON, with the columns that `-T dataset=` takes; columns without a value are left out."""
+    """A case as a line of JSON, with the columns that `-T dataset=` takes; columns without a value are left out.
+
+    Satisfaction is a number where it was given as one, else the text that was given.
+    """
     columns: dict[str, object] = {
         "id": case.id,
         "question": case.question,
@@ -23,10 +28,18 @@ def case_line(case: SurveyCase) -> str:
         "user_intent": case.intent,
         "language": case.language,
     }
-    optional = {"country": case.country, "service": case.service, "satisfaction": case.satisfaction}
-    columns |= {name: value for name, value in optional.items() if value}
+    satisfaction = _number(case.satisfaction)
+    optional = {"country": case.country, "service": case.service, "satisfaction": satisfaction}
+    columns |= {name: value for name, value in optional.items() if value != ""}
     columns |= {"personal_data": list(case.flags)} if case.flags else {}
     return json.dumps(columns, ensure_ascii=False) + "\n"
+
+
+def _number(text: str) -> str | int | float:
+    """What a text says as a number, if it is one in plain digits."""
+    if not _NUMBER.fullmatch(text):
+        return text
+    return float(text) if "." in text else int(text)
 
 
 def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:

@@ -1,12 +1,14 @@
 """What the columns of a survey are called, and what its labels mean."""
 
-from collections.abc import Callable, Mapping
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from urs_inspect.datasets.survey.near_names import did_you_mean
 from urs_inspect.errors import InputError, choices
 
 CONVERSATION, INTENT = "conversation", "intent"
@@ -25,6 +27,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """What is read, and the names that a column of it may bear without being named."""
 
 _NEEDED = (CONVERSATION, INTENT)
+_OTHER_MARKS = {";": "semicolons", "\t": "tabs"}
 _KEYS = ("columns", "intents", "languages")
 
 
@@ -71,8 +74,31 @@ def read_mapping(path: Path) -> Mapped:
     columns = _texts(path, raw, "columns")
     for what in columns:
         if what not in ALIASES:
-            raise InputError(f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}")
+            near = did_you_mean(what.casefold(), {name: [name] for name in ALIASES})
+            raise InputError(f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}{near}")
     return Mapped(columns, _texts(path, raw, "intents"), _texts(path, raw, "languages"))
+
+
+def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
+    """What may be wrong with the header of a CSV file that lacks a column, for behind a message; empty if unknown.
+
+    Args:
+        path: The file.
+        needed: Columns that there must be, each with the names that it may bear.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file), []) if path.suffix.lower() == ".csv" else []
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return ""
+    if len(header) == 1 and (marks := [mark for mark in _OTHER_MARKS if mark in header[0]]):
+        return f" (its cells seem to be separated by {_OTHER_MARKS[marks[0]]}: save it with commas)"
+    folded = {name.strip().casefold(): [f"'{name}'"] for name in header}
+    for names in needed:
+        if not set(names) & set(header):
+            near = next(filter(None, (did_you_mean(name.casefold(), folded) for name in names)), "")
+            return f"{near}; a file for --columns can say what it is called" if names[0] in ALIASES else near
+    return ""
 
 
 def finder(labels: Mapping[str, str], find: Callable[[str], str]) -> Callable[[str], str]:

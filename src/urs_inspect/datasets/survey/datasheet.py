@@ -12,9 +12,9 @@ from urs_inspect.datasets.rows import READABLE, read_table
 from urs_inspect.datasets.survey.survey_case import REASONS, Dropped
 from urs_inspect.datasets.tabular import Vocabulary
 from urs_inspect.datasets.urs import load_urs
+from urs_inspect.texts import counted, escaped
 
 _UNIT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
-_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]|<>#"})
 _LONGEST_EXAMPLE = 160
 _TOP_SERVICES = 5
 
@@ -75,12 +75,12 @@ def datasheet(described: Described, dropped: Sequence[Dropped] | None = None) ->
         Markdown: intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5),
         countries, lengths, and what was dropped. Groups, languages and columns without a case are left out.
     """
-    name = described.name.translate(_SPECIAL)
+    name = escaped(described.name)
     return "\n".join(
         [
             f"# Datasheet of {Path(name).name}",
             "",
-            f"{len(described.cases)} cases; sha256 of the file `{described.sha256}`.",
+            f"{counted(len(described.cases), 'case')}; sha256 of the file `{described.sha256}`.",
             *_intents(described),
             *_examples(described),
             *_services(described),
@@ -155,7 +155,7 @@ def _services(described: Described) -> list[str]:
         *lines,
         *_table(["Language", "Service", "Cases"], rows),
         "",
-        f"{len(set(described.services.values()))} services in all; {without} cases name none.",
+        f"{counted(len(set(described.services.values())), 'service')} in all; {_none_named(without)}.",
     ]
 
 
@@ -170,7 +170,7 @@ def _countries(described: Described) -> list[str]:
         for country, number in _first(counts, len(counts))
     ]
     without = len(described.cases) - counts.total()
-    note = f"{len(counts)} countries; {without} cases name none."
+    note = f"{counted(len(counts), 'country', 'countries')}; {_none_named(without)}."
     return ["", "## Countries", "", *_table(["Country", *languages.values(), "Total"], rows), "", note]
 
 
@@ -195,7 +195,8 @@ def _dropped(described: Described, dropped: Sequence[Dropped]) -> list[str]:
     rows.append(["all", counts.total()])
     total = len(described.cases) + counts.total()
     share = f"{counts.total() / total:.1%}" if total else "0.0%"
-    note = f"{share} of {total} rows, if no case was taken out since. The report of the import lists each of them."
+    all_rows = counted(total, "row")
+    note = f"{share} of {all_rows}, if no case was taken out since. The report of the import lists each of them."
     return ["", "## Rows of the survey that became no case", "", *_table(["Reason", "Rows"], rows), "", note]
 
 
@@ -203,6 +204,10 @@ def _first(counts: Counter[str], number: int) -> list[tuple[str, int]]:
     """The most frequent ones; those of equal number by name, and all that tie with the last one."""
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return [pair for pair in ordered if pair[1] >= ordered[min(number, len(ordered)) - 1][1]]
+
+
+def _none_named(number: int) -> str:
+    return f"{counted(number, 'case')} {'names' if number == 1 else 'name'} none"
 
 
 def _words(text: str) -> int:
@@ -221,4 +226,4 @@ def _table(header: Sequence[object], rows: Iterable[Sequence[object]]) -> list[s
 
 def _cell(value: object) -> str:
     text = str(value)
-    return text if text == "---" else text.translate(_SPECIAL)
+    return text if text == "---" else escaped(text)

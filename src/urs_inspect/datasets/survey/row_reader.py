@@ -7,9 +7,11 @@ from urs_inspect.datasets.fields import Fields
 from urs_inspect.datasets.rows import Row, shown
 from urs_inspect.datasets.survey.columns import CONVERSATION, INTENT
 from urs_inspect.datasets.survey.languages import detect_language
+from urs_inspect.datasets.survey.near_names import AmbiguousNameError
 from urs_inspect.datasets.survey.personal import find_personal, kinds
 from urs_inspect.datasets.survey.questions import NoQuestion, first_question
 from urs_inspect.datasets.survey.survey_case import (
+    AMBIGUOUS_INTENT,
     ATTENTION,
     FORMAT,
     NO_QUESTION,
@@ -150,7 +152,8 @@ class RowReader:
         try:
             return find(label)
         except InputError as error:
-            raise RowError(reason, column, str(error)) from error
+            ambiguous = reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError)
+            raise RowError(AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)) from error
 
     def _text(self, what: str) -> str:
         """A text or number that may be missing, null or blank."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from urs_inspect.datasets.rows import read_table
 from urs_inspect.datasets.sources import sha256_of
-from urs_inspect.datasets.survey.columns import finder
+from urs_inspect.datasets.survey.columns import finder, header_hint
 from urs_inspect.datasets.survey.duplicates import find_duplicates
 from urs_inspect.datasets.survey.libraries import check_libraries
 from urs_inspect.datasets.survey.personal import find_personal, mask
@@ -21,6 +21,7 @@ from urs_inspect.datasets.survey.survey_case import (
     Survey,
 )
 from urs_inspect.datasets.tabular import Vocabulary
+from urs_inspect.errors import InputError
 
 _MAX_EXCERPT = 80
 _MAX_DETAIL = 300
@@ -51,7 +52,11 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: Choices | None = No
         finder(options.mapped.intents, vocabulary.intent), finder(options.mapped.languages, vocabulary.language)
     )
     asked = [(column,) for column in options.attention]
-    rows, unreadable = read_table(path, [*options.mapped.required, *asked])
+    needed = [*options.mapped.required, *asked]
+    try:
+        rows, unreadable = read_table(path, needed)
+    except InputError as error:
+        raise InputError(f"{error}{header_hint(path, needed)}") from error
     dropped = [_unreadable(path, fault) for fault in unreadable]
     candidates: list[Candidate] = []
     taken: dict[str, int] = {}

@@ -10,6 +10,7 @@ FORMAT = "format"
 ATTENTION = "attention check"
 NO_QUESTION = "no question"
 UNKNOWN_INTENT = "unknown intent"
+AMBIGUOUS_INTENT = "ambiguous intent"
 UNKNOWN_LANGUAGE = "unknown language"
 PERSONAL = "personal data"
 DUPLICATE = "duplicate of the same user"
@@ -17,7 +18,8 @@ NEAR_DUPLICATE = "near-duplicate of the same user"
 NEAR_ACROSS = "near-duplicate across users"
 
 REASONS = (
-    FORMAT, ATTENTION, NO_QUESTION, UNKNOWN_INTENT, UNKNOWN_LANGUAGE, PERSONAL, DUPLICATE, NEAR_DUPLICATE, NEAR_ACROSS,
+    FORMAT, ATTENTION, NO_QUESTION, UNKNOWN_INTENT, AMBIGUOUS_INTENT, UNKNOWN_LANGUAGE, PERSONAL,
+    DUPLICATE, NEAR_DUPLICATE, NEAR_ACROSS,
 )  # fmt: skip
 """Why a row may become no case, in the order in which it is looked at."""
 

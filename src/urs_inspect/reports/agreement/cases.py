@@ -1,25 +1,26 @@
 """The judge's scores and people's ratings, answer by answer."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect.errors import InputError, choices
-from urs_inspect.rating import clustered_mean, correlate
+from urs_inspect.rating import Estimate, clustered_mean, correlate
 from urs_inspect.rating.interval_agreement import clustered_interval_alpha
+from urs_inspect.rating.ranking import fewest_clusters
 from urs_inspect.reports.agreement.rating_files import HumanRating, HumanRatings
 from urs_inspect.reports.agreement.report import CaseAgreement, CaseLevel, PeopleAgreement
 from urs_inspect.reports.agreement.resampling import Resampling
-from urs_inspect.reports.vote_lists import counted
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.texts import counted
 
 _SHOWN = 3
 _FEWEST = 2
-"""Answers from which a correlation can be had."""
+"""Answers from which something can be said of agreement; a correlation needs one more."""
 
 Answer = tuple[str, str, int | None]
 """Model, question, and epoch where the file of ratings names it."""
@@ -87,7 +88,15 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
         RatedAnswer(model, question, *by_answer[model, question, epoch], given)
         for (model, question, epoch), given in ratings.items()
     )
-    return Matched(matched, tuple(_lost(what, several, given) for what, several in lost.items()))
+    notes = [_lost(what, several, given) for what, several in lost.items()]
+    answered = Counter((model, question) for model, question, epoch in by_answer if epoch is not None)
+    vague = [len(one) for (model, name, epoch), one in ratings.items() if epoch is None and answered[model, name] > 1]
+    if vague:
+        notes.append(
+            f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered "
+            "several times: held against the mean score over epochs."
+        )
+    return Matched(matched, tuple(notes))
 
 
 def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
@@ -107,7 +116,8 @@ def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) ->
         notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, left out.")
     if len(scored) < _FEWEST:
         why = " ".join(notes)
-        return f"No agreement on single answers: {len(scored)} were both rated and scored. {why}".strip()
+        were = "was" if len(scored) == 1 else "were"
+        return f"No agreement on single answers: {len(scored)} {were} both rated and scored. {why}".strip()
     if given.repeated:
         notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, left out.")
     groups = list(dict.fromkeys(sorted(one.group for one in scored)))
@@ -167,13 +177,24 @@ def _agreement(answers: Sequence[RatedAnswer], given: HumanRatings, resampling: 
     means = np.array([math.fsum(one.ratings.values()) / len(one.ratings) for one in answers])
     rescaled = LOWEST + (means - low) * (HIGHEST - LOWEST) / (high - low)
     questions = [one.question for one in answers]
+    found = correlate(means, scores, questions, **resampling.options)
+    pearson, spearman, kendall = (
+        # Two points always lie on a line.
+        _told(one if len(answers) > _FEWEST else replace(one, value=math.nan))
+        for one in (found.pearson, found.spearman, found.kendall)
+    )
     return CaseAgreement(
-        correlations=correlate(means, scores, questions, **resampling.options),
-        alpha=clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options),
-        difference=clustered_mean(scores - rescaled, questions, **resampling.options),
+        correlations=replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
+        alpha=_told(clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options)),
+        difference=_told(clustered_mean(scores - rescaled, questions, **resampling.options)),
         answers=len(answers),
         questions=len(set(questions)),
     )
+
+
+def _told(found: Estimate) -> Estimate:
+    """A number without its interval where it is over so few questions that resamples say nothing to rely on."""
+    return found if found.clusters >= fewest_clusters(found.level) else replace(found, low=math.nan, high=math.nan)
 
 
 def _people(answers: Sequence[RatedAnswer], resampling: Resampling) -> PeopleAgreement | None:
@@ -183,4 +204,4 @@ def _people(answers: Sequence[RatedAnswer], resampling: Resampling) -> PeopleAgr
     table = np.array([[one.ratings.get(rater, math.nan) for one in answers] for rater in raters])
     alpha = clustered_interval_alpha(table, [one.question for one in answers], **resampling.options)
     given = (~np.isnan(table)).sum(axis=0)
-    return PeopleAgreement(alpha, len(raters), int(given.sum()), int((given > 1).sum()))
+    return PeopleAgreement(_told(alpha), len(raters), int(given.sum()), int((given > 1).sum()))

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from urs_inspect.errors import InputError, choices
 from urs_inspect.rating import Estimate
 from urs_inspect.rating.mean_correlation import MeanCorrelation
 from urs_inspect.reports.agreement import sentences
@@ -18,33 +17,21 @@ from urs_inspect.reports.agreement.report import (
     AgreementReport,
 )
 from urs_inspect.reports.agreement.sections import SectionTable, sections_of
-from urs_inspect.reports.plain_files import csv_text, escaped, has_format, plain
+from urs_inspect.reports.output_directory import ReportKind, report_dict, write_directory
+from urs_inspect.reports.plain_files import csv_text, plain
+from urs_inspect.texts import escaped
 
-FORMAT = "urs-inspect agreement"
-"""Tells the JSON file from others."""
-SCHEMA_VERSION = 1
-"""Raised when a key changes its name or meaning."""
+AGREEMENT = ReportKind(
+    "urs-inspect agreement",
+    1,
+    "urs-inspect agreement",
+    "agreement.json",
+    ("agreement.csv", "agreement.md"),
+)
+"""How these reports are told from other files."""
 
-FILES = ("agreement.csv", "agreement.md", "agreement.json")
-_JSON = FILES[-1]
 _HEADER = ("block", "judge", "level", "scope", "statistic", "value", "low", "high", "n", "clusters")
 _Numbers = Iterator[tuple[str, str, str, Estimate]]
-
-
-def check_directory(directory: Path) -> None:
-    """Make sure that the report may be written: files of an earlier one are replaced, others stay as they are.
-
-    Raises:
-        InputError: If the directory is a file, or holds files of these names that are not of a report.
-    """
-    if directory.exists() and not directory.is_dir():
-        raise InputError(f"output: '{directory}' is a file; name a directory")
-    there = [name for name in FILES if (directory / name).exists()]
-    if there and not has_format(directory / _JSON, FORMAT):
-        raise InputError(
-            f"output: '{directory}' holds {choices(there)}, and no {_JSON} that says they are of `urs-inspect "
-            "agreement`; name another directory, or move them"
-        )
 
 
 def write_files(report: AgreementReport, directory: Path) -> tuple[Path, ...]:
@@ -54,32 +41,23 @@ def write_files(report: AgreementReport, directory: Path) -> tuple[Path, ...]:
         The files.
 
     Raises:
-        InputError: As `check_directory`, or if the directory cannot be made or written to.
+        InputError: As `write_directory`.
     """
-    check_directory(directory)
     as_json = json.dumps(agreement_dict(report), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    texts = zip(FILES, (numbers_csv(report), agreement_markdown(report), as_json), strict=True)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, text in texts:
-            # A log may hold halves of characters, which no file can.
-            (directory / name).write_bytes(text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise InputError(f"output: cannot write to '{directory}': {error.strerror or error}") from error
-    return tuple(directory / name for name in FILES)
+    texts = (numbers_csv(report), agreement_markdown(report), as_json)
+    return write_directory(directory, dict(zip((*AGREEMENT.others, AGREEMENT.json), texts, strict=True)), AGREEMENT)
 
 
 def agreement_dict(report: AgreementReport) -> dict[str, Any]:
     """What JSON can hold of a report: the attributes of `AgreementReport` by their names; null is not known."""
     published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
-    return {
-        "format": FORMAT,
-        "schema_version": SCHEMA_VERSION,
-        **plain(report),
-        "published_in_the_urs_paper": {
+    return report_dict(
+        AGREEMENT,
+        report,
+        published_in_the_urs_paper={
             name: {**plain(found), "over_points": plain(found.over_points)} for name, found in published.items()
         },
-    }
+    )
 
 
 def numbers_csv(report: AgreementReport) -> str:

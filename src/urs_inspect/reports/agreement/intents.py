@@ -1,6 +1,8 @@
 """Mean score and mean satisfaction by intent (URS paper, section 4.5, Figure 5)."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +16,7 @@ from urs_inspect.rating.mean_correlation import (
     derived_seed,
     table_means,
 )
+from urs_inspect.rating.ranking import fewest_clusters
 from urs_inspect.reports.agreement.report import IntentLevel, IntentPoint
 from urs_inspect.reports.agreement.resampling import Resampling
 from urs_inspect.reports.agreement.satisfaction_files import Satisfaction
@@ -53,8 +56,12 @@ def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: R
         partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
         notes.append(f"Left out of the mean over models, for want of a score on some intent: {', '.join(partial)}.")
     counted = [int((~np.isnan(_of(table, group)[:, whole])).any(axis=1).sum()) for group in groups]
+    if satisfaction.mixed:
+        notes.append(f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as exact.")
     said = satisfaction.means(groups, resampling.rounds, resampling.seed)
     fewest = _fewest(counted, groups, satisfaction)
+    if few := _few(counted, groups, satisfaction, resampling.level):
+        notes.append(few)
     scores = _over_intents(parts, whole, counted)
     return IntentLevel(
         points=_points(groups, scores, said, satisfaction, resampling.level),
@@ -65,6 +72,7 @@ def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: R
             if whole[m]
         },
         people_resampled=satisfaction.by_respondent,
+        why_no_interval=_why_no_interval(counted, groups, satisfaction),
         scale=satisfaction.scale,
         notes=tuple(notes),
     )
@@ -97,13 +105,35 @@ def _over_intents(parts: Sequence[MeanDraws], models: Flags, counted: list[int])
 
 
 def _fewest(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction) -> int:
-    """Fewest questions, or people if they are resampled, behind any mean."""
+    """Fewest questions, or people if they are resampled, behind any mean; the mean of one person is not exact."""
     people = [satisfaction.people(group) or 0 for group in groups] if satisfaction.by_respondent else []
-    return min(*counted, *people)
+    alone = [1 for group in groups if satisfaction.people(group) == 1]
+    return min(*counted, *people, *alone)
+
+
+def _why_no_interval(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction) -> str:
+    """Which means are of one question or one person, so that nothing says how far they would scatter."""
+    one = {
+        "question with a score": [group for group, number in zip(groups, counted, strict=True) if number < 2],
+        "person": [group for group in groups if satisfaction.people(group) == 1],
+    }
+    return "; ".join(f"only 1 {what} on {', '.join(found)}" for what, found in one.items() if found)
+
+
+def _few(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction, level: float) -> str:
+    """Which means are of so few that resamples of them say little."""
+    least = fewest_clusters(level)
+    people = [satisfaction.people(group) or 0 if satisfaction.by_respondent else least for group in groups]
+    few = [g for g, *numbers in zip(groups, counted, people, strict=True) if 1 < min(numbers) < least]
+    if not few:
+        return ""
+    return f"Fewer than {least} questions or people on {', '.join(few)}: the interval may be too narrow."
 
 
 def _correlated(scores: MeanDraws, said: MeanDraws, fewest: int, resampling: Resampling) -> MeanCorrelation:
-    return correlate_means(scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed)
+    found = correlate_means(scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed)
+    # Where nothing says how much a mean scatters, its noise is not 0 but not known.
+    return found if fewest > 1 else replace(found, without_noise=math.nan)
 
 
 def _points(

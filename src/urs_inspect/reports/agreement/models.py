@@ -1,6 +1,8 @@
 """Mean score and rating by people's votes, by model (URS paper, appendix D.3, Figure 6)."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -62,18 +64,31 @@ def model_level(
         ranking.seed,
     )
     fewest = int(min(scores.n.min(), ranking.clusters))
+    correlation = correlate_means(scores, ratings, clusters=fewest, level=resampling.level, seed=resampling.seed)
     return ModelLevel(
         points=tuple(
             ModelPoint(model, score, ranking.bradley_terry[place])
             for model, score, place in zip(models, mean_estimates(scores, resampling.level), shared, strict=True)
         ),
-        correlation=correlate_means(scores, ratings, clusters=fewest, level=resampling.level, seed=resampling.seed),
+        # Where nothing says how much a mean scatters, its noise is not 0 but not known.
+        correlation=correlation if fewest > 1 else replace(correlation, without_noise=math.nan),
         comparisons=ranking.battles,
         instructions=ranking.clusters,
         ties=ranking.ties,
         questions=int((~np.isnan(table.finals[:, columns])).any(axis=1).sum()),
+        why_no_interval=_why_no_interval(dict(zip(models, scores.n.tolist(), strict=True)), ranking.clusters),
         notes=tuple(_notes(votes, set(models), scored, [ranking.players[place] for place in shared])),
     )
+
+
+def _why_no_interval(questions: Mapping[str, int], instructions: int) -> str:
+    """What is there only once, so that nothing says how far it would scatter."""
+    few = [model for model, number in questions.items() if number < 2]
+    reasons = [
+        f"only 1 question with a score of {', '.join(few)}" if few else "",
+        "only 1 instruction with votes" if instructions < 2 else "",
+    ]
+    return "; ".join(filter(None, reasons))
 
 
 def _notes(votes: Votes, models: set[str], scored: set[str], voted: Sequence[str]) -> list[str]:

@@ -66,6 +66,7 @@ class IntentLevel:
             What the interval is about, `MeanCorrelation` says.
         by_model: The same for each model's own means.
         people_resampled: Whether people were resampled; else satisfaction counts as exact.
+        why_no_interval: What an interval would need and is not there, in words; empty if there is one.
         scale: Scale of the satisfaction.
         notes: What was left out, a sentence each.
     """
@@ -74,6 +75,7 @@ class IntentLevel:
     correlation: MeanCorrelation
     by_model: dict[str, MeanCorrelation]
     people_resampled: bool
+    why_no_interval: str
     scale: tuple[float, float]
     notes: tuple[str, ...]
 
@@ -104,6 +106,7 @@ class ModelLevel:
         instructions: Instructions that these are on.
         ties: Comparisons that are ties.
         questions: Questions that the scores are over.
+        why_no_interval: As in `IntentLevel`.
         notes: What was left out and what else a reader must know, a sentence each.
     """
 
@@ -113,6 +116,7 @@ class ModelLevel:
     instructions: int
     ties: int
     questions: int
+    why_no_interval: str
     notes: tuple[str, ...]
 
 

@@ -58,22 +58,31 @@ class Satisfaction:
 
     @property
     def by_respondent(self) -> bool:
-        """Whether its rows are single people's, so that people can be resampled."""
-        return all((row.people or 1) == 1 for row in self.rows) and len(self.rows) > len(self.groups)
+        """Whether its rows are single people's, so that people can be resampled.
+
+        A row that names a respondent is; of a file that says neither who nor how many, if an intent has several rows.
+        """
+        single = len(self.rows) > len(self.groups) or any(row.people == 1 or row.respondent for row in self.rows)
+        return single and all((row.people or 1) == 1 for row in self.rows)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether some rows are single people's and others means of several."""
+        means = [(row.people or 1) > 1 for row in self.rows]
+        return any(means) and not all(means)
 
     def people(self, group: str) -> int | None:
         """How many people were asked about an intent; None if the file does not say."""
         rows = [row for row in self.rows if row.group == group]
-        if self.by_respondent:
-            return len(rows)
-        counts = [row.people for row in rows if row.people is not None]
-        return sum(counts) if len(counts) == len(rows) else None
+        named = {row.respondent for row in rows if row.respondent}
+        others = [row.people or int(self.by_respondent) for row in rows if not row.respondent]
+        return len(named) + sum(others) if all(others) else None
 
     def means(self, groups: Sequence[str], rounds: int, seed: int) -> MeanDraws:
         """Mean satisfaction by intent, shape (G,), and its rounds.
 
         Rows of single people are resampled: people as a whole where the file names them, else the rows of each intent.
-        Rows that are means themselves, weighted by how many people they stand for, count as exact.
+        Where a row is a mean itself, all are weighted by how many people they stand for, and count as exact.
         """
         if not self.by_respondent:
             return exact_means([self._weighted_mean(group) for group in groups])
@@ -125,7 +134,7 @@ def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
 
     Raises:
         InputError: Naming file and row of every fault: an unknown intent, a value that is no number of the scale, a
-            person who answers twice about an intent.
+            person who answers twice about an intent, or whose row is said to be the mean of several.
     """
     if not scale[0] < scale[1]:
         raise InputError(f"scale: must have a lowest value below a highest, got {scale[0]:g} and {scale[1]:g}")
@@ -141,6 +150,8 @@ def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
             first = seen.setdefault((read.respondent, normalise_key(intent)), row.place)
             if first != row.place:
                 fields.note("respondent", f"'{read.respondent}' answered about '{intent.strip()}' on {first} already")
+            if (read.people or 1) > 1:
+                fields.note("n", f"must be 1 or empty where a respondent is named, is {read.people}")
         if fields.problems:
             faults.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
         else:

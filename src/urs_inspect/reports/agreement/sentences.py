@@ -14,7 +14,7 @@ from urs_inspect.reports.agreement.report import (
     PublishedCorrelation,
 )
 from urs_inspect.reports.agreement.vote_sources import people_counted
-from urs_inspect.reports.vote_lists import counted
+from urs_inspect.texts import counted
 
 NONE = "-"
 SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
@@ -62,7 +62,7 @@ def about_intents(level: IntentLevel) -> list[str]:
     """The correlation over intents in words."""
     moved = "questions and people" if level.people_resampled else "questions, satisfaction taken as exact"
     return [
-        *_correlation(level.correlation, len(level.points), "intents", moved),
+        *_correlation(level.correlation, len(level.points), "intents", moved, level.why_no_interval),
         *_few(level.correlation, len(level.points), "intents"),
         published(PUBLISHED_INTENTS, "intents"),
         *level.notes,
@@ -74,7 +74,9 @@ def about_models(level: ModelLevel) -> list[str]:
     return [
         f"{counted(level.comparisons, 'comparison')} on {counted(level.instructions, 'instruction')}, "
         f"{counted(level.ties, 'tie')}; scores over {counted(level.questions, 'question')}.",
-        *_correlation(level.correlation, len(level.points), "models", "instructions and questions"),
+        *_correlation(
+            level.correlation, len(level.points), "models", "instructions and questions", level.why_no_interval
+        ),
         *_few(level.correlation, len(level.points), "models"),
         published(PUBLISHED_MODELS, "models"),
         *level.notes,
@@ -86,8 +88,8 @@ def about_cases(level: CaseLevel) -> list[str]:
     found, people = level.all, level.people
     lines = [
         f"{counted(found.answers, 'answer')} to {counted(found.questions, 'question')} were both rated and scored; "
-        "brackets over resamples of questions. Ratings are means over people; alpha and difference are on the judge's "
-        "scale, 1 to 10."
+        "brackets over resamples of questions, none over too few. Ratings are means over people; alpha and difference "
+        "are on the judge's scale, 1 to 10."
     ]
     if people is None:
         lines.append("The file does not say who rated, so that agreement among people is not known.")
@@ -115,14 +117,19 @@ def published(found: PublishedCorrelation, what: str) -> str:
 
 
 def without_noise(found: MeanCorrelation) -> str:
-    """Pearson corrected for the noise of the means, with the interval of that."""
+    """Pearson corrected for the noise of the means, with the interval of that; nothing where noise is not known."""
+    if math.isnan(found.pearson.low):
+        return NONE
     return plain(found.without_noise) + bounds(found.pearson.low, found.pearson.high)
 
 
-def _correlation(found: MeanCorrelation, points: int, what: str, resampled: str) -> list[str]:
+def _correlation(found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str) -> list[str]:
     if math.isnan(found.pearson.value):
         return [f"There is no correlation: all {points} {what} have the same mean on one of the two sides."]
     measured = f"Over {points} {what}: Pearson {plain(found.pearson.value)}, Spearman {plain(found.spearman)}."
+    if math.isnan(found.pearson.low):
+        why = f": {lacking}. Nothing says how far such a mean would scatter" if lacking else ""
+        return [f"{measured} There is no interval, and no correction for noise{why}."]
     how = f"over resamples of {resampled}, these {what} given."
     if math.isnan(found.without_noise):
         limits = f"{plain(found.pearson.low)} to {plain(found.pearson.high)}"

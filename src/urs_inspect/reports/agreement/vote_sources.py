@@ -10,7 +10,9 @@ from urs_inspect.reports.agreement.resampling import Resampling
 from urs_inspect.reports.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
 from urs_inspect.reports.competitions import judged_by_people
 from urs_inspect.reports.log_files import read_log
-from urs_inspect.reports.vote_lists import counted
+from urs_inspect.texts import counted
+
+_TASK = "mad"
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,10 @@ def _refuse_judges(sources: Iterable[str]) -> None:
     for source in map(Path, sources):
         logs = sorted(source.rglob("*.eval")) if source.is_dir() else [source] if source.suffix == ".eval" else []
         for file in logs:
-            if not judged_by_people(read_log(str(file))):
+            log = read_log(str(file))
+            if log.eval.task.rpartition("/")[2] != _TASK:
+                raise InputError(f"votes: {file} is a log of {log.eval.task}; allowed: one of urs_inspect/{_TASK}")
+            if not judged_by_people(log):
                 raise InputError(
                     f"votes: {file} has no people's choices, only verdicts of a judge or ballots; name people's votes "
                     "about its ballots as well"

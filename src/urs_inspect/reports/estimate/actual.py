@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelUsage
 
 from urs_inspect.errors import InputError
-from urs_inspect.reports.estimate.run import GRADER, UNDER_TEST
+from urs_inspect.reports.estimate.roles import GRADER, UNDER_TEST
 from urs_inspect.reports.log_files import log_files, read_log
 
 BOTH = "model and grader"
@@ -21,10 +21,10 @@ class Actual:
 
     Attributes:
         role: `model` for the model under test, `grader`, or `model and grader` for one that judged itself.
-        model: Name of the model; of a panel the names, since the harness counts a role as a whole.
+        model: Name of the model; of a panel that the log counts as a whole the names.
         input_tokens: Tokens sent.
         output_tokens: Tokens received.
-        samples: Samples that were run, epochs included.
+        samples: Samples that were run, epochs included; of an evaluator of `urs_crossval` those that were its own.
         cost: US dollars; None if not known.
     """
 
@@ -84,16 +84,35 @@ def read_actual(logs: Iterable[str], task: str) -> ActualUse:
 def _roles(log: EvalLog) -> list[Actual]:
     samples = log.results.completed_samples if log.results else 0
     graders = (log.eval.model_roles or {}).get(GRADER)
-    judging = log.stats.role_usage.get(GRADER)
+    judging = log.stats.role_usage.get(GRADER, ModelUsage())
     everything = sum(log.stats.model_usage.values(), ModelUsage())
-    if graders is None or judging is None:
+    if graders is None:
         both = log.eval.task.rpartition("/")[2] == "urs"
         return [_actual(BOTH if both else UNDER_TEST, log.eval.model, everything, samples)]
-    models = [one.model for one in (graders if isinstance(graders, list) else [graders])]
+    judges = [one.model for one in (graders if isinstance(graders, list) else [graders])]
+    own = _less(everything, judging)
+    parts = _judges(log, judges, own, judging)
+    if log.eval.task.rpartition("/")[2] == "urs_crossval":
+        evaluators = (log.eval.metadata or {}).get("evaluators", judges)
+        cells = samples // len(evaluators)
+        return [_actual(GRADER, name, used, cells) for name, used in parts.items() if name in evaluators]
     return [
-        _actual(UNDER_TEST, log.eval.model, _less(everything, judging), samples),
-        _actual(GRADER, ", ".join(models), judging, samples),
+        _actual(UNDER_TEST, log.eval.model, own, samples),
+        *(_actual(GRADER, name, used, samples) for name, used in parts.items()),
     ]
+
+
+def _judges(log: EvalLog, judges: list[str], own: ModelUsage, together: ModelUsage) -> dict[str, ModelUsage]:
+    """Usage of each judge; of all in one where the log does not tell them apart."""
+    used = log.stats.model_usage
+    if len(set(judges)) == len(judges):
+        parts = {name: used.get(name, ModelUsage()) for name in judges}
+        if log.eval.model in parts:
+            parts[log.eval.model] = _less(parts[log.eval.model], own)
+        known = sum(parts.values(), ModelUsage())
+        if (known.input_tokens, known.output_tokens) == (together.input_tokens, together.output_tokens):
+            return parts
+    return {", ".join(judges): together}
 
 
 def _actual(role: str, model: str, used: ModelUsage, samples: int) -> Actual:

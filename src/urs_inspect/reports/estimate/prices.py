@@ -57,6 +57,8 @@ def load_prices(file: Path | None) -> Prices:
         return Prices({})
     try:
         own = TypeAdapter(dict[str, ModelCost]).validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise InputError(f"--prices: no file '{file}'") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"--prices: cannot read '{file}': {error}") from error
     except ValidationError as error:

@@ -47,8 +47,6 @@ from urs_inspect.reports.intent.page import formats
         (formats.duration_text(NAN), "not known"),
         (formats.level_text(0.95), "95%"),
         (formats.level_text(0.995), "99.5%"),
-        (formats.counted(1, "answer"), "1 answer"),
-        (formats.counted(1200, "answer"), "1,200 answers"),
     ],
 )
 def test_numbers_as_text(given: str, shown: str) -> None:
