@@ -108,7 +108,7 @@ def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
 
 def print_ranking(ranking: "Ranking", console: Console) -> None:
     """Print ratings, differences of neighbours and win rates, and which models do not compare."""
-    from urs_inspect.reports.vote_lists import counted
+    from urs_inspect.texts import counted
 
     console.print(
         f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on "
@@ -132,7 +132,7 @@ def print_ranking(ranking: "Ranking", console: Console) -> None:
 
 def print_people(people: "HumanBattles", console: Console) -> None:
     """Print how many ballots people decided and how far they agree."""
-    from urs_inspect.reports.vote_lists import counted
+    from urs_inspect.texts import counted
 
     found = people.agreement
     voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"

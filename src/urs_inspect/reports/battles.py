@@ -18,15 +18,9 @@ from urs_inspect.rating.battles import OUTCOMES, Battle, Battles, battles_of
 from urs_inspect.reports.competitions import choice_of, judged_by_people, outcome_of
 from urs_inspect.reports.log_files import finished_logs, log_files
 from urs_inspect.reports.repeated_votes import Found, of_run, once, unrepeated
-from urs_inspect.reports.vote_lists import (
-    SUFFIXES,
-    checked_name,
-    counted,
-    first_object,
-    instruction_cluster,
-    read_vote_list,
-)
+from urs_inspect.reports.vote_lists import SUFFIXES, checked_name, first_object, instruction_cluster, read_vote_list
 from urs_inspect.scorers.pair_choice import AWAITING
+from urs_inspect.texts import counted
 
 logger = getLogger(__name__)
 

@@ -69,6 +69,8 @@ def read_case_reviews(file: str) -> CaseReviews:
     Raises:
         InputError: If there is no such log, or it is of another task or without a review.
     """
+    if Path(file).is_dir():
+        raise InputError(f"'{file}' is a directory; name one log of urs_inspect/{_TASK}")
     if not Path(file).is_file():
         raise InputError(f"no log '{file}'")
     log = read_log(file)

@@ -9,8 +9,6 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|<>#"})
-
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV; a number that is not known is an empty cell."""
@@ -30,11 +28,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def escaped(text: str) -> str:
-    """Text that stands for itself in Markdown, on one line."""
-    return " ".join(text.split()).translate(_SPECIAL)
 
 
 def has_format(file: Path, name: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from urs_inspect.rating.battles import Battle
-from urs_inspect.reports.vote_lists import counted
+from urs_inspect.texts import counted
 
 
 @dataclass(frozen=True)

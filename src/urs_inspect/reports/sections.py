@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from urs_inspect.reports.plain_files import escaped
+from urs_inspect.texts import escaped
 
 
 @dataclass(frozen=True)

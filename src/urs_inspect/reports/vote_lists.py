@@ -67,11 +67,6 @@ def read_vote_list(path: Path) -> list[ListedVote]:
     return votes
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and what it counts: 1 vote, 2 votes."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def first_object(path: Path) -> dict[str, Any]:
     """The first line of a file that is a JSON object, to tell what the file holds; empty if it is none."""
     try:

@@ -6,9 +6,10 @@ from itertools import groupby
 
 from urs_inspect.rating import MeanInterval
 from urs_inspect.reports.addition.report import AdditionReport, AdditionResult, AdditionTable
-from urs_inspect.reports.intent.page.formats import NONE, counted, share_text
+from urs_inspect.reports.intent.page.formats import NONE, share_text
 from urs_inspect.reports.published_section import published_section
 from urs_inspect.reports.sections import Section, TextTable
+from urs_inspect.texts import counted
 
 SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their results mean nothing."
 

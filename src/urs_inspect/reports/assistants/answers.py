@@ -14,11 +14,11 @@ from urs_inspect.reports.assistants.services import Service, distinct_services, 
 from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import ERROR, NO_RESPONSE, Row, whole_characters
 from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log
-from urs_inspect.reports.intent.page.formats import counted
 from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
+from urs_inspect.texts import counted
 
 TASK = "urs_assistants"
 FACTUAL, TRANSLATION, CHOSEN = "factual", "translation", "chosen"

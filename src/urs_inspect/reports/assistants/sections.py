@@ -6,7 +6,6 @@ from urs_inspect.reports.assistants.answers import CHOSEN, EMPTY, FACTUAL, NO_RE
 from urs_inspect.reports.assistants.report import AssistantReport, Comparison, ServiceScore
 from urs_inspect.reports.intent.page.formats import (
     NONE,
-    counted,
     interval_text,
     level_text,
     mean_text,
@@ -16,6 +15,7 @@ from urs_inspect.reports.intent.page.formats import (
 )
 from urs_inspect.reports.published_section import published_section
 from urs_inspect.reports.sections import Section, TextTable
+from urs_inspect.texts import counted
 
 SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing."
 

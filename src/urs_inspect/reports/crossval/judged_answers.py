@@ -11,9 +11,9 @@ from urs_inspect.reports.crossval.statistics import Ratings, preferences
 from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.reports.intent.block_report import Bootstrap
 from urs_inspect.reports.intent.judged_log import version_number
-from urs_inspect.reports.intent.page.formats import counted
 from urs_inspect.reports.log_files import read_log, short_name
 from urs_inspect.reports.results import prompts_digest
+from urs_inspect.texts import counted
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """What a cross-validation says, in words."""
 
 from urs_inspect.reports.crossval.report import CrossvalReport, Grid, JudgedAnswers
-from urs_inspect.reports.intent.page.formats import counted, level_text
+from urs_inspect.reports.intent.page.formats import level_text
+from urs_inspect.texts import counted
 
 SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing."
 

@@ -8,7 +8,7 @@ from urs_inspect.reports.intent.page import formats
 from urs_inspect.reports.intent.page.words import verdict
 from urs_inspect.reports.intent.question_table import ALL
 from urs_inspect.reports.intent.report import Block, Conditions, IntentReport, ModelReport, Run
-from urs_inspect.reports.plain_files import escaped
+from urs_inspect.texts import escaped
 
 _MARKS = {1: "\\*{}", 2: "**{}**", 3: "<u>{}</u>"}
 _LEGEND = "The first of a column is marked \\*, the second is **bold**, the third <u>underlined</u>."

@@ -83,8 +83,3 @@ def duration_text(seconds: float) -> str:
 def level_text(level: float) -> str:
     """A confidence level in percent."""
     return f"{100 * level:.10g}%"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: `1 answer`, `2 answers`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -16,6 +16,7 @@ from urs_inspect.reports.intent.report import Block, IntentReport
 from urs_inspect.reports.published_urs import load_published_urs
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.texts import counted
 
 _STYLE = Path(__file__).parent / "page.css"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -119,7 +120,7 @@ def _environment() -> Environment:
         "money": formats.money_text,
         "duration": formats.duration_text,
         "level": formats.level_text,
-        "counted": formats.counted,
+        "counted": counted,
         "verdict": words.verdict,
         "split_name": split_name,
     }

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from urs_inspect.reports.intent.page.formats import counted, interval_text, level_text, mean_text
+from urs_inspect.reports.intent.page.formats import interval_text, level_text, mean_text
 from urs_inspect.reports.intent.page.names import short_names
 from urs_inspect.reports.intent.report import Block, ModelReport, PairedDifference
+from urs_inspect.texts import counted
 
 APART, NOT_APART, NOTHING_COMMON = "told apart", "cannot tell apart", "no common questions"
 _MOST_NAMES = 4
