@@ -1,7 +1,6 @@
 """`urs-inspect agreement`: how far a judge and people agree, by intent, by model and answer by answer."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +12,7 @@ from urs_inspect.cli.interval_tables import print_intervals
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.agreement.report import AgreementBlock, AgreementReport
+    from urs_inspect.reports.agreement.report import AgreementReport
 
 _FILE = click.Path(path_type=Path)
 
@@ -112,34 +111,13 @@ def _scale(value: str, option: str) -> tuple[float, float]:
 
 
 def print_agreement(report: "AgreementReport", console: Console) -> None:
-    """Print every block, and what was left out."""
-    _print(console, [f"{kind}: {', '.join(files)}" for kind, files in report.sources.items()])
-    _print(console, report.notes)
-    for block in report.blocks:
-        _print_block(block, console)
-    note = f"Brackets: {report.level:.0%} bootstrap intervals over {report.rounds} rounds (seed {report.seed})."
-    console.print(f"\n{note}", highlight=False)
-    if report.left_out:
-        console.print("\n[bold]Left out[/bold]")
-        _print(console, report.left_out)
-
-
-def _print_block(block: "AgreementBlock", console: Console) -> None:
+    """Print every section."""
     from urs_inspect.reports.agreement.sections import sections_of
-    from urs_inspect.reports.agreement.sentences import SIMULATION, conditions
+    from urs_inspect.reports.agreement.sentences import SIMULATION
 
-    console.print(f"\n[bold]{escape(conditions(block))}[/bold]", highlight=False)
-    if block.simulated:
-        console.print(f"[bold red]{SIMULATION}[/bold red]")
-    if block.apart_because:
-        _print(console, ["Apart from the first block:", *block.apart_because])
-    _print(console, block.notes)
-    for section in sections_of(block):
-        for place, found in enumerate(section.tables):
-            print_intervals("" if place else section.title, found.headings, found.rows, console)
-        _print(console, section.lines)
-
-
-def _print(console: Console, lines: Iterable[str]) -> None:
-    for line in lines:
-        console.print(escape(line), highlight=False)
+    for section in sections_of(report):
+        console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
+        for line in section.lines:
+            console.print(escape(line), highlight=False, style="bold red" if line == SIMULATION else "")
+        for found in section.tables:
+            print_intervals("", found.headings, found.rows, console)

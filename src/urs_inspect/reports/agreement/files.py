@@ -2,24 +2,23 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from urs_inspect.rating import Estimate
 from urs_inspect.rating.mean_correlation import MeanCorrelation
-from urs_inspect.reports.agreement import sentences
 from urs_inspect.reports.agreement.report import (
     PUBLISHED_INTENTS,
     PUBLISHED_MODELS,
     AgreementBlock,
     AgreementReport,
 )
-from urs_inspect.reports.agreement.sections import SectionTable, sections_of
+from urs_inspect.reports.agreement.sections import sections_of
 from urs_inspect.reports.output_directory import ReportKind, report_dict, write_directory
 from urs_inspect.reports.plain_files import csv_text, plain
-from urs_inspect.texts import escaped
+from urs_inspect.reports.sections import sections_markdown
 
 AGREEMENT = ReportKind(
     "urs-inspect agreement",
@@ -79,43 +78,7 @@ def numbers_csv(report: AgreementReport) -> str:
 
 def agreement_markdown(report: AgreementReport) -> str:
     """The report to read; what comes from logs and files is escaped."""
-    facts = [f"{kind}: {', '.join(files)}" for kind, files in report.sources.items()]
-    how = f"Brackets: {report.level:.0%} bootstrap intervals over {report.rounds} rounds (seed {report.seed})."
-    lines = ["# Agreement of judges with people", "", *_items([*facts, *report.notes, how])]
-    for number, block in enumerate(report.blocks, start=1):
-        lines += _block(number, block)
-    if report.left_out:
-        lines += ["## Left out", "", *_items(report.left_out)]
-    return "\n".join(lines)
-
-
-def _block(number: int, block: AgreementBlock) -> list[str]:
-    lines = [f"## {number}. {escaped(sentences.conditions(block))}", ""]
-    if block.simulated:
-        lines += [f"**{sentences.SIMULATION}**", ""]
-    if block.apart_because:
-        lines += ["Apart from the first block:", "", *_items(block.apart_because)]
-    if block.notes:
-        lines += _items(block.notes)
-    for section in sections_of(block):
-        lines += [f"### {section.title}", "", *_items(section.lines)]
-        for table in section.tables:
-            lines += _table(table)
-    return lines
-
-
-def _items(notes: Iterable[str]) -> list[str]:
-    return [*[f"- {escaped(note)}" for note in notes], ""]
-
-
-def _table(table: SectionTable) -> list[str]:
-    rows = [[escaped(cell) for cell in row] for row in table.rows]
-    return [
-        f"| {' | '.join(table.headings)} |",
-        f"|---|{'---:|' * (len(table.headings) - 1)}",
-        *[f"| {' | '.join(row)} |" for row in rows],
-        "",
-    ]
+    return sections_markdown("Agreement of judges with people", sections_of(report))
 
 
 def _numbers(block: AgreementBlock) -> _Numbers:

@@ -1,51 +1,40 @@
-"""A block of a report as tables and sentences, for the terminal and for Markdown alike."""
+"""A report as sections of lines and tables, for the terminal and for Markdown alike."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from urs_inspect.reports.agreement import sentences
-from urs_inspect.reports.agreement.report import AgreementBlock, CaseAgreement, CaseLevel, IntentLevel, ModelLevel
+from urs_inspect.reports.agreement.report import (
+    AgreementBlock,
+    AgreementReport,
+    CaseAgreement,
+    CaseLevel,
+    IntentLevel,
+    ModelLevel,
+)
 from urs_inspect.reports.agreement.sentences import NONE, estimate, plain, without_noise
-
-Rows = tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class SectionTable:
-    """A table; its first column holds names, the others numbers.
-
-    Attributes:
-        headings: What stands over the columns.
-        rows: The cells.
-    """
-
-    headings: tuple[str, ...]
-    rows: Rows
+from urs_inspect.reports.sections import Section, TextTable
 
 
-@dataclass(frozen=True)
-class Section:
-    """One kind of agreement.
-
-    Attributes:
-        title: What it is about.
-        tables: Its tables.
-        lines: What is said about them, a sentence or two each.
-    """
-
-    title: str
-    tables: tuple[SectionTable, ...]
-    lines: tuple[str, ...]
+def sections_of(report: AgreementReport) -> list[Section]:
+    """The sections of a report in their order: sources, each block with its kinds of agreement, what was left out."""
+    facts = [f"{kind}: {', '.join(files)}" for kind, files in report.sources.items()]
+    how = f"Brackets: {report.level:.0%} bootstrap intervals over {report.rounds} rounds (seed {report.seed})."
+    found = [Section("What is compared", 2, (*facts, *report.notes, how))]
+    for number, block in enumerate(report.blocks, start=1):
+        found += _block(number, block)
+    return found + ([Section("Left out", 2, report.left_out)] if report.left_out else [])
 
 
-def sections_of(block: AgreementBlock) -> tuple[Section, ...]:
-    """The kinds of agreement that a block has."""
-    found = [
+def _block(number: int, block: AgreementBlock) -> list[Section]:
+    simulation = [sentences.SIMULATION] if block.simulated else []
+    apart = [f"Apart from the first block: {reason}" for reason in block.apart_because]
+    head = Section(f"{number}. {sentences.conditions(block)}", 2, (*simulation, *apart, *block.notes))
+    kinds = [
         _intents(block.intents) if block.intents else None,
         _models(block.ratings) if block.ratings else None,
         _cases(block.cases) if block.cases else None,
     ]
-    return tuple(section for section in found if section is not None)
+    return [head, *[section for section in kinds if section is not None]]
 
 
 def _intents(level: IntentLevel) -> Section:
@@ -59,11 +48,12 @@ def _intents(level: IntentLevel) -> Section:
     )
     return Section(
         "Score and satisfaction by intent",
-        (
-            SectionTable(("intent", "questions", "score", "people", "satisfaction"), points),
-            SectionTable(("scores of", "Pearson", "without noise", "Spearman"), by_model),
-        ),
+        3,
         tuple(sentences.about_intents(level)),
+        (
+            TextTable(("intent", "questions", "score", "people", "satisfaction"), points, 1),
+            TextTable(("scores of", "Pearson", "without noise", "Spearman"), by_model, 1),
+        ),
     )
 
 
@@ -71,8 +61,9 @@ def _models(level: ModelLevel) -> Section:
     points = tuple((p.model, estimate(p.score), estimate(p.rating, 0)) for p in level.points)
     return Section(
         "Score and votes by model",
-        (SectionTable(("model", "score", "Bradley-Terry"), points),),
+        3,
         tuple(sentences.about_models(level)),
+        (TextTable(("model", "score", "Bradley-Terry"), points, 1),),
     )
 
 
@@ -81,8 +72,9 @@ def _cases(level: CaseLevel) -> Section:
     named: Mapping[str, CaseAgreement] = {"all": level.all, **level.by_group, **level.by_model}
     return Section(
         "Score and rating of single answers",
-        (SectionTable(headings, tuple(_case(name, one) for name, one in named.items())),),
+        3,
         tuple(sentences.about_cases(level)),
+        (TextTable(headings, tuple(_case(name, one) for name, one in named.items()), 1),),
     )
 
 
