@@ -8,6 +8,7 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect.rubrics import FINAL, load_rubric
 from urs_inspect.scorers.answer_judge import AnswerJudge
+from urs_inspect.scorers.known_arguments import known_arguments
 from urs_inspect.scorers.metrics import (
     added_criteria,
     ci,
@@ -48,6 +49,7 @@ def _metrics() -> list[Metric | dict[str, list[Metric]]]:
 
 
 @scorer(metrics=_metrics())
+@known_arguments
 def intent_judge(
     rubric: str | None = None,
     prompt: str | None = None,

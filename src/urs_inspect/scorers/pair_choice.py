@@ -15,6 +15,7 @@ from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import OVERALL, REPLIES
 from urs_inspect.judging.pair_reading import PairReading, read_pair_reply
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
+from urs_inspect.scorers.known_arguments import known_arguments
 from urs_inspect.scorers.rating_table import competition_report, ratings
 
 AWAITING = "awaiting_votes"
@@ -58,6 +59,7 @@ def pair_choice(judge: str = "grader") -> Scorer:
 
 
 @scorer(metrics=[ratings(), competition_report()])
+@known_arguments
 def human_choice(votes: str | list[str]) -> Scorer:
     """Give the ballots of a finished log the outcome of people's votes: `inspect score LOG --scorer ...`.
 

@@ -14,6 +14,7 @@ from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.explanation import explain_judgement
 from urs_inspect.samer.judgement import Judgement, engine_facts, judge, judgement_facts, score_values
+from urs_inspect.scorers.known_arguments import known_arguments
 from urs_inspect.scorers.metrics import ci
 from urs_inspect.scorers.samer_metrics import OVERALL, samer_report
 from urs_inspect.scorers.samer_run_end import close_after_run
@@ -22,6 +23,7 @@ when_used(close_after_run)  # for solvers in which SaMer judges as well
 
 
 @scorer(metrics=[{OVERALL: [mean(), stderr(), ci()]}, samer_report()])
+@known_arguments
 def samer(
     model: str,
     engine: str = "auto",
