@@ -68,6 +68,12 @@ READ = {
     "an ordinal": ("After the 2nd step it is 96; the 3rd is not needed.", 96),
     "percent": ("It is 96. I am 100% sure.", 96),
     "a count after it": ("The sum is 96 for all 3 numbers.", 96),
+    "a labelled count after it": ("57\n\nStep count: 3", 57),
+    "how many there were, after it": ("The sum is 96. Number of steps: 2", 96),
+    "counts in a sentence, after it": ("It is 96, and the number of terms is 3.", 96),
+    "steps that are equations": ("Steps: 12 + 34 = 46, 46 + 50 = 96", 96),
+    "a total count": ("Total count: 96", 96),
+    "a count in Chinese, after it": ("总和是96。\n步骤数：2，个数：3", 96),
     # separators and decimals
     "comma": ("Answer: 1,234", 1234),
     "comma in prose": ("The total comes to 1,234.", 1234),

@@ -39,10 +39,10 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     assert [messages[-1]["content"] for messages in lm.seen] == [messages[-1].text for messages in script.seen]
     for name, other in (
         ("accuracy", "accuracy"),
-        ("accuracy_2_10", "accuracy 2-10"),
-        ("accuracy_all", "accuracy all"),
-        ("accuracy_length_02", "accuracy length=2"),
-        ("accuracy_length_12", "accuracy length=12"),
+        ("accuracy_2_10", "2-10 accuracy"),
+        ("accuracy_all", "all accuracy"),
+        ("accuracy_length_02", "length=2 accuracy"),
+        ("accuracy_length_12", "length=12 accuracy"),
         ("longest", "longest"),
         ("longest_unbroken", "longest unbroken"),
     ):

@@ -45,10 +45,10 @@ def test_eight_of_ten_are_enough_and_seven_are_not() -> None:
     assert longest(given) == (4, 2)  # length 3 has 70%, so that the unbroken run ends at 2
     found = report(scores(given))
     assert (found["longest"], found["longest unbroken"]) == (4, 2)
-    assert found["accuracy length=3"] == 0.7
+    assert found["length=3 accuracy"] == 0.7
     assert found["accuracy"] == pytest.approx(32 / 40)
     expected = wilson_interval(0.8, 40)
-    assert (found["accuracy ci_lower"], found["accuracy ci_upper"]) == pytest.approx((expected.low, expected.high))
+    assert (found["ci_lower"], found["ci_upper"]) == pytest.approx((expected.low, expected.high))
 
 
 def test_a_run_begins_at_the_shortest_that_was_tried() -> None:
@@ -62,14 +62,14 @@ def test_the_headline_is_over_two_to_nine() -> None:
     # 2: 2 of 2, 9: 1 of 2, 10: 0 of 2, 20: 0 of 2
     found = report(scores(trials(n2="++", n9="+-", n10="--", n20="--")))
     assert found["accuracy"] == pytest.approx(3 / 4)
-    assert found["accuracy 2-10"] == pytest.approx(3 / 6)
-    assert found["accuracy all"] == pytest.approx(3 / 8)
+    assert found["2-10 accuracy"] == pytest.approx(3 / 6)
+    assert found["all accuracy"] == pytest.approx(3 / 8)
 
 
 def test_without_chains_of_its_lengths_a_row_is_left_out() -> None:
     found = report(scores(trials(n12="+")))
-    assert "accuracy ci_lower" not in found and "accuracy 2-10" not in found
-    assert found["accuracy all"] == 1
+    assert "ci_lower" not in found and "2-10 accuracy" not in found
+    assert found["all accuracy"] == 1
     assert math.isnan(found["accuracy"])
 
 

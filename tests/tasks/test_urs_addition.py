@@ -47,10 +47,10 @@ def test_a_model_that_can_add_up_to_four_numbers(tmp_path: Path) -> None:
     log = answered(tmp_path, Script(reply), lengths="2-12", per_length=3)
     found = metric_values(log, "exact_sum")
     assert found["accuracy"] == pytest.approx(3 / 8)  # 2, 3 and 4 of 2 to 9
-    assert found["accuracy 2-10"] == pytest.approx(3 / 9)
-    assert found["accuracy all"] == pytest.approx(3 / 11)
+    assert found["2-10 accuracy"] == pytest.approx(3 / 9)
+    assert found["all accuracy"] == pytest.approx(3 / 11)
     assert (found["longest"], found["longest unbroken"], found["no_number"]) == (4, 4, 0)
-    assert [found[f"accuracy length={n}"] for n in (2, 4, 5, 12)] == [1, 1, 0, 0]
+    assert [found[f"length={n} accuracy"] for n in (2, 4, 5, 12)] == [1, 1, 0, 0]
     assert metric_values(log, "right")["mean"] == pytest.approx(3 / 11)
     assert log.results is not None and log.results.headline is not None
     assert (log.results.headline.scorer, log.results.headline.metric) == ("exact_sum", "accuracy")

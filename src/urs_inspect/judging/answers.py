@@ -104,6 +104,11 @@ class AnswerJudging:
         judgements = await collect(asked) if len(asked) > 1 else [await asked[0]]
         return combine(self.rubric, intent, language, prompt, judgements, answer.text)
 
+    def prompt(self, answer: Answer) -> JudgePrompt | JudgeFailure:
+        """What a judge is sent about an answer, or why it cannot be put to one."""
+        case = self._case(answer)
+        return case if isinstance(case, JudgeFailure) else case[2]
+
     async def _ask(self, judge: Judge, prompt: JudgePrompt, intent: str, language: str) -> Judgement:
         asked = await ask(judge.call, prompt, self.rubric, intent=intent, language=language, attempts=self._attempts)
         return Judgement(judge.name, asked.result, asked.reply, asked.calls, judge.temperature, judge.self_judged)

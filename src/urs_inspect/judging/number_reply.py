@@ -62,6 +62,12 @@ _STATEMENT_TAIL = re.compile(
 _COUNTS = re.compile(
     r"\s?(?:[个步位项次]|(?:two-digit )?(?:numbers?|steps?|terms?|digits?|addends?|additions?)\b)", re.IGNORECASE
 )
+_COUNT_LEAD = re.compile(
+    rf"(?<!total )(?:\b(?:steps?|numbers?|terms?|addends?|additions?)\s+count|\bcount|\bsteps"
+    rf"|\bnumber of (?:two-digit )?(?:numbers|steps|terms|addends|additions)|步骤?数|个数|项数)"
+    rf"\s*(?:{_LEADS_IN}|:)?\s*\Z",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"[.)、][ \t]+\S")
 
 
@@ -155,7 +161,7 @@ def _numbers(text: str) -> Iterator[_Found]:
             kind = "answer"
         if kind == "answer":
             promise = _Promise(match.end(), equation) if equation or value is None else None
-        if value is None or (kind != "answer" and _COUNTS.match(text, match.end())):
+        if value is None or (kind != "answer" and _is_count(text, match, equation)):
             continue
         if kind == "mention" and _is_item(text, match):
             items.append(_Found(kind, value))
@@ -174,6 +180,12 @@ def _kind(text: str, match: re.Match[str]) -> _Kind:
         return "answer"
     stated = equation or _STATEMENT_LEAD.search(before) or _STATEMENT_TAIL.match(text, match.end())
     return "statement" if stated else "mention"
+
+
+def _is_count(text: str, match: re.Match[str], equation: bool) -> bool:
+    """Whether a number says how many numbers or steps there are."""
+    before = text[max(0, match.start() - _LONGEST_LEAD) : match.start()]
+    return bool(_COUNTS.match(text, match.end()) or (not equation and _COUNT_LEAD.search(before)))
 
 
 def _is_item(text: str, match: re.Match[str]) -> bool:

@@ -20,11 +20,12 @@ _UNREADABLE = ("no_number", "no_response")
 def addition_report() -> Metric:
     """Accuracy over chains of 2 to 9 numbers and by length, and the longest chains (URS paper, Table 7).
 
-    Rows: `accuracy` (chains of 2 to 9 numbers), `accuracy 2-10` and `accuracy all`, each followed by `ci_lower` and
-    `ci_upper` (95%, over chains); `longest` (Max L: the longest chains with an accuracy of 80% or more) and `longest
-    unbroken` (if no shorter ones have less), 0 for none; `accuracy length=<n>`; `no_number` and `no_response`, the
-    answers that count as wrong because they hold no number, or nothing. Rows about lengths that were not tried are
-    left out, but `accuracy`, which then is NaN.
+    Rows: `accuracy` (chains of 2 to 9 numbers) with `ci_lower` and `ci_upper` (95%, over chains); `longest` (Max L: the
+    longest chains with an accuracy of 80% or more) and `longest unbroken` (if no shorter ones have less), 0 for none;
+    `2-10 accuracy` and `all accuracy`, likewise with their intervals; `length=<n> accuracy`; `no_number` and
+    `no_response`, the answers that count as wrong because they hold no number, or nothing. Rows about lengths that were
+    not tried are left out, but `accuracy`, which then is NaN. Names begin with what tells them apart, as the viewer
+    shows beginnings.
 
     Returns:
         The metric.
@@ -40,11 +41,11 @@ def addition_report() -> Metric:
         outcomes = Counter(str((score.score.metadata or {}).get("outcome")) for score in scores)
         return {
             **headline,
-            **_rows(_HEADLINE, between(trials, *HEADLINE)),
+            **_rows("", between(trials, *HEADLINE)),
             "longest": float(any_length),
             "longest unbroken": float(unbroken),
-            **_rows(f"accuracy {TEXT[0]}-{TEXT[1]}", between(trials, *TEXT)),
-            **_rows("accuracy all", trials),
+            **_rows(f"{TEXT[0]}-{TEXT[1]} ", between(trials, *TEXT)),
+            **_rows("all ", trials),
             **_by_length(trials),
             **{outcome: float(outcomes[outcome]) for outcome in _UNREADABLE},
         }
@@ -63,11 +64,11 @@ def _trial(score: SampleScore, given: Mapping[str, Any]) -> Trial:
 
 def _by_length(trials: Sequence[Trial]) -> dict[str, float]:
     lengths = sorted({trial.summands for trial in trials})
-    return {f"accuracy length={length}": accuracy(between(trials, length, length)).mean for length in lengths}
+    return {f"length={length} accuracy": accuracy(between(trials, length, length)).mean for length in lengths}
 
 
-def _rows(name: str, trials: Collection[Trial]) -> dict[str, float]:
+def _rows(which: str, trials: Collection[Trial]) -> dict[str, float]:
     if not trials:
         return {}
     found = accuracy(trials)
-    return {name: found.mean, f"{name} ci_lower": found.low, f"{name} ci_upper": found.high}
+    return {f"{which}{_HEADLINE}": found.mean, f"{which}ci_lower": found.low, f"{which}ci_upper": found.high}

@@ -32,8 +32,9 @@ _CELL_METRICS: dict[str, list[Metric]] = {"outcome": [frequency(normalize=False)
 def crossval_report() -> Metric:
     """Rating bias of each evaluator (URS paper, Equation 1), then the mean of each cell of the grid.
 
-    Rows are called `rating bias <evaluator>`, where some model is both tested and a source of references, and
-    `<evaluator> | <source> | <tested model>`. Intervals are those of `urs-inspect crossval`.
+    Rows are called `<evaluator> rating bias`, where some model is both tested and a source of references, and
+    `<evaluator> | <source> | <tested model>`, names beginning with what tells them apart, because the viewer shows
+    beginnings: `gpt-4o (openai)`. Intervals are those of `urs-inspect crossval`.
 
     Returns:
         The metric; cells without a score have no row.
@@ -52,8 +53,11 @@ def crossval_report() -> Metric:
         for (evaluator, source, model), mean in means.items():
             if source == model:
                 own[evaluator].append(mean)
-        biases = {f"rating bias {name}": bias_of_means(found, reference_score) for name, found in sorted(own.items())}
-        return {**biases, **{" | ".join(cell): mean for cell, mean in sorted(means.items())}}
+        biases = {
+            f"{_short_first(name)} rating bias": bias_of_means(found, reference_score)
+            for name, found in sorted(own.items())
+        }
+        return {**biases, **{" | ".join(map(_short_first, cell)): mean for cell, mean in sorted(means.items())}}
 
     return compute
 
@@ -130,6 +134,7 @@ def crossval_cell() -> Scorer:
                 "intent": str(facts.get("intent_group", "unknown")),
                 "language": str(facts.get("language", "unknown")),
             },
+            answer=judged[-1].answer,
             reason=judged[-1].reason,
         )
 

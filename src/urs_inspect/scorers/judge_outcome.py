@@ -33,6 +33,8 @@ def judge_outcome() -> Scorer:
                 "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
                 "language": str(metadata.get("language", "unknown")),
             },
+            # The list of samples shows the answer of one scorer, and not always that of the judge.
+            answer=judged[-1].answer,
             reason=judged[-1].reason,
         )
 
