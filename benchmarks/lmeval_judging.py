@@ -16,8 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from urs_inspect.judging import Answer, Message
-from urs_inspect.lmeval_tasks.judges import ReplyCache, open_call
-from urs_inspect.lmeval_tasks.judging import judge_all, judging_of
+from urs_inspect.lmeval_tasks.clients import open_endpoint
+from urs_inspect.lmeval_tasks.model_judging import judge_all, judging_of
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_data import load_cases
 
@@ -58,8 +58,14 @@ def _answers(number: int) -> list[Answer]:
 
 
 async def _bare(settings: JudgeSettings, prompts: Sequence[Sequence[Message]]) -> None:
-    async with open_call(settings, ReplyCache(None)) as call:
-        await asyncio.gather(*[call(prompt) for prompt in prompts])
+    waiting = iter(prompts)
+    async with open_endpoint(settings) as endpoint:
+
+        async def work() -> None:
+            for prompt in waiting:
+                await endpoint.send(prompt)
+
+        await asyncio.gather(*[work() for _ in range(settings.judge_concurrency)])
 
 
 def _prompts(answers: Sequence[Answer]) -> list[list[Message]]:
@@ -103,7 +109,7 @@ def main() -> None:
         start = time.perf_counter()
         records = judge_all(answers, settings, judging, lambda _: None)
         found["judging"].append(time.perf_counter() - start)
-        assert all(record.value is not None for record in records)  # noqa: S101 - a benchmark of failures means nothing
+        assert all(record.scores is not None for record in records)  # noqa: S101 - a benchmark of failures means nothing
     server.shutdown()
     best = {name: min(seconds) for name, seconds in found.items()}
     serial = given.answers * _Judge.delay

@@ -1,17 +1,19 @@
 """Runs of lm-eval with answers of a script in place of a model."""
 
 import json
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import lm_eval
+import pytest
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
 from tests.lmeval_tasks.scripted_lm import ScriptedLM, Together
 from tests.servers import ChatServer
-from urs_inspect.lmeval_tasks import tasks_path
+from urs_inspect.lmeval_tasks import command, tasks_path
 
 
 def settings(server: ChatServer, **changed: Any) -> dict[str, Any]:
@@ -83,3 +85,13 @@ def numbers(found: dict[str, Any], task: str) -> dict[str, Any]:
 def records(found: dict[str, Any], task: str) -> dict[str, dict[str, Any]]:
     """Judged answers by id of the case."""
     return {one["doc"]["id"]: json.loads(one["filtered_resps"][0]) for one in found["samples"][task]}
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Call `urs-lm-eval`; with what it ends."""
+    monkeypatch.setattr(sys, "argv", ["urs-lm-eval", *words])
+    try:
+        command.main()
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0

@@ -58,6 +58,11 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     assert lm.settings[0]["until"] == []
 
 
+def test_a_range_that_no_chain_reaches_has_no_accuracy_of_its_own():
+    found = runs.run("urs_addition", _lm(), {**_OPTIONS, "addition_lengths": "2-3"})["results"]["urs_addition"]
+    assert "accuracy,none" in found and "accuracy_2_10,none" not in found
+
+
 def test_two_processes_find_the_same():
     alone = runs.numbers(runs.run("urs_addition", _lm(), _OPTIONS), "urs_addition")
     # Chains of length 3 and 12 are at odd places only, so that one process has none of them.

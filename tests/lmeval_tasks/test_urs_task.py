@@ -1,5 +1,6 @@
 import json
 import math
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
@@ -9,7 +10,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
-from tests.lmeval_tasks.conftest import judging
+from tests.lmeval_tasks.conftest import judging, level_of
 from tests.lmeval_tasks.runs import metric, numbers, records, run, run_in_two, settings
 from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
 from tests.servers import ChatServer, Request, Response, fails, says, serving
@@ -40,8 +41,15 @@ def fifty_cases(folder: Path) -> str:
     return str(folder / "cases.jsonl")
 
 
+def now_and_then_prose(request: Request) -> Response:
+    """A judge that gives no numbers about some answers, however often it is asked."""
+    case = next(str(message["content"]) for message in request.messages if message["role"] == "user")
+    return says("Fine answer, well done.") if level_of(case) == 3 else judging(request)
+
+
 def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path) -> None:
     cases = fifty_cases(tmp_path)
+    judge.script = now_and_then_prose
 
     def output(messages: Any, *_: Any) -> ModelOutput:
         found = ModelOutput.from_content("mockllm/model", answer(messages[-1].text))
@@ -57,20 +65,25 @@ def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path)
     theirs = run("urs", answering(answer), settings(judge, urs_dataset=cases))
     found = records(theirs, "urs")
     assert len(found) == len(log.samples or []) == 50
-    outcomes = set()
+    outcomes: Counter[str] = Counter()
     for sample in log.samples or []:
         score = (sample.scores or {})["intent_judge"]
-        assert isinstance(score.value, dict) and score.metadata is not None
-        other = found[str(sample.id)]
-        assert other["scores"] == {key: value for key, value in score.value.items() if value == value}
+        assert score.metadata is not None
+        other, value = found[str(sample.id)], score.value if isinstance(score.value, dict) else {}
+        assert (other["scores"] or {}) == {key: given for key, given in value.items() if given == given}
         assert other["outcome"] == score.metadata["outcome"]
         assert other["prompt_sha256"] == score.metadata["prompt_sha256"]
-        if other["outcome"] == "judged":  # of an empty answer lm-eval does not say why it ended
+        if other["outcome"] != "no_response":  # of an empty answer lm-eval does not say why it ended
             explained = str(score.explanation).replace("`openai-api/local/j`", "`j`")
             assert other["explanation"] == explained
-        outcomes.add(other["outcome"])
-    assert outcomes == {"judged", "no_response"}
+        outcomes[other["outcome"]] += 1
+    assert set(outcomes) == {"judged", "no_response", "unscored_unparseable"}
     assert log.results is not None
+    [counted] = [one.metrics for one in log.results.scores if one.scorer == "judge_outcome" and one.name == "outcome"]
+    for name, outcome in (("no_response", "no_response"), ("judge_failed", "unscored_unparseable")):
+        share = counted[f"frequency_{outcome}"].value / 50
+        assert metric(theirs, "urs", f"urs_{name}") == pytest.approx(share, abs=1e-12)
+        assert share == outcomes[outcome] / 50
     [scored] = [one for one in log.results.scores if one.name == "final"]
     assert metric(theirs, "urs", "urs_final") == pytest.approx(scored.metrics["mean"].value, abs=1e-12)
     assert metric(theirs, "urs", "urs_final_stderr") == pytest.approx(scored.metrics["stderr"].value, abs=1e-12)
@@ -169,6 +182,14 @@ def test_garbage_of_a_judge_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None
         ({"judge_model": "m", "judge_concurrency": 0}, "judge_concurrency"),
         ({"judge_model": "m", "judge_temprature": 0}, "unknown 'judge_temprature'; allowed: judge, judge_model"),
         ({"judge_model": "m", "judge_provider": "azure"}, "judge_provider"),
+        ({"judge_model": "m", "jugde_concurrency": 2}, "unknown 'jugde_concurrency'; did you mean 'judge_concurrency'"),
+        ({"Judge_model": "m"}, "unknown 'Judge_model'; did you mean 'judge_model'"),
+        (
+            {"judge_model": "m", "judge_cache": "no"},
+            "judge_cache: give true or false .* or the path of a file, got 'no'",
+        ),
+        ({"judge_model": "m", "judge_give_up": -1}, "judge_give_up"),
+        ({"judge_model": "m", "judge_base_url": "localhost:80"}, "judge_base_url: must be an address"),
         ({"judge_model": "m", "judge_language": "xx", "judge_base_url": "http://127.0.0.1:9"}, "xx"),
         ({"judge": "samer"}, "samer .* is missing"),
         ({"samer": "somewhere"}, "judge is not samer"),
@@ -181,6 +202,20 @@ def test_bad_settings_are_named_before_anything_is_generated(metadata: dict[str,
     with pytest.raises(InputError, match=said):
         run("urs", model, {"urs_dataset": "sample", **metadata}, limit=2)
     assert model.seen == []
+
+
+@pytest.mark.parametrize("address", ["http://me:secret@there/v1", "http://there/v1?key=secret"])
+def test_an_address_holds_no_secret(address: str) -> None:
+    with pytest.raises(InputError, match="judge_base_url: must hold no user name, password or query") as caught:
+        run("urs", answering(answer), {"judge_model": "m", "judge_base_url": address}, limit=1)
+    assert "secret" not in str(caught.value)
+
+
+def test_an_option_without_its_beginning_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    metadata = {"dataset": "sample", "model": "m", "base_url": "http://there", "urs_dataset": "sample"}
+    run("urs", answering(answer), metadata, limit=1, predict_only=True)
+    said = [one.getMessage() for one in caplog.records if "did you mean" in one.getMessage()]
+    assert said and {one.partition("did you mean ")[2] for one in said} == {"'urs_dataset'?"}
 
 
 def test_two_processes_give_the_numbers_of_one(judge: ChatServer) -> None:

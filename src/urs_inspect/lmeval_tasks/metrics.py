@@ -1,17 +1,16 @@
 """A judged answer -> metrics of lm-eval."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from urs_inspect.lmeval_tasks.measured_task import Measure
+from urs_inspect.lmeval_tasks.record import NO_RESPONSE, Record
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.samer.judgement import score_keys
 
 OVERALL = "overall"
 _FAILED = "judge_failed"
-_EMPTY = "no_response"
 
 
 def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
@@ -30,25 +29,29 @@ def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
         *(Measure(f"{start}_intent_{_short(each)}", about=_has("intent_group", each), sure=False) for each in groups),
         *_parts(rubric, settings),
         Measure(f"{start}_{_FAILED}", higher_is_better=False),
-        Measure(f"{start}_{_EMPTY}", sure=False, higher_is_better=False),
+        Measure(f"{start}_{NO_RESPONSE}", higher_is_better=False),
     )
 
 
-def metrics_of(doc: Mapping[str, Any], record: str, settings: JudgeSettings) -> dict[str, float]:
+def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) -> dict[str, float]:
     """The metrics of one answer.
 
     Args:
         doc: The case.
-        record: What became of its answer, as from `Record.to_json`.
+        record: What became of its answer.
         settings: Who judged.
 
     Returns:
-        `urs_judge_failed` alone for an answer that could not be scored; else 1 to 10, or 0 to 1 for SaMer.
+        Scores from 1 to 10, or from 0 to 1 for SaMer, which an answer that could not be scored lacks; and what it adds
+        to the shares of all answers, 0 or 1.
     """
-    start, found = _start(settings), json.loads(record)
-    scores: Mapping[str, float] | None = found["scores"]
+    start, scores = _start(settings), record.scores
+    shares = {
+        f"{start}_{_FAILED}": float(scores is None),
+        f"{start}_{NO_RESPONSE}": float(record.outcome == NO_RESPONSE),
+    }
     if scores is None:
-        return {f"{start}_{_FAILED}": 1.0}
+        return shares
     head = _head(settings)
     kind = "crit" if settings.judge == "model" else "dim"
     final = float(scores[head])
@@ -57,14 +60,8 @@ def metrics_of(doc: Mapping[str, Any], record: str, settings: JudgeSettings) -> 
         f"{start}_{doc['language']}": final,
         f"{start}_intent_{_short(doc['intent_group'])}": final,
         **{f"{start}_{kind}_{_short(key)}": float(value) for key, value in scores.items() if key != head},
-        f"{start}_{_FAILED}": 0.0,
-        f"{start}_{_EMPTY}": float(found["outcome"] == _EMPTY),
+        **shares,
     }
-
-
-def higher_is_better(name: str) -> bool:
-    """Whether more of a metric is better."""
-    return not name.endswith((_FAILED, _EMPTY))
 
 
 def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:

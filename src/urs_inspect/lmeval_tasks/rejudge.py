@@ -4,6 +4,8 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,22 @@ from lm_eval.utils import make_table
 from tqdm import tqdm
 
 from urs_inspect.errors import InputError
-from urs_inspect.judging import PromptBuilder
-from urs_inspect.lmeval_tasks.judging import judging_of
-from urs_inspect.lmeval_tasks.metrics import higher_is_better, metrics_of
-from urs_inspect.lmeval_tasks.saved_samples import Saved, read_saved, task_of, write_saved, written_to
+from urs_inspect.judging import JudgeFailure
+from urs_inspect.lmeval_tasks.clients import call_parameters
+from urs_inspect.lmeval_tasks.metrics import measures_of, metrics_of
+from urs_inspect.lmeval_tasks.model_judging import judging_of, run_async
+from urs_inspect.lmeval_tasks.record import Record
+from urs_inspect.lmeval_tasks.saved_samples import (
+    OtherTaskError,
+    Saved,
+    read_saved,
+    run_of,
+    task_of,
+    write_saved,
+    written_to,
+)
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
-from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, judge_answers, preflight
+from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, judge_answers, preflight
 
 
 @click.command()
@@ -32,31 +44,26 @@ from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, judge_answers,
 def rejudge(
     files: tuple[Path, ...], judge_model: str | None, metadata: str, failed_only: bool, output: Path | None
 ) -> None:
-    """Judge the answers in FILES (samples_urs_*.jsonl of lm-eval).
+    """Judge the answers in FILES (samples_urs_*.jsonl of lm-eval; those of other tasks are left out).
 
-    Writes rejudged_<judge>_<name>.jsonl and .json, and prints the table. What failed here can be judged again with
-    --failed-only and the file written.
+    Writes rejudged_<judge>-<digest of its settings>_<name>.jsonl and .json, and prints the table. What failed here can
+    be judged again with --failed-only and the file written.
     """
     settings = _settings(metadata, judge_model)
-    read = {file: read_saved(file) for file in files}
-    targets = {file: written_to(file, settings.judge_name, output) for file in files}
+    read = _read(files)
+    judged_with = _judged_with(settings)
+    targets = {file: written_to(file, settings.judge_name, judged_with, output) for file in read}
     for file, target in targets.items():
-        if twice := [other for other in files if other != file and targets[other] == target]:
+        if twice := [other for other in read if other != file and targets[other] == target]:
             raise InputError(f"{file} and {twice[0]} would both be written to {target}; give one of them")
-    kept = {file: _kept(saved, settings) if failed_only else {} for file, saved in read.items()}
+    kept = {file: _kept(saved, settings, judged_with) if failed_only else {} for file, saved in read.items()}
     preflight(settings)
-    for file, saved in read.items():
-        target, records = targets[file], _judged(saved, kept[file], settings)
-        metrics = [metrics_of(one.line["doc"], record, settings) for one, record in zip(saved, records, strict=True)]
-        results = results_of(metrics)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_saved(target, saved, records, metrics)
-        facts = {"results": {file.stem: results}, "judge": settings.model_dump(), "n-samples": len(saved)}
-        target.with_suffix(".json").write_text(json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8")
-        click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
-        click.echo(_table(task_of(file), results))
-        if failed := sum(json.loads(record)["scores"] is None for record in records):
-            click.echo(f"{failed} of {len(saved)} answers have no score; once more: --failed-only {target}", err=True)
+    for place, (file, saved) in enumerate(read.items()):
+        records = _judged(saved, kept[file], settings)
+        _write(file, targets[file], saved, records, settings, judged_with)
+        if any(record.not_asked for record in records) and (left := list(read)[place + 1 :]):
+            click.echo(f"Not begun: {', '.join(map(str, left))}", err=True)
+            return
 
 
 def _settings(metadata: str, judge_model: str | None) -> JudgeSettings:
@@ -69,46 +76,122 @@ def _settings(metadata: str, judge_model: str | None) -> JudgeSettings:
     return read_settings(given if judge_model is None else {**given, "judge_model": judge_model})
 
 
-def _kept(saved: Sequence[Saved], settings: JudgeSettings) -> dict[int, str]:
-    """Records that stay, by place.
+def _read(files: Sequence[Path]) -> dict[Path, list[Saved]]:
+    """The samples of each file; those of other tasks, which a pattern may find as well, are left out.
 
     Raises:
-        InputError: If another judge or another prompt made them.
+        InputError: If a file cannot be read, or none is left.
     """
-    builder = PromptBuilder(judging_of(settings).rubric)
-    found: dict[int, str] = {}
-    for place, one in enumerate(saved):
-        record = json.loads(one.record) if one.record else {"scores": None}
-        if one.record is None or record["scores"] is None:
-            continue
-        if record["judge"] != settings.judge_name:
-            raise InputError(
-                f"--failed-only: the file was judged by {record['judge']}, not by {settings.judge_name}; scores of two "
-                "judges do not mix"
-            )
-        if settings.judge == "model" and record.get("prompt_sha256") != _prompt_sha256(one, builder, settings):
-            raise InputError(
-                "--failed-only: the file was judged with another judge_prompt, judge_rubric or judge_language; scores "
-                "of two prompts do not mix. Give those of that run, or judge all answers again"
-            )
-        found[place] = one.record
+    found: dict[Path, list[Saved]] = {}
+    others: list[OtherTaskError] = []
+    for file in dict.fromkeys(files):
+        try:
+            found[file] = read_saved(file)
+        except OtherTaskError as error:
+            others.append(error)
+    if not found:
+        raise others[0]
+    for each in others:
+        click.echo(f"Left out: {each}", err=True)
     return found
 
 
-def _prompt_sha256(saved: Saved, builder: PromptBuilder, settings: JudgeSettings) -> str:
-    doc, rubric = saved.line["doc"], builder.rubric
-    language = rubric.language_code(settings.judge_language or doc["language"])
-    material = {"question": doc["question"], "reference": doc["reference"], "answer": saved.response}
-    return builder.build(rubric.intent_id(doc["intent"]), language, **material).sha256
+def _judged_with(settings: JudgeSettings) -> dict[str, Any]:
+    """All settings on which scores depend."""
+    if settings.judge == "samer":
+        return {"judge": settings.judge_name, "samer_engine": settings.samer_engine}
+    parameters = run_async(call_parameters(settings))
+    rubric = judging_of(settings).rubric
+    return {**parameters, "judge_language": settings.judge_language, "rubric_sha256": rubric.sha256}
 
 
-def _judged(saved: Sequence[Saved], kept: Mapping[int, str], settings: JudgeSettings) -> list[str]:
+def _kept(saved: Sequence[Saved], settings: JudgeSettings, judged_with: Mapping[str, Any]) -> dict[int, Record]:
+    """Records that stay, by place.
+
+    Raises:
+        InputError: If another judge, other settings of its calls or another prompt made them.
+    """
+    judging = judging_of(settings)
+    found: dict[int, Record] = {}
+    for place, one in enumerate(saved):
+        record = one.record
+        if record is None or record.scores is None:
+            continue
+        if record.judge != settings.judge_name:
+            raise InputError(
+                f"--failed-only: the file was judged by {record.judge}, not by {settings.judge_name}; scores of two "
+                "judges do not mix"
+            )
+        if settings.judge == "model":
+            _check_call(record, judged_with)
+            prompt = judging.prompt(answer_of(one.line["doc"], one.response))
+            if isinstance(prompt, JudgeFailure) or record.facts.get("prompt_sha256") != prompt.sha256:
+                raise InputError(
+                    "--failed-only: the file was judged with another judge_prompt, judge_rubric or judge_language; "
+                    "scores of two prompts do not mix. Give those of that run, or judge all answers again"
+                )
+        found[place] = record
+    return found
+
+
+def _check_call(record: Record, judged_with: Mapping[str, Any]) -> None:
+    before = record.facts.get("judge_call")
+    if not isinstance(before, dict):
+        raise InputError(
+            "--failed-only: the file does not say how its judge was called (judge_call); judge all answers again"
+        )
+    for name, value in before.items():
+        if value != judged_with.get(name):
+            raise InputError(
+                f"--failed-only: the file was judged with {name} {value}, not {judged_with.get(name)}; scores of two "
+                "settings do not mix. Give those of that run, or judge all answers again"
+            )
+
+
+def _judged(saved: Sequence[Saved], kept: Mapping[int, Record], settings: JudgeSettings) -> list[Record]:
     todo = [place for place in range(len(saved)) if place not in kept]
     answers = [answer_of(saved[place].line["doc"], saved[place].response) for place in todo]
     with tqdm(total=len(answers), desc="Judging") as bar:
         judged = judge_answers(answers, settings, bar.update)
-    found = {**kept, **{place: record.to_json() for place, record in zip(todo, judged, strict=True)}}
+    found = {**kept, **dict(zip(todo, judged, strict=True))}
     return [found[place] for place in range(len(saved))]
+
+
+def _write(
+    file: Path,
+    target: Path,
+    saved: Sequence[Saved],
+    records: Sequence[Record],
+    settings: JudgeSettings,
+    judged_with: Mapping[str, Any],
+) -> None:
+    metrics = [metrics_of(one.line["doc"], record, settings) for one, record in zip(saved, records, strict=True)]
+    task, results = task_of(file), results_of(metrics)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_saved(target, saved, records, metrics)
+    upwards = {each.name: each.higher_is_better for each in measures_of(judging_of(settings).rubric, settings)}
+    facts = {
+        "results": {task: results},
+        "versions": {task: UrsTask.VERSION},
+        "n-shot": {task: 0},
+        "higher_is_better": {task: {name: up for name, up in upwards.items() if f"{name},none" in results}},
+        "n-samples": {task: {"original": len(saved), "effective": len(saved)}},
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "urs_inspect": version("urs-inspect"),
+        "judged_with": dict(judged_with),
+        "answers": {
+            "samples": file.name,
+            "dataset_sha256": sorted({str(one.line["doc"].get("dataset_sha256")) for one in saved}),
+            **run_of(file),
+        },
+        # Which cases there were, the answers say.
+        "judge": settings.model_dump(exclude={"urs_dataset"}),
+    }
+    target.with_suffix(".json").write_text(json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8")
+    click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
+    click.echo(make_table(facts))
+    if said := failures(records):
+        click.echo(f"{said} Once more: --failed-only {target}", err=True)
 
 
 def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:
@@ -126,10 +209,3 @@ def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:
         error = mean_stderr(known) if len(known) > 1 else "N/A"
         results |= {f"{name},none": math.fsum(known) / len(known), f"{name}_stderr,none": error}
     return results
-
-
-def _table(task: str, results: Mapping[str, Any]) -> str:
-    names = [key.partition(",")[0] for key in results]
-    upwards = {name: higher_is_better(name) for name in names if not name.endswith("_stderr")}
-    shown = {"results": {task: results}, "versions": {task: UrsTask.VERSION}, "n-shot": {task: 0}}
-    return str(make_table({**shown, "higher_is_better": {task: upwards}}))

@@ -1,13 +1,17 @@
 """Judges answers with a SaMer model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from urs_inspect.judging import Answer
-from urs_inspect.lmeval_tasks.judging import Progress, Record, run_async
+from urs_inspect.lmeval_tasks.interrupts import interruptible
+from urs_inspect.lmeval_tasks.model_judging import Progress, run_async
+from urs_inspect.lmeval_tasks.patience import Patience
+from urs_inspect.lmeval_tasks.record import Record, call_failed, of_values
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, load_engine
 from urs_inspect.samer.explanation import explain_judgement
-from urs_inspect.samer.judgement import engine_facts, judge, judgement_facts, score_values
+from urs_inspect.samer.judgement import Judgement, engine_facts, judge, judgement_facts, score_values
 
 _BATCH = 256
 
@@ -21,11 +25,13 @@ def judge_all_with_samer(answers: Sequence[Answer], settings: JudgeSettings, pro
         progress: Told of answers that are evaluated.
 
     Returns:
-        One record an answer, in order; an evaluation that failed is one, without a value.
+        One record an answer, in order; an evaluation that failed is one, without scores. After an interrupt no further
+        batch is begun.
 
     Raises:
         InputError: If there is no such model.
     """
+    patience, name = Patience(give_up=0), settings.judge_name
 
     async def run() -> list[Record]:
         options = {} if settings.samer_folder is None else {"folder": settings.samer_folder}
@@ -33,22 +39,27 @@ def judge_all_with_samer(answers: Sequence[Answer], settings: JudgeSettings, pro
         facts = {"samer": engine_facts(engine)}
         found: list[Record] = []
         try:
-            for start in range(0, len(answers), _BATCH):
-                batch = answers[start : start + _BATCH]
+            while len(found) < len(answers) and not patience.over:
+                batch = answers[len(found) : len(found) + _BATCH]
                 items = [QueryResponse(answer.question or "", answer.text or "") for answer in batch]
-                for answer, judgement in zip(batch, await judge(engine, items), strict=True):
-                    if isinstance(judgement, EngineFailure):
-                        outcome, text = f"unscored_{judgement.mode}", judgement.detail
-                        found.append(Record(answer.text or "", None, settings.judge_name, outcome, text, facts))
-                        continue
-                    outcome = "no_response" if judgement.no_response else "judged"
-                    kept = {**facts, **judgement_facts(judgement)}
-                    text = explain_judgement(judgement)
-                    values = score_values(judgement)
-                    found.append(Record(answer.text or "", values, settings.judge_name, outcome, text, kept))
+                judgements = await judge(engine, items)
+                found += [
+                    _record(one, judgement, name, facts) for one, judgement in zip(batch, judgements, strict=True)
+                ]
                 progress(len(batch))
         finally:
             await engine.close()
-        return found
+        left = [call_failed(one.text or "", name, patience.over, not_asked=True) for one in answers[len(found) :]]
+        return found + left
 
-    return run_async(run())
+    with interruptible(patience.interrupt):
+        return run_async(run())
+
+
+def _record(answer: Answer, judgement: Judgement | EngineFailure, judge_name: str, facts: Mapping[str, Any]) -> Record:
+    response = answer.text or ""
+    if isinstance(judgement, EngineFailure):
+        return Record(response, None, judge_name, f"unscored_{judgement.mode}", judgement.detail, dict(facts))
+    outcome = "no_response" if judgement.no_response else "judged"
+    explanation, scores = explain_judgement(judgement), of_values(score_values(judgement))
+    return Record(response, scores, judge_name, outcome, explanation, {**facts, **judgement_facts(judgement)})

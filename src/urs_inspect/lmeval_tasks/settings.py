@@ -1,13 +1,15 @@
 """How answers are judged, as given by `--metadata`."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from urs_inspect.errors import InputError, choices
 from urs_inspect.lmeval_tasks.options import Options, read_options
@@ -18,6 +20,9 @@ KEYS: Mapping[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHRO
 
 _STARTS = ("judge", "samer", "urs_")
 _CACHE = "judge_replies.sqlite3"
+_NO_PATHS = frozenset({"", "true", "yes", "on", "1", "false", "no", "off", "0", "none", "null"})
+_LEAST_OF_A_KEY = 8
+"""What is shorter stands for no key, as `none` or `EMPTY` for a server that wants none."""
 
 
 class JudgeSettings(Options):
@@ -34,6 +39,8 @@ class JudgeSettings(Options):
         judge_attempts: How often the judge is asked at most, when its reply cannot be read.
         judge_retries: How often a call that failed is repeated.
         judge_timeout: Seconds until a call counts as failed.
+        judge_give_up: After how many answers in a row, about which no call succeeded, the judge is no longer asked; 0
+            for never.
         judge_cache: File of replies that are not asked for again; true for one in the user's cache folder, false for
             none.
         judge_language: Language of the judge's prompt; that of each case by default.
@@ -56,6 +63,7 @@ class JudgeSettings(Options):
     judge_attempts: int = Field(default=2, ge=1)
     judge_retries: int = Field(default=5, ge=0)
     judge_timeout: float = Field(default=120.0, gt=0)
+    judge_give_up: int = Field(default=20, ge=0)
     judge_cache: bool | str = True
     judge_language: str | None = None
     judge_rubric: str | None = None
@@ -65,6 +73,27 @@ class JudgeSettings(Options):
     samer_engine: str = "auto"
     samer_folder: str | None = None
     urs_dataset: str = "urs"
+
+    @field_validator("judge_cache")
+    @classmethod
+    def _is_a_path(cls, value: bool | str) -> bool | str:
+        if isinstance(value, str) and value.strip().lower() in _NO_PATHS:
+            raise ValueError(f"give true or false (without quotation marks) or the path of a file, got {value!r}")
+        return value
+
+    @field_validator("judge_base_url")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        try:
+            parts = urlsplit(value or "http://none")
+        except ValueError as error:
+            raise ValueError(f"is no address: {error}") from error
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"must be an address such as http://localhost:8000/v1, got {value!r}")
+        # lm-eval writes metadata down, so that an address must hold no secret.
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise ValueError("must hold no user name, password or query; keys come from the environment")
+        return value
 
     @property
     def provider(self) -> Provider:
@@ -94,6 +123,14 @@ class Key:
 
     def __repr__(self) -> str:
         return "Key(...)"
+
+    def hidden_in(self, text: str) -> str:
+        """A text with `…` in place of the key, as it stands or escaped."""
+        if len(self.value) < _LEAST_OF_A_KEY:
+            return text
+        for form in {self.value, repr(self.value)[1:-1], json.dumps(self.value)[1:-1]}:
+            text = text.replace(form, "…")
+        return text
 
 
 def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
@@ -130,7 +167,7 @@ def judge_key(settings: JudgeSettings) -> Key:
             "with `urs-lm-eval rejudge`"
         )
     name = KEYS[settings.provider]
-    key = os.environ.get(name, "")
+    key = os.environ.get(name, "").strip()
     if not key and settings.judge_base_url is None:
         raise InputError(
             f"the judge {settings.judge_model} needs the environment variable {name}; providers: "

@@ -8,14 +8,18 @@ from tqdm import tqdm
 
 from urs_inspect.errors import InputError
 from urs_inspect.judging import Answer
-from urs_inspect.lmeval_tasks.judging import Progress, Record, judge_all, judging_of, try_judge
+from urs_inspect.lmeval_tasks.clients import ReplyCache
 from urs_inspect.lmeval_tasks.measured_task import MeasuredTask
 from urs_inspect.lmeval_tasks.metrics import measures_of, metrics_of
+from urs_inspect.lmeval_tasks.model_judging import Progress, judge_all, judging_of, try_judge
+from urs_inspect.lmeval_tasks.record import NO_RESPONSE, Record, call_failed, read_record
 from urs_inspect.lmeval_tasks.samer_judging import judge_all_with_samer
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key, read_settings
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 
 logger = getLogger(__name__)
+
+_MOST_OF_A_REASON = 300
 
 
 def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
@@ -47,10 +51,11 @@ def preflight(settings: JudgeSettings) -> None:
         check_engine(EngineChoice(str(settings.samer), settings.samer_engine, folder=settings.samer_folder))
         return
     judge_key(settings)
+    ReplyCache(settings.cache_file).close()
     if settings.judge_preflight and (why := try_judge(settings)):
         raise InputError(
-            f"the judge {settings.judge_name} cannot be had: {why.rstrip('.')}. It was asked for one short "
-            "reply before anything else was begun (judge_preflight: false does without that)"
+            f"the judge {settings.judge_name} cannot be had: {why.rstrip('.')}. It was asked for one short reply, with "
+            "the settings of all calls, before anything else was begun (judge_preflight: false does without that)"
         )
 
 
@@ -61,7 +66,7 @@ class UrsTask(MeasuredTask):
         config: The task's file.
     """
 
-    VERSION = 1.0
+    VERSION = 1.1
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._settings = read_settings((config or {}).get("metadata"))
@@ -90,7 +95,10 @@ class UrsTask(MeasuredTask):
 
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of one answer."""
-        return metrics_of(doc, results[0], self._settings)
+        record = read_record(results[0])
+        if record is None:
+            raise ValueError("the record of a judged answer was changed after judging")
+        return metrics_of(doc, record, self._settings)
 
     def _judged(self, answers: Sequence[Answer], progress: Progress) -> list[Record]:
         try:
@@ -98,15 +106,25 @@ class UrsTask(MeasuredTask):
         except Exception as error:  # lm-eval has saved nothing yet: all answers would be lost
             logger.exception("The answers could not be judged")
             text = f"{type(error).__name__}: {error}"
-            name = self._settings.judge_name
-            return [Record(answer.text or "", None, name, "unscored_call_failed", text, {}) for answer in answers]
+            return [call_failed(answer.text or "", self._settings.judge_name, text) for answer in answers]
 
     def _say_failed(self, records: Sequence[Record]) -> None:
-        failed = [record for record in records if record.value is None]
-        if failed:
-            why = " ".join(failed[0].explanation.split())[:300].rstrip(".")
+        if said := failures(records):
             logger.error(
-                f"{len(failed)} of {len(records)} answers have no score, the first because: {why}. If samples are "
-                "saved (--log_samples --output_path), judge them later, generating nothing: urs-lm-eval rejudge "
-                "--failed-only <samples file> --metadata <as here>"
+                f"{said} If samples are saved (--log_samples --output_path), judge them later, generating nothing: "
+                "urs-lm-eval rejudge --failed-only <samples file> --metadata <as here>"
             )
+
+
+def failures(records: Sequence[Record]) -> str:
+    """What to say of answers without a score, in one line; empty if there are none."""
+    failed = [record for record in records if record.scores is None]
+    if not failed:
+        return ""
+    left = sum(record.not_asked for record in failed)
+    asked = f" (the judge was not asked for {left} of them)" if left else ""
+    # Of those that were left out the reason tells more: that judging ended, and why.
+    why = next((record for record in failed if record.not_asked), failed[0]).why[:_MOST_OF_A_REASON].rstrip(".")
+    empty = sum(record.outcome == NO_RESPONSE for record in records)
+    rest = f"; of the others {empty} are empty, with the lowest score" if empty else ""
+    return f"{len(failed)} of {len(records)} answers have no score{asked}, so that no mean is about them{rest}: {why}."

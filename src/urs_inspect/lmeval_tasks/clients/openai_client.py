@@ -11,6 +11,7 @@ from urs_inspect.lmeval_tasks.settings import JudgeSettings, Key
 
 _STOPPED = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 _TOO_LONG = "context_length_exceeded"
+_NO_COMPLETION = "the reply is no chat completion; does the address (judge_base_url) lack a /v1 at its end?"
 
 
 class OpenAIClient:
@@ -30,6 +31,11 @@ class OpenAIClient:
             max_retries=settings.judge_retries,
         )
 
+    @property
+    def base_url(self) -> str:
+        """Where it asks."""
+        return str(self._client.base_url)
+
     async def send(self, messages: Sequence[Message]) -> Reply:
         """Send messages; what the client raises goes on."""
         given = self._settings
@@ -42,11 +48,13 @@ class OpenAIClient:
         if given.judge_temperature is not None:
             request["temperature"] = given.judge_temperature
         try:
-            completion: ChatCompletion = await self._client.chat.completions.create(**request)
+            completion = await self._client.chat.completions.create(**request)
         except BadRequestError as error:
             if error.code == _TOO_LONG:
                 return Reply("", "model_length", error.message)
             raise
+        if not isinstance(completion, ChatCompletion):  # a page, of a server that has it for every address
+            return Reply("", "unknown", _NO_COMPLETION)
         if not completion.choices:
             return Reply("", "unknown", "the reply had no choices")
         choice = completion.choices[0]

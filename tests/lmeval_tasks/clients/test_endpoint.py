@@ -1,26 +1,20 @@
 import asyncio
 import json
-import sqlite3
-from pathlib import Path
+import re
 from typing import Any
 
 import pytest
 
-from tests.lmeval_tasks.runs import metric, records, run
-from tests.lmeval_tasks.scripted_lm import answering
-from tests.samer.checkpoints import tiny_checkpoint
 from tests.servers import LoopbackServer, Response
-from urs_inspect.errors import InputError
 from urs_inspect.judging import Message, Reply
-from urs_inspect.lmeval_tasks.judges import ReplyCache, open_call
-from urs_inspect.lmeval_tasks.judges.reply_cache import key_of
+from urs_inspect.lmeval_tasks.clients import call_parameters, open_endpoint
 from urs_inspect.lmeval_tasks.settings import Key, read_settings
 
 
 class Server(LoopbackServer):
     """Replies the same to everything, and notes what it was sent."""
 
-    def __init__(self, reply: dict[str, Any], status: int = 200) -> None:
+    def __init__(self, reply: Any, status: int = 200) -> None:
         super().__init__()
         self.reply = Response(status, json.dumps(reply).encode())
         self.sent: list[tuple[str, dict[str, Any]]] = []
@@ -46,8 +40,8 @@ def asked(server: Server, provider: str, monkeypatch: pytest.MonkeyPatch, **chan
     )
 
     async def ask() -> Reply:
-        async with open_call(settings, ReplyCache(None)) as call:
-            return await call([Message("system", "Rules."), Message("user", "Case.")])
+        async with open_endpoint(settings) as endpoint:
+            return await endpoint.send([Message("system", "Rules."), Message("user", "Case.")])
 
     server.start()
     try:
@@ -122,65 +116,39 @@ def test_a_case_too_long_for_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked(Server(error, 400), "openai", monkeypatch).stop_reason == "model_length"
 
 
-def test_only_whole_replies_are_kept(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path / "deep" / "replies.sqlite3")
-    for reply in (Reply("cut", "max_tokens"), Reply("", "stop", "error"), Reply("odd", "unknown")):
-        cache.put("a", reply)
-        assert cache.get("a") is None
-    cache.put("a", Reply("whole"))
-    cache.close()
-    assert ReplyCache(tmp_path / "deep" / "replies.sqlite3").get("a") == Reply("whole")
-    assert ReplyCache(None).get("a") is None
+@pytest.mark.parametrize(
+    ("provider", "said"), [("openai", "no chat completion.*lack a /v1"), ("anthropic", "no message")]
+)
+def test_a_page_in_place_of_a_reply_says_what_to_look_at(
+    monkeypatch: pytest.MonkeyPatch, provider: str, said: str
+) -> None:
+    assert re.search(said, asked(Server("<html>Welcome</html>"), provider, monkeypatch).error)
 
 
-def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("not a database, but long enough to be read as one" * 30)
-    with pytest.raises(InputError, match=r"judge_cache: cannot use .*notes\.txt"):
-        ReplyCache(tmp_path / "notes.txt")
+def test_a_key_in_a_reply_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789\n")
+    assert asked(Server(openai("You sent sk-0123456789.", "stop")), "openai", monkeypatch).text == "You sent …."
 
 
-def test_a_full_disk_loses_no_judgement(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path / "replies.sqlite3")
-    assert isinstance(cache._connection, sqlite3.Connection)
-    cache._connection.close()
-    cache.put("a", Reply("whole"))  # does not raise
-
-
-def test_a_key_depends_on_all_that_a_reply_depends_on() -> None:
-    base = {"model": "m", "temperature": 0.0}
-    message = [Message("user", "Case.")]
-    keys = {
-        key_of(base, message),
-        key_of({**base, "temperature": 0.1}, message),
-        key_of({**base, "model": "n"}, message),
-        key_of(base, [Message("user", "Case")]),
-        key_of(base, [Message("system", "Case.")]),
-        key_of(base, [*message, *message]),
-        key_of(base, [Message("user", "\ud800")]),
-    }
-    assert len(keys) == 7
+def test_an_address_of_the_environment_is_noted_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://me:secret@judges.example:8443/v1")
+    found = asyncio.run(call_parameters(read_settings({"judge_model": "m"})))
+    assert found["base_url"] == "https://judges.example:8443/v1"
 
 
 def test_a_key_does_not_show_itself() -> None:
     assert "secret" not in f"{Key('secret')!r} {Key('secret')}"
 
 
-def test_samer_judges(tmp_path: Path) -> None:
-    folder = tiny_checkpoint(tmp_path / "samer", max_positions=2048)
-    metadata = {"judge": "samer", "samer": str(folder), "samer_engine": "transformers", "urs_dataset": "sample"}
-    model = answering(lambda question: "" if len(question) % 9 == 0 else f"About {question[:20]}")
-    found = run("urs_en", model, metadata, limit=12)
-    judged = records(found, "urs_en").values()
-    assert [one["explanation"] for one in judged if one["scores"] is None] == []
-    values = [one["scores"]["overall"] for one in judged]
-    assert len(set(values)) > 5
-    assert metric(found, "urs_en", "samer_overall") == pytest.approx(sum(values) / 12)
-    assert metric(found, "urs_en", "samer_judge_failed") == 0
-    assert not [name for name in found["results"]["urs_en"] if name.startswith("urs_")]
-
-
-def test_a_folder_that_is_no_samer_is_named_before_anything_is_generated(tmp_path: Path) -> None:
-    model = answering(lambda _: "An answer.")
-    with pytest.raises(InputError, match="no weights; expected model"):
-        run("urs", model, {"judge": "samer", "samer": str(tmp_path), "urs_dataset": "sample"}, limit=2)
-    assert model.seen == []
+@pytest.mark.parametrize(
+    ("value", "text", "shown"),
+    [
+        ("sk-0123456789", "bad sk-0123456789!", "bad …!"),
+        ("sk-01\n23456789", r"b'Bearer sk-01\n23456789'", "b'Bearer …'"),
+        ("none", "none at all", "none at all"),  # stands for no key
+        ("1", '{"Final Score": 1}', '{"Final Score": 1}'),
+    ],
+)
+def test_a_key_is_hidden_in_texts(value: str, text: str, shown: str) -> None:
+    assert Key(value).hidden_in(text) == shown

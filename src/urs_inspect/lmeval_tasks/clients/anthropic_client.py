@@ -16,6 +16,7 @@ _STOPPED = {
     "refusal": "content_filter",
     "model_context_window_exceeded": "model_length",
 }
+_NO_MESSAGE = "the reply is no message of Anthropic; is the address (judge_base_url) right? It is given without /v1"
 
 
 class AnthropicClient:
@@ -35,6 +36,11 @@ class AnthropicClient:
             max_retries=settings.judge_retries,
         )
 
+    @property
+    def base_url(self) -> str:
+        """Where it asks."""
+        return str(self._client.base_url)
+
     async def send(self, messages: Sequence[Message]) -> Reply:
         """Send messages; what the client raises goes on."""
         given = self._settings
@@ -51,7 +57,9 @@ class AnthropicClient:
         if given.judge_temperature is not None:
             # Newer versions of the client know no such argument; the endpoint does.
             request["extra_body"] = {"temperature": given.judge_temperature}
-        reply: AnthropicMessage = await self._client.messages.create(**request)
+        reply = await self._client.messages.create(**request)
+        if not isinstance(reply, AnthropicMessage):  # a page, of a server that has it for every address
+            return Reply("", "unknown", _NO_MESSAGE)
         text = "".join(block.text for block in reply.content if block.type == "text")
         return Reply(text, _STOPPED.get(reply.stop_reason or "", "unknown"))
 

@@ -1,0 +1,261 @@
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lm_eval.loggers import EvaluationTracker
+
+from tests.lmeval_tasks.conftest import judging
+from tests.lmeval_tasks.runs import call, run, settings
+from tests.lmeval_tasks.scripted_lm import answering
+from tests.servers import ChatServer, fails, says
+from urs_inspect.lmeval_tasks.saved_samples import read_saved
+from urs_inspect.lmeval_tasks.urs_task import UrsTask
+
+FIELDS = ("intent", "intent_group", "language", "question", "reference")
+
+
+def saved(folder: Path, found: dict[str, Any]) -> Path:
+    """Samples as lm-eval saves them."""
+    tracker = EvaluationTracker(output_path=str(folder))
+    tracker.general_config_tracker.log_experiment_args("scripted", "model=scripted", None, None, False)
+    tracker.save_results_aggregated(results={**found, "samples": {}}, samples=found["samples"])
+    tracker.save_results_samples(task_name="urs", samples=found["samples"]["urs"])
+    [file] = folder.rglob("samples_urs_*.jsonl")
+    return file
+
+
+def test_saved_answers_are_judged_later_with_the_same_numbers(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = answering(lambda question: f"About {question[:30]}")
+    file = saved(tmp_path / "plain", run("urs", model, settings(judge), limit=8, predict_only=True))
+    direct = run("urs", model, settings(judge), limit=8)["results"]["urs"]
+    assert call(monkeypatch, "rejudge", str(file), "--metadata", told(judge, judge_preflight=True)) == 0
+    [written] = file.parent.glob("rejudged_j-*_samples_urs_*.json")
+    results = json.loads(written.read_text())["results"]["urs"]
+    for name, value in results.items():
+        assert direct[name] == pytest.approx(value), name
+    said = capsys.readouterr().out
+    assert "8 answers of samples_urs_" in said and "judged by j " in said and "|urs_final " in said
+    [lines] = file.parent.glob("rejudged_j-*.jsonl")
+    assert [one.response for one in read_saved(lines)] == [one.response for one in read_saved(file)]
+    assert all(one.record and one.record.scores for one in read_saved(lines))
+
+
+def told(judge: ChatServer, **changed: Any) -> str:
+    """Settings of a judge as a user types them."""
+    given = settings(judge, **{"judge_preflight": False, **changed})
+    return json.dumps({key: value for key, value in given.items() if key.startswith("judge_")})
+
+
+def half_failed(folder: Path, judge: ChatServer) -> Path:
+    """Six judged answers of which two have no score."""
+    found = run("urs", answering(lambda _: "An answer."), settings(judge), limit=6)
+    for sample in found["samples"]["urs"][:2]:
+        record = json.loads(sample["filtered_resps"][0])
+        sample["filtered_resps"] = [json.dumps({**record, "scores": None, "outcome": "unscored_call_failed"})]
+    return saved(folder, found)
+
+
+def test_only_what_failed_is_judged_again(judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = half_failed(tmp_path / "half", judge)
+    calls = judge.count()
+    assert call(monkeypatch, "rejudge", "--failed-only", str(file), "--metadata", told(judge)) == 0
+    assert judge.count() == calls + 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"judge_model": "another"}, "two judges"),
+        ({"judge_language": "zh"}, "two prompts"),
+        ({"judge_temperature": 0.7}, "judged with temperature 0.0, not 0.7; scores of two settings"),
+        ({"judge_max_tokens": 99}, "judged with max_tokens 4096, not 99; scores of two settings"),
+        ({"judge_base_url": "http://127.0.0.1:9/v1"}, "not http://127.0.0.1:9/v1; scores of two settings"),
+    ],
+)
+def test_scores_that_do_not_go_together_are_not_mixed(
+    judge: ChatServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    changed: dict[str, str],
+    said: str,
+) -> None:
+    file = half_failed(tmp_path / "half", judge)
+    calls = judge.count()
+    assert call(monkeypatch, "rejudge", "--failed-only", str(file), "--metadata", told(judge, **changed)) == 1
+    assert said in capsys.readouterr().err
+    assert judge.count() == calls
+
+
+def test_judging_is_finished_in_several_goes(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=6, predict_only=True))
+    judge.script = lambda request: judging(request) if request.number < 4 else fails(500)
+    given = ("--metadata", told(judge, judge_concurrency=1))
+    assert call(monkeypatch, "rejudge", str(file), *given) == 0
+    [written] = file.parent.glob("rejudged_*.jsonl")
+    said = capsys.readouterr().err
+    assert "2 of 6 answers have no score, so that no mean is about them: InternalServerError: " in said
+    assert f"Once more: --failed-only {written}" in said
+    judge.script = judging
+    calls = judge.count()
+    assert call(monkeypatch, "rejudge", "--failed-only", str(written), *given) == 0
+    assert judge.count() == calls + 2
+    assert list(file.parent.glob("rejudged_*.jsonl")) == [written]
+    assert all(one.record and one.record.scores for one in read_saved(written))
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ({"judge_model": "first/model"}, {"judge_model": "first-model"}),
+        ({}, {"judge_language": "zh"}),
+        ({}, {"judge_temperature": 0.7}),
+    ],
+)
+def test_two_ways_of_judging_stand_beside_each_other_and_beside_what_was_saved(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=2, predict_only=True))
+    before, written = file.read_bytes(), []
+    for place, changed in enumerate((*others, others[0])):
+        given = ("--metadata", told(judge, **changed))
+        assert call(monkeypatch, "rejudge", str(file), *given) == 0
+        found = set(file.parent.glob("rejudged_*.jsonl"))
+        assert len(found) == min(place + 1, 2)  # the third one is the first one again
+        written.append(found)
+    assert list(file.parent.glob("samples_urs_*")) == [file] and file.read_bytes() == before
+    both = written[1]
+    results = [json.loads(one.with_suffix(".json").read_text())["judged_with"] for one in both]
+    assert results[0] != results[1]
+    # Both would become one file.
+    assert call(monkeypatch, "rejudge", *map(str, both), *given) == 1
+
+
+def test_what_was_written_says_what_was_judged_and_when(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run("urs", answering(lambda _: "An answer."), settings(judge), limit=2, predict_only=True)
+    file = saved(tmp_path, found)
+    assert call(monkeypatch, "rejudge", str(file), "--metadata", told(judge)) == 0
+    [written] = file.parent.glob("rejudged_*.json")
+    facts = json.loads(written.read_text())
+    assert facts["versions"] == {"urs": UrsTask.VERSION} and set(facts["results"]) == {"urs"}
+    assert facts["n-samples"] == {"urs": {"original": 2, "effective": 2}}
+    assert datetime.fromisoformat(facts["date"]).tzinfo is not None
+    assert facts["answers"] == {
+        "samples": file.name,
+        "dataset_sha256": [found["samples"]["urs"][0]["doc"]["dataset_sha256"]],
+        "model": "scripted",
+        "urs_dataset": "sample",
+        "version": UrsTask.VERSION,
+    }
+    assert "urs_dataset" not in facts["judge"]
+    assert facts["judged_with"]["base_url"] == judge.url
+    assert facts["higher_is_better"]["urs"]["urs_judge_failed"] is False
+
+
+def test_files_of_other_tasks_are_left_out(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=1, predict_only=True))
+    sums = run("urs_addition", answering(lambda _: "12"), {"addition_lengths": 2, "addition_per_length": 1})
+    other = file.with_name("samples_urs_addition_2026.jsonl")
+    other.write_text(json.dumps(sums["samples"]["urs_addition"][0], default=str), encoding="utf-8")
+    given = ("--metadata", told(judge))
+    assert call(monkeypatch, "rejudge", *map(str, sorted(file.parent.glob("samples_urs_*.jsonl"))), *given) == 0
+    assert "Left out: " in (said := capsys.readouterr().err) and str(other) in said
+    assert len(list(file.parent.glob("rejudged_*.jsonl"))) == 1
+    assert call(monkeypatch, "rejudge", str(other), *given) == 1
+    assert "not a sample of urs, urs_en or urs_zh: no intent" in capsys.readouterr().err
+
+
+def test_after_an_unreadable_judge_is_mended_what_failed_gets_its_score(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=3, predict_only=True))
+    given = ("--metadata", told(judge, judge_cache=str(tmp_path / "replies.sqlite3")))
+    judge.script = lambda _: says("Fine answer, well done.")
+    assert call(monkeypatch, "rejudge", str(file), *given) == 0
+    [written] = file.parent.glob("rejudged_*.jsonl")
+    assert not any(one.record and one.record.scores for one in read_saved(written))
+    judge.script = judging
+    assert call(monkeypatch, "rejudge", "--failed-only", str(written), *given) == 0
+    assert all(one.record and one.record.scores for one in read_saved(written))
+
+
+def test_a_judge_that_is_given_up_ends_all_files(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = run("urs", answering(lambda _: "An answer."), settings(judge), limit=3, predict_only=True)
+    files = [saved(tmp_path / name, found) for name in ("one", "two")]
+    judge.script = lambda _: fails(500)
+    given = ("--metadata", told(judge, judge_give_up=1, judge_concurrency=1))
+    assert call(monkeypatch, "rejudge", *map(str, files), *given) == 0
+    said = capsys.readouterr().err
+    assert "3 of 3 answers have no score (the judge was not asked for 2 of them)" in said
+    assert f"Not begun: {files[1]}" in said
+    judge.script = judging
+    [written] = files[0].parent.glob("rejudged_*.jsonl")
+    assert call(monkeypatch, "rejudge", "--failed-only", str(written), *given) == 0
+    assert all(one.record and one.record.scores for one in read_saved(written))
+
+
+def test_a_judge_that_cannot_be_had_is_one_line(
+    tmp_path: Path, judge: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=1, predict_only=True))
+    capsys.readouterr()
+    away = json.dumps({"judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0})
+    assert call(monkeypatch, "rejudge", str(file), "--judge-model", "m", "--metadata", away) == 1
+    error = capsys.readouterr().err
+    assert "the judge m cannot be had: APIConnectionError: Connection error. " in error
+    assert error.count("\n") == 1
+
+
+def test_a_file_that_is_no_text_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "samples_urs_1.jsonl"
+    file.write_bytes(b"\xff\xfe{}")
+    assert call(monkeypatch, "rejudge", str(file), "--judge-model", "m") == 1
+    assert "samples_urs_1.jsonl: not in UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no samples"),
+        ("{", "line 1"),
+        ("[]", "line 1"),
+        ('{"doc": {}, "resps": [["x"]]}', "line 1"),
+        (json.dumps({"doc": dict.fromkeys(FIELDS, "") | {"intent": 1}, "resps": [["x"]]}), "intent"),
+    ],
+)
+def test_files_that_are_none_of_lm_eval_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    file = tmp_path / "samples_urs_1.jsonl"
+    file.write_text(text, encoding="utf-8")
+    assert call(monkeypatch, "rejudge", str(file), "--judge-model", "m") == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert "samples_urs_1.jsonl" in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"), [("{", "no JSON"), ("[]", "JSON object"), ('{"judge_x": 1}', "unknown 'judge_x'")]
+)
+def test_faulty_metadata_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], metadata: str, said: str
+) -> None:
+    file = tmp_path / "samples_urs_1.jsonl"
+    file.write_text("{}", encoding="utf-8")
+    assert call(monkeypatch, "rejudge", str(file), "--metadata", metadata) == 1
+    assert said in capsys.readouterr().err
