@@ -42,14 +42,22 @@ def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
         "cases", "import", survey, "-o", out, "--report", report, "--datasheet", sheet, "--attention", "check=blue"
     )
     assert done.exit_code == 0, done.output
-    for words in ("8 rows", "dropped: personal data", "3 cases are in", "Without a reference answer: 3;"):
+    for words in (
+        "8 rows",
+        "dropped: personal data",
+        "3 cases are in",
+        "by its line; ids count rows",
+        "Without a reference answer: 3;",
+    ):
         assert words in done.output
+    assert "dropped.csv, by its line; ids count rows." in done.output
     cases = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [(case["question"], case["user_intent"], case["language"]) for case in cases] == [
         ("What is bitcoin?", "factual_qa", "en"),
         ("推荐一首歌", "leisure", "zh"),
         ("Which | film is <b>best</b>?", "leisure", "en"),
     ]
+    assert [case["id"] for case in cases] == ["survey_0001", "survey_0003", "survey_0008"]
     assert [case.get("country") for case in cases] == ["GB", "China", None]
     lines = report.read_text(encoding="utf-8").splitlines()
     assert [line.split(",")[:2] for line in lines] == [
@@ -69,7 +77,7 @@ def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
         "| GB | 1 | 0 | 1 |",
         "2 countries; 1 case names none.",
         "| all | 5 |",
-        "62.5% of 8 rows",
+        "3 cases, 5 rows dropped by the import: 8 rows of the survey are accounted for.",
     ):
         assert row in text
     assert run("cases", "datasheet", out, "--report", report).output.strip() == text.strip()

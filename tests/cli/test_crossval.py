@@ -41,7 +41,7 @@ def test_unfinished_and_foreign_logs_are_left_out_in_words(tmp_path: Path, place
     assert "broken.eval was left out" in done.output
     assert "its judgements cannot be read: KeyError" in done.output
     words = " ".join(done.output.split())
-    assert "its status is 'error', 0 of 42 samples are counted in it; finish it with `inspect eval-retry`" in words
+    assert "its status is 'error', 0 of 2 samples are done; finish it with `inspect eval-retry`" in words
 
 
 @pytest.mark.parametrize("directory", ["answers", "empty"])

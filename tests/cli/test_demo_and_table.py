@@ -42,6 +42,8 @@ def test_different_judges_stand_in_different_tables(run: Run, two_judges: Path) 
     assert result.exit_code == 0
     assert result.output.count("Judge:") == 2
     first, second = result.output.split("Judge:")[1:]
+    # Two questions: an interval would be wider than the scale.
+    assert "±" not in result.output.replace("± half", "")
     shares = {part.split()[0]: "100%" in part for part in (first, second)}
     assert shares == {"urs_simulation/judge": False, "urs_simulation/strong": True}
 

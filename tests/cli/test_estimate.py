@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from inspect_ai import eval as inspect_eval
+from rich.console import Console
 
 from urs_inspect.cli import main
+from urs_inspect.cli.estimate.tables import print_actual
+from urs_inspect.reports.estimate import Actual, ActualUse, Amount, RoleEstimate, RunEstimate
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 
@@ -39,6 +42,35 @@ def test_nothing_vanishes_at_eighty_columns() -> None:
     for word in ("model", "grader", "a/one", "c/three", "not known"):
         assert word in done.output
     assert "…" not in done.output
+
+
+def test_an_argument_that_does_not_exist_is_named_beside_those_that_do() -> None:
+    done = CliRunner().invoke(main, [*URS, "--model", "m", "-T", "languag=en", "-T", "lenient=true"])
+    assert done.exit_code == 1
+    assert done.output.startswith("Error: -T: no argument languag; allowed: dataset, language, intents, ")
+
+
+def role(model: str, samples: int, runs: int, name: str = "model") -> RoleEstimate:
+    amount = Amount(1234.0 * samples, 1000.0 * samples, 2000.0 * samples)
+    return RoleEstimate(name, model, samples, runs, amount, amount, amount, None)
+
+
+def test_what_it_took_is_whole_and_in_the_order_of_the_estimate(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["openrouter/anthropic/claude-sonnet-4-0", "openrouter/openai/gpt-4o-mini-2024-07-18"]
+    judge = "openrouter/google/gemini-2.5-pro"
+    roles = (*[role(name, 1846, 1) for name in names], role(judge, 1846, 2, "grader"))
+    found = RunEstimate("urs", 1846, 1, roles, None, (*names, judge), ())
+    used = [Actual("grader", judge, 4_018_735, 500_425, 3692, 1234.5), Actual("model", "p/other", 1, 2, 3, None)]
+    used += [Actual("model", name, 45_367, 327_848, 1846, None) for name in reversed(names)]
+    print_actual(found, ActualUse(tuple(used), ()), Console(width=80))
+    text = capsys.readouterr().out
+    lines = [line for line in text.splitlines() if line.startswith(("│", "┃"))]
+    assert lines and all(line.endswith(("│", "┃")) and len(line) <= 80 for line in lines)
+    for words in ("1,846 of 1,846", "3,692 of 3,692", "4,018,735", "1,234.50", "(not estimated)"):
+        assert words in text
+    column = "".join(line.split("│")[2].strip() for line in lines if line.startswith("│"))
+    places = [column.index(name) for name in (*names, judge, "p/other")]
+    assert places == sorted(places)
 
 
 def test_prices_make_costs(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.reports.intent.judged_logs import answered, judgement, write_judged
+from tests.reports.intent.judged_logs import JUDGE, answered, judgement, write_judged
 
 FINALS = {"p/good": (9.0, 8.0, 9.0), "p/bad": (3.0, 2.0, 3.0)}
 
@@ -42,6 +42,31 @@ def test_a_report_is_printed_and_written(logs: Path, tmp_path: Path, run: Run) -
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert run("report", logs, "-o", out, "--rounds", "200").exit_code == 0
     assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def test_without_a_directory_the_rankings_are_printed_and_nothing_is_written(
+    logs: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    mix = tmp_path / "mix.yaml"
+    mix.write_text("countries: {chile: 0.1, Peru: 0.9}", encoding="utf-8")
+    result = run("report", logs, "--traffic", mix, "--rounds", "200")
+    assert result.exit_code == 0, result.output
+    words = " ".join(result.output.split())
+    assert "8.95" in words
+    assert "(countries: Chile 10%, Peru 90%); the 15 questions then say as much as" in words
+    assert "Nothing was written. -o DIRECTORY writes a page" in words
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_a_model_that_judged_itself_is_marked(logs: Path, run: Run) -> None:
+    own = [answered(f"{n}-0", judgement(7.0, self_judged=True)) for n in range(5)]
+    write_judged(logs / "own.eval", *own, *[answered(f"{n}-1", judgement(7.0)) for n in range(5)], model=JUDGE)
+    result = run("report", logs, "--rounds", "200")
+    assert "2 †" in result.output
+    assert result.output.count("†") == 2
+    assert "† judged answers of its own." in result.output
 
 
 def test_traffic_and_countries(logs: Path, tmp_path: Path, run: Run) -> None:
@@ -80,7 +105,6 @@ def test_an_empty_folder_and_missing_arguments_are_said(tmp_path: Path, run: Run
     result = run("report", tmp_path / "none", "-o", tmp_path / "out")
     assert result.exit_code == 1
     assert "has no logs" in result.output
-    assert run("report", tmp_path / "none").exit_code == 2
     assert run("report", "-o", tmp_path / "out").exit_code == 2
 
 

@@ -142,6 +142,46 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
     assert again.exit_code == 1 and "there is already a file" in again.output
 
 
+def test_the_datasheet_counts_what_import_and_review_took_out(cases: Path, tmp_path: Path, command: Run) -> None:
+    log = reviewed(cases, tmp_path)
+    kept, faults, dropped = (tmp_path / name for name in ("kept.jsonl", "faults.csv", "dropped.csv"))
+    assert command("cases", "review", log.location, "-o", kept, "--report", faults).exit_code == 0
+    dropped.write_text("line,reason,column,detail,excerpt\n7,format,,x,\n", encoding="utf-8")
+    text = command("cases", "datasheet", kept, "--report", dropped, "--review", faults).output
+    for words in (
+        "## Cases that the review took out",
+        "| harmful | 1 |",
+        "| not plausible intent | 1 |",
+        "| not self contained | 1 |",
+        "| all | 2 |",
+        "2 cases, 1 row dropped by the import, 2 cases taken out by the review: 5 rows of the survey are accounted",
+    ):
+        assert words in text
+    assert "%" not in text
+    alone = command("cases", "datasheet", kept, "--report", dropped).output
+    assert "2 cases, 1 row dropped by the import: 3 rows of the survey are accounted for." in alone
+    assert "accounted" not in command("cases", "datasheet", kept).output
+    wrong = command("cases", "datasheet", kept, "--review", dropped)
+    assert wrong.exit_code == 1 and "column 'id' is missing" in wrong.output
+
+
+def test_a_long_question_ends_in_an_ellipsis(tmp_path: Path, command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    data = tmp_path / "long.jsonl"
+    long = "Which " + "picture did Midjourney paint, and " * 3 + "why?"
+    rows = [CASES[0], {**CASES[2], "question": long}]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    def judge(messages: list[ChatMessage]) -> str:
+        return record(harmful="yes" if "Midjourney" in messages[1].text else "no")
+
+    log = reviewed(data, tmp_path, judge)
+    said = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl").output
+    assert "1 did not pass" in said and "│ c    │ harmful" in said
+    shown = "".join(line.split("│")[3] for line in said.splitlines() if line.startswith("│"))
+    assert shown.replace(" ", "") == f"{long[:59]}…".replace(" ", "")
+
+
 def order(log: EvalLog, case: str) -> int:
     return [str(sample.id) for sample in samples_of(log)].index(case)
 
@@ -150,7 +190,10 @@ def test_a_run_that_was_broken_off_gives_what_it_reached(cases: Path, tmp_path: 
     log = reviewed(cases, tmp_path)
     log.status, log.samples = "started", [sample for sample in samples_of(log) if str(sample.id) in "ab"]
     write_eval_log(log, tmp_path / "broken.eval")
-    done = command("cases", "review", tmp_path / "broken.eval", "-o", tmp_path / "k.jsonl")
+    report = tmp_path / "r.csv"
+    done = command("cases", "review", tmp_path / "broken.eval", "-o", tmp_path / "k.jsonl", "--report", report)
+    assert report.read_text(encoding="utf-8").splitlines()[-1].endswith(",no review: the run did not reach it")
+    assert len(report.read_text(encoding="utf-8").splitlines()) == 4
     assert "The status of the run is 'started': cases that it did not reach are not written." in done.output
     assert "1 of 2 reviewed cases passed" in done.output
     assert "Of the data, 2 cases without a review: not written." in done.output

@@ -144,6 +144,9 @@ def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
     assert broken.status == "error"
     with pytest.raises(InputError, match=r"status of .* is 'error'; finish"):
         read_references(broken.location)
+    with pytest.raises(InputError) as caught:
+        read_reference_logs([str(Path(broken.location).parent)])
+    assert "file:" not in str(caught.value) and str(tmp_path) in str(caught.value)
     with pytest.raises(InputError, match=r"no log"):
         read_references(str(tmp_path / "absent.eval"))
     with pytest.raises(InputError, match=r"cannot read .*; allowed: a .jsonl file, or a log"):

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect.cli.interval_tables import print_intervals
+from urs_inspect.cli.sections import print_sections
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
@@ -115,9 +115,4 @@ def print_agreement(report: "AgreementReport", console: Console) -> None:
     from urs_inspect.reports.agreement.sections import sections_of
     from urs_inspect.reports.agreement.sentences import SIMULATION
 
-    for section in sections_of(report):
-        console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
-        for line in section.lines:
-            console.print(escape(line), highlight=False, style="bold red" if line == SIMULATION else "")
-        for found in section.tables:
-            print_intervals("", found.headings, found.rows, console)
+    print_sections(sections_of(report), console, warnings=(SIMULATION,))

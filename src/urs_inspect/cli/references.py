@@ -20,6 +20,7 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
     from urs_inspect.discrepancy.pools.pool_file import check_output
     from urs_inspect.reports.references import read_reference_logs
+    from urs_inspect.texts import counted
 
     check_output(output)
     found = read_reference_logs(logs)
@@ -28,8 +29,9 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     with output.open("x", encoding="utf-8", newline="\n") as file:
         file.writelines(reference_lines(found))
     console = Console()
+    verb = "is" if len(found.usable) == 1 else "are"
     console.print(
-        f"{len(found.usable)} references by {escape(found.source)} are in {escape(str(output))} "
+        f"{counted(len(found.usable), 'reference')} by {escape(found.source)} {verb} in {escape(str(output))} "
         f"(sha256 {found.sha256[:12]}).",
         highlight=False,
         soft_wrap=True,

@@ -10,10 +10,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urs_inspect.texts import counted
+
 if TYPE_CHECKING:
     from urs_inspect.reports.intent.report import Block, IntentReport
 
 _NONE = "-"
+_NOTHING_WRITTEN = (
+    "Nothing was written. -o DIRECTORY writes a page with intents, languages, criteria, paired tests and cost, and the "
+    "same as tables."
+)
 
 
 @click.command()
@@ -22,8 +28,8 @@ _NONE = "-"
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    required=True,
-    help="Directory for report.html, report.md, report.json, leaderboard.csv and differences.csv.",
+    help="Directory for report.html, report.md, report.json, leaderboard.csv and differences.csv; without it the "
+    "rankings are printed and nothing is written.",
 )
 @click.option(
     "--traffic",
@@ -38,14 +44,14 @@ _NONE = "-"
 @click.option("--rubric", help="Rubric of your own (YAML) that the runs were made with: names and order of intents.")
 def report(
     logs: tuple[str, ...],
-    output: Path,
+    output: Path | None,
     traffic: Path | None,
     countries: int | None,
     rounds: int,
     seed: int,
     rubric: str | None,
 ) -> None:
-    """Report on LOGS of urs (files or directories): a page, tables and what is sure about them.
+    """Report on LOGS of urs (files or directories): rankings, and with -o a page, tables and what is sure about them.
 
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
@@ -57,7 +63,8 @@ def report(
     from urs_inspect.reports.output_directory import check_directory
     from urs_inspect.rubrics import load_rubric
 
-    check_directory(output, INTENT_REPORT)
+    if output is not None:
+        check_directory(output, INTENT_REPORT)
     texts = load_rubric(rubric)
     console = Console()
     with console.status("Reading logs"):
@@ -74,22 +81,26 @@ def report(
             seed=seed,
             command=_command(logs, output, traffic, countries, rounds, seed, rubric),
         )
-    with console.status("Drawing the page"):
-        files = write_report(found, output)
+    files: tuple[Path, ...] = ()
+    if output is not None:
+        with console.status("Drawing the page"):
+            files = write_report(found, output)
     print_report(found, console)
-    console.print(f"\nWritten: {', '.join(map(str, files))}", highlight=False, markup=False, soft_wrap=True)
+    written = f"Written: {', '.join(map(str, files))}" if files else _NOTHING_WRITTEN
+    console.print(f"\n{written}", highlight=False, markup=False, soft_wrap=bool(files))
 
 
 def _command(
     logs: tuple[str, ...],
-    output: Path,
+    output: Path | None,
     traffic: Path | None,
     countries: int | None,
     rounds: int,
     seed: int,
     rubric: str | None,
 ) -> str:
-    words = ["urs-inspect", "report", *logs, "-o", str(output), "--rounds", str(rounds), "--seed", str(seed)]
+    to = [] if output is None else ["-o", str(output)]
+    words = ["urs-inspect", "report", *logs, *to, "--rounds", str(rounds), "--seed", str(seed)]
     options = {"--traffic": traffic, "--countries": countries, "--rubric": rubric}
     return shlex.join(
         [*words, *(str(w) for name, value in options.items() if value is not None for w in (name, value))]
@@ -109,18 +120,19 @@ def print_report(report: "IntentReport", console: Console) -> None:
 
 
 def _print_block(block: "Block", number: int | None, console: Console) -> None:
-    from urs_inspect.reports.intent.page.words import headline, ranks
+    from urs_inspect.reports.intent.page.words import SELF_JUDGED, headline, ranks, traffic_sentence
 
     said = block.conditions
     console.print(f"\n[bold]Ranking{'' if number is None else f' {number}'}[/bold]")
     console.print(
-        f"Judge: {', '.join(said.judges) or 'none'}. Data: {said.dataset} {said.dataset_sha256[:8]}, {block.questions} "
-        f"questions. Rubric: {said.rubric}. Prompts: {said.prompts}",
+        f"Judge: {', '.join(said.judges) or 'none'}. Data: {said.dataset} {said.dataset_sha256[:8]}, "
+        f"{counted(block.questions, 'question')}. Rubric: {said.rubric}. Prompts: {said.prompts}",
         highlight=False,
         markup=False,
     )
-    for sentence in (*block.apart_because, *block.notes):
-        console.print(sentence, highlight=False, markup=False)
+    for sentence in (*block.apart_because, traffic_sentence(block), *block.notes):
+        if sentence:
+            console.print(sentence, highlight=False, markup=False)
     table = Table()
     table.add_column("rank", justify="right")
     table.add_column("model", overflow="fold")
@@ -130,13 +142,15 @@ def _print_block(block: "Block", number: int | None, console: Console) -> None:
     for model in block.models:
         one = model.all
         table.add_row(
-            places[model.model] or _NONE,
+            (places[model.model] or _NONE) + (f" {SELF_JUDGED}" if model.self_judged > 0 else ""),
             escape(model.model),
             _NONE if math.isnan(one.value) else f"{one.value:.2f}",
             _NONE if math.isnan(one.low) else f"{one.low:.2f} to {one.high:.2f}",
             str(model.tier),
-            str(model.unscored),
+            f"{model.unscored:,}",
             end_section=model is not block.models[-1] and model.model == block.tiers[model.tier - 1][-1],
         )
     console.print(table)
+    if any(model.self_judged > 0 for model in block.models):
+        console.print(f"{SELF_JUDGED} judged answers of its own.", highlight=False)
     console.print(headline(block).first.striptags(), highlight=False, markup=False)

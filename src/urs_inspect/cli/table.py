@@ -61,7 +61,10 @@ def read_results(logs: Iterable[str], left_out: list[str] | None = None) -> "lis
 
 
 def print_results(results: "list[IntentResult]", console: Console) -> None:
-    """Print one table for each set of judges and conditions, because scores of different ones do not compare."""
+    """Print one table for each set of judges and conditions, because scores of different ones do not compare.
+
+    Over fewer questions than the report has intervals for, there are none here: they would reach beyond the scale.
+    """
     for judges, conditions in dict.fromkeys((result.judges, result.conditions) for result in results):
         block = [result for result in results if (result.judges, result.conditions) == (judges, conditions)]
         console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
@@ -105,7 +108,10 @@ def _section(table: Table, columns: "list[dict[str, MeanInterval]]") -> None:
 
 
 def _shown(estimate: "MeanInterval | None") -> str:
+    from urs_inspect.rating.ranking import fewest_clusters
+
     if estimate is None or math.isnan(estimate.mean):
         return "-"
-    margin = estimate.high - estimate.mean
-    return f"{estimate.mean:.2f}" if math.isnan(margin) else f"{estimate.mean:.2f} ±{margin:.2f}"
+    if estimate.n < fewest_clusters(estimate.level):
+        return f"{estimate.mean:.2f}"
+    return f"{estimate.mean:.2f} ±{estimate.high - estimate.mean:.2f}"

@@ -18,6 +18,9 @@ from urs_inspect.datasets.urs import load_urs
 from urs_inspect.errors import InputError, choices
 from urs_inspect.reports.log_files import read_log
 
+UNSEEN = "no review: the run did not reach it"
+"""What is wrong with a case that the log does not have."""
+
 _TASK = "urs_case_review"
 _SCORE = re.compile(r"case_review(-?\d+)?")
 

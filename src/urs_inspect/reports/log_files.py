@@ -56,7 +56,10 @@ def read_log(file: str, header_only: bool = False, without: Collection[str] | No
             exclude_fields=None if without is None else set(without),
         )
     except Exception as error:  # whatever a damaged or foreign file does to its reader
-        raise InputError(f"cannot read the log '{file}': {type(error).__name__}: {error}") from error
+        raise InputError(
+            f"cannot read the log '{file}', which is damaged, incomplete or no log at all "
+            f"({type(error).__name__}: {error})"
+        ) from error
 
 
 def finished_logs(logs: Iterable[str]) -> Iterator[EvalLog]:

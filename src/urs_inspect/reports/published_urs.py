@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 _FILE = Path(__file__).parent / "published_urs.yaml"
 _RANGES = {"score": (1, 10), "percent": (0, 100), "count": (0, 20)}
 _PLACES = (0, 1, 2, 3)
+PUBLISHED_SCORES = (4, 12, 13)
+"""Numbers of the tables of scores by intent and language."""
 
 
 class _Strict(BaseModel):

@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from urs_inspect.datasets.references import NO_ANSWER, Reference, References, gather, question_sha256
 from urs_inspect.datasets.references import read_reference_file as read_file
 from urs_inspect.errors import InputError, choices
-from urs_inspect.reports.log_files import log_files, read_log
+from urs_inspect.reports.log_files import local_path, log_files, read_log
 from urs_inspect.reports.responses import ANSWERS_ONLY, NO_MODEL, text_of
 from urs_inspect.scorers.reference_outcome import outcome_of
 
@@ -48,7 +48,7 @@ def read_reference_logs(logs: Iterable[str]) -> References:
     Raises:
         InputError: If a log cannot be read, did not finish or has no model, or the logs are of several models.
     """
-    files = log_files(logs)
+    files = [local_path(file) for file in log_files(logs)]
     headers = sorted(((file, _finished(file)) for file in files), key=lambda pair: pair[1].eval.created)
     return gather((item for file, log in headers for item in _items(file, log)), ", ".join(files) or "the logs given")
 

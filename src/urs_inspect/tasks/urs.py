@@ -64,7 +64,8 @@ def urs(
         seed: Seed of the order. Every beginning of the list holds intents and languages in proportion, so that
             `--limit` gives a fair small run.
         references: Reference answers in place of those of the data: a file of `urs-inspect references`, or the log of a
-            run of `urs_references`. The data then needs none.
+            run of `urs_references`. The data then needs none. Every case that is asked needs one: with `--limit` or
+            `--sample-id` of `inspect eval` those that they choose, else all.
         scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or `both`.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
         engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
@@ -108,7 +109,7 @@ def urs(
         scorers += [judge, judge_outcome()]
     if options is not None:
         scorers += [samer_scorer(**options), samer_outcome()]
-    data, cases = choice.load()
+    data, cases = choice.load(only_asked=True)
     return Task(
         dataset=MemoryDataset([case_to_sample(case, loaded) for case in cases], name=data.name),
         solver=generate(),

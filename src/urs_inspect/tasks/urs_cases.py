@@ -4,12 +4,19 @@ from dataclasses import dataclass
 from logging import getLogger
 
 from urs_inspect.datasets import UrsCase, UrsData, Vocabulary, in_proportion, load_urs, select
-from urs_inspect.datasets.references import References, with_references
+from urs_inspect.datasets.references import References, unusable, with_references
+from urs_inspect.errors import InputError
 from urs_inspect.reports.references import read_references
 from urs_inspect.rubrics import Rubric
 from urs_inspect.tasks import arguments
+from urs_inspect.tasks.asked_cases import asked_cases
 
 logger = getLogger(__name__)
+
+_SOME_CASES = (
+    "A run of some cases needs references for these alone where `inspect eval` chooses them by `--limit` or "
+    "`--sample-id`, without `--sample-shuffle` or `--run-config`; in a script, name a file of these cases as `dataset`"
+)
 
 
 @dataclass(frozen=True)
@@ -34,11 +41,13 @@ class CaseChoice:
     lenient: bool
     references: References | None
 
-    def load(self, *, need_references: bool = True) -> tuple[UrsData, list[UrsCase]]:
+    def load(self, *, need_references: bool = True, only_asked: bool = False) -> tuple[UrsData, list[UrsCase]]:
         """Read the data.
 
         Args:
             need_references: Whether every case needs a reference.
+            only_asked: Whether cases that the running command leaves out need none in `references`. Where some have
+                none, the cases that are left out are none of the chosen ones.
 
         Returns:
             The data, and the chosen cases in their order.
@@ -51,7 +60,15 @@ class CaseChoice:
         if data.skipped:
             logger.warning(f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first: {data.skipped[0]}")
         ordered = in_proportion(select(data.cases, languages=self.languages, intents=self.intents), self.seed)
-        return data, ordered if self.references is None else with_references(ordered, self.references)
+        return data, ordered if self.references is None else self._with(self.references, ordered, only_asked)
+
+    def _with(self, references: References, cases: list[UrsCase], only_asked: bool) -> list[UrsCase]:
+        if not only_asked or not unusable(cases, references):
+            return with_references(cases, references)
+        try:
+            return with_references(asked_cases(cases), references)
+        except InputError as error:
+            raise InputError(f"{error}. {_SOME_CASES}") from error
 
 
 def choose_cases(

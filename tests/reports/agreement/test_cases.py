@@ -10,7 +10,7 @@ import pytest
 from tests.reports.agreement.tables import answers, rows
 from urs_inspect.errors import InputError
 from urs_inspect.rating import interval_alpha
-from urs_inspect.reports.agreement.cases import case_level, match_ratings
+from urs_inspect.reports.agreement.cases import case_level, left_out, match_ratings
 from urs_inspect.reports.agreement.models import model_names
 from urs_inspect.reports.agreement.rating_files import HumanRating, HumanRatings
 from urs_inspect.reports.agreement.report import CaseLevel
@@ -108,13 +108,31 @@ def test_a_file_without_models_is_about_the_only_one() -> None:
 
 def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
     given = [("a1", "m", 1), ("a2", "m", 3), *[(f"q{n}", "m", 2) for n in range(5)], ("a1", "gpt", 4)]
-    found = agreed(answers(rows("m", ONE)), ratings(*given, repeated=2))
-    assert found.all.answers == 2
-    assert found.notes == (
+    made = ratings(*given, repeated=2)
+    matched = match_ratings(answers(rows("m", ONE)).table, {"m": "m"}, made)
+    found = case_level(matched, made, HOW)
+    assert isinstance(found, CaseLevel)
+    assert (found.all.answers, found.notes) == (2, ())
+    assert left_out(made, [matched]) == [
         "5 ratings of r.csv about a question or epoch without an answer, left out: 'q0' of m (line 4); 'q1' of m "
         "(line 5); 'q2' of m (line 6) and 2 more.",
         "1 rating of r.csv about another model, left out: 'a1' of gpt (line 9).",
         "2 rows of r.csv repeat another one, left out.",
+    ]
+
+
+def test_left_out_is_only_what_no_block_used() -> None:
+    made = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "n", 2), ("b2", "n", 4), ("zz", "m", 1), ("a1", "gpt", 2))
+    one = match_ratings(answers(rows("m", ONE)).table, {"m": "m"}, made)
+    other = match_ratings(answers(rows("n", ONE)).table, {"n": "n"}, made)
+    assert (len(one.answers), len(other.answers)) == (2, 2)
+    assert (
+        left_out(made, [one, other])
+        == left_out(made, [other, one])
+        == [
+            "1 rating of r.csv about a question or epoch without an answer, left out: 'zz' of m (line 6).",
+            "1 rating of r.csv about another model, left out: 'a1' of gpt (line 7).",
+        ]
     )
 
 
@@ -140,8 +158,8 @@ def test_epochs() -> None:
         "score over epochs.",
     )
     assert second.notes == ()
-    lost = agreed(twice, ratings(("a1", "m", 1), ("b1", "m", 5), ("b1", "m", 5, "", 2)))
-    assert "'b1' of m, epoch 2 (line 4)" in lost.notes[0]
+    made = ratings(("a1", "m", 1), ("b1", "m", 5), ("b1", "m", 5, "", 2))
+    assert "'b1' of m, epoch 2 (line 4)" in left_out(made, [match_ratings(twice.table, {"m": "m"}, made)])[0]
 
 
 def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
@@ -163,7 +181,4 @@ def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> Non
 
 def test_one_answer_is_too_few() -> None:
     found = level(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("zz", "m", 2)))
-    assert found == (
-        "No agreement on single answers: 1 was both rated and scored. 1 rating of r.csv about a question or epoch "
-        "without an answer, left out: 'zz' of m (line 3)."
-    )
+    assert found == "No agreement on single answers: 1 was both rated and scored."

@@ -44,7 +44,7 @@ def test_means_that_are_noise() -> None:
     lines = said(MeanCorrelation(one(0.4, -1, 1), NAN, 0.3, (-0.6, 0.9)))
     assert lines[0].startswith(
         "Over 6 intents: Pearson 0.40, Spearman 0.30. The means of these intents differ no more than noise would make "
-        "them: without it Pearson may be anything from -1.00 to 1.00"
+        "them: without it Pearson may be anything from −1.00 to 1.00"
     )
     assert lines[1].startswith("Only 6 points")
 
@@ -70,11 +70,12 @@ def test_points_without_an_interval_over_points() -> None:
 
 @pytest.mark.parametrize(
     ("found", "shown"),
-    [(one(0.5, 0.25, 0.75), "0.50 (0.25 to 0.75)"), (one(0.5), "0.50"), (one(NAN), "-"), (one(-0.001), "0.00")],
+    [(one(0.5, 0.25, 0.75), "0.50 (0.25 to 0.75)"), (one(0.5), "0.50"), (one(NAN), "–"), (one(-0.001), "0.00")],
 )
 def test_numbers_are_shown_with_what_there_is(found: Estimate, shown: str) -> None:
     assert estimate(found) == shown
 
 
 def test_bounds_have_signs_where_asked_for() -> None:
-    assert bounds(-0.5, 0.25, sign="+") == " (-0.50 to +0.25)"
+    assert bounds(-0.5, 0.25, sign="+") == " (−0.50 to +0.25)"
+    assert bounds(-0.001, 0.001, sign="+") == " (0.00 to 0.00)"

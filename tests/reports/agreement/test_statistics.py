@@ -60,7 +60,26 @@ def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
     [block] = found.blocks
     assert block.cases is not None
     assert block.cases.all.answers == 6
-    assert block.notes[0].startswith("Ranked over the 3 questions that all 2 models attempted")
+    assert (block.notes, block.cases.notes) == ((), ())
+
+
+def test_how_questions_were_chosen_is_said_where_means_are_over_them() -> None:
+    both = answers(rows("m", FINALS), rows("n", HALF))
+    [block] = agreement_of(both, human=given(*FINALS), satisfaction=said(), resampling=HOW).blocks
+    assert block.intents is not None and block.cases is not None
+    assert block.intents.notes[-1].startswith("Ranked over the 3 questions that all 2 models attempted")
+    assert (block.notes, block.cases.notes) == ((), ())
+
+
+def test_ratings_that_another_block_used_are_not_left_out() -> None:
+    others = {"d1": 3.0, "d2": 4.0}
+    human = given(*FINALS, "zz")
+    report = agreement_of(answers(rows("m", FINALS), rows("m", others, judge="p/own")), human=human, resampling=HOW)
+    assert [block.cases is None for block in report.blocks] == [False, True]
+    assert report.blocks[1].notes == ("No agreement on single answers: 0 were both rated and scored.",)
+    assert report.notes == (
+        "1 rating of r.csv about a question or epoch without an answer, left out: 'zz' of m (line 8).",
+    )
 
 
 def test_what_cannot_be_had_is_said_and_the_rest_goes_on() -> None:

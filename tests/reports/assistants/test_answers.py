@@ -112,7 +112,7 @@ def test_what_is_left_out_is_said_with_counts(tmp_path: Path) -> None:
         "none.eval of search (folder:pages) was left out: none of its 3 answers has a score (found nothing 2, search "
         "or translation failed 1; such as folder: broken)." in said
     )
-    assert "half.eval of p/half was left out: its status is 'error', 0 of 1 samples are counted in it" in said
+    assert "half.eval of p/half was left out: its status is 'error', 1 of 1 samples are done" in said
     assert "broken.eval was left out: cannot read the log" in said
     assert f"{tmp_path / 'empty'} has no logs." in said
 

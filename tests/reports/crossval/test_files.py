@@ -156,7 +156,7 @@ def test_stability_in_words() -> None:
     assert sentences.order(stable) == [
         "Stable: no two models change places over 2 settings. From the best: m, n.",
     ]
-    assert order_text(stable.orders[0]) == "m > n"
+    assert order_text(stable.orders[0], {"m": "m", "n": "n"}) == "m > n"
     turned = report_grid(grid_table({**finals, ("f", "s", "m"): less, ("f", "s", "n"): more}), BOOTSTRAP)
     first, second = sentences.order(turned)
     assert first == (
@@ -167,7 +167,7 @@ def test_stability_in_words() -> None:
     weak = [*up[:-1], up[-1] + 1]
     unclear = report_grid(grid_table({**finals, ("f", "s", "m"): up, ("f", "s", "n"): weak}), BOOTSTRAP)
     assert "No pair can be told apart in both directions" in sentences.order(unclear)[0]
-    assert order_text(unclear.orders[1]) == "n ≥ m"
+    assert order_text(unclear.orders[1], {"m": "m", "n": "N"}) == "N ≥ m"
 
 
 def test_ordinary_runs_have_a_section_of_their_own() -> None:
@@ -175,9 +175,29 @@ def test_ordinary_runs_have_a_section_of_their_own() -> None:
     found = report(grids=(), judged=(judged,))
     [section, *_] = sections_of(found)
     assert section.title == "Self-preference in ordinary runs" and "Note." in section.lines
-    assert section.tables[0].headings[0] == "judge" and section.tables[0].rows[0][0] == "m/a"
+    assert section.tables[0].headings[0] == "judge" and section.tables[0].rows[0][0] == "a"
     assert "references: those of the data" in section.lines[0]
+    method = " ".join(sections_of(found)[-1].lines)
+    assert "bootstrap over cases" in method and "fold" not in method and "≥" not in method
     assert draw_crossval(found) == {}
+
+
+def test_tables_leave_out_providers_where_names_stay_distinct() -> None:
+    scores: list[float | None] = [5, 6, 7]
+    names = ("open/x/one", "open/x/two")
+    finals = {(judge, source, model): scores for judge in names for source in ("dataset", *names) for model in names}
+    found = {section.title: section for section in sections_of(report(report_grid(grid_table(finals), BOOTSTRAP)))}
+    assert "Evaluators: open/x/one, open/x/two. References by: dataset, open/x/one" in " ".join(found["Grid"].lines)
+    assert "Tested models: open/x/one, open/x/two." in " ".join(found["Grid"].lines)
+    cells = {
+        cell for one in found.values() for table in one.tables for row in (table.headings, *table.rows) for cell in row
+    }
+    assert {"one", "two", "dataset", "B = one", "one, over folds", "one ≥ two"} <= cells
+    assert not any("open/x" in cell for cell in cells)
+    finals |= {("other/one", source, model): scores for source in ("dataset", *names) for model in names}
+    clash = sections_of(report(report_grid(grid_table(finals), BOOTSTRAP)))
+    cells = {row[0] for one in clash for table in one.tables for row in table.rows}
+    assert {"open/x/one", "other/one", "two"} <= cells and "one" not in cells
 
 
 def test_nothing_is_made_up_where_nothing_has_a_score() -> None:

@@ -125,3 +125,16 @@ def test_reversals_by_hand() -> None:
     assert (found.first, found.second) == ("a", "b")
     assert (found.ahead, found.ahead_apart, found.behind, found.behind_apart) == (1, 1, 2, 1)
     assert order_reversals([]) == ()
+
+
+def test_the_best_model_comes_first_whatever_logs_name_first() -> None:
+    finals: dict[tuple[str, str, str], list[float | None]] = {
+        ("e", "s", "none"): [None, None],
+        ("e", "s", "low"): [3, 4],
+        ("e", "s", "high"): [8, None],
+        ("e", "t", "high"): [6, 6],
+    }
+    grid = report_grid(grid_table(finals), BOOTSTRAP)
+    assert grid.models == ("high", "low", "none")
+    assert [cell.mean.value for cell in grid.cells if cell.model == "high"] == [8, 6]
+    assert next(cell.mean.value for cell in grid.cells if cell.model == "low") == 3.5

@@ -6,7 +6,7 @@ import tokenizers
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, write_eval_log
 
 from urs_inspect.errors import InputError
 from urs_inspect.judging import PromptBuilder
@@ -249,6 +249,16 @@ def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
     judged = role(found, "grader", "urs_simulation/judge")[2]
     assert judged.expected == pytest.approx(1.01 * actual["grader"].output_tokens, rel=1e-6)
     assert any("urs_simulation/strong" in sentence for sentence in found.assumptions)
+
+
+def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
+    write_eval_log(run, tmp_path / "again.eval")
+    one, both = (read_actual(logs, "urs").roles for logs in ([run.location], [run.location, str(tmp_path)]))
+    assert [(entry.role, entry.model) for entry in both] == [(entry.role, entry.model) for entry in one]
+    for single, double in zip(one, both, strict=True):
+        assert double.samples == 2 * single.samples == 84
+        assert double.input_tokens == 2 * single.input_tokens and double.output_tokens == 2 * single.output_tokens
+        assert double.cost is single.cost is None
 
 
 def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:

@@ -37,6 +37,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "criterion/factuality": math.nan,
         "outcome": outcome,
         "judges": JUDGE,
+        "earlier_finals": (),
         "judge_temperatures": "0",
         "self_judged": False,
         "judge_language": language,

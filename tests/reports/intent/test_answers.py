@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalError, read_eval_log
+from inspect_ai.log import EvalConfig, EvalError, read_eval_log
 from inspect_ai.model import GenerateConfig, ModelOutput
 
 from tests.reports.intent.judged_logs import JUDGE, SHA, answered, judgement, tokens, unscored, write_judged
@@ -20,7 +20,16 @@ from urs_inspect.tasks import urs
 _FACTS = {"log", "model", "base_model", "task", "dataset", "dataset_sha256", "references", "task_version"}
 _QUESTION = {"question", "epoch", "intent", "group", "language", "country"}
 _SCORE = {"final", "criterion/clarity", "criterion/creativity", "outcome", "error", "answer_length"}
-_JUDGE = {"judges", "judge_finals", "judge_temperatures", "self_judged", "judge_language", "prompt_sha256", "rubric"}
+_JUDGE = {
+    "judges",
+    "judge_finals",
+    "earlier_finals",
+    "judge_temperatures",
+    "self_judged",
+    "judge_language",
+    "prompt_sha256",
+    "rubric",
+}
 _TOOK = {"input_tokens", "output_tokens", "judge_input_tokens", "judge_output_tokens", "cost", "judge_cost", "seconds"}
 COLUMNS = _FACTS | _QUESTION | _SCORE | _JUDGE | _TOOK
 
@@ -49,6 +58,7 @@ def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
         "outcome": "judged",
         "judges": JUDGE,
         "judge_finals": {JUDGE: 7.0},
+        "earlier_finals": (),
         "dataset_sha256": SHA,
         "references": "",
         "task_version": "1-A",
@@ -131,6 +141,19 @@ def test_the_last_judgement_counts_and_its_tokens_are_not_known(tmp_path: Path) 
     assert "&& inspect score LOG --scorer urs_inspect/intent_judge" in read_answers([log]).runs[0].command
 
 
+def test_earlier_judgements_by_the_same_judge_are_kept(tmp_path: Path) -> None:
+    log = write_judged(
+        tmp_path / "a.eval",
+        answered("again", judgement(6.0), judgement(7.0), judgement(8.0)),
+        answered("other judge", judgement(6.0, "p/other"), judgement(8.0)),
+        answered("other prompt", judgement(6.0, prompt="f" * 64), judgement(8.0)),
+        answered("failed", unscored(), judgement(8.0)),
+        answered("once", judgement(8.0)),
+    )
+    found = {row["question"]: row["earlier_finals"] for row in rows(log)}
+    assert found == {"again": (6.0, 7.0), "other judge": (), "other prompt": (), "failed": (), "once": ()}
+
+
 def test_a_model_that_judged_itself_is_told_apart_from_its_judgements(tmp_path: Path) -> None:
     output = ModelOutput.from_content("p/model", "the answer")
     output.usage = tokens(100, 20)
@@ -184,8 +207,37 @@ def test_the_later_of_two_runs_counts_and_the_other_is_named(tmp_path: Path) -> 
         [sentence] = answers.left_out
         assert sentence == (
             "early.eval of p/model was left out: late.eval is a later run under the same conditions "
-            "(1 questions; 2 in the one left out)."
+            "(1 question; 2 in the one left out)."
         )
+
+
+def test_a_trial_after_a_whole_run_does_not_replace_it(tmp_path: Path) -> None:
+    whole = write_judged(tmp_path / "whole.eval", *[answered(str(n), judgement(1.0)) for n in range(5)])
+    trial = write_judged(
+        tmp_path / "trial.eval",
+        *[answered(str(n), judgement(9.0)) for n in range(2)],
+        created="2026-02-01T00:00:00+00:00",
+    )
+    for order in ([whole, trial], [trial, whole]):
+        answers = read_answers(order)
+        assert answers.table["final"].tolist() == [1.0] * 5
+        assert answers.left_out == (
+            "trial.eval of p/model was left out: it is a later run under the same conditions, but of only 2 questions; "
+            "whole.eval, which counts, has 5.",
+        )
+
+
+def test_later_parts_replace_a_run_if_they_are_half_of_it_together(tmp_path: Path) -> None:
+    write_judged(tmp_path / "whole.eval", *[answered(str(n), judgement(1.0)) for n in range(6)])
+    for name, questions in (("first", (0, 1)), ("second", (2, 3))):
+        samples = [answered(str(n), judgement(9.0)) for n in questions]
+        write_judged(tmp_path / f"{name}.eval", *samples, created="2026-02-01T00:00:00+00:00")
+    answers = read_answers([str(tmp_path)])
+    assert answers.table["final"].tolist() == [9.0] * 4
+    assert answers.left_out == (
+        "whole.eval of p/model was left out: first.eval, second.eval are later runs under the same conditions "
+        "(4 questions; 6 in the one left out).",
+    )
 
 
 def test_a_copy_of_a_log_counts_once(tmp_path: Path) -> None:
@@ -264,7 +316,7 @@ def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
     assert "half.eval of p/model was left out: its status is 'error'" in said
     assert "finish it with `inspect eval-retry`" in said
     assert "again.eval finished it" in said
-    assert "probe.eval was left out: it is of the task urs_inspect/urs_probe" in said
+    assert "1 log was left out, not being of urs_inspect/urs: 1 of urs_inspect/urs_probe" in said
     assert "unjudged.eval was left out: none of its 1 samples was scored by intent_judge" in said
     assert "damaged.eval was left out" in said
     assert "empty has no logs" in said
@@ -301,6 +353,24 @@ def test_numbers_have_the_types_of_numbers(tmp_path: Path) -> None:
     table = read_answers([write_judged(tmp_path / "a.eval", answered("x", judgement(7.0)))]).table
     numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
     assert {"final", "cost", "judge_cost", "seconds", "answer_length", "criterion/clarity"} <= set(numeric)
+
+
+def test_the_table_joins_the_dataframes_of_the_harness_as_documented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Path(__file__).parents[3] / "docs" / "extending.md"
+    section = page.read_text(encoding="utf-8").partition("## A table of all answers")[2]
+    code = section.partition("```python")[2].partition("```")[0]
+    samples = [answered(name, judgement(7.0), epoch=epoch) for name in ("x", "y") for epoch in (1, 2)]
+    write_judged(tmp_path / "logs" / "urs" / "a.eval", *samples, config=EvalConfig(epochs=2), eval_id="one")
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    assert len(found["both"]) == len(found["answers"]) == 4
+    asked = zip(found["both"]["question"], found["both"]["epoch"], found["both"]["input"], strict=True)
+    assert sorted((question, epoch, text.split()[-1]) for question, epoch, text in asked) == [
+        (name, epoch, name) for name in ("x", "y") for epoch in (1, 2)
+    ]
 
 
 def test_halves_of_characters_do_not_stop_a_table(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Which models may be ranked together, and why others may not."""
 
+import random
 from typing import Any
 
 import pandas as pd
@@ -65,15 +66,82 @@ def test_models_that_judged_themselves_do_not_compare() -> None:
 
 
 def test_models_are_ranked_over_the_questions_that_all_attempted() -> None:
-    few = {"leisure-en-2": 1.0, "leisure-en-9": 1.0}
-    [block] = blocks_of(table(rows("a", ONE), rows("few", few), rows("b", ONE)))
-    assert set(block.table["question"]) == {"leisure-en-2"}
+    other = {"leisure-en-2": 1.0, "leisure-zh-1": 1.0, "leisure-en-9": 1.0}
+    [block] = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
+    assert set(block.table["question"]) == {"leisure-en-2", "leisure-zh-1"}
     [note] = block.notes
-    assert note.startswith("Ranked over the 1 questions that all 3 models attempted; attempted were: a 3, b 3, few 2.")
+    assert note == (
+        "Ranked over the 2 questions that all 3 models attempted; attempted were: a 3, b 3, other 3. Leave out the log "
+        "of a model that attempted few to rank the others over more."
+    )
+
+
+def asked(model: str, first: int, last: int, **others: Any) -> list[dict[str, Any]]:
+    """Answers of a model to the questions with these numbers, the last one left out."""
+    return rows(model, {f"leisure-en-{number}": 5.0 for number in range(first, last)}, **others)
+
+
+def test_a_model_that_was_asked_few_stands_apart_and_leaves_the_others_their_questions() -> None:
+    whole = [asked(name, 0, 100) for name in "abc"]
+    first, second = blocks_of(table(asked("few", 0, 10), *whole))
+    assert first.models == ("a", "b", "c")
+    assert first.table["question"].nunique() == 100
+    assert first.notes == ()
+    assert second.models == ("few",)
+    assert second.apart_because == ("Asked 10 of the 100 questions of the first ranking, fewer than half.",)
+
+
+def test_half_of_the_questions_are_enough() -> None:
+    [block] = blocks_of(table(asked("a", 0, 100), asked("half", 0, 50)))
+    assert block.table["question"].nunique() == 50
+    assert len(blocks_of(table(asked("a", 0, 100), asked("less", 0, 49)))) == 2
+
+
+def test_many_that_were_asked_few_stand_together_and_the_whole_one_by_itself() -> None:
+    first, second = blocks_of(table(asked("whole", 0, 1846), asked("a", 0, 50), asked("b", 0, 50)))
+    assert (first.models, second.models) == (("a", "b"), ("whole",))
+    assert first.table["question"].nunique() == 50
+    assert second.apart_because == (
+        "Asked 50 of the 50 questions of the first ranking; all together would be ranked over fewer than half of the "
+        "1,846 that whole was asked.",
+    )
+
+
+def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
+    # b leaves 60 of 100, c would leave 40: fewer than half of what a was asked, though more than half of the 60.
+    first, second = blocks_of(table(asked("a", 0, 100), asked("b", 40, 100), asked("c", 60, 110)))
+    assert (first.models, second.models) == (("a", "b"), ("c",))
+    assert second.apart_because == (
+        "Asked 40 of the 60 questions of the first ranking; all together would be ranked over fewer than half of the "
+        "100 that a was asked.",
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_keep_half_of_the_questions_and_do_not_go_by_the_order_of_logs(seed: int) -> None:
+    drawn = random.Random(seed)
+    models = []
+    for name in "abcdefg":
+        first = drawn.randrange(60)
+        models.append(asked(name, first, first + drawn.choice([5, 10, 20, 40, 60])))
+    found = blocks_of(table(*models))
+    assert sorted(name for block in found for name in block.models) == list("abcdefg")
+    for block in found:
+        most = max(len(one) for one in models if one[0]["model"] in block.models)
+        assert 2 * block.table["question"].nunique() >= most
+        assert bool(block.apart_because) == (block is not found[0])
+    drawn.shuffle(models)
+    again = blocks_of(table(*models))
+    assert [(one.models, one.apart_because, one.notes) for one in again] == [
+        (one.models, one.apart_because, one.notes) for one in found
+    ]
+    for one, other in zip(found, again, strict=True):
+        assert one.table.equals(other.table)
 
 
 def test_an_unscored_answer_was_attempted() -> None:
-    [block] = blocks_of(table(rows("a", ONE), rows("b", {**ONE, "leisure-en-1": float("nan")})))
+    # Of b every answer failed; it was asked all the same.
+    [block] = blocks_of(table(rows("a", ONE), rows("b", dict.fromkeys(ONE, float("nan")))))
     assert len(block.table) == 6
     assert block.notes == ()
 
@@ -83,7 +151,7 @@ def test_a_model_without_a_common_question_stands_alone() -> None:
     first, second = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
     assert first.models == ("a", "b")
     assert second.models == ("other",)
-    assert second.apart_because[0].startswith("No question in common: none of these 1 questions is among the 3")
+    assert second.apart_because == ("No question in common with the first ranking, which is over 3 questions.",)
 
 
 def test_a_part_of_the_languages_has_the_same_prompts() -> None:

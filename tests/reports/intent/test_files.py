@@ -18,6 +18,7 @@ from urs_inspect.reports.intent.report import IntentReport, Run
 from urs_inspect.reports.intent.statistics import report_of
 from urs_inspect.reports.intent.traffic import TrafficMix
 from urs_inspect.reports.output_directory import report_json
+from urs_inspect.reports.published_urs import load_published_urs
 
 NAN = math.nan
 KINDS = ("leisure-en", "leisure-zh", "factual_qa-en", "api-zh", "solve_professional_problem-zh")
@@ -29,8 +30,8 @@ def report() -> IntentReport:
     finals = {f"{KINDS[n % 5]}-{n}": float(3 + n % 7) for n in range(40)}
     found = answers(
         [row("p/a|b", name, score + 1, country="Chile") for name, score in finals.items()],
-        rows("c", finals, self_judged=True),
-        rows("urs_simulation/d", dict.fromkeys(finals, NAN)),
+        rows("c", finals, self_judged=True, country="Chile"),
+        rows("urs_simulation/d", dict.fromkeys(finals, NAN), country="Chile"),
         rows("e", finals, judges="other"),
         left_out=("<b>f.eval</b> was left out.",),
     )
@@ -96,9 +97,13 @@ def test_markdown_marks_the_best_as_table_4_does() -> None:
     finals = {f"leisure-en-{n}": 5.0 for n in range(8)}
     found = answers(*[rows(name, {q: s + step for q, s in finals.items()}) for step, name in enumerate("wxyz")])
     text = report_markdown(report_of(found, rounds=100))
-    lines = [line for line in text.splitlines() if re.match(r"\| [wxyz] \| \S*\d\.\d\d", line)]
-    cells = [line.split(" | ")[1] for line in lines[:4]]
-    assert cells == [r"\*8.00", "**7.00**", "<u>6.00</u>", "5.00"]
+    lines = [line for line in text.splitlines() if re.match(r"\| \d \| [wxyz] \| \S*\d\.\d\d", line)]
+    assert [line.split(" | ")[2] for line in lines] == [
+        r"\*8.00 (8.00–8.00)",
+        "**7.00** (7.00–7.00)",
+        "<u>6.00</u> (6.00–6.00)",
+        "5.00 (5.00–5.00)",
+    ]
 
 
 def test_markdown_says_everything_and_breaks_nothing(report: IntentReport) -> None:
@@ -107,7 +112,9 @@ def test_markdown_says_everything_and_breaks_nothing(report: IntentReport) -> No
     assert "SIMULATION" in text
     assert r"p/a\|b" in text
     assert r"\<b\>f.eval\</b\> was left out." in text
-    assert "c †" in text
+    assert "| 2 † | c |" in text and "2. c †" in text
+    assert "† judged answers of its own." in text
+    assert "of the standard error where no round changes the sign" in text
     assert "## Ranking 2" in text
     assert "- Other judges: other, not p/judge." in text
     assert "told apart" in text
@@ -121,6 +128,35 @@ def test_markdown_says_everything_and_breaks_nothing(report: IntentReport) -> No
             widths = set()
         else:
             widths.add(cells)
+
+
+def test_markdown_has_the_intervals_of_intents_and_languages(report: IntentReport) -> None:
+    text = report_markdown(report)
+    first = report.blocks[0].models[0]
+    for one in (first.by_group["Leisure"], first.by_language["zh"], first.by_group_and_language["Solve Problem", "zh"]):
+        assert not math.isnan(one.low)
+        assert f"{one.value:.2f} ({one.low:.2f}–{one.high:.2f})" in text.replace("*", "").replace("\\", "")
+
+
+def test_markdown_has_the_published_tables_as_printed(report: IntentReport) -> None:
+    text = report_markdown(report)
+    published = text[text.index("## Published in the paper") :]
+    assert "not comparable row by row" in published
+    lines = published.splitlines()
+    for number in (4, 12, 13):
+        table = load_published_urs().table(number)
+        for name, scores in table.rows.items():
+            shown = [re.sub(r"\\\*|\*\*|</?u>", "", line) for line in lines if line.startswith(f"| {name} |")]
+            assert f"| {name} | {' | '.join(f'{score:.2f}' for score in scores)} |" in shown
+    assert "| Cases | 404 | 259 | 82 |" in published
+    assert "Factual QA, English | Factual QA, Chinese" in published
+
+
+def test_markdown_keeps_commands_and_nothing_else_as_code(report: IntentReport) -> None:
+    sentences = ("a `b` was left out; finish it with `inspect eval-retry`.", "`urs-inspect cases review` reads it.")
+    text = report_markdown(replace(report, left_out=sentences))
+    assert r"- a \`b\` was left out; finish it with `inspect eval-retry`." in text
+    assert "- `urs-inspect cases review` reads it." in text
 
 
 def test_markdown_says_when_models_cannot_be_told_apart() -> None:

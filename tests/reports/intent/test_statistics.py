@@ -80,7 +80,7 @@ def test_means_by_hand() -> None:
     assert (model.questions, model.answers, model.epochs, model.unscored) == (3, 5, 2, 1)
     assert model.outcomes == {"judged": 4, "unscored_refusal": 1}
     # Question 1: deviations -1 and 1 about its mean, one degree of freedom.
-    assert model.judge_noise == pytest.approx(math.sqrt(2))
+    assert model.epoch_deviation == pytest.approx(math.sqrt(2))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -280,7 +280,23 @@ def test_self_judged_simulated_and_noise() -> None:
     assert model_of(found, "b").self_judged == 0.0
     assert model_of(found, "b").simulated  # its judge is
     assert report_of(found, rounds=5).simulated
-    assert math.isnan(model_of(found, "b").judge_noise)
+    assert math.isnan(model_of(found, "b").epoch_deviation)
+
+
+def test_the_deviation_of_the_judge_is_that_between_judgements_of_one_answer() -> None:
+    found = answers(
+        [
+            # Deviations -1 and 1 about 7, one degree of freedom; -1, 0 and 1 about 5, two: sqrt((2 + 2) / 3).
+            row("a", "leisure-en-1", 8.0, earlier_finals=(6.0,)),
+            row("a", "leisure-en-2", 5.0, earlier_finals=(4.0, 6.0)),
+            row("a", "leisure-en-3", 9.0),
+            row("a", "leisure-en-4", math.nan, earlier_finals=(1.0,)),
+        ],
+        rows("b", {f"leisure-en-{number}": 5.0 for number in range(1, 5)}),
+    )
+    assert model_of(found, "a").judge_deviation == pytest.approx(math.sqrt(4 / 3))
+    assert math.isnan(model_of(found, "a").epoch_deviation)
+    assert math.isnan(model_of(found, "b").judge_deviation)
 
 
 def test_temperatures_of_judges_that_differ_are_said() -> None:

@@ -13,14 +13,15 @@ from urs_inspect.cli.cases.labels import check_new, groups_of, languages_of, voc
 @click.argument("dataset")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The .md file to write; else it is printed.")
 @click.option("--report", type=click.Path(path_type=Path), help="What `cases import --report` wrote, to count drops.")
+@click.option("--review", type=click.Path(path_type=Path), help="What `cases review --report` wrote, to count faults.")
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
-def datasheet(dataset: str, output: Path | None, report: Path | None, rubric: str | None) -> None:
+def datasheet(dataset: str, output: Path | None, report: Path | None, review: Path | None, rubric: str | None) -> None:
     """Describe DATASET (a .jsonl or .csv file of cases, urs, or sample).
 
     Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table 3), services
-    (Table 5), countries and lengths.
+    (Table 5), countries and lengths; with --report and --review also what became no case, and why.
     """
-    from urs_inspect.datasets.survey.case_file import read_dropped
+    from urs_inspect.datasets.survey.case_file import read_dropped, read_removed
     from urs_inspect.datasets.survey.datasheet import datasheet as described_as
     from urs_inspect.datasets.survey.datasheet import read_described
     from urs_inspect.rubrics import load_rubric
@@ -30,7 +31,11 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, rubric: st
         check_new(output, ".md", "output")
     loaded = load_rubric(rubric)
     described = read_described(dataset, vocabulary_of(loaded), groups_of(loaded), languages_of(loaded))
-    text = described_as(described, None if report is None else read_dropped(report))
+    text = described_as(
+        described,
+        None if report is None else read_dropped(report),
+        None if review is None else read_removed(review),
+    )
     if output is None:
         click.echo(text)
         return

@@ -51,7 +51,8 @@ def import_(
 
     Columns: conversation (a list of messages, lines such as `User:` and `Assistant:`, or the question alone) and
     intent; optionally user, service, country, satisfaction, language, id and reference_ans. What becomes no case is
-    counted here and listed with --report. Nothing is sent anywhere, and who the user is goes into no file.
+    counted here and listed with --report, by the line of the file that its row begins at; an id that the survey does
+    not give counts rows. Nothing is sent anywhere, and who the user is goes into no file.
 
     The output serves as `-T dataset=`. Cases without reference answers get them by the task urs_references.
     """
@@ -128,16 +129,16 @@ def _print(found: "Survey", report: Path | None) -> None:
     table = Table(title=f"{counted(found.rows, 'row')} of {escape(found.path)}", title_justify="left")
     table.add_column("")
     table.add_column("rows", justify="right")
-    table.add_row("cases", str(len(found.cases)))
+    table.add_row("cases", f"{len(found.cases):,}")
     for reason, number in found.counts.items():
-        table.add_row(f"dropped: {reason}", str(number))
+        table.add_row(f"dropped: {reason}", f"{number:,}")
     if flagged := sum(bool(case.flags) for case in found.cases):
-        table.add_row("of the cases, kept with personal data", str(flagged))
+        table.add_row("of the cases, kept with personal data", f"{flagged:,}")
     console = Console(soft_wrap=True, highlight=False)
     console.print(table)
     if found.dropped:
         where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
-        console.print(f"Each dropped row is listed with its reason {where}.")
+        console.print(f"Each dropped row is listed with its reason {where}, by its line; ids count rows.")
     labels = Counter(one.detail for one in found.dropped if one.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT))
     for detail, number in labels.most_common(_MAX_LABELS):
         console.print(f"{counted(number, 'row')}: {escape(detail)}")

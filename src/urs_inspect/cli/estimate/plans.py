@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from urs_inspect.errors import InputError, choices
@@ -123,6 +124,9 @@ def _prompts(arguments: dict[str, Any]) -> "tuple[PromptBuilder, str | None]":
 
 
 def _built(task: "Callable[..., Task]", arguments: dict[str, Any]) -> "Task":
+    allowed = list(signature(task).parameters)
+    if unknown := [name for name in arguments if name not in allowed]:
+        raise InputError(f"-T: no argument {choices(unknown)}; allowed: {choices(allowed)}")
     try:
         return task(**arguments)
     except TypeError as error:

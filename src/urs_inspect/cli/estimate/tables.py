@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+
+from urs_inspect.cli.text_tables import print_text_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from urs_inspect.reports.estimate import Actual, ActualUse, Amount, RunEstimate
 
 _UNKNOWN = "not known"
@@ -18,17 +20,18 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
 
     epochs = f", {found.epochs} epochs" if found.epochs > 1 else ""
     console.print(f"{found.task}: {counted(found.samples, 'sample')}{epochs}", highlight=False)
-    table = _table("Expected, and from lowest to highest", "calls")
-    for one in found.roles:
-        table.add_row(
+    rows = [
+        (
             one.role,
-            escape(one.model),
+            one.model,
             _shown(one.calls),
             _shown(one.input_tokens),
             _shown(one.output_tokens),
             _UNKNOWN if one.cost is None else _shown(one.cost, 2),
         )
-    console.print(table)
+        for one in found.roles
+    ]
+    _print_table("Expected, and from lowest to highest", "calls", rows, console)
     console.print(_cost(found), highlight=False, markup=False)
     for sentence in found.assumptions:
         console.print(f"- {sentence}", highlight=False, markup=False)
@@ -36,30 +39,30 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
 
 def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) -> None:
     """Print what runs took, as a share of what was expected of as many samples."""
-    table = _table("What it took, and share of what was expected", "samples")
-    for one in actual.roles:
+    rows = []
+    for one in sorted(actual.roles, key=lambda one: _place(found, one)):
         samples, sent, received = _expected(found, one)
-        table.add_row(
-            one.role,
-            escape(one.model),
-            f"{one.samples} of {samples}" if samples else f"{one.samples}",
-            _compared(one.input_tokens, sent),
-            _compared(one.output_tokens, received),
-            _UNKNOWN if one.cost is None else f"{one.cost:.2f}",
+        rows.append(
+            (
+                one.role,
+                one.model,
+                f"{one.samples:,} of {samples:,}" if samples else f"{one.samples:,}",
+                _compared(one.input_tokens, sent),
+                _compared(one.output_tokens, received),
+                _UNKNOWN if one.cost is None else f"{one.cost:,.2f}",
+            )
         )
-    console.print(table)
+    _print_table("What it took, and share of what was expected", "samples", rows, console)
     console.print("Shares are of what was expected for so many samples.", highlight=False)
     for sentence in actual.left_out:
         console.print(f"Left out: {sentence}", highlight=False, markup=False)
 
 
-def _table(title: str, counted: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    for heading, width in (("role", 6), ("model", 12)):
-        table.add_column(heading, overflow="fold", min_width=width)
-    for heading in (counted, "tokens sent", "tokens received", "US dollars"):
-        table.add_column(heading, justify="right")
-    return table
+def _print_table(title: str, counted: str, rows: "Sequence[tuple[str, ...]]", console: Console) -> None:
+    from urs_inspect.reports.sections import TextTable
+
+    headings = ("role", "model", counted, "tokens sent", "tokens received", "US dollars")
+    print_text_table(TextTable(headings, tuple(rows), 2), console, title)
 
 
 def _cost(found: "RunEstimate") -> str:
@@ -72,8 +75,14 @@ def _cost(found: "RunEstimate") -> str:
     return f"{together}, without {unpriced}, of which no price is known: give it with --prices."
 
 
+def _place(found: "RunEstimate", one: "Actual") -> tuple[int, str]:
+    """Where a model stands in the estimate; those that it does not name come last, by name."""
+    names = one.model.split(", ")
+    return next((n for n, role in enumerate(found.roles) if role.model in names), len(found.roles)), one.model
+
+
 def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
-    """Samples of a run of which a model would have a part, and what was expected of it for those that it had."""
+    """Samples of all runs of which a model would have a part, and what was expected of it for those that it had."""
     from urs_inspect.reports.estimate import BOTH
 
     names = one.model.split(", ")
@@ -82,7 +91,7 @@ def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
         sum(getattr(role, key).expected / (role.samples * role.runs) for role in roles if role.samples) * one.samples
         for key in ("input_tokens", "output_tokens")
     )
-    return max((role.samples for role in roles), default=0), sent, received
+    return max((role.samples * role.runs for role in roles), default=0), sent, received
 
 
 def _compared(value: int, expected: float) -> str:

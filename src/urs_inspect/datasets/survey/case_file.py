@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from urs_inspect.datasets.rows import read_table
-from urs_inspect.datasets.survey.survey_case import REASONS, Dropped, Survey, SurveyCase
+from urs_inspect.datasets.survey.survey_case import REASONS, Dropped, Removed, Survey, SurveyCase
 from urs_inspect.errors import InputError, choices
 
 _HEADER = ("line", "reason", "column", "detail", "excerpt")
+_REMOVED_HEADER = ("id", "faults")
+_BETWEEN = "; "
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
 _FORMULA = ("=", "+", "-", "@", "\t")
 
@@ -54,12 +56,13 @@ def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
 
 def dropped_csv(survey: Survey) -> str:
     """The dropped rows as CSV, one a row; what a spreadsheet would take for a formula begins with an apostrophe."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADER)
-    for one in survey.dropped:
-        writer.writerow([one.row, *[_harmless(cell) for cell in (one.reason, one.column, one.detail, one.excerpt)]])
-    return text.getvalue()
+    return _csv(
+        _HEADER,
+        (
+            [str(one.row), *[_harmless(cell) for cell in (one.reason, one.column, one.detail, one.excerpt)]]
+            for one in survey.dropped
+        ),
+    )
 
 
 def read_dropped(path: Path) -> tuple[Dropped, ...]:
@@ -72,6 +75,31 @@ def read_dropped(path: Path) -> tuple[Dropped, ...]:
         raise InputError(f"{path}: must be the .csv file that `urs-inspect cases import --report` wrote")
     rows, _ = read_table(path, [(column,) for column in _HEADER])
     return tuple(_dropped(path, row.place, row.values) for row in rows)
+
+
+def removed_csv(removed: Iterable[Removed]) -> str:
+    """The cases that a review took out as CSV, one a row."""
+    return _csv(_REMOVED_HEADER, ([one.id, _BETWEEN.join(one.faults)] for one in removed))
+
+
+def read_removed(path: Path) -> tuple[Removed, ...]:
+    """Read the cases back that a review took out.
+
+    Raises:
+        InputError: If the file cannot be read or is none of a review.
+    """
+    if path.suffix.lower() != ".csv":
+        raise InputError(f"{path}: must be the .csv file that `urs-inspect cases review --report` wrote")
+    rows, _ = read_table(path, [(column,) for column in _REMOVED_HEADER])
+    return tuple(Removed(row.values["id"], tuple(row.values.get("faults", "").split(_BETWEEN))) for row in rows)
+
+
+def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _dropped(path: Path, place: str, values: Mapping[str, str]) -> Dropped:

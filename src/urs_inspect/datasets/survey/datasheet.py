@@ -9,7 +9,7 @@ from pathlib import Path
 
 from urs_inspect.datasets.cases import UrsCase
 from urs_inspect.datasets.rows import READABLE, read_table
-from urs_inspect.datasets.survey.survey_case import REASONS, Dropped
+from urs_inspect.datasets.survey.survey_case import REASONS, Dropped, Removed
 from urs_inspect.datasets.tabular import Vocabulary
 from urs_inspect.datasets.urs import load_urs
 from urs_inspect.texts import counted, escaped
@@ -64,16 +64,19 @@ def read_described(
     return Described(data.name, data.sha256, data.cases, services, groups, languages)
 
 
-def datasheet(described: Described, dropped: Sequence[Dropped] | None = None) -> str:
+def datasheet(
+    described: Described, dropped: Sequence[Dropped] | None = None, removed: Sequence[Removed] | None = None
+) -> str:
     """Describe cases.
 
     Args:
         described: The cases.
         dropped: Rows of the survey that became no case; None if that is not known.
+        removed: Cases that a review took out; None likewise.
 
     Returns:
         Markdown: intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5),
-        countries, lengths, and what was dropped. Groups, languages and columns without a case are left out.
+        countries, lengths, and what was dropped and removed. Groups, languages and columns without a case are left out.
     """
     name = escaped(described.name)
     return "\n".join(
@@ -86,7 +89,9 @@ def datasheet(described: Described, dropped: Sequence[Dropped] | None = None) ->
             *_services(described),
             *_countries(described),
             *_lengths(described),
-            *([] if dropped is None else _dropped(described, dropped)),
+            *([] if dropped is None else _dropped(dropped)),
+            *([] if removed is None else _removed(removed)),
+            *_account(described, dropped, removed),
             "",
         ]
     )
@@ -189,15 +194,30 @@ def _lengths(described: Described) -> list[str]:
     return ["", "## Length of questions", "", *table, "", note]
 
 
-def _dropped(described: Described, dropped: Sequence[Dropped]) -> list[str]:
+def _dropped(dropped: Sequence[Dropped]) -> list[str]:
     counts = Counter(one.reason for one in dropped)
     rows: list[list[object]] = [[reason, counts[reason]] for reason in REASONS if counts[reason]]
     rows.append(["all", counts.total()])
-    total = len(described.cases) + counts.total()
-    share = f"{counts.total() / total:.1%}" if total else "0.0%"
-    all_rows = counted(total, "row")
-    note = f"{share} of {all_rows}, if no case was taken out since. The report of the import lists each of them."
-    return ["", "## Rows of the survey that became no case", "", *_table(["Reason", "Rows"], rows), "", note]
+    return ["", "## Rows of the survey that became no case", "", *_table(["Reason", "Rows"], rows)]
+
+
+def _removed(removed: Sequence[Removed]) -> list[str]:
+    counts = Counter(fault for one in removed for fault in one.faults)
+    rows: list[list[object]] = [[fault, number] for fault, number in _first(counts, len(counts))]
+    rows.append(["all", len(removed)])
+    note = "A case may have several faults."
+    return ["", "## Cases that the review took out", "", *_table(["Fault", "Cases"], rows), "", note]
+
+
+def _account(described: Described, dropped: Sequence[Dropped] | None, removed: Sequence[Removed] | None) -> list[str]:
+    """What the counts come to, so that a reader can lay it beside the survey."""
+    parts = [counted(len(described.cases), "case")]
+    parts += [] if dropped is None else [f"{counted(len(dropped), 'row')} dropped by the import"]
+    parts += [] if removed is None else [f"{counted(len(removed), 'case')} taken out by the review"]
+    if len(parts) == 1:
+        return []
+    together = len(described.cases) + len(dropped or ()) + len(removed or ())
+    return ["", f"{', '.join(parts)}: {counted(together, 'row')} of the survey are accounted for."]
 
 
 def _first(counts: Counter[str], number: int) -> list[tuple[str, int]]:

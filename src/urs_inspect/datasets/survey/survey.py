@@ -40,7 +40,8 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: Choices | None = No
         options: How it is read.
 
     Returns:
-        Cases and dropped rows. Who the user is, is not part of a case.
+        Cases and dropped rows. A case without an id of its own is called by the file and the number of its row, as
+        `load_urs` would; dropped rows are named by the line that they begin at. Who the user is, is not part of a case.
 
     Raises:
         InputError: If the file cannot be read, a column that must be there is missing, a label is mapped to nothing

@@ -90,6 +90,19 @@ class Dropped:
 
 
 @dataclass(frozen=True)
+class Removed:
+    """A case that a review took out.
+
+    Attributes:
+        id: Its id.
+        faults: Why.
+    """
+
+    id: str
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Survey:
     """What became of a survey.
 

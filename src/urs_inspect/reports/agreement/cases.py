@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,8 @@ from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.texts import counted
 
 _SHOWN = 3
+_OTHER_MODEL = "another model"
+_NO_ANSWER = "a question or epoch without an answer"
 _FEWEST = 2
 """Answers from which something can be said of agreement; a correlation needs one more."""
 
@@ -51,10 +53,12 @@ class Matched:
 
     Attributes:
         answers: The rated answers.
-        notes: What was left out, with counts, a sentence each.
+        lost: Ratings that are about none of the answers -> what they are about instead, in words.
+        notes: How ratings were laid beside answers, a sentence each.
     """
 
     answers: tuple[RatedAnswer, ...]
+    lost: Mapping[HumanRating, str]
     notes: tuple[str, ...]
 
 
@@ -67,28 +71,28 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
         given: The ratings.
 
     Returns:
-        The answers. Ratings of questions or models that the block has no answer of are left out and counted.
+        The answers, and the ratings of questions or models that the block has no answer of.
 
     Raises:
         InputError: If the file names no models and the block has several.
     """
     by_answer = _answers(answers, given)
     ratings: dict[Answer, dict[str, float]] = defaultdict(dict)
-    lost: dict[str, list[HumanRating]] = defaultdict(list)
+    lost: dict[HumanRating, str] = {}
     for one in given.ratings:
         model = _model(one, names, given)
         key = (model, one.question, one.epoch)
         if not model:
-            lost["another model"].append(one)
+            lost[one] = _OTHER_MODEL
         elif key in by_answer:
             ratings[key][one.rater] = one.rating
         else:
-            lost["a question or epoch without an answer"].append(one)
+            lost[one] = _NO_ANSWER
     matched = tuple(
         RatedAnswer(model, question, *by_answer[model, question, epoch], given)
         for (model, question, epoch), given in ratings.items()
     )
-    notes = [_lost(what, several, given) for what, several in lost.items()]
+    notes = []
     answered = Counter((model, question) for model, question, epoch in by_answer if epoch is not None)
     vague = [len(one) for (model, name, epoch), one in ratings.items() if epoch is None and answered[model, name] > 1]
     if vague:
@@ -96,7 +100,27 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
             f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered "
             "several times: held against the mean score over epochs."
         )
-    return Matched(matched, tuple(notes))
+    return Matched(matched, lost, tuple(notes))
+
+
+def left_out(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
+    """What of a file of ratings no block used, with counts, a sentence each.
+
+    Args:
+        given: The ratings.
+        matched: The same laid beside the answers of each block.
+    """
+    blocks = [one.lost for one in matched]
+    lost: dict[str, list[HumanRating]] = defaultdict(list)
+    for one in given.ratings:
+        if all(one in block for block in blocks):
+            # A block that knows the model says more.
+            whys = {block[one] for block in blocks}
+            lost[_NO_ANSWER if _NO_ANSWER in whys else _OTHER_MODEL].append(one)
+    notes = [_lost(what, several, given) for what, several in lost.items()]
+    if given.repeated:
+        notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, left out.")
+    return notes
 
 
 def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
@@ -118,8 +142,6 @@ def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) ->
         why = " ".join(notes)
         were = "was" if len(scored) == 1 else "were"
         return f"No agreement on single answers: {len(scored)} {were} both rated and scored. {why}".strip()
-    if given.repeated:
-        notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, left out.")
     groups = list(dict.fromkeys(sorted(one.group for one in scored)))
     models = list(dict.fromkeys(sorted(one.model for one in scored)))
 

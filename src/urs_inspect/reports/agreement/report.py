@@ -68,7 +68,7 @@ class IntentLevel:
         people_resampled: Whether people were resampled; else satisfaction counts as exact.
         why_no_interval: What an interval would need and is not there, in words; empty if there is one.
         scale: Scale of the satisfaction.
-        notes: What was left out, a sentence each.
+        notes: What was left out, and how the questions were chosen, a sentence each.
     """
 
     points: tuple[IntentPoint, ...]
@@ -166,7 +166,7 @@ class CaseLevel:
         by_model: The same for each model.
         people: Agreement among people; None if the file does not say who rated.
         scale: Scale of the ratings.
-        notes: What was left out, with counts, a sentence each.
+        notes: How ratings and scores were laid side by side, with counts, a sentence each.
     """
 
     all: CaseAgreement
@@ -210,7 +210,7 @@ class AgreementReport:
         blocks: One for each judge and set of conditions; they are never mixed.
         sources: What people said: kind -> files.
         left_out: Logs that were left out and why, a sentence each.
-        notes: What else a reader must know about the files, a sentence each.
+        notes: What else a reader must know about the files, and what of them no block used, a sentence each.
         level: Confidence level of all intervals, 0 to 1.
         rounds: Rounds of the bootstrap.
         seed: Its seed.

@@ -14,9 +14,9 @@ from urs_inspect.reports.agreement.report import (
     PublishedCorrelation,
 )
 from urs_inspect.reports.agreement.vote_sources import people_counted
+from urs_inspect.reports.intent.page.formats import NONE
 from urs_inspect.texts import counted
 
-NONE = "-"
 SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
 _MANY = 30
 """Points from which an interval over points is nothing to warn of."""
@@ -40,7 +40,9 @@ def bounds(low: float, high: float, digits: int = 2, sign: str = "") -> str:
 
 
 def _shown(number: float, digits: int, sign: str = "") -> str:
-    return f"{round(number, digits) + 0.0:{sign}.{digits}f}"  # no negative zero
+    rounded = round(number, digits)
+    text = f"{rounded:{sign}.{digits}f}" if rounded else f"{0.0:.{digits}f}"  # a zero has no sign
+    return text.replace("-", "−")
 
 
 def conditions(block: AgreementBlock) -> str:
@@ -111,8 +113,8 @@ def published(found: PublishedCorrelation, what: str) -> str:
     low, high = found.over_points
     return (
         f"Published (URS paper, {found.place}; another judge, other models and people): Pearson {found.pearson:.2f} "
-        f"over {found.points} {what}, from {found.basis}; no interval is printed. Fisher's z puts it between {low:.2f} "
-        f"and {high:.2f} over other {what}."
+        f"over {found.points} {what}, from {found.basis}; no interval is printed. Fisher's z puts it between "
+        f"{plain(low)} and {plain(high)} over other {what}."
     )
 
 
@@ -156,6 +158,6 @@ def _few(found: MeanCorrelation, points: int, what: str) -> list[str]:
         return [*lines, f"{points} points say next to nothing: no interval over other {what} can be had."]
     return [
         *lines,
-        f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from {low:.2f} to {high:.2f} "
-        "(Fisher's z).",
+        f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from {plain(low)} to "
+        f"{plain(high)} (Fisher's z).",
     ]

@@ -1,15 +1,16 @@
 """Answers, and what people said -> the typed report."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from urs_inspect.errors import InputError, choices
-from urs_inspect.reports.agreement.cases import Matched, case_level, match_ratings
+from urs_inspect.reports.agreement.cases import Matched, case_level, left_out, match_ratings
 from urs_inspect.reports.agreement.intents import intent_level
 from urs_inspect.reports.agreement.models import model_level, model_names
 from urs_inspect.reports.agreement.rating_files import HumanRatings
-from urs_inspect.reports.agreement.report import AgreementBlock, AgreementReport
+from urs_inspect.reports.agreement.report import AgreementBlock, AgreementReport, IntentLevel, ModelLevel
 from urs_inspect.reports.agreement.resampling import Resampling
 from urs_inspect.reports.agreement.satisfaction_files import Satisfaction
 from urs_inspect.reports.agreement.vote_sources import Votes
@@ -61,7 +62,7 @@ def agreement_of(
         ),
         sources=sources or {},
         left_out=answers.left_out,
-        notes=votes.notes if votes else (),
+        notes=(*(votes.notes if votes else ()), *(left_out(human, matched) if human else ())),
         **how.options,
     )
 
@@ -69,7 +70,7 @@ def agreement_of(
 def _check_matched(human: HumanRatings, matched: Sequence[Matched], table: pd.DataFrame) -> None:
     if any(one.answers for one in matched):
         return
-    said = " ".join(matched[0].notes)
+    said = " ".join(left_out(human, matched))
     questions = sorted(set(table["question"]))
     raise InputError(
         f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. {said} The logs have "
@@ -92,13 +93,18 @@ def _block(
     ratings = model_level(table, names, votes, how) if votes else None
     cases = case_level(matched, human, how) if matched is not None and human else None
     reasons = [one for one in (intents, ratings, cases) if isinstance(one, str)]
+    # Single answers are over questions of their own.
+    if isinstance(intents, IntentLevel):
+        intents = replace(intents, notes=(*intents.notes, *found.notes))
+    if isinstance(ratings, ModelLevel):
+        ratings = replace(ratings, notes=(*ratings.notes, *found.notes))
     return AgreementBlock(
         conditions=found.conditions,
         apart_because=found.apart_because,
-        models=found.models,
+        models=tuple(sorted(found.models)),
         simulated=any(name.startswith(SIMULATED) for name in (*found.models, *found.conditions.judges)),
         intents=None if isinstance(intents, str) else intents,
         ratings=None if isinstance(ratings, str) else ratings,
         cases=None if isinstance(cases, str) else cases,
-        notes=(*found.notes, *reasons),
+        notes=tuple(reasons),
     )

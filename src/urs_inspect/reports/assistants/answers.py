@@ -84,7 +84,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
 
 
 def _read(header: EvalLog, left_out: list[str]) -> _Log | None:
-    judged = read_judged_log(header, left_out, TASK)
+    judged = read_judged_log(header, left_out)
     if judged is None:
         return None
     summaries = {(str(one.id), one.epoch): one for one in read_eval_log_sample_summaries(header.location)}

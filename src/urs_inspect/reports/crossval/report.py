@@ -175,7 +175,7 @@ class Grid:
         apart_because: Why they do not stand with the first grid; empty for the first.
         evaluators: The judges, in the order in which logs name them.
         sources: The sources of references, likewise.
-        models: The tested models, likewise.
+        models: The tested models, the best by the mean over all settings first.
         cells: Every cell that a log has, evaluators first, then sources, then models.
         biases: Rating bias of each evaluator; empty if no model is both tested and a source.
         preferences: Self-preference of each evaluator that is also tested, by source and over all.

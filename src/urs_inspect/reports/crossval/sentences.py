@@ -25,6 +25,8 @@ def conditions(grid: Grid) -> list[str]:
         f"Data: {facts.dataset} (sha256 {facts.dataset_sha256[:8]}), {counted(facts.cases, 'case')} in "
         f"{counted(facts.folds, 'fold')}.",
         f"Rubric: {facts.rubric}; prompts {facts.prompts_sha256[:8]}; a reference is worth {facts.reference_score:g}.",
+        f"Evaluators: {', '.join(grid.evaluators)}. References by: {', '.join(grid.sources)}. Tested models: "
+        f"{', '.join(grid.models)}.",
         *grid.notes,
     ]
 
@@ -90,20 +92,27 @@ def judged(found: JudgedAnswers) -> list[str]:
     return [
         f"Data: {found.dataset}, {counted(found.questions, 'question')}. Rubric: {found.rubric}; prompts "
         f"{found.prompts}; references: {found.references or 'those of the data'}.",
-        f"Judges: {', '.join(found.judges)}. Answers of: {', '.join(found.models)}.",
+        f"Judges: {', '.join(found.judges)}. Answers of: {', '.join(sorted(found.models))}.",
         *found.notes,
     ]
 
 
 def method(report: CrossvalReport) -> list[str]:
     """How the numbers were made."""
+    grids = bool(report.grids)
+    folds = (
+        "± is the standard deviation of the means of the folds: how much parts of the cases differ, not how sure the "
+        "mean is."
+    )
+    apart = (
+        "Models are told apart where the bootstrap p-value of their paired difference, after Holm's correction over "
+        f"all pairs and settings of a grid, is below {1 - report.level:.2g}; > stands between such neighbours, ≥ "
+        "between others."
+    )
     return [
         f"Brackets are {level_text(report.level)} intervals of a bootstrap over cases (expanded percentiles, "
         f"{report.rounds:,} rounds, seed {report.seed}); epochs of a case are averaged first.",
-        "± is the standard deviation of the means of the folds: how much parts of the cases differ, not how sure the "
-        "mean is.",
+        *([folds] if grids else []),
         "Judgements that failed have no score. Empty answers have the lowest score without a judge.",
-        "Models are told apart where the bootstrap p-value of their paired difference, after Holm's correction over "
-        f"all pairs and settings of a grid, is below {1 - report.level:.2g}; > stands between such neighbours, ≥ "
-        "between others.",
+        *([apart] if grids else []),
     ]

@@ -156,7 +156,15 @@ def _ratings(table: GridTable, cases: Sequence[str]) -> Ratings:
             finals = cell.finals.get(case) if cell else None
             if finals:
                 scores[place, e, s, m] = math.fsum(finals) / len(finals)
-    return Ratings(evaluators, sources, models, scores)
+    best = sorted(range(len(models)), key=lambda model: _worst_last(scores[..., model]))
+    return Ratings(evaluators, sources, tuple(models[place] for place in best), scores[..., best])
+
+
+def _worst_last(scores: Floats) -> float:
+    """What to sort models by: less the mean over settings, infinite without a score; shape (cases, ...)."""
+    settings = scores.reshape(len(scores), -1).T
+    means = [float(column[there].mean()) for column in settings if (there := ~np.isnan(column)).any()]
+    return -math.fsum(means) / len(means) if means else math.inf
 
 
 def _cells(table: GridTable, ratings: Ratings, folds: Sequence[int], how: Bootstrap) -> tuple[Cell, ...]:

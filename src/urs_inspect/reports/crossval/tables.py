@@ -1,6 +1,6 @@
 """A cross-validation as sections of lines and tables of text, for the terminal and for Markdown alike."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from urs_inspect.rating import Estimate
 from urs_inspect.reports.crossval import sentences
@@ -14,7 +14,11 @@ from urs_inspect.reports.intent.page.formats import (
     signed_interval,
     signed_text,
 )
+from urs_inspect.reports.intent.page.names import short_names
 from urs_inspect.reports.sections import Section, TextTable
+
+Names = Mapping[str, str]
+"""Model -> its name in a table."""
 
 
 def sections_of(report: CrossvalReport) -> list[Section]:
@@ -26,7 +30,8 @@ def sections_of(report: CrossvalReport) -> list[Section]:
         found.append(Section(title, 2, (*apart, *sentences.conditions(grid))))
         found += _grid(grid)
     for judged in report.judged:
-        tables = (_preference_table(judged.preferences, with_source=False),)
+        short = _short_names((*judged.judges, *judged.models))
+        tables = (_preference_table(judged.preferences, short, with_source=False),)
         lines = (*sentences.judged(judged), sentences.PREFERENCE)
         found.append(Section("Self-preference in ordinary runs", 2, lines, tables))
     if report.left_out:
@@ -38,19 +43,25 @@ def sections_of(report: CrossvalReport) -> list[Section]:
 def _grid(grid: Grid) -> list[Section]:
     bias = (*sentences.no_bias(grid), *([sentences.EQUATION] if grid.biases else []), *sentences.copies(grid))
     none = sentences.no_preference(grid)
-    unscored = _unscored_table(grid)
+    short = _short_names((*grid.evaluators, *grid.sources, *grid.models))
+    unscored = _unscored_table(grid, short)
+    orders = (_orders_table(grid, short),) if grid.orders else ()
     return [
-        Section("Mean scores", 3, (), (_means_table(grid), _folds_table(grid))),
-        Section("Order of the models", 3, tuple(sentences.order(grid)), (_orders_table(grid),) if grid.orders else ()),
-        Section("Rating bias", 3, bias, (_bias_table(grid),) if grid.biases else ()),
+        Section("Mean scores", 3, (), (_means_table(grid, short), _folds_table(grid, short))),
+        Section("Order of the models", 3, tuple(sentences.order(grid)), orders),
+        Section("Rating bias", 3, bias, (_bias_table(grid, short),) if grid.biases else ()),
         Section(
             "Self-preference",
             3,
             tuple(none or [sentences.PREFERENCE]),
-            () if none else (_preference_table(grid.preferences, with_source=len(grid.sources) > 1),),
+            () if none else (_preference_table(grid.preferences, short, with_source=len(grid.sources) > 1),),
         ),
         *([Section("Judgements without a score", 3, (), (unscored,))] if unscored.rows else []),
     ]
+
+
+def _short_names(names: Sequence[str]) -> Names:
+    return short_names(list(dict.fromkeys(names)))
 
 
 def estimate_text(found: Estimate) -> str:
@@ -65,35 +76,34 @@ def difference_text(found: Estimate) -> str:
     return signed_text(found.value) + (f" ({interval})" if interval else "")
 
 
-def order_text(found: SettingOrder) -> str:
+def order_text(found: SettingOrder, names: Names) -> str:
     """An order of models: `>` between neighbours that can be told apart, `≥` between others."""
     apart = {(gap.first, gap.second): gap.apart for gap in found.gaps}
-    text = found.models[0]
+    text = names[found.models[0]]
     for one, other in zip(found.models, found.models[1:], strict=False):
-        text += f" {'>' if apart[one, other] else '≥'} {other}"
+        text += f" {'>' if apart[one, other] else '≥'} {names[other]}"
     return text
 
 
-def _means_table(grid: Grid) -> TextTable:
-    rows = _by_setting(grid, lambda cell: estimate_text(cell.mean))
-    return TextTable(("evaluator", "references by", *grid.models), rows, 2)
+def _means_table(grid: Grid, short: Names) -> TextTable:
+    rows = _by_setting(grid, short, lambda cell: estimate_text(cell.mean))
+    return TextTable(("evaluator", "references by", *[short[model] for model in grid.models]), rows, 2)
 
 
-def _folds_table(grid: Grid) -> TextTable:
+def _folds_table(grid: Grid, short: Names) -> TextTable:
     def text(cell: Cell) -> str:
         return f"{mean_text(cell.fold_mean)} ± {mean_text(cell.fold_deviation)}"
 
-    return TextTable(
-        ("evaluator", "references by", *[f"{model}, over folds" for model in grid.models]), _by_setting(grid, text), 2
-    )
+    headings = ("evaluator", "references by", *[f"{short[model]}, over folds" for model in grid.models])
+    return TextTable(headings, _by_setting(grid, short, text), 2)
 
 
-def _by_setting(grid: Grid, text: Callable[[Cell], str]) -> tuple[tuple[str, ...], ...]:
+def _by_setting(grid: Grid, short: Names, text: Callable[[Cell], str]) -> tuple[tuple[str, ...], ...]:
     cells = {(cell.evaluator, cell.source, cell.model): cell for cell in grid.cells}
     return tuple(
         (
-            evaluator,
-            source,
+            short[evaluator],
+            short[source],
             *[text(cell) if (cell := cells.get((evaluator, source, model))) else NONE for model in grid.models],
         )
         for evaluator in grid.evaluators
@@ -101,28 +111,29 @@ def _by_setting(grid: Grid, text: Callable[[Cell], str]) -> tuple[tuple[str, ...
     )
 
 
-def _orders_table(grid: Grid) -> TextTable:
+def _orders_table(grid: Grid, short: Names) -> TextTable:
     rows = tuple(
-        (one.evaluator, one.source, order_text(one), share_text(one.share), str(one.cases)) for one in grid.orders
+        (short[one.evaluator], short[one.source], order_text(one, short), share_text(one.share), f"{one.cases:,}")
+        for one in grid.orders
     )
     return TextTable(("evaluator", "references by", "order", "resamples with it", "cases"), rows, 3)
 
 
-def _bias_table(grid: Grid) -> TextTable:
+def _bias_table(grid: Grid, short: Names) -> TextTable:
     models = tuple(grid.biases[0].by_model)
     rows = tuple(
-        (one.evaluator, difference_text(one.bias), *[difference_text(one.by_model[model]) for model in models])
+        (short[one.evaluator], difference_text(one.bias), *[difference_text(one.by_model[model]) for model in models])
         for one in grid.biases
     )
-    return TextTable(("evaluator", "rating bias", *[f"B = {model}" for model in models]), rows, 1)
+    return TextTable(("evaluator", "rating bias", *[f"B = {short[model]}" for model in models]), rows, 1)
 
 
-def _preference_table(found: Sequence[Preference], *, with_source: bool) -> TextTable:
+def _preference_table(found: Sequence[Preference], short: Names, *, with_source: bool) -> TextTable:
     headings = ("own", "others", "preference", "p", "leniency", "beyond leniency", "p")
     rows = []
     for one in found:
         result = one.result
-        source = [one.source if one.source != ALL else "all, evenly"] if with_source else []
+        source = ["all, evenly" if one.source == ALL else short[one.source]] if with_source else []
         numbers = (
             mean_text(result.own),
             mean_text(result.others),
@@ -132,17 +143,17 @@ def _preference_table(found: Sequence[Preference], *, with_source: bool) -> Text
             difference_text(result.beyond),
             p_text(result.p_beyond),
         )
-        rows.append((one.evaluator, *source, *numbers))
+        rows.append((short[one.evaluator], *source, *numbers))
     names = ("evaluator", "references by") if with_source else ("judge",)
     return TextTable((*names, *headings), tuple(rows), len(names))
 
 
-def _unscored_table(grid: Grid) -> TextTable:
+def _unscored_table(grid: Grid, short: Names) -> TextTable:
     scored = ("judged", "no_response")
     rows = []
     for cell in grid.cells:
         failed = {name: count for name, count in cell.outcomes.items() if name not in scored}
         if failed:
             said = ", ".join(f"{name.removeprefix('unscored_').replace('_', ' ')} {n}" for name, n in failed.items())
-            rows.append((cell.evaluator, cell.source, cell.model, said))
+            rows.append((short[cell.evaluator], short[cell.source], short[cell.model], said))
     return TextTable(("evaluator", "references by", "model", "why, and how many"), tuple(rows), 4)

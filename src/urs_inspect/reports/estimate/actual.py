@@ -1,5 +1,6 @@
 """What runs did take, beside which their estimate may be laid."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -41,7 +42,7 @@ class ActualUse:
     """What runs took, and which logs say nothing about it.
 
     Attributes:
-        roles: One entry a role of each log's model.
+        roles: One entry a model and role, all logs together.
         left_out: Logs that were left out and why, a sentence each.
     """
 
@@ -78,7 +79,23 @@ def read_actual(logs: Iterable[str], task: str) -> ActualUse:
         found += _roles(log)
     if not found:
         raise InputError("\n".join([f"--against: no log of {task} in: {', '.join(names)}", *left_out]))
-    return ActualUse(tuple(found), tuple(left_out))
+    return ActualUse(_together(found), tuple(left_out))
+
+
+def _together(found: list[Actual]) -> tuple[Actual, ...]:
+    by_role: dict[tuple[str, str], list[Actual]] = {}
+    for one in found:
+        by_role.setdefault((one.role, one.model), []).append(one)
+    return tuple(
+        Actual(
+            *key,
+            sum(one.input_tokens for one in several),
+            sum(one.output_tokens for one in several),
+            sum(one.samples for one in several),
+            None if None in (costs := [one.cost for one in several]) else math.fsum(cost or 0.0 for cost in costs),
+        )
+        for key, several in by_role.items()
+    )
 
 
 def _roles(log: EvalLog) -> list[Actual]:

@@ -1,14 +1,14 @@
 """Samples -> rows of the table of answers."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.scorer import Score
 
 from urs_inspect.reports.intent.answer_usage import judges_without_role, split_usage
-from urs_inspect.reports.results import last_judgement, value_of
+from urs_inspect.reports.results import judgements, last_judgement, value_of
 from urs_inspect.rubrics import FINAL
 
 CRITERION = "criterion/"
@@ -50,6 +50,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "outcome": ERROR if error else NOT_JUDGED if score is None else str(facts.get("outcome", "unknown")),
         "judges": ", ".join(names),
         "judge_finals": dict(finals),
+        "earlier_finals": _earlier_finals(judgements(whole or sample)),
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
         "judge_language": str(facts.get("judge_language", "")),
@@ -93,6 +94,19 @@ def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
     if not isinstance(judges, list):
         return None
     return [(whole_characters(str(one["judge"])), _number(one.get("final"))) for one in judges]
+
+
+def _earlier_finals(scores: Sequence[Score]) -> tuple[float, ...]:
+    """Final scores that the same judges gave the same answer before, in the same way."""
+    *earlier, last = (_way(score) for score in scores) if scores else (None,)
+    finals = [value_of(score, FINAL) for score, way in zip(scores, earlier, strict=False) if way == last]
+    return tuple(final for final in finals if not math.isnan(final))
+
+
+def _way(score: Score) -> tuple[object, ...]:
+    facts = score.metadata or {}
+    names = [name for name, _ in _judge_finals(facts) or []]
+    return names, facts.get("prompt_sha256"), facts.get("judge_language"), _temperatures(facts)
 
 
 def _fact(sample: EvalSampleSummary, key: str, default: str) -> str:

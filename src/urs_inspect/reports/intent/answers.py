@@ -11,12 +11,16 @@ import pandas as pd
 from urs_inspect.errors import InputError
 from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import whole_characters
-from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log
+from urs_inspect.reports.intent.judged_log import TASK, JudgedLog, read_judged_log
 from urs_inspect.reports.intent.report import Run
 from urs_inspect.reports.intent.run_commands import run_command
 from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.naming import distinct_names
 from urs_inspect.reports.results import prompts_digest
+from urs_inspect.texts import counted
+
+_SHARE = 2
+"""A later run of no less than half of the questions stands in the place of an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,12 @@ class Answers:
         table: One row for each log, question and epoch, with the columns log, model (its name, with the settings in
             which its logs differ), base_model (the name alone), task, question, epoch, intent, group, language,
             country (empty if none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none),
-            outcome, judges (joined by ", "), judge_finals (judge -> final score), judge_temperatures, self_judged,
-            judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the data),
-            task_version, answer_length (characters), input_tokens, output_tokens, judge_input_tokens,
-            judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Numbers that are not
-            known are NaN.
+            outcome, judges (joined by ", "), judge_finals (judge -> final score), earlier_finals (those that the
+            same judges gave the same answer before), judge_temperatures, self_judged, judge_language, prompt_sha256,
+            rubric, dataset, dataset_sha256, references (empty for those of the data), task_version, answer_length
+            (characters), input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost (US
+            dollars), seconds, error (empty if none). Numbers that are not known are NaN. With log, question as id, and
+            epoch it joins what `inspect_ai.analysis.samples_df` reads.
         runs: The logs, in the order in which they were made.
         left_out: What was left out and why, a sentence each, with counts.
     """
@@ -45,7 +50,8 @@ def read_answers(logs: Iterable[str]) -> Answers:
     """Read the answers in logs that `intent_judge` has scored.
 
     The last judgement of an answer counts. Of several logs of one model with the same settings, judges, prompts, data
-    and references that share questions, the one that was made last counts. Logs that did not finish, that cannot be
+    and references that share questions, the one that was made last counts, unless it asked fewer than half as many
+    questions. Logs that did not finish, that cannot be
     read, and those of this package's other tasks are left out.
 
     Args:
@@ -59,7 +65,7 @@ def read_answers(logs: Iterable[str]) -> Answers:
     """
     names = list(logs)
     left_out: list[str] = []
-    finished = finished_headers(names, left_out)
+    finished = finished_headers(names, left_out, TASK, also_foreign=True)
     judged = [read for log in finished if (read := read_judged_log(log, left_out)) is not None]
     kept = _latest(judged, left_out)
     if not kept:
@@ -78,18 +84,28 @@ def _latest(logs: Sequence[JudgedLog], left_out: list[str]) -> list[JudgedLog]:
     """Leave out logs whose questions a later log of the same model asked under the same conditions."""
     kept: list[JudgedLog] = []
     for log in reversed(logs):
-        later = next((one for one in kept if one.replaces(log)), None)
-        if later is None:
-            kept.append(log)
-        elif later.log.eval.eval_id and later.log.eval.eval_id == log.log.eval.eval_id:
-            left, right = _told_apart(log.file, later.file)
+        later = [one for one in kept if one.replaces(log)]
+        asked = len({question for one in later for question in one.questions})
+        names = ", ".join(short_name(one.file) for one in reversed(later))
+        if later and later[0].log.eval.eval_id and later[0].log.eval.eval_id == log.log.eval.eval_id:
+            left, right = _told_apart(log.file, later[0].file)
             left_out.append(f"{left} was left out: {right} is another file of the same run.")
-        else:
+        elif later and _SHARE * asked >= len(log.questions):
+            are = "is a later run" if len(later) == 1 else "are later runs"
             left_out.append(
-                f"{short_name(log.file)} of {log.log.eval.model} was left out: {short_name(later.file)} is a later run "
-                f"under the same conditions ({len(later.questions)} questions; {len(log.questions)} in the one left "
-                "out)."
+                f"{short_name(log.file)} of {log.log.eval.model} was left out: {names} {are} under the same conditions "
+                f"({counted(asked, 'question')}; {len(log.questions):,} in the one left out)."
             )
+        else:
+            # Who tries something out on a few questions afterwards has not taken back the whole run.
+            if later:
+                it = "it is a later run" if len(later) == 1 else "they are later runs"
+                were = "was" if len(later) == 1 else "were"
+                left_out.append(
+                    f"{names} of {log.log.eval.model} {were} left out: {it} under the same conditions, but of only "
+                    f"{counted(asked, 'question')}; {short_name(log.file)}, which counts, has {len(log.questions):,}."
+                )
+            kept = [*(one for one in kept if one not in later), log]
     return kept[::-1]
 
 

@@ -116,8 +116,8 @@ def _weighted(table: QuestionTable, mix: TrafficMix, notes: list[str]) -> tuple[
     used = np.all([margin.category >= 0 for margin in mix.margins(table.facts)], axis=0)
     if not used.all():
         notes.append(
-            f"{int((~used).sum())} of {len(used)} questions are of kinds without a share in {mix.source} and do not "
-            "count."
+            f"{int((~used).sum()):,} of {len(used):,} questions are of kinds without a share in {mix.source} and do "
+            "not count."
         )
     kept = table.of(np.flatnonzero(used), range(len(table.models)))
     reweight = raking(mix.margins(kept.facts))
@@ -193,7 +193,8 @@ def _model(
         empty=model_facts.empty_answers(answers),
         errors=model_facts.failed_samples(answers),
         self_judged=model_facts.self_judged(answers),
-        judge_noise=model_facts.judge_noise(answers),
+        epoch_deviation=model_facts.epoch_deviation(answers),
+        judge_deviation=model_facts.judge_deviation(answers),
         lengths=model_facts.lengths_of(answers, bootstrap.rounds, bootstrap.level, bootstrap.seed),
         usage=model_facts.usage_of(answers),
         log=", ".join(dict.fromkeys(map(short_name, answers["log"].unique()))),

@@ -7,6 +7,11 @@ import pandas as pd
 from urs_inspect.reports.intent.judged_log import version_number
 from urs_inspect.reports.intent.report import Conditions
 from urs_inspect.reports.results import prompts_digest
+from urs_inspect.texts import counted
+
+_SHARE = 2
+"""A block is over no less than the half of what any of its models was asked: else one short run would decide over what
+all others are ranked."""
 
 Prompts = dict[tuple[str, str], str]
 """Intent and language of cases -> judge language and hash of the prompt, joined by "/"."""
@@ -52,8 +57,13 @@ class _Block:
         return (
             _key(self.entries[0].conditions) == _key(entry.conditions)
             and _agree(self.prompts, entry.prompts)
-            and not self.questions.isdisjoint(entry.questions)
+            and _SHARE * len(self.questions & entry.questions) >= len(self.most.questions)
         )
+
+    @property
+    def most(self) -> _Entry:
+        """The one that was asked most: entries come in that order."""
+        return self.entries[0]
 
     def add(self, entry: _Entry) -> None:
         self.questions = self.questions & entry.questions if self.entries else set(entry.questions)
@@ -66,16 +76,18 @@ def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
 
     Scores compare only where the task and its version, the data, the rubric, the judges, the references and the
     prompts for the same intents and languages are the same. Models of a block are ranked over the questions that all of
-    them attempted; a model that shares no question with the others stands by itself.
+    them attempted. From the model that was asked most on down, each goes to the first block of which it leaves at least
+    half as many questions as the model that was asked most has there; those for whom there is none begin another.
+    Questions that ended without a score were asked.
 
     Args:
-        table: Rows of the table of answers, as from `read_answers`.
+        table: Rows of the table of answers, as from `read_answers`, in any order.
 
     Returns:
         The blocks, the one of most models first, then that of most questions.
     """
     blocks: list[_Block] = []
-    for entry in sorted(_entries(table), key=lambda one: -len(one.questions)):
+    for entry in sorted(_entries(table), key=lambda one: (-len(one.questions), one.model)):
         block = next((one for one in blocks if one.takes(entry)), None)
         if block is None:
             blocks.append(block := _Block())
@@ -86,7 +98,7 @@ def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
 
 def _entries(table: pd.DataFrame) -> list[_Entry]:
     entries: list[_Entry] = []
-    for _, rows in table.groupby("log", sort=False):
+    for _, rows in table.groupby("log", sort=True):
         model, conditions, prompts = str(rows["model"].iloc[0]), _conditions(rows), _prompts(rows)
         # Logs of one model about other questions, as one for each language, are one run in parts.
         whole = next(
@@ -160,10 +172,10 @@ def _answers(block: _Block, first: _Block) -> BlockAnswers:
 def _notes(block: _Block) -> list[str]:
     if all(entry.questions == block.questions for entry in block.entries):
         return []
-    attempted = ", ".join(f"{entry.model} {len(entry.questions)}" for entry in block.entries)
+    attempted = ", ".join(f"{entry.model} {len(entry.questions):,}" for entry in block.entries)
     return [
-        f"Ranked over the {len(block.questions)} questions that all {len(block.entries)} models attempted; attempted "
-        f"were: {attempted}. Leave out the log of a model that attempted few to rank the others over more."
+        f"Ranked over the {counted(len(block.questions), 'question')} that all {len(block.entries)} models attempted; "
+        f"attempted were: {attempted}. Leave out the log of a model that attempted few to rank the others over more."
     ]
 
 
@@ -187,12 +199,21 @@ def _reasons(block: _Block, first: _Block) -> list[str]:
     if not _agree(first.prompts, block.prompts):
         other = sum(block.prompts.get(kind, prompt) != prompt for kind, prompt in first.prompts.items())
         reasons.append(f"Judged with other prompts: they differ for {other} of the kinds of cases that both have.")
-    if not reasons:
-        reasons.append(
-            f"No question in common: none of these {len(block.questions)} questions is among the "
-            f"{len(first.questions)} that the models of the first block all attempted."
-        )
-    return reasons
+    return reasons or [_too_few_in_common(block, first)]
+
+
+def _too_few_in_common(block: _Block, first: _Block) -> str:
+    common, theirs = len(block.questions & first.questions), len(first.questions)
+    if not common:
+        return f"No question in common with the first ranking, which is over {counted(theirs, 'question')}."
+    asked = f"Asked {common:,} of the {theirs:,} questions of the first ranking"
+    if _SHARE * common < theirs:
+        return f"{asked}, fewer than half."
+    most = max(block.most, first.most, key=lambda entry: len(entry.questions))
+    return (
+        f"{asked}; all together would be ranked over fewer than half of the {len(most.questions):,} that {most.model} "
+        "was asked."
+    )
 
 
 def _data(conditions: Conditions) -> str:

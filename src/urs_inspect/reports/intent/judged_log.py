@@ -11,10 +11,10 @@ from urs_inspect.errors import InputError
 from urs_inspect.reports.intent.answer_rows import Row, answer_row, needs_whole
 from urs_inspect.reports.intent.run_commands import model_settings
 from urs_inspect.reports.log_files import read_log, short_name
-from urs_inspect.reports.reading_commands import PACKAGE, reading_command
 from urs_inspect.reports.results import judgements
 
-_TASK = "urs"
+TASK = "urs"
+"""The task whose logs these are."""
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -66,23 +66,17 @@ class JudgedLog:
         )
 
 
-def read_judged_log(log: EvalLog, left_out: list[str], task: str = _TASK) -> JudgedLog | None:
+def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
     """Read the answers of a log.
 
     Args:
         log: Header of a finished log.
         left_out: Gets a sentence about what is left out, with counts.
-        task: The task of this package whose logs are wanted; logs of tasks of others are as well.
 
     Returns:
-        The answers; None if the log has none that `intent_judge` scored, or is of another task of this package.
+        The answers; None if the log has none that `intent_judge` scored.
     """
     name, spec = short_name(log.location), log.eval
-    if spec.task.startswith(PACKAGE) and spec.task != PACKAGE + task:
-        command = reading_command(spec.task)
-        reads = f"; `{command}` reads it" if command else ""
-        left_out.append(f"{name} was left out: it is of the task {spec.task}, not of {PACKAGE}{task}{reads}.")
-        return None
     try:
         summaries = read_eval_log_sample_summaries(log.location)
     except Exception as error:  # whatever a damaged file does to its reader

@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from urs_inspect.rating import Estimate
+from urs_inspect.reports.intent.markdown_parts import LEGEND, MARKS, items, markdown_table
+from urs_inspect.reports.intent.markdown_published import published_markdown
 from urs_inspect.reports.intent.page import formats
-from urs_inspect.reports.intent.page.words import verdict
+from urs_inspect.reports.intent.page.words import SELF_JUDGED, ranks, traffic_sentence, verdict
 from urs_inspect.reports.intent.question_table import ALL
 from urs_inspect.reports.intent.report import Block, Conditions, IntentReport, ModelReport, Run
-from urs_inspect.texts import escaped
+from urs_inspect.texts import counted, escaped
 
-_MARKS = {1: "\\*{}", 2: "**{}**", 3: "<u>{}</u>"}
-_LEGEND = "The first of a column is marked \\*, the second is **bold**, the third <u>underlined</u>."
 _SIMULATION = (
     "**SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing.**"
 )
@@ -34,19 +34,20 @@ def report_markdown(report: IntentReport) -> str:
     for number, block in enumerate(report.blocks, start=1):
         parts += [f"## Ranking {number}" if len(report.blocks) > 1 else "## Ranking", *_block(block, report.level)]
     if report.left_out:
-        parts += ["## Left out", _items(report.left_out)]
-    parts += ["## Runs", "\n\n".join(map(_run, report.runs)), "## Method", _method(report)]
+        parts += ["## Left out", items(report.left_out)]
+    parts += ["## Runs", "\n\n".join(map(_run, report.runs)), "## Method", _method(report), *published_markdown()]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _block(block: Block, level: float) -> list[str]:
     parts = []
     if block.apart_because:
-        parts += ["It stands apart from the first ranking:", _items(block.apart_because)]
-    parts += [_conditions(block.conditions), _traffic(block), _items(block.notes)]
-    parts += ["### Leaderboard", _leaderboard(block, level), _LEGEND]
+        parts += ["It stands apart from the first ranking:", items(block.apart_because)]
+    parts += [_conditions(block.conditions), escaped(traffic_sentence(block)), items(block.notes)]
+    parts += ["### Leaderboard", _leaderboard(block)]
+    parts.append(f"Mean final score, 1 to 10, with its {formats.level_text(level)} interval. {LEGEND}")
     if any(model.self_judged > 0 for model in block.models):
-        parts.append("† judged answers of its own.")
+        parts.append(f"{SELF_JUDGED} judged answers of its own.")
     if len(block.models) > 1:
         parts += ["### Tiers", "No two models of a tier can be told apart.", _tiers(block)]
         parts += ["### Differences", _differences(block, level)]
@@ -64,7 +65,7 @@ def _block(block: Block, level: float) -> list[str]:
 
 def _conditions(conditions: Conditions) -> str:
     digits = f" (sha256 {conditions.dataset_sha256[:12]})" if conditions.dataset_sha256 else ""
-    return _items(
+    return items(
         [
             f"Judges: {', '.join(conditions.judges) or 'none'}",
             f"Data: {conditions.dataset}{digits}",
@@ -75,47 +76,34 @@ def _conditions(conditions: Conditions) -> str:
     )
 
 
-def _traffic(block: Block) -> str:
-    if block.traffic is None:
-        return ""
-    shares = "; ".join(
-        f"{kind}: {', '.join(f'{name} {formats.share_text(share)}' for name, share in given.items())}"
-        for kind, given in block.traffic.shares.items()
-    )
-    return escaped(
-        f"Means and intervals are weighted by the mix of {block.traffic.source} ({shares}); the "
-        f"{block.questions} questions then say as much as {block.traffic.effective_questions:.0f} of equal weight."
-    )
-
-
-def _leaderboard(block: Block, level: float) -> str:
-    header = [
-        "Model",
-        *(_title(block, group) for group in block.groups),
-        "All",
-        f"{formats.level_text(level)} interval",
-    ]
-    cases = ["Questions", *(str(block.question_counts[key]) for key in (*block.groups, ALL)), ""]
+def _leaderboard(block: Block) -> str:
+    header = ["Rank", "Model", *(_title(block, group) for group in block.groups), "All"]
+    cases = ["", "Questions", *(f"{block.question_counts[key]:,}" for key in (*block.groups, ALL))]
+    places = ranks(block)
     rows = [
         [
-            escaped(model.model) + (" †" if model.self_judged > 0 else ""),
+            _with_mark(places[model.model] or formats.NONE, model),
+            escaped(model.model),
             *(_marked(model, group, model.by_group.get(group)) for group in block.groups),
             _marked(model, ALL, model.all),
-            formats.interval_text(model.all.low, model.all.high),
         ]
         for model in block.models
     ]
-    return _table(header, [cases, *rows])
+    return markdown_table(header, [cases, *rows], left=(1,))
+
+
+def _with_mark(text: str, model: ModelReport) -> str:
+    return f"{text} {SELF_JUDGED}" if model.self_judged > 0 else text
 
 
 def _marked(model: ModelReport, key: str, estimate: Estimate | None) -> str:
-    if estimate is None or math.isnan(estimate.value):
-        return formats.NONE
-    return _MARKS.get(model.places.get(key, 0), "{}").format(formats.mean_text(estimate.value))
+    return _mean(estimate, MARKS.get(model.places.get(key, 0), "{}"))
 
 
 def _tiers(block: Block) -> str:
-    return "\n".join(f"{number}. {', '.join(map(escaped, tier))}" for number, tier in enumerate(block.tiers, start=1))
+    models = {model.model: model for model in block.models}
+    named = (", ".join(_with_mark(escaped(name), models[name]) for name in tier) for tier in block.tiers)
+    return "\n".join(f"{number}. {names}" for number, names in enumerate(named, start=1))
 
 
 def _differences(block: Block, level: float) -> str:
@@ -127,13 +115,13 @@ def _differences(block: Block, level: float) -> str:
             formats.signed_text(one.difference.value),
             formats.signed_interval(one.difference),
             formats.p_text(one.p_holm),
-            str(one.questions),
+            f"{one.questions:,}",
             verdict(one),
         ]
         for one in block.differences
     ]
     header = ["First", "Second", "Difference", interval, "p (Holm)", "Questions", "In words"]
-    return _table(header, rows, left=(0, 1, 6))
+    return markdown_table(header, rows, left=(0, 1, 6))
 
 
 def _language(block: Block, language: str) -> str:
@@ -156,32 +144,34 @@ def _plain(block: Block, keys: Iterable[str], means: Callable[[ModelReport], dic
 def _means(block: Block, columns: Sequence[_Column]) -> str:
     header = ["Model", *(title for _, title, _ in columns)]
     rows = [[escaped(model.model), *(_mean(of(model)) for _, _, of in columns)] for model in block.models]
-    cases = [str(block.question_counts.get(key, "")) for key, _, _ in columns]
-    return _table(header, [["Questions", *cases], *rows] if any(cases) else rows)
+    counts = block.question_counts
+    cases = [f"{counts[key]:,}" if key in counts else "" for key, _, _ in columns]
+    return markdown_table(header, [["Questions", *cases], *rows] if any(cases) else rows)
 
 
-def _mean(estimate: Estimate | None) -> str:
+def _mean(estimate: Estimate | None, mark: str = "{}") -> str:
     if estimate is None or math.isnan(estimate.value):
         return formats.NONE
     interval = formats.interval_text(estimate.low, estimate.high)
-    return formats.mean_text(estimate.value) + (f" ({interval})" if interval else "")
+    return mark.format(formats.mean_text(estimate.value)) + (f" ({interval})" if interval else "")
 
 
 def _answers(block: Block) -> str:
-    header = ["Model", "Answers", "Unscored", "Empty", "Errors", "Judged by itself", "Deviation between epochs"]
-    header += ["Median length", "Length and score (rho)"]
+    header = ["Model", "Answers", "Unscored", "Empty", "Errors", "Judged by itself"]
+    header += ["Deviation between epochs", "Deviation of the judge", "Median length", "Length and score (rho)"]
     rows = [
         [
             escaped(model.model),
-            *map(str, (model.answers, model.unscored, model.empty, model.errors)),
+            *map(formats.count_text, (model.answers, model.unscored, model.empty, model.errors)),
             formats.share_text(model.self_judged),
-            formats.mean_text(model.judge_noise),
+            formats.mean_text(model.epoch_deviation),
+            formats.mean_text(model.judge_deviation),
             formats.count_text(model.lengths.median),
             formats.signed_text(model.lengths.correlation.value),
         ]
         for model in block.models
     ]
-    return _table(header, rows)
+    return markdown_table(header, rows)
 
 
 def _usage(block: Block) -> str:
@@ -203,15 +193,14 @@ def _usage(block: Block) -> str:
         rows.append(
             [escaped(model.model), *map(formats.count_text, tokens), *money, formats.duration_text(used.seconds)]
         )
-    return _table(header, rows)
+    return markdown_table(header, rows)
 
 
 def _run(run: Run) -> str:
     # A fence longer than any run of backticks within: a command may hold whatever a user typed.
     fence = "`" * max(3, 1 + max((len(part) for part in _backticks(run.command)), default=0))
-    facts = (
-        f"{run.samples} samples, begun {run.created}, inspect-ai {run.package or 'not known'}, prompts {run.prompts}"
-    )
+    package = run.package or "not known"
+    facts = f"{counted(run.samples, 'sample')}, begun {run.created}, inspect-ai {package}, prompts {run.prompts}"
     return f"{escaped(run.model)}: {escaped(run.log)} ({escaped(facts)})\n\n{fence}\n{run.command}\n{fence}"
 
 
@@ -226,21 +215,17 @@ def _method(report: IntentReport) -> str:
         f"Epochs of a question are averaged first. Intervals ({level}) are percentiles of {report.rounds:,} rounds in "
         f"which whole questions are drawn with replacement (seed {report.seed}), moved out as Student's t asks for few "
         "questions; fewer than a sign test needs have none.",
-        "Differences are paired by question; p-values are two-sided, of the same rounds, and corrected by Holm's "
-        "method over all pairs of a ranking. Two models can be told apart where the corrected p is below "
+        "Differences are paired by question; p-values are two-sided, of the same rounds, and of the standard error "
+        "where no round changes the sign; they are corrected by Holm's method over all pairs of a ranking. Two models "
+        "can be told apart where the corrected p is below "
         f"{1 - report.level:.2g}.",
+        "The deviation between epochs is what answering and judging once more changes; that of the judge, what judging "
+        "the same answer once more does (`inspect score`). Both are pooled standard deviations of the final score.",
+        "Models stand in one ranking only if judges, prompts, rubric, references, data and version of the task are the "
+        "same, and if the questions that all of them were asked are at least half of those that any of them was asked.",
         "A new tier begins at the first model that can be told apart from a member of the current one.",
     ]
     return "\n\n".join([*lines, *([f"Made by: `{report.command}`"] if report.command else [])])
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    rule = ["---" if number in left else "---:" for number in range(len(header))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
-
-
-def _items(sentences: Iterable[str]) -> str:
-    return "\n".join(f"- {escaped(sentence)}" for sentence in sentences)
 
 
 def _title(block: Block, key: str) -> str:

@@ -78,12 +78,23 @@ def most_epochs(answers: pd.DataFrame) -> int:
     return int(answers.groupby("question").size().max()) if len(answers) else 0
 
 
-def judge_noise(answers: pd.DataFrame) -> float:
-    """Standard deviation between epochs of one question, pooled; NaN with one epoch."""
+def epoch_deviation(answers: pd.DataFrame) -> float:
+    """Standard deviation between epochs of one question, pooled; NaN with one epoch.
+
+    Each epoch answers afresh, so that it holds what answering and judging once more changes.
+    """
     scored = answers.dropna(subset=FINAL)
     if not scored["question"].duplicated().any():
         return math.nan
     return pooled_deviation([list(given) for _, given in scored.groupby("question")[FINAL]])
+
+
+def judge_deviation(answers: pd.DataFrame) -> float:
+    """Standard deviation between judgements of one answer by the same judges, pooled; NaN if none was judged twice."""
+    scored = answers.dropna(subset=FINAL)
+    return pooled_deviation(
+        [[final, *earlier] for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True)]
+    )
 
 
 def self_judged(answers: pd.DataFrame) -> float:
@@ -102,15 +113,15 @@ def notes_of(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
     notes = []
     if unscored := int(answers[FINAL].isna().sum()):
         notes.append(
-            f"{unscored} of {len(answers)} answers have no score; means are over those that have one, differences over "
-            "the questions for which both models have one."
+            f"{unscored:,} of {len(answers):,} answers have no score; means are over those that have one, differences "
+            "over the questions for which both models have one."
         )
     temperatures = set(answers["judge_temperatures"].unique()) - {""}
     if len(temperatures) > 1:
         notes.append(f"The judges were not asked at one temperature: {', '.join(sorted(temperatures))}.")
     blank = int((facts["country"] == "").sum())
     if 0 < blank < len(facts):
-        notes.append(f"{blank} of {len(facts)} questions name no country; they count everywhere but by country.")
+        notes.append(f"{blank:,} of {len(facts):,} questions name no country; they count everywhere but by country.")
     return notes
 
 

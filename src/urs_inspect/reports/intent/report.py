@@ -109,7 +109,10 @@ class ModelReport:
         empty: Empty answers, which have the lowest score.
         errors: Samples that ended in an error before they were judged.
         self_judged: Share of the scored answers that the model judged itself, 0 to 1; NaN without scores.
-        judge_noise: Standard deviation between epochs of one question, pooled; NaN with one epoch.
+        epoch_deviation: Standard deviation between epochs of one question, pooled, of answers and judge together; NaN
+            with one epoch.
+        judge_deviation: Standard deviation between judgements of one answer by the same judges, pooled; NaN if no
+            answer was judged twice.
         lengths: Length against score.
         usage: Tokens, money and time.
         log: Name of its log, or of its logs, joined by a comma.
@@ -134,7 +137,8 @@ class ModelReport:
     empty: int
     errors: int
     self_judged: float
-    judge_noise: float
+    epoch_deviation: float
+    judge_deviation: float
     lengths: Lengths
     usage: Usage
     log: str

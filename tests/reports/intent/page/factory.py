@@ -111,7 +111,8 @@ def make_model(number: int, level: float) -> ModelReport:
         empty=number,
         errors=0,
         self_judged=0.0,
-        judge_noise=NAN,
+        epoch_deviation=NAN,
+        judge_deviation=NAN,
         lengths=lengths(random, level),
         usage=Usage(
             412_345 + number, 1_034_567 * (1 + number), 5_678_901 + number, 1_234_567, 3.4567 * (number + 1), 41.5, 7263
@@ -224,7 +225,14 @@ def rich_report() -> IntentReport:
     """A report in which everything occurs that a page may show."""
     models = make_models(6)
     models[2] = replace(
-        models[2], self_judged=0.251, epochs=3, answers=5538, judge_noise=0.4321, errors=2, simulated=False
+        models[2],
+        self_judged=0.251,
+        epochs=3,
+        answers=5538,
+        epoch_deviation=0.4321,
+        judge_deviation=0.2143,
+        errors=2,
+        simulated=False,
     )
     models[3] = replace(models[3], usage=Usage(NAN, NAN, NAN, NAN, NAN, NAN, NAN), lengths=_unknown_lengths())
     models[4] = replace(

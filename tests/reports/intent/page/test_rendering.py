@@ -148,7 +148,18 @@ def test_every_number_of_the_report_is_on_the_page(report: IntentReport, page: s
     found = set(numbers(report))
     assert len(found) > 500
     assert {number for number in found if number not in text} == set()
-    for said in ("412,345", "1,034,567", "$3.46", "$41.50", "2 h 1 min", "0.43", "25%", "10,000 rounds, seed 7", "812"):
+    for said in (
+        "412,345",
+        "1,034,567",
+        "$3.46",
+        "$41.50",
+        "2 h 1 min",
+        "0.43",
+        "0.21",
+        "25%",
+        "10,000 rounds, seed 7",
+        "812",
+    ):
         assert said in text
     for model in report.blocks[0].models:
         if model.lengths.bins:
@@ -226,7 +237,7 @@ def test_nothing_is_said_that_is_not_so() -> None:
         "traffic",
         "Countries",
         "Epochs",
-        "Judge noise",
+        "Deviation",
         "hollow",
         "not ranked with",
     ):

@@ -13,14 +13,13 @@ from urs_inspect.reports.intent.page import comparisons, formats, tables, words
 from urs_inspect.reports.intent.page.drawings import Drawings, draw
 from urs_inspect.reports.intent.page.names import Name, short_names, split_name
 from urs_inspect.reports.intent.report import Block, IntentReport
-from urs_inspect.reports.published_urs import load_published_urs
+from urs_inspect.reports.published_urs import PUBLISHED_SCORES, load_published_urs
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.texts import counted
 
 _STYLE = Path(__file__).parent / "page.css"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_PUBLISHED_SCORES = (4, 12, 13)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def render_page(report: IntentReport) -> str:
             policy=_POLICY,
             style=Markup(_STYLE.read_text(encoding="utf-8")),  # noqa: S704 (our own file)
             published=load_published_urs(),
-            published_scores=_PUBLISHED_SCORES,
+            published_scores=PUBLISHED_SCORES,
             rubric=load_rubric(),
             fewest=fewest_clusters(report.level),
         )
@@ -134,6 +133,7 @@ def _environment() -> Environment:
         "countries": tables.countries,
         "criteria": tables.criteria,
         "outcomes": tables.outcomes,
+        "several_judgements": tables.several_judgements,
         "most_in_words": comparisons.MOST_IN_WORDS,
     }
     return environment

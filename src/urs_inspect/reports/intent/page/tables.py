@@ -146,6 +146,11 @@ def outcomes(models: Iterable[ModelReport]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: (first.index(name) if name in first else len(first), name)))
 
 
+def several_judgements(models: Iterable[ModelReport]) -> bool:
+    """Whether the same judge judged the same answers of any model more than once."""
+    return any(not math.isnan(model.judge_deviation) for model in models)
+
+
 def _title(block: Block, key: str) -> str:
     return block.titles.get(key, key)
 

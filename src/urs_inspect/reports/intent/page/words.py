@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from urs_inspect.reports.intent.page.formats import interval_text, level_text, mean_text
+from urs_inspect.reports.intent.page.formats import interval_text, level_text, mean_text, share_text
 from urs_inspect.reports.intent.page.names import short_names
 from urs_inspect.reports.intent.report import Block, ModelReport, PairedDifference
 from urs_inspect.texts import counted
 
 APART, NOT_APART, NOTHING_COMMON = "told apart", "cannot tell apart", "no common questions"
+SELF_JUDGED = "†"
+"""Stands beside the rank of a model that judged answers of its own, where there is no room for words."""
 _MOST_NAMES = 4
 _DIGITS = 9
 """Means that agree to so many decimals are equal; beyond is noise of summing."""
@@ -102,6 +104,21 @@ def verdict(pair: PairedDifference) -> str:
     if not pair.questions:
         return NOTHING_COMMON
     return APART if pair.apart else NOT_APART
+
+
+def traffic_sentence(block: Block) -> str:
+    """By which shares a ranking is weighted, and what that costs; empty where it is not."""
+    if block.traffic is None:
+        return ""
+    shares = "; ".join(
+        f"{kind}: {', '.join(f'{name} {share_text(share)}' for name, share in given.items())}"
+        for kind, given in block.traffic.shares.items()
+    )
+    return (
+        f"Means and intervals are weighted by the mix of {block.traffic.source} ({shares}); the "
+        f"{counted(block.questions, 'question')} then say as much as {block.traffic.effective_questions:,.0f} of equal "
+        "weight."
+    )
 
 
 def ranks(block: Block) -> dict[str, str]:

@@ -1,0 +1,100 @@
+"""Tables of text, laid out for the width of the terminal."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+
+from urs_inspect.cli.cells import table_of
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.sections import TextTable
+
+_NAME = 12  # columns of the terminal that a name has at least
+_BORDER = 3  # blanks beside a cell, and the line after it
+
+
+def print_text_table(found: "TextTable", console: Console, title: str = "") -> None:
+    """Print a table.
+
+    Where the terminal is too narrow, names and headings fold; then intervals such as `0.83 (0.70 to 0.91)` go below
+    their numbers; then the columns that are too many stand in a table of their own below, with the names repeated. No
+    number is broken and nothing is cut.
+    """
+    room = console.width - 1
+    if _least(found) > room:
+        found = replace(found, rows=tuple((*row[: found.names], *_below(row[found.names :])) for row in found.rows))
+    for part in _parts(found, room):
+        headings = [escape(heading) for heading in part.headings]
+        table = table_of(escape(title), headings[: part.names], headings[part.names :])
+        for column, width in zip(table.columns, _widths(part, room - _BORDER * len(headings)), strict=True):
+            column.no_wrap, column.overflow, column.width = False, "fold", width
+        for row in part.rows:
+            table.add_row(*map(escape, row))
+        console.print(table)
+        title = ""
+
+
+def _below(cells: Sequence[str]) -> list[str]:
+    return [cell.replace(" (", "\n(", 1) for cell in cells]
+
+
+def _parts(found: "TextTable", room: int) -> Iterator["TextTable"]:
+    """The table in as many as it takes, each with the names and as many columns of numbers as fit, at least one."""
+    names, last = tuple(range(found.names)), len(found.headings)
+    chosen: list[int] = []
+    for place in range(found.names, last):
+        if chosen and _least(_of(found, (*names, *chosen, place))) > room:
+            yield _of(found, (*names, *chosen))
+            chosen = []
+        chosen.append(place)
+    yield _of(found, (*names, *chosen))
+
+
+def _of(found: "TextTable", places: Sequence[int]) -> "TextTable":
+    rows = tuple(tuple(row[place] for place in places) for row in found.rows)
+    return replace(found, headings=tuple(found.headings[place] for place in places), rows=rows)
+
+
+def _least(found: "TextTable") -> int:
+    """Width of a table in which names and headings fold as far as they may, and numbers do not."""
+    wanted = [min(width, _NAME) for width in _cells(found)[: found.names]]
+    return sum([*wanted, *_numbers(found)]) + _BORDER * len(found.headings)
+
+
+def _widths(found: "TextTable", room: int) -> list[int]:
+    """Width of each column: first numbers, then names, then headings get what they want."""
+    least, headings = _numbers(found), [cell_len(heading) for heading in found.headings]
+    left = max(room - sum(least), found.names)
+    names = _shared([1] * found.names, _wanted(_cells(found)[: found.names], headings), left)
+    numbers = _shared(least, _wanted(least, headings[found.names :]), max(room - sum(names), sum(least)))
+    return [*names, *numbers]
+
+
+def _wanted(cells: Sequence[int], headings: Sequence[int]) -> list[int]:
+    return [max(pair) for pair in zip(cells, headings, strict=False)]
+
+
+def _numbers(found: "TextTable") -> list[int]:
+    """Widths of the columns of numbers: as their numbers, and as the words of their headings up to that of a name."""
+    words = [max(map(cell_len, heading.split()), default=1) for heading in found.headings]
+    pairs = zip(_cells(found)[found.names :], words[found.names :], strict=True)
+    return [max(width, min(word, _NAME)) for width, word in pairs]
+
+
+def _cells(found: "TextTable") -> list[int]:
+    """Width of the widest line of each column, headings aside."""
+    columns = [[row[place] for row in found.rows] for place in range(len(found.headings))]
+    return [max([1, *(cell_len(line) for cell in column for line in cell.splitlines())]) for column in columns]
+
+
+def _shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
+    """Widths between the least and the wanted ones; what is left goes to the narrowest that lack some."""
+    widths = list(least)
+    for _ in range(min(room, sum(wanted)) - sum(least)):
+        lacking = [(width, place) for place, width in enumerate(widths) if width < wanted[place]]
+        widths[min(lacking)[1]] += 1
+    return widths

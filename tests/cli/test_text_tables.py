@@ -1,0 +1,93 @@
+"""Tables of text at every width: nothing is cut, and nothing is in pieces that need not be."""
+
+import re
+
+import pytest
+from rich.console import Console
+
+from urs_inspect.cli.text_tables import print_text_table
+from urs_inspect.reports.sections import TextTable
+
+HEADINGS = ("answers of", "answers", "Spearman", "Kendall", "Pearson", "alpha", "score less rating")
+NAMES = ("all", "Solve Problem", "provider/a-model-with-a-long-name", "[bold]p/a[/bold]", "模型模型模型模型模型")
+ROWS = tuple(
+    (name, f"{n}1840", *(f"0.{n}{k} (−0.{n}{k} to 0.{k}{n})" for k in range(1, 5)), f"+0.{n}5 (−0.{n}0 to +0.{n}9)")
+    for n, name in enumerate(NAMES, start=1)
+)
+JUDGES = ("openrouter/anthropic/claude-sonnet-4-0", "openrouter/openai/gpt-4o-mini-2024-07-18", "[red]m[/red]")
+CROSSED = TextTable(
+    ("evaluator", "references by", *[f"B = {name}" for name in JUDGES], "p", "cases, of [all]"),
+    tuple(
+        (one, other, *["−0.27 (−0.37 to +0.11)", "<0.001 (−1.00 to 1.00)", "8.12"], "<0.001", "1,846 of 1,846")
+        for one in JUDGES
+        for other in ("dataset", *JUDGES)
+    ),
+    2,
+)
+
+
+def printed(width: int, found: TextTable | None = None) -> str:
+    console = Console(width=width)
+    with console.capture() as capture:
+        print_text_table(found or TextTable(HEADINGS, ROWS, 1), console, "Title")
+    return capture.get()
+
+
+def cells_in(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in text.splitlines() if line[:1] in "│┃"]
+
+
+def column_in(text: str, place: int) -> str:
+    """What stands in a column, put together again."""
+    return "".join(cells[place] for cells in cells_in(text))
+
+
+@pytest.mark.parametrize("width", [200, 160, 120, 100, 80, 60, 40])
+def test_no_interval_and_no_name_is_cut(width: int) -> None:
+    text = printed(width)
+    assert "…" not in text and "Title" in text
+    for _, *cells in ROWS:
+        for cell in cells:
+            assert all(part in text for part in re.findall(r"\(.*\)|^\S+", cell))
+    for name in NAMES:
+        assert name.replace(" ", "") in column_in(text, 0).replace(" ", "")
+
+
+@pytest.mark.parametrize("width", [200, 100, 80, 66])
+def test_two_columns_of_long_names_break_no_number_and_keep_every_border(width: int) -> None:
+    text = printed(width, CROSSED)
+    assert "…" not in text and text.count("Title") == 1
+    assert all(len(line) <= width for line in text.splitlines())
+    tables = [line for line in text.splitlines() if line.startswith(("│", "┃"))]
+    assert tables and all(line.endswith(("│", "┃")) for line in tables)
+    numbers = {cell for cells in cells_in(text) for cell in cells[2:] if re.search(r"\d\.\d|\d of", cell)}
+    whole = {part for row in CROSSED.rows for cell in row[2:] for part in (cell, *cell.split(" (", 1))}
+    assert numbers <= whole | {f"({part}" for part in whole}
+    for name in JUDGES:
+        assert name in column_in(text, 0) and name in column_in(text, 1)
+
+
+def test_short_names_are_not_folded_for_the_sake_of_long_ones() -> None:
+    found = TextTable(("case", "why", "question", "n"), (("survey_0001", "harmful", "Which film? " * 20, "1"),), 3)
+    assert "│ survey_0001 │ harmful │" in printed(80, found)
+
+
+def test_a_wide_terminal_has_one_line_a_row() -> None:
+    text = printed(200)
+    assert text.count("answers of") == 1
+    for name, *cells in ROWS:
+        [line] = [line for line in text.splitlines() if f" {name} " in line]
+        assert all(cell in line for cell in cells)
+
+
+def test_eighty_columns_have_whole_brackets_in_two_tables() -> None:
+    text = printed(80)
+    assert text.count("answers of") == 2
+    assert text.count("Title") == 1
+    first, second = text.split("answers of")[1:]
+    assert "Pearson" in first and "alpha" in second
+
+
+def test_a_table_without_numbers_or_rows_is_a_table() -> None:
+    assert "why" in printed(80, TextTable(("model", "why"), (), 2))
+    assert printed(60, TextTable(("model", "why"), (("m", "because " * 30),), 2)).count("because") == 30
