@@ -93,6 +93,16 @@ def test_the_later_of_two_runs_counts(tmp_path: Path) -> None:
     )
 
 
+def test_a_trial_after_a_whole_run_does_not_replace_it(tmp_path: Path) -> None:
+    early, late = "2026-01-01T00:00:00+00:00", "2026-02-01T00:00:00+00:00"
+    write_assistant(tmp_path / "trial.eval", {"a": 9.0}, SEARCH, created=late)
+    write_assistant(tmp_path / "whole.eval", {"a": 1.0, "b": 2.0, "c": 3.0}, SEARCH, created=early)
+    found = read_assistants([str(tmp_path)])
+    assert sorted(found.table["final"]) == [1.0, 2.0, 3.0]
+    [sentence] = found.left_out
+    assert sentence.startswith("trial.eval of search (folder:pages) was left out: it is a later run")
+
+
 def test_what_is_left_out_is_said_with_counts(tmp_path: Path) -> None:
     write_assistant(tmp_path / "good.eval", {"a": 5.0})
     write_assistant(tmp_path / "none.eval", {"a": NOTHING, "b": NOTHING, "c": BROKEN}, SEARCH)

@@ -14,11 +14,11 @@ from urs_inspect.reports.assistants.services import Service, distinct_services, 
 from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import ERROR, NO_RESPONSE, Row, whole_characters
 from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log
+from urs_inspect.reports.latest_runs import latest_runs
 from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
-from urs_inspect.texts import counted
 
 TASK = "urs_assistants"
 FACTUAL, TRANSLATION, CHOSEN = "factual", "translation", "chosen"
@@ -50,6 +50,22 @@ class _Log:
     service: Service
     cases: str
 
+    @property
+    def file(self) -> str:
+        return self.judged.file
+
+    @property
+    def run_id(self) -> str:
+        return self.judged.run_id
+
+    @property
+    def of(self) -> str:
+        return self.service.name
+
+    @property
+    def questions(self) -> frozenset[str]:
+        return self.judged.questions
+
     def replaces(self, other: "_Log") -> bool:
         """Whether it asked the same service some of the same questions under the same conditions."""
         return (self.service, self.cases) == (other.service, other.cases) and self.judged.replaces(other.judged)
@@ -59,7 +75,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     """Read the answers of models and assistants.
 
     The last judgement of an answer counts, and of several logs of the same service under the same conditions the one
-    that was made last.
+    that was made last, unless it asked fewer than half as many questions.
 
     Args:
         logs: Log files and directories.
@@ -69,7 +85,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     """
     names, left_out = list(logs), list[str]()
     headers = finished_headers(names, left_out, TASK)
-    kept = _latest([log for header in headers if (log := _read(header, left_out)) is not None], left_out)
+    kept = latest_runs([log for header in headers if (log := _read(header, left_out)) is not None], left_out)
     if not kept:
         what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
         raise InputError("\n".join([what, *left_out]))
@@ -131,21 +147,6 @@ def _cases(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> str:
 
 def _question(sample: EvalSampleSummary) -> str:
     return sample.input if isinstance(sample.input, str) else "\n".join(message.text for message in sample.input)
-
-
-def _latest(logs: Sequence[_Log], left_out: list[str]) -> list[_Log]:
-    kept: list[_Log] = []
-    for log in reversed(logs):
-        later = next((one for one in kept if one.replaces(log)), None)
-        if later is None:
-            kept.append(log)
-        else:
-            left_out.append(
-                f"{short_name(log.judged.file)} of {log.service.name} was left out: {short_name(later.judged.file)} is "
-                f"a later run under the same conditions ({counted(len(later.judged.questions), 'question')}; "
-                f"{len(log.judged.questions)} in the one left out)."
-            )
-    return kept[::-1]
 
 
 def _roles(log: EvalLog) -> list[str]:

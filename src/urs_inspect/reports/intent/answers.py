@@ -3,8 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
-from pathlib import PurePosixPath
 
 import pandas as pd
 
@@ -14,13 +12,10 @@ from urs_inspect.reports.intent.answer_rows import whole_characters
 from urs_inspect.reports.intent.judged_log import TASK, JudgedLog, read_judged_log
 from urs_inspect.reports.intent.report import Run
 from urs_inspect.reports.intent.run_commands import run_command
+from urs_inspect.reports.latest_runs import latest_runs
 from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.naming import distinct_names
 from urs_inspect.reports.results import prompts_digest
-from urs_inspect.texts import counted
-
-_SHARE = 2
-"""A later run of no less than half of the questions stands in the place of an earlier one."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +46,7 @@ def read_answers(logs: Iterable[str]) -> Answers:
 
     The last judgement of an answer counts. Of several logs of one model with the same settings, judges, prompts, data
     and references that share questions, the one that was made last counts, unless it asked fewer than half as many
-    questions. Logs that did not finish, that cannot be
-    read, and those of this package's other tasks are left out.
+    questions. Logs that did not finish, that cannot be read, and those of this package's other tasks are left out.
 
     Args:
         logs: Log files and directories.
@@ -67,7 +61,7 @@ def read_answers(logs: Iterable[str]) -> Answers:
     left_out: list[str] = []
     finished = finished_headers(names, left_out, TASK, also_foreign=True)
     judged = [read for log in finished if (read := read_judged_log(log, left_out)) is not None]
-    kept = _latest(judged, left_out)
+    kept = latest_runs(judged, left_out)
     if not kept:
         raise InputError(
             "\n".join([f"no finished log with answers scored by intent_judge in: {', '.join(names)}", *left_out])
@@ -78,42 +72,6 @@ def read_answers(logs: Iterable[str]) -> Answers:
         runs=tuple(_run(*pair) for pair in zip(kept, models, strict=True)),
         left_out=tuple(left_out),
     )
-
-
-def _latest(logs: Sequence[JudgedLog], left_out: list[str]) -> list[JudgedLog]:
-    """Leave out logs whose questions a later log of the same model asked under the same conditions."""
-    kept: list[JudgedLog] = []
-    for log in reversed(logs):
-        later = [one for one in kept if one.replaces(log)]
-        asked = len({question for one in later for question in one.questions})
-        names = ", ".join(short_name(one.file) for one in reversed(later))
-        if later and later[0].log.eval.eval_id and later[0].log.eval.eval_id == log.log.eval.eval_id:
-            left, right = _told_apart(log.file, later[0].file)
-            left_out.append(f"{left} was left out: {right} is another file of the same run.")
-        elif later and _SHARE * asked >= len(log.questions):
-            are = "is a later run" if len(later) == 1 else "are later runs"
-            left_out.append(
-                f"{short_name(log.file)} of {log.log.eval.model} was left out: {names} {are} under the same conditions "
-                f"({counted(asked, 'question')}; {len(log.questions):,} in the one left out)."
-            )
-        else:
-            # Who tries something out on a few questions afterwards has not taken back the whole run.
-            if later:
-                it = "it is a later run" if len(later) == 1 else "they are later runs"
-                were = "was" if len(later) == 1 else "were"
-                left_out.append(
-                    f"{names} of {log.log.eval.model} {were} left out: {it} under the same conditions, but of only "
-                    f"{counted(asked, 'question')}; {short_name(log.file)}, which counts, has {len(log.questions):,}."
-                )
-            kept = [*(one for one in kept if one not in later), log]
-    return kept[::-1]
-
-
-def _told_apart(first: str, second: str) -> tuple[str, str]:
-    """Names of two files with no more folders than it takes to tell them apart."""
-    ends = zip(reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False)
-    alike = sum(1 for _ in takewhile(lambda names: names[0] == names[1], ends))
-    return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(PurePosixPath(second).parts[-alike - 1 :])
 
 
 def _model_names(logs: Sequence[JudgedLog]) -> list[str]:

@@ -46,6 +46,16 @@ class JudgedLog:
         """Where it is."""
         return self.log.location
 
+    @property
+    def run_id(self) -> str:
+        """What all files of its run have in common; empty if that is not known."""
+        return self.log.eval.eval_id or ""
+
+    @property
+    def of(self) -> str:
+        """Its model."""
+        return self.log.eval.model
+
     def replaces(self, other: "JudgedLog") -> bool:
         """Whether it has answers of the same model to some of the same questions under the same conditions."""
         return (
