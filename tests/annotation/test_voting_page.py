@@ -157,6 +157,7 @@ def visiting(browser: Browser, server: Server, **options: Any) -> Iterator[tuple
 
 def press(page: Page, key: str, done: int) -> None:
     """Press a key once the page takes it, and wait until so many are done."""
+    page.wait_for_load_state()  # its script runs before; the address changes earlier than that
     page.wait_for_timeout(_SETTLED)
     page.keyboard.press(key)
     expect(page.locator("#pair")).to_have_attribute("data-done", str(done))
