@@ -223,14 +223,16 @@ def test_a_second_interrupt_ends_the_run(judge: ChatServer, monkeypatch: pytest.
     from urs_inspect.lmeval_tasks import interrupts
 
     def script(request: Request) -> Response:
-        os.kill(os.getpid(), signal.SIGINT)
+        # One signal in all: another would come when nobody expects it any more, and end the tests themselves.
+        if request.number == 0:
+            os.kill(os.getpid(), signal.SIGINT)
         return Response(delay=3600)
 
     # The second one comes while the first one is being dealt with, in the middle of whatever was interrupted.
     monkeypatch.setattr(interrupts.logger, "warning", lambda _: signal.raise_signal(signal.SIGINT))
     judge.script = script
     with pytest.raises(KeyboardInterrupt):
-        run("urs", answering(answer), settings(judge, judge_preflight=False), limit=2)
+        run("urs", answering(answer), settings(judge, judge_concurrency=1, judge_preflight=False), limit=2)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
