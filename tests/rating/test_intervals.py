@@ -13,6 +13,7 @@ from inspect_ai.scorer import SampleScore, Score, ci
 from scipy import stats
 
 from urs_inspect.rating import MeanInterval, mean_interval, pooled_deviation
+from urs_inspect.rating.intervals import fewest_clusters, reported_bounds
 
 scores = st.floats(1, 10)
 several = st.lists(scores, min_size=2, max_size=30)
@@ -187,3 +188,34 @@ def test_only_differences_within_groups_count(data: list[list[float]], shifts: l
 
 def test_a_value_that_is_no_number_in_a_group_is_never_dropped_in_silence() -> None:
     assert math.isnan(pooled_deviation([[1, 2, math.nan], [3, 4]]))
+
+
+# --- reported_bounds: the rule of all tables ---
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "clusters", "scale", "expected"),
+    [
+        pytest.param(4.0, 6.0, 6, (1.0, 10.0), (4.0, 6.0), id="ordinary"),
+        pytest.param(4.0, 6.0, 5, (1.0, 10.0), None, id="too few"),
+        pytest.param(-18.4, 5.0, 6, (1.0, 10.0), (1.0, 5.0), id="beyond the lower end"),
+        pytest.param(7.0, 32.4, 6, (1.0, 10.0), (7.0, 10.0), id="beyond the upper end"),
+        pytest.param(-18.4, 32.4, 6, (1.0, 10.0), None, id="the whole scale"),
+        pytest.param(8.0, 8.0, 40, (1.0, 10.0), None, id="no spread"),
+        pytest.param(8.0, 8.0 + 1e-12, 40, None, None, id="no spread but for rounding"),
+        pytest.param(-18.4, 32.4, 6, None, (-18.4, 32.4), id="no scale"),
+        pytest.param(math.nan, 3.0, 60, None, None, id="not known"),
+    ],
+)
+def test_which_intervals_are_reported(
+    low: float, high: float, clusters: int, scale: tuple[float, float] | None, expected: tuple[float, float] | None
+) -> None:
+    lows, highs = reported_bounds([low], [high], [clusters], scale=scale)
+    if expected is None:
+        assert np.isnan(lows[0]) and np.isnan(highs[0])
+    else:
+        assert (lows[0], highs[0]) == expected
+
+
+def test_fewer_clusters_do_at_a_lower_level() -> None:
+    assert [fewest_clusters(level) for level in (0.5, 0.75, 0.9, 0.95, 0.99)] == [2, 3, 5, 6, 8]

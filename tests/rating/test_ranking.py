@@ -15,7 +15,7 @@ from urs_inspect.rating import (
     shuffle_elo,
     win_rates_of,
 )
-from urs_inspect.rating.ranking import fewest_clusters
+from urs_inspect.rating.intervals import fewest_clusters
 
 
 def test_the_best_comes_first_and_all_follows() -> None:

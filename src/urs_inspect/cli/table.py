@@ -108,7 +108,7 @@ def _section(table: Table, columns: "list[dict[str, MeanInterval]]") -> None:
 
 
 def _shown(estimate: "MeanInterval | None") -> str:
-    from urs_inspect.rating.ranking import fewest_clusters
+    from urs_inspect.rating.intervals import fewest_clusters
 
     if estimate is None or math.isnan(estimate.mean):
         return "-"

@@ -4,6 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+_NO_WIDTH = 1e-9
+"""Bounds that differ by less are equal but for rounding errors."""
+
 
 @dataclass(frozen=True)
 class MeanInterval:
@@ -50,6 +56,53 @@ def mean_interval(values: Sequence[float], level: float = 0.95) -> MeanInterval:
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
     margin = float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
     return MeanInterval(mean, mean - margin, mean + margin, n, level)
+
+
+def fewest_clusters(level: float) -> int:
+    """Smallest number of questions, or of other independent clusters, for which an interval is reported.
+
+    With fewer, even a two-sided sign test over values that all agree would not be significant.
+
+    Args:
+        level: Confidence level, between 0 and 1.
+
+    Returns:
+        The smallest n with `2 / 2**n <= 1 - level`; 6 for 95%.
+    """
+    return math.ceil(round(math.log2(2 / (1 - level)), 9))
+
+
+def reported_bounds(
+    lows: npt.ArrayLike,
+    highs: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    *,
+    level: float = 0.95,
+    scale: tuple[float, float] | None = None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Apply the one rule about which intervals are reported, in logs, tables and pages alike.
+
+    No interval is reported for fewer clusters than `fewest_clusters`, for values without spread (an interval of no
+    width claims a certainty that a handful of equal values does not give), or where it covers the whole scale. Bounds
+    beyond the scale are cut to it.
+
+    Args:
+        lows: Lower bounds as computed, any shape.
+        highs: Upper bounds, the same shape.
+        clusters: Number of questions, or of other independent clusters, behind each; broadcast to that shape.
+        level: Confidence level, between 0 and 1.
+        scale: Lowest and highest possible value of the statistic; None if it has no limits.
+
+    Returns:
+        Lower and upper bounds; both NaN where no interval is reported.
+    """
+    low, high = np.asarray(lows, dtype=np.float64), np.asarray(highs, dtype=np.float64)
+    if scale is not None:
+        low, high = np.maximum(low, scale[0]), np.minimum(high, scale[1])
+    none = (np.asarray(clusters) < fewest_clusters(level)) | np.isnan(low) | np.isnan(high) | (high - low <= _NO_WIDTH)
+    if scale is not None:
+        none |= (low <= scale[0]) & (high >= scale[1])
+    return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
 def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from urs_inspect.rating.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats, Integers, resample, tail_bounds
-from urs_inspect.rating.ranking import fewest_clusters
+from urs_inspect.rating.intervals import fewest_clusters
 
 Reweight = Callable[[Floats], Floats]
 """How often each question was drawn -> its weight, shape (B, Q) both."""

@@ -1,6 +1,5 @@
 """Models in order: ratings, ranks, differences, and how sure they are."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,6 +12,7 @@ from urs_inspect.rating.bootstrap import LEVEL, SEED, Estimate, Floats, Integers
 from urs_inspect.rating.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.rating.connectivity import Connectivity, connectivity_of, ordered_by_votes
 from urs_inspect.rating.elo import ROUNDS, SCALE, START, K, bootstrap_elo, shuffle_elo
+from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.rating.ranks import DIGITS, Flags, Rank, ranks_of
 from urs_inspect.rating.win_rates import WinRates, win_rates_of
 
@@ -150,21 +150,6 @@ def rank(
         start=start,
         draws=draws,
     )
-
-
-def fewest_clusters(level: float) -> int:
-    """Fewest instructions of a model from which an interval can be had.
-
-    Resamples of votes that all agree agree as well, so that their interval has no width, however few they are. With
-    fewer instructions than this, a two-sided sign test would not call even votes that all agree significant.
-
-    Args:
-        level: Confidence level, between 0 and 1.
-
-    Returns:
-        The smallest n with `2 / 2**n <= 1 - level`; 6 for 95%.
-    """
-    return math.ceil(round(math.log2(2 / (1 - level)), 9))
 
 
 def _reordered(battles: Battles, order: Integers) -> Battles:

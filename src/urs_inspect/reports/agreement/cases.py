@@ -11,7 +11,7 @@ import pandas as pd
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating import Estimate, clustered_mean, correlate
 from urs_inspect.rating.interval_agreement import clustered_interval_alpha
-from urs_inspect.rating.ranking import fewest_clusters
+from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.reports.agreement.rating_files import HumanRating, HumanRatings
 from urs_inspect.reports.agreement.report import CaseAgreement, CaseLevel, PeopleAgreement
 from urs_inspect.reports.agreement.resampling import Resampling

@@ -16,7 +16,7 @@ from urs_inspect.rating.mean_correlation import (
     derived_seed,
     table_means,
 )
-from urs_inspect.rating.ranking import fewest_clusters
+from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.reports.agreement.report import IntentLevel, IntentPoint
 from urs_inspect.reports.agreement.resampling import Resampling
 from urs_inspect.reports.agreement.satisfaction_files import Satisfaction

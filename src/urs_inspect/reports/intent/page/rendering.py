@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from urs_inspect.rating.ranking import fewest_clusters
+from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.reports.intent.page import comparisons, formats, tables, words
 from urs_inspect.reports.intent.page.drawings import Drawings, draw
 from urs_inspect.reports.intent.page.names import Name, short_names, split_name
