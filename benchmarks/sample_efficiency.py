@@ -2,9 +2,10 @@
 
 Table 1 replays the published arena votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models, 7,471 votes). Truth
 is the Bradley-Terry order of all votes. Each run draws a random half of the votes as its pool, spends comparisons by a
-rule, and ranks by Bradley-Terry what it has seen. Tables 2 and 3 do the same with simulated players.
+rule, and ranks by Bradley-Terry what it has seen. A ceiling stands below it: an agent that knows how often each model
+beats each other one, but not which model is which. Tables 2 and 3 do the same as Table 1 with simulated players.
 
-    python benchmarks/sample_efficiency.py [--runs 100] [--processes 2]
+    python benchmarks/sample_efficiency.py [--arena-runs 400] [--runs 100] [--processes 2]
 """
 
 import argparse
@@ -13,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, permutations
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
@@ -33,6 +34,7 @@ from urs_inspect.rating.bradley_terry import fit_bradley_terry
 
 MARKS = (21, 42, 60, 84, 105, 126, 168, 210, 315, 420)
 LAMBDA = 1.0
+OUTCOMES = np.array([0.0, 0.5, 1.0])
 Pair = tuple[str, str]
 Job = TypeVar("Job")
 Found = TypeVar("Found")
@@ -120,6 +122,16 @@ METHODS = (
     Method("uniform", "MAD"),
     Method("adaptive", "MAD"),
 )
+CONTRASTS = (
+    (Method("adaptive"), Method("uniform")),
+    (Method("adaptive"), Method("least certain")),
+    (Method("adaptive", "random, filter"), Method("adaptive")),
+    (Method("adaptive", "MAD"), Method("adaptive")),
+    (Method("adaptive", "MAD, filter"), Method("adaptive", "random, filter")),
+    (Method("uniform", "random, filter"), Method("uniform")),
+    (Method("uniform", "MAD"), Method("uniform")),
+    (Method("uniform", "MAD, filter"), Method("uniform", "random, filter")),
+)
 
 
 def replay(
@@ -163,13 +175,112 @@ def arena_run(
 ) -> list[float]:
     """Tau of one run at each mark."""
     method, seed = job
-    pool = method.pool(arena, np.random.default_rng([7, seed]))
-    sorted_pool = {
-        pair: pool[pair] if pair in pool else 1 - pool[pair[1], pair[0]] for pair in combinations(players, 2)
-    }
-    sizes = {pair: len(outcomes) for pair, outcomes in sorted_pool.items()}
-    curve = replay(players, method.rule, lambda pair, place: float(sorted_pool[pair][place]), MARKS, seed, sizes)
+    pool = sorted_pool(method.pool(arena, np.random.default_rng([7, seed])), players)
+    sizes = {pair: len(outcomes) for pair, outcomes in pool.items()}
+    curve = replay(players, method.rule, lambda pair, place: float(pool[pair][place]), MARKS, seed, sizes)
     return [kendall(ratings, truth) for count, ratings in curve if count in MARKS][: len(MARKS)]
+
+
+def sorted_pool(pool: dict[Pair, Floats], players: tuple[str, ...]) -> dict[Pair, Floats]:
+    """The pool with the two models of each pair in the order of the players."""
+    return {pair: pool[pair] if pair in pool else 1 - pool[pair[1], pair[0]] for pair in combinations(players, 2)}
+
+
+class Insider:
+    """Knows how often each model beats each other one, and looks for which model is which.
+
+    It keeps the probability of each assignment of models to labels (n! of them, all equal at first), compares the pair
+    of labels whose outcome is expected to say most about the assignment, and gives the order with the highest expected
+    tau. It spares what every real rule has to spend on learning the win rates; its choice of pairs is greedy.
+
+    Args:
+        outcomes: How often the first model of a pair lost, tied and won, shape (n, n, 3); half an outcome is added to
+            each, so that no outcome is impossible.
+        truth: Strengths of the models, without ties, shape (n,).
+    """
+
+    def __init__(self, outcomes: Floats, truth: Floats) -> None:
+        rates = (outcomes + 0.5) / (outcomes + 0.5).sum(axis=2, keepdims=True)
+        assignments = np.array(list(permutations(range(len(truth)))))
+        self._first, self._second = np.triu_indices(len(truth), 1)
+        first, second = assignments[:, self._first], assignments[:, self._second]
+        self._above = np.sign(truth[first] - truth[second])
+        self._chances = rates[first, second]
+        self._logs = np.log(self._chances)
+        self._entropies = -(self._chances * self._logs).sum(axis=2)
+        self._known = np.zeros(len(assignments))
+
+    @property
+    def probabilities(self) -> Floats:
+        """Probability of each assignment, in the order of `itertools.permutations`."""
+        unscaled = np.exp(self._known - self._known.max())
+        return np.asarray(unscaled / unscaled.sum(), dtype=np.float64)
+
+    def see(self, place: int, outcome: float) -> None:
+        """Learn how a comparison of the pair at a place came out."""
+        self._known = self._known + self._logs[:, place, np.searchsorted(OUTCOMES, outcome)]
+
+    def information(self) -> Floats:
+        """Expected information of a comparison of each pair about the assignment, in nats."""
+        probabilities = self.probabilities
+        expected = np.tensordot(probabilities, self._chances, axes=(0, 0))
+        return np.asarray(-(expected * np.log(expected)).sum(axis=1) - probabilities @ self._entropies)
+
+    def signs(self) -> Floats:
+        """Order with the highest expected tau: 1 for each pair whose first label stands above the second, else -1."""
+        return np.asarray(self._above[np.argmax(self._above @ (self.probabilities @ self._above))])
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What the insider reaches with items of a kind, when it knows the win rates among those that come first."""
+
+    items: str
+    known: int | None = None
+
+    def outcomes(self, arena: dict[Pair, Votes], players: tuple[str, ...]) -> Floats:
+        """Losses, ties and wins of each model against each other one in 100 halves that no run uses."""
+        counts = np.zeros((len(players), len(players), len(OUTCOMES)))
+        for half in range(100):
+            pool = Method("", self.items).pool(arena, np.random.default_rng([13, half]))
+            for (one, other), outcomes in sorted_pool(pool, players).items():
+                i, j = players.index(one), players.index(other)
+                found = (outcomes[: self.known, None] == OUTCOMES).sum(axis=0)
+                counts[i, j] += found
+                counts[j, i] += found[::-1]
+        return counts
+
+
+def ceiling_runs(
+    arena: dict[Pair, Votes], truth: Floats, players: tuple[str, ...], job: tuple[Ceiling, range]
+) -> list[list[float]]:
+    """Tau of each run at each mark."""
+    ceiling, seeds = job
+    known = ceiling.outcomes(arena, players)
+    first, second = np.triu_indices(len(players), 1)
+    right = np.sign(truth[first] - truth[second])
+    curves: list[list[float]] = []
+    for seed in seeds:
+        pool = list(
+            sorted_pool(Method("", ceiling.items).pool(arena, np.random.default_rng([7, seed])), players).values()
+        )
+        insider, used = Insider(known, truth), np.zeros(len(pool), dtype=np.int64)
+        left = np.array([len(outcomes) for outcomes in pool])
+        curves.append([])
+        for count in range(1, MARKS[-1] + 1):
+            place = int(np.where(used < left, insider.information(), -np.inf).argmax())
+            insider.see(place, pool[place][used[place]])
+            used[place] += 1
+            if count in MARKS:
+                curves[-1].append(float((insider.signs() * right).mean()))
+    return curves
+
+
+CEILINGS = (
+    Ceiling("random"),
+    Ceiling("random, filter"),
+    *(Ceiling(items, known) for items in ("MAD, filter", "MAD") for known in (None, 60, 20)),
+)
 
 
 PROFILES: dict[str, Callable[[int, np.random.Generator], Floats]] = {
@@ -234,9 +345,9 @@ def simulated_run(job: tuple[Simulated, str, int]) -> tuple[float, float, float]
     return setting.run(rule, seed)
 
 
-def mean_and_error(values: Sequence[float]) -> str:
+def mean_and_error(values: Sequence[float], form: str = ".3f") -> str:
     """Mean with its standard error."""
-    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
+    return f"{np.mean(values):{form}} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
 
 
 def print_row(cells: Sequence[object]) -> None:
@@ -250,7 +361,7 @@ def print_header(cells: Sequence[object]) -> None:
     print("|" + "---|" * len(cells))
 
 
-def print_arena(runs: int, workers: "Workers") -> None:
+def print_arena(seeds: range, workers: "Workers") -> None:
     """Table 1."""
     folder = Path(os.environ["URS_INSPECT_DATA_DIR"]) / "mad" / "chatbot_arena"
     arena = load_arena(folder)
@@ -262,9 +373,11 @@ def print_arena(runs: int, workers: "Workers") -> None:
     order = [players[place] for place in np.argsort(-truth)]
     print(f"{len(rows)} votes, {len(arena)} pairs. Order of all votes: {', '.join(order)}.")
     kept = sum(int(votes.kept.sum()) for votes in arena.values())
-    print(f"The filter (lengths below 4 to 1, more than 20 words) keeps {kept} votes. {runs} runs.\n")
-    jobs = [(method, seed) for method in METHODS for seed in range(runs)]
-    taus = np.array(workers(partial(arena_run, arena, truth, players), jobs)).reshape(len(METHODS), runs, len(MARKS))
+    print(f"The filter (lengths below 4 to 1, more than 20 words) keeps {kept} votes.")
+    print(f"{len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}.\n")
+    jobs = [(method, seed) for method in METHODS for seed in seeds]
+    found = workers(partial(arena_run, arena, truth, players), jobs)
+    taus = np.array(found).reshape(len(METHODS), len(seeds), len(MARKS))
     for title, cell in (
         ("tau", mean_and_error),
         ("exact order, %", lambda values: f"{100 * np.mean(np.array(values) > 1 - 1e-9):.0f}"),
@@ -273,6 +386,20 @@ def print_arena(runs: int, workers: "Workers") -> None:
         for method, curves in zip(METHODS, taus, strict=True):
             print_row([method.rule, method.items, *(cell(list(column)) for column in curves.T)])
         print()
+    print_header(["tau of", "less tau of (same halves)", *MARKS])
+    for one, other in CONTRASTS:
+        gains = taus[METHODS.index(one)] - taus[METHODS.index(other)]
+        names = [f"{method.rule}, {method.items}" for method in (one, other)]
+        print_row([*names, *(mean_and_error(list(column), "+.3f") for column in gains.T)])
+    print()
+    print_header(["items (tau, win rates known)", "votes of a pair that the rates are of", *MARKS])
+    parts = [range(seeds.start, seeds.stop)[place : place + 50] for place in range(0, len(seeds), 50)]
+    pieces = workers(partial(ceiling_runs, arena, truth, players), [(one, part) for one in CEILINGS for part in parts])
+    for place, ceiling in enumerate(CEILINGS):
+        curves = np.concatenate(pieces[place * len(parts) : (place + 1) * len(parts)])
+        known = f"first {ceiling.known}" if ceiling.known else "all"
+        print_row([ceiling.items, known, *(mean_and_error(list(column)) for column in curves.T)])
+    print()
 
 
 def print_simulated(runs: int, workers: "Workers") -> None:
@@ -320,16 +447,26 @@ class Workers:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--arena-runs", type=int, default=400, help="runs of each row of Table 1")
+    parser.add_argument(
+        "--first-seed", type=int, default=1000, help="first seed of Table 1; the rules were chosen on 0-99"
+    )
+    parser.add_argument("--runs", type=int, default=100, help="runs of each row of Tables 2 and 3")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--tables", default="123")
     options = parser.parse_args()
     begun = perf_counter()
     workers = Workers(options.processes)
-    for number, table in (("1", print_arena), ("2", print_simulated), ("3", print_stopping)):
+    seeds = range(options.first_seed, options.first_seed + options.arena_runs)
+    tables: dict[str, Callable[[], None]] = {
+        "1": partial(print_arena, seeds, workers),
+        "2": partial(print_simulated, options.runs, workers),
+        "3": partial(print_stopping, options.runs, workers),
+    }
+    for number, table in tables.items():
         if number in options.tables:
             print(f"\nTable {number}\n")
-            table(options.runs, workers)
+            table()
     workers.close()
     spent = os.times()
     print(f"\n{perf_counter() - begun:.0f} s, {spent.user + spent.children_user:.0f} s of CPU", flush=True)
