@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 VLLM_VENV ?= .venv-vllm
 VLLM_BIN := $(VLLM_VENV)/bin
 
-.PHONY: demo test test-vllm lint types contracts check build clean
+.PHONY: demo test test-vllm test-package lint types contracts check build clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    install into $(VENV) and run URS with simulated models"
 	@echo "make test    the test suite without what needs vLLM"
 	@echo "make test-vllm   the rest: real vLLM engines on the CPU (Linux), in an environment of their own"
+	@echo "make test-package   what a release ships: built, installed and run outside the checkout"
 	@echo "make check   lint, types and import contracts"
 
 $(VENV)/installed: pyproject.toml
@@ -45,6 +46,20 @@ $(VLLM_VENV)/installed: pyproject.toml tests/samer/vllm-requirements.txt tests/s
 
 test-vllm: $(VLLM_VENV)/installed
 	$(VLLM_BIN)/python -m pytest -m vllm tests/samer/test_vllm_engines.py
+
+# A wheel from the source distribution, as `python -m build` makes it, in an environment that never sees this checkout.
+# `inspect eval` exits with 0 when a task failed, so its log is asked.
+test-package: $(VENV)/installed-dev
+	set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	$(BIN)/python -m build --outdir "$$folder/dist"; \
+	$(PYTHON) -m venv "$$folder/venv"; cd "$$folder"; PATH="$$folder/venv/bin:$$PATH"; \
+	python -m pip install --quiet --disable-pip-version-check dist/*.whl; \
+	urs-inspect demo; \
+	inspect eval urs_inspect/urs -T dataset=sample --limit 5 --display plain --log-dir logs/urs \
+		--model urs_simulation/weak --model-role grader=urs_simulation/judge; \
+	inspect log list --log-dir logs/urs --status success --json | grep '"task": "urs"'; \
+	test -f "$$(urs-lm-eval path)/md_eval.yaml"; \
+	echo "The package works outside the checkout."
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
