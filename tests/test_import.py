@@ -3,12 +3,16 @@
 import json
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import entry_points, version
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
 import urs_inspect
+from urs_inspect.cli import main
 
 SOURCE = Path(urs_inspect.__file__).parent
 PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rating", "rubrics", "samer")
@@ -50,6 +54,37 @@ def test_importing_the_package_loads_nothing_heavy_and_calls_nobody() -> None:
     loaded = loaded_after("import urs_inspect", offline=True)
     assert "urs_inspect" in loaded
     assert loaded.isdisjoint(HEAVIER_THAN_NEEDED)
+
+
+@pytest.mark.parametrize("statement", ["import urs_inspect.cli", "from urs_inspect.cli import main; main(['--help'])"])
+def test_the_command_and_its_help_load_no_command_and_nothing_heavy(statement: str) -> None:
+    lines = [
+        "import contextlib, io",
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):",
+    ]
+    loaded = loaded_after("\n".join([*lines, f"    {statement}"]), offline=True)
+    assert "click" in loaded
+    assert loaded.isdisjoint((*HEAVIER_THAN_NEEDED, "fastapi", "jinja2", "pydantic", "rich", "yaml"))
+
+
+def test_the_help_lists_every_command_with_a_whole_line() -> None:
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output.partition("Commands:\n")[2].splitlines()
+    lines = dict(line.strip().split("  ", 1) for line in shown)
+    # Where a command is written: a file or folder whose command has its name.
+    written = [
+        path.stem
+        for path in sorted((SOURCE / "cli").iterdir())
+        if not path.stem.startswith("__")
+        and isinstance(getattr(import_module(f"urs_inspect.cli.{path.stem}"), path.stem, None), click.Command)
+    ]
+    assert list(lines) == written
+    assert len(lines) > 10
+    assert all(line.strip().endswith(".") and "..." not in line for line in lines.values())
+
+
+def test_an_unknown_command_is_refused() -> None:
+    result = CliRunner().invoke(main, ["nope"])
+    assert result.exit_code == 2 and "'nope'" in result.output
 
 
 @pytest.mark.parametrize("module", PLAIN_MODULES)

@@ -7,10 +7,14 @@ import sys
 import tarfile
 import zipfile
 from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import tomllib
+import yaml
+
+from urs_inspect.datasets.pinned import SOURCES
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "urs_inspect"
@@ -50,3 +54,45 @@ def test_a_wheel_built_from_the_source_distribution_holds_every_file(source_dist
     with zipfile.ZipFile(build("wheel", source_distribution, tmp_path)) as archive:
         shipped = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert shipped == FILES
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    requirements = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    declared = {normal(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
+    distributions = packages_distributions()
+    undeclared = {
+        f"{path.relative_to(SOURCE)}: {module}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for module in imported(ast.parse(path.read_text("utf-8"))) - {*sys.stdlib_module_names, "urs_inspect"}
+        if declared.isdisjoint(map(normal, distributions.get(module, [module])))
+    }
+    assert not undeclared
+
+
+def test_the_imports_of_a_file_are_found_wherever_they_stand() -> None:
+    lines = ["import a.b as c, d", "from e.f import g", "from . import h", "def i():", "    import j"]
+    assert imported(ast.parse("\n".join(lines))) == {"a", "d", "e", "j"}
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Top-level modules that a file imports, at once or later."""
+    nodes = list(ast.walk(tree))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.partition(".")[0] for name in plain | named}
+
+
+def normal(name: str) -> str:
+    """The name of a distribution as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_external_asset_says_how_it_is_fetched() -> None:
+    assets = yaml.safe_load((SOURCE / "eval.yaml").read_text("utf-8"))["external_assets"]
+    assert assets
+    for asset in assets:
+        # The schema of inspect_evals asks for these, and has this name for a download whose hash is checked.
+        assert {"type", "source", "fetch_method", "state"} <= set(asset)
+        assert asset["fetch_method"] == "download_and_verify"
+        assert asset["source"] in {source.url for source in SOURCES.values()}

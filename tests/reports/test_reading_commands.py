@@ -1,5 +1,7 @@
 """Which command reads which logs; what is said of others is tested with the reports that leave them out."""
 
+import click
+
 import urs_inspect.tasks as tasks
 from urs_inspect.cli import main
 from urs_inspect.reports.reading_commands import _COMMANDS, reading_command
@@ -11,4 +13,4 @@ def test_commands_and_tasks_exist() -> None:
     assert reading_command("inspect_evals/urs") == ""
     for task, command in _COMMANDS.items():
         assert hasattr(tasks, task)
-        assert command.split()[0] in main.commands
+        assert main.get_command(click.Context(main), command.split()[0]) is not None

@@ -1,49 +1,49 @@
-"""The command `urs-inspect`, one command a file."""
+"""The command `urs-inspect`, one command a file; a file is imported when its command is used."""
+
+from importlib import import_module
 
 import click
 
-from urs_inspect.cli.addition import addition
-from urs_inspect.cli.agreement import agreement
-from urs_inspect.cli.annotate import annotate
-from urs_inspect.cli.assistants import assistants
-from urs_inspect.cli.cases import cases
-from urs_inspect.cli.crossval import crossval
-from urs_inspect.cli.data import data
-from urs_inspect.cli.demo import demo
-from urs_inspect.cli.estimate import estimate
-from urs_inspect.cli.judges import judges
-from urs_inspect.cli.probe import probe
-from urs_inspect.cli.rank import rank
-from urs_inspect.cli.references import references
-from urs_inspect.cli.report import report
-from urs_inspect.cli.samer import samer
-from urs_inspect.cli.table import table
+_COMMANDS = {
+    "addition": "How long a chain of numbers models add up right.",
+    "agreement": "Agreement of a judge's scores with those of people.",
+    "annotate": "Vote on pairs of answers, in a browser.",
+    "assistants": "Compare models, search engines and translators.",
+    "cases": "Cases of your own: import a survey, review, describe.",
+    "crossval": "Bias, leniency and agreement of several evaluators.",
+    "data": "List, fetch and verify the published data.",
+    "demo": "Run URS with simulated models: no key, network or cost.",
+    "estimate": "Tokens and cost of a run, before anything is spent.",
+    "judges": "Compare judges: md_eval, judge_pairwise, judge_rating.",
+    "probe": "Check a judge with answers that deserve a low score.",
+    "rank": "Rank models by pairwise comparisons or votes.",
+    "references": "Write the answers of a model as reference answers.",
+    "report": "Report on runs of urs: one page, CSV, Markdown, JSON.",
+    "samer": "SaMer: check, export, score with and train checkpoints.",
+    "table": "Scores by intent, language and criterion.",
+}
+"""Each command with its line in the help, in 80 columns uncut. The file and the command in it have the same name."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _CommandsOnUse(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_CommandsOnUse, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="urs-inspect")
 def main() -> None:
     """User-centred benchmarks and judges you can check, for inspect-ai."""
 
-
-for _command in (
-    addition,
-    agreement,
-    annotate,
-    assistants,
-    cases,
-    crossval,
-    data,
-    demo,
-    estimate,
-    judges,
-    probe,
-    rank,
-    references,
-    report,
-    samer,
-    table,
-):
-    main.add_command(_command)
 
 __all__ = ["main"]
