@@ -1,5 +1,11 @@
 """`urs-inspect demo`: the real task through the real harness with simulated models."""
 
+import shlex
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
 import click
 from rich.console import Console
 from rich.markup import escape
@@ -33,6 +39,17 @@ def demo(log_dir: str) -> None:
     if failed:
         raise click.ClickException(f"the run ended with status '{failed[0].status}': {failed[0].error}")
     print_results(read_results([log.location for log in logs]), console)
-    console.print(
-        f"\nLook at every answer and judgement:  [bold]inspect view --log-dir {escape(log_dir)}[/bold]", soft_wrap=True
-    )
+    command = f"{_inspect()} view --log-dir {shlex.quote(log_dir)}"
+    console.print(f"\nLook at every answer and judgement:  [bold]{escape(command)}[/bold]", soft_wrap=True)
+
+
+def _inspect() -> str:
+    """How a shell in this directory calls the harness of this environment, whether that is activated or not."""
+    own = shutil.which("inspect", path=sysconfig.get_path("scripts"))
+    if own is None:
+        return shlex.join([sys.executable, "-m", "inspect_ai"])
+    on_path = shutil.which("inspect")
+    if on_path is not None and Path(on_path).samefile(own):
+        return "inspect"
+    below = Path(own).parent != Path.cwd() and Path(own).is_relative_to(Path.cwd())
+    return shlex.quote(str(Path(own).relative_to(Path.cwd())) if below else own)
