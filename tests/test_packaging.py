@@ -5,13 +5,13 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
 
 import pytest
-import tomllib
 import yaml
 
 from urs_inspect.datasets.pinned import SOURCES
@@ -96,3 +96,15 @@ def test_every_external_asset_says_how_it_is_fetched() -> None:
         assert {"type", "source", "fetch_method", "state"} <= set(asset)
         assert asset["fetch_method"] == "download_and_verify"
         assert asset["source"] in {source.url for source in SOURCES.values()}
+
+
+def test_messages_and_pages_name_extras_that_exist() -> None:
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
+    pages = [*SOURCE.rglob("*.py"), ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    named = {
+        extra
+        for page in pages
+        for found in re.findall(r"pip install '(?:urs-inspect|\.)\[([^]]+)\]'", page.read_text("utf-8"))
+        for extra in found.split(",")
+    }
+    assert {"samer", "viz", "lm-eval"} <= named <= extras
