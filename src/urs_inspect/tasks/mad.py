@@ -97,7 +97,7 @@ def mad(
         shortlist: For `llm`, `bert_score` and others that cost a call an instruction: how many of the least similar
             ones by `lexical` are compared, for each pair; null for all.
         allocation: `uniform`: k comparisons for each pair, as in the paper. `adaptive`: each next comparison goes to
-            the pair whose order is least certain; `random`.
+            the pair that is worth most for the order; `random`.
         budget: Comparisons at most; by default k for each pair.
         confidence: How sure the order of neighbours must be for an early end of `adaptive` and `random`.
         batch: Comparisons asked for at once by `adaptive` and `random`.
