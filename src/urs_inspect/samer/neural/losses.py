@@ -179,10 +179,9 @@ def preference_loss(difference: Tensor, labels: Tensor, spec: LossSpec) -> Tenso
     # The norm of one number is its absolute value; written as a root of a square its gradient at 0 would be NaN.
     apart = difference.abs() if spec.ties == "absolute" else difference.square()
     closeness = torch.where(tied, apart, torch.zeros_like(difference))
+    labelled = ranked | tied
     if spec.reduction == "pair":
-        labelled = (ranked | tied).any(dim=1)
-    else:
-        labelled = ranked | tied
+        labelled = labelled.any(dim=1)
     return (margin + closeness).sum() / labelled.sum().clamp(min=1)
 
 
