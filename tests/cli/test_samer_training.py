@@ -24,7 +24,7 @@ from urs_inspect.cli import main
 from urs_inspect.discrepancy.similarities import similarity
 from urs_inspect.discrepancy.similarities.vector_cache import VectorCache
 from urs_inspect.samer import heads as heads_module
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer import load_taxonomy, tensor_file
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.heads import Heads, load_heads, save_heads
 from urs_inspect.samer.neural.backbone_embedder import BackboneEmbedder
@@ -265,7 +265,7 @@ def test_a_full_disk_is_told_before_the_first_epoch(letters: Letters, data: Path
 def test_heads_that_cannot_be_written_where_they_should_are_told_where_they_are(
     elsewhere: bool, letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    out, temporary, write = tmp_path / "out", tmp_path / "temporary", heads_module.write_tensors
+    out, temporary, write = tmp_path / "out", tmp_path / "temporary", tensor_file.write_tensors
     temporary.mkdir()
 
     def full(path: Path, *arguments: Any, **options: Any) -> None:
