@@ -59,6 +59,20 @@ def test_check_reads_every_weight_unless_it_should_be_quick(run: Run, tmp_path: 
     assert quick.exit_code == 0 and "all finite" not in quick.output
 
 
+def test_export_and_its_command_name_whole_paths(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command is for a shell that need not stand in the same folder."""
+    monkeypatch.chdir(tmp_path)
+    result = run("samer", "export", "m", "made/out")
+    assert result.exit_code == 0, result.output
+    out = Path.cwd() / "made" / "out"
+    assert f"backbone:  {out}\n" in result.output
+    assert f"heads:     {out / 'samer_heads' / 'heads.safetensors'}\n" in result.output
+    [command] = [line for line in result.output.splitlines() if line.startswith("serve:")]
+    assert shlex.split(command)[1:4] == ["vllm", "serve", str(out)]
+
+
 def test_export_says_what_it_wrote(run: Run, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = run("samer", "export", str(folder), str(out))

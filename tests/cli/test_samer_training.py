@@ -1,9 +1,13 @@
 """`urs-inspect samer embed`, `train` and `weights` from a file to heads that an engine reads."""
 
+import errno
 import json
+import os
+import resource
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +23,8 @@ from tests.samer.training.made import pair
 from urs_inspect.cli import main
 from urs_inspect.discrepancy.similarities import similarity
 from urs_inspect.discrepancy.similarities.vector_cache import VectorCache
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer import heads as heads_module
+from urs_inspect.samer import load_taxonomy, tensor_file
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.heads import Heads, load_heads, save_heads
 from urs_inspect.samer.neural.backbone_embedder import BackboneEmbedder
@@ -240,6 +245,65 @@ def test_what_cannot_be_used_is_one_line(
     result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters", *arguments)
     assert result.exit_code == 1 and said in result.output and "Traceback" not in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_is_told_before_the_first_epoch(letters: Letters, data: Path, tmp_path: Path):
+    """The system's own limit stands for the disk: no file of this process may grow beyond 64 KiB."""
+    out, before = tmp_path / "out", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
+    try:
+        result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert result.exit_code == 1 and f"{out / 'heads.safetensors'}: no room for its" in result.output
+    assert os.strerror(errno.EFBIG) in result.output and "Traceback" not in result.output
+    assert letters.texts > 0 and "epoch 1" not in result.output
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_heads_that_cannot_be_written_where_they_should_are_told_where_they_are(
+    elsewhere: bool, letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    out, temporary, write = tmp_path / "out", tmp_path / "temporary", tensor_file.write_tensors
+    temporary.mkdir()
+
+    def full(path: Path, *arguments: Any, **options: Any) -> None:
+        if path.is_relative_to(out) or not elsewhere:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(path, *arguments, **options)
+
+    call("train", data, "--out", tmp_path / "sound", "--backbone", "letters", *SETTINGS)
+    monkeypatch.setattr(heads_module, "write_tensors", full)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
+    assert result.exit_code == 1 and "Traceback" not in result.output
+    assert f"{out / 'heads.safetensors'}: cannot be written ({os.strerror(errno.ENOSPC)})" in result.output
+    assert not out.exists()
+    found = list(temporary.rglob("heads.safetensors"))
+    if elsewhere:
+        assert str(found[0]) in result.output
+        assert found[0].read_bytes() == (tmp_path / "sound" / "heads.safetensors").read_bytes()
+    else:
+        assert not found and "the heads are lost" in result.output
+
+
+def test_a_report_that_cannot_be_written_does_not_hide_the_heads(
+    letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    out, write = tmp_path / "out", Path.write_text
+
+    def full(path: Path, *arguments: Any, **options: Any) -> int:
+        if path.is_relative_to(out):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
+    assert result.exit_code == 1 and "Traceback" not in result.output
+    assert f"{out / 'training.json'}: cannot be written" in result.output
+    assert str(out / "heads.safetensors") in result.output
+    assert load_heads(out / "heads.safetensors").hidden_size == 16
 
 
 def test_nothing_is_overwritten(letters: Letters, data: Path, tmp_path: Path):

@@ -15,7 +15,7 @@ from urs_inspect.errors import InputError
 from urs_inspect.samer.checkpoint import fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.checkpoint_check import check_checkpoint
 from urs_inspect.samer.heads import HEAD_KEYS
-from urs_inspect.samer.tensor_file import Array, read_header, read_tensor
+from urs_inspect.samer.tensor_file import Array, header_bytes, read_header, read_tensor
 from urs_inspect.samer.weight_files import INDEX
 
 Copied = Callable[[str], Path]
@@ -86,8 +86,8 @@ def test_types_that_no_engine_computes_in_are_refused(copied: Copied) -> None:
     folder = copied("m")
     with pytest.raises(InputError, match="dtype 'half'; allowed: auto, float32, bfloat16, float16"):
         settled_dtype(open_checkpoint(folder), "half")
-    change_json(folder / "config.json", torch_dtype="int8")
-    with pytest.raises(InputError, match=r"m: config\.json has the dtype 'int8'; name one: float32, bfloat16, float16"):
+    change_json(folder / "config.json", torch_dtype="float64")
+    with pytest.raises(InputError, match=r"m: config\.json has the dtype 'float64'; name one: float32, bfloat16"):
         settled_dtype(open_checkpoint(folder))
     assert settled_dtype(open_checkpoint(folder), "bfloat16") == "bfloat16"
 
@@ -168,6 +168,18 @@ def outside(folder: Path) -> None:
     (folder / INDEX).write_text(json.dumps(content), encoding="utf-8")
 
 
+def quantised(folder: Path) -> None:
+    """One matrix of the backbone in 8 bits, all else as it was; its file is written anew."""
+    name = "model.layers.0.mlp.up_proj.weight"
+    file = folder / json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"][name]
+    held = read_header(file)
+    content = {one: file.read_bytes()[entry.start : entry.start + entry.size] for one, entry in held.items()}
+    content[name] = b"\1" * (held[name].size // 4)
+    kinds = {one: "I8" if one == name else entry.dtype for one, entry in held.items()}
+    head = header_bytes([(one, kinds[one], held[one].shape, len(raw)) for one, raw in content.items()])
+    file.write_bytes(head + b"".join(content.values()))
+
+
 def unended_template(folder: Path) -> None:
     change_config(folder, chat_template="{% for m in messages %}{{ m.content }}{% endfor %}")
 
@@ -220,6 +232,18 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "config is a list": (lambda f: (f / "config.json").write_text("[]"), "config.json: expected a mapping"),
     "another architecture": (config(model_type="qwen2"), "model_type 'qwen2'; expected 'llama'"),
     "a size that is none": (config(num_hidden_layers="2"), "num_hidden_layers '2'; expected a whole number above 0"),
+    "another activation": (config(hidden_act="gelu"), "config.json has hidden_act 'gelu'; expected silu"),
+    "an activation that nobody knows": (config(hidden_act="silo"), "config.json has hidden_act 'silo'; expected silu"),
+    "a configuration of int8": (config(torch_dtype="int8"), "config.json has torch_dtype 'int8'; expected float32"),
+    "a new configuration of int8": (config(dtype="int8"), "config.json has dtype 'int8'; expected float32"),
+    "weights of int8": (
+        quantised,
+        r"1 weights are of the type I8, as quantisation writes them: model.layers.0.mlp.up_proj.weight; expected float",
+    ),
+    "a length below the template's": (
+        config(max_position_embeddings=8),
+        r"the model takes 8 tokens; expected \d+ or more, since the chat template has \d+",
+    ),
     "no chat template": (lambda f: write_tokenizer(f, template=None), "the tokenizer has no chat template"),
     "eot of several tokens": (forget_end_of_turn, r"the tokenizer makes \d+ tokens of <\|eot_id\|>; expected 1"),
     "a template without eot": (unended_template, r"the chat template does not end a query with <\|eot_id\|>"),
@@ -284,9 +308,9 @@ def test_code_of_a_model_and_other_labels_are_noted(copied: Copied) -> None:
 
 def test_lengths(small: Path) -> None:
     checkpoint = open_checkpoint(small)
-    assert [fitting_length(checkpoint, wanted) for wanted in (None, 1, 512)] == [512, 1, 512]
-    for wanted in (0, 513):
-        with pytest.raises(InputError, match=f"max_length {wanted}; allowed are 1 to 512"):
+    assert [fitting_length(checkpoint, wanted) for wanted in (None, 100, 512)] == [512, 100, 512]
+    for wanted in (0, 5, 513):
+        with pytest.raises(InputError, match=f"max_length {wanted}; allowed are .* to 512"):
             fitting_length(checkpoint, wanted)
 
 

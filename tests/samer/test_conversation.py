@@ -125,31 +125,58 @@ def test_half_characters_do_no_harm(conversations: Conversations) -> None:
 def test_too_long_cuts_the_responses_end_and_keeps_the_closing_token(conversations: Conversations) -> None:
     whole = conversations.encode("question", "x" * 50, LONG)
     cut = conversations.encode("question", "x" * 50, len(whole.ids) - 7)
-    assert cut.shortened == 7
-    assert cut.ids == (*whole.ids[: len(whole.ids) - 8], conversations.end_of_turn)
+    assert cut.shortened == 8
+    assert cut.ids == (*whole.ids[: len(whole.ids) - 9], conversations.end_of_turn)
     assert cut.query_ids == whole.query_ids
-    assert conversations.encode("question", "x" * 50, len(whole.ids)).shortened == 0
+
+
+def test_one_token_of_the_length_is_left_free(conversations: Conversations) -> None:
+    """vLLM 0.26 never finishes an input of exactly its length; one that fits without a cut is no different."""
+    whole = conversations.encode("question", "x" * 50, LONG)
+    length = len(whole.ids)
+    assert [conversations.encode("question", "x" * 50, length + more).shortened for more in (1, 0, -1)] == [0, 1, 2]
+    assert [len(conversations.encode("question", "x" * 50, length + more).ids) for more in (1, 0, -1)] == [
+        length,
+        length - 1,
+        length - 2,
+    ]
+    with pytest.raises(OverlongError, match=f"have {length} tokens; allowed are {length - 1}"):
+        conversations.encode("question", "x" * 50, length, overlong="error")
+    assert conversations.encode("question", "x" * 50, length + 1, overlong="error") == whole
+
+
+def test_a_length_has_room_for_the_template_a_query_and_a_response(conversations: Conversations) -> None:
+    least = len(conversations.encode("q", "r", LONG).ids) + 1
+    assert least > conversations.template_tokens
+    assert [conversations.fitting_length(least), conversations.fitting_length(512, least)] == [least, least]
+    encoded = conversations.encode("q", "r" * 50, least)
+    assert encoded.ids == conversations.encode("q", "r", LONG).ids
+    with pytest.raises(InputError, match=f"the model takes {least - 1} tokens; expected {least} or more"):
+        conversations.fitting_length(least - 1)
+    for wanted in (0, least - 1, 513):
+        with pytest.raises(InputError, match=f"max_length {wanted}; allowed are {least} to 512"):
+            conversations.fitting_length(512, wanted)
 
 
 @pytest.mark.parametrize("bos", ["single", "double"])
 def test_the_shortest_room_is_one_token_of_the_response(conversations: Conversations, bos: Any) -> None:
     least = len(conversations.encode("question", "", LONG, bos=bos).ids)
-    assert len(conversations.encode("question", "xyz", least + 1, bos=bos).ids) == least + 1
+    assert len(conversations.encode("question", "xyz", least + 2, bos=bos).ids) == least + 1
     with pytest.raises(OverlongError, match="leaves no room for a response; allowed are"):
-        conversations.encode("question", "xyz", least, bos=bos)
-    assert len(conversations.encode("question", "", least, bos=bos).ids) == least
+        conversations.encode("question", "xyz", least + 1, bos=bos)
+    assert len(conversations.encode("question", "", least + 1, bos=bos).ids) == least
     with pytest.raises(OverlongError, match=f"allowed are {least - 1} together"):
-        conversations.encode("question", "", least - 1, bos=bos)
+        conversations.encode("question", "", least, bos=bos)
 
 
 def test_too_long_is_refused_where_the_user_wants_that(conversations: Conversations) -> None:
-    with pytest.raises(OverlongError, match=r"query and response have \d+ tokens; allowed are 40"):
+    with pytest.raises(OverlongError, match=r"query and response have \d+ tokens; allowed are 39"):
         conversations.encode("question", "x" * 50, 40, overlong="error")
 
 
 def test_a_hundred_thousand_tokens_are_shortened(conversations: Conversations) -> None:
     encoded = conversations.encode("q", "x" * 100_000, 512)
-    assert len(encoded.ids) == 512
+    assert len(encoded.ids) == 511
     assert encoded.shortened > 99_000
 
 

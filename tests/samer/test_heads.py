@@ -11,8 +11,8 @@ from tests.samer.checkpoints import head_tensors
 from tests.samer.reference import ReferenceHeads
 from urs_inspect.errors import InputError
 from urs_inspect.samer import heads as heads_module
-from urs_inspect.samer.heads import HEAD_KEYS, Heads, load_heads, save_heads
-from urs_inspect.samer.tensor_file import Array, write_tensors
+from urs_inspect.samer.heads import HEAD_KEYS, Heads, heads_size, inner_widths, load_heads, save_heads
+from urs_inspect.samer.tensor_file import Array, read_header, write_tensors
 
 SMALL = {"scoring": (6, 5, 4, 3), "predictor": (5, 4, 3), "weighter": (5, 4, 3)}
 
@@ -35,6 +35,13 @@ def test_by_hand() -> None:
     assert scores[0, 0] == pytest.approx(0.353007, abs=1e-6)
     assert weights[0, 0] == pytest.approx(0.612847, abs=1e-6)
     assert heads.at_query(one)[0, 0] == pytest.approx(0.612847, abs=1e-6)
+
+
+@pytest.mark.parametrize("narrowing", [1, 64, 5000])
+def test_the_size_of_heads_is_that_of_their_file(narrowing: int, tmp_path: Path) -> None:
+    tensors = head_tensors(np.random.default_rng(0), 8, 4, inner_widths(narrowing))
+    save_heads(Heads.from_tensors(tensors), tmp_path / "h")
+    assert heads_size(8, 4, narrowing) == sum(entry.size for entry in read_header(tmp_path / "h").values())
 
 
 def test_equal_to_loops_over_numbers() -> None:

@@ -11,7 +11,14 @@ from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from urs_inspect.errors import InputError
-from urs_inspect.samer.tensor_file import header_bytes, read_header, read_metadata, read_tensor, write_tensors
+from urs_inspect.samer.tensor_file import (
+    header_bytes,
+    read_header,
+    read_metadata,
+    read_tensor,
+    reserved_room,
+    write_tensors,
+)
 
 RNG = np.random.default_rng(3)
 ARRAYS = {"b": RNG.standard_normal((3, 5), np.float32), "a": RNG.standard_normal(7, np.float32)}
@@ -30,6 +37,33 @@ def test_what_is_written_reads_back_here_and_in_the_formats_library(tmp_path: Pa
         assert opened.metadata() == {"seed": "3"}
     assert read_metadata(file) == {"seed": "3"}
     assert [path.name for path in tmp_path.iterdir()] == ["x.safetensors"]
+
+
+@pytest.mark.parametrize("spare", [0, 100_000])
+def test_a_reserved_file_is_written_in_its_own_room(tmp_path: Path, spare: int) -> None:
+    """Room that was given back before it is used could be taken by others; what is too much is given back after."""
+    file, plain = tmp_path / "x.safetensors", tmp_path / "plain"
+    write_tensors(plain, ARRAYS)
+    size = plain.stat().st_size + spare
+    with reserved_room(file, size):
+        [taken] = [path.stat() for path in tmp_path.iterdir() if path != plain]
+        assert taken.st_size == size and taken.st_blocks * 512 >= size
+        write_tensors(file, ARRAYS)
+    assert file.stat().st_ino == taken.st_ino
+    assert file.read_bytes() == plain.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"plain", "x.safetensors"}
+
+
+def test_room_that_is_not_used_is_given_back(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), reserved_room(tmp_path / "x", 1000):
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+    with (
+        pytest.raises(InputError, match="x: no room for its 1,000 bytes"),
+        reserved_room(tmp_path / "gone" / "x", 1000),
+    ):
+        raise AssertionError
+    assert not list(tmp_path.iterdir())
 
 
 def test_texts_that_are_not_there_are_none(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def check_engine(engine: Engine, plain: list[RawOutputs]) -> None:
         assert furthest(scored(engine, ITEMS[::-1]), plain[::-1]) < TOLERANCE
         [cut] = anyio.run(engine.score, [ITEMS[6]])
         assert isinstance(cut, Scored)
-        assert cut.tokens == 512
+        assert cut.tokens == 511
         assert cut.shortened > 0
     finally:
         anyio.run(engine.close)
@@ -128,17 +128,47 @@ def test_the_plain_computation_tells_items_apart(plain: Plain) -> None:
         assert float(stacked.std(axis=0).min()) > 100 * TOLERANCE
 
 
-@pytest.mark.parametrize("batched_tokens", [512, 48])
-def test_stock_vllm_equals_the_plain_computation(sharded: Path, plain: Plain, batched_tokens: int) -> None:
-    """With 48 tokens a step, most prompts are computed in several chunks."""
-    options = EAGER | {"max_num_batched_tokens": batched_tokens, "max_num_seqs": 8, "enable_chunked_prefill": True}
+def test_stock_vllm_equals_the_plain_computation(sharded: Path, plain: Plain) -> None:
+    options = EAGER | {"max_num_batched_tokens": 512, "max_num_seqs": 8}
     check_engine(load_engine(str(sharded), engine="vllm", dtype="float32", **options), plain["response"])
 
 
 @pytest.mark.parametrize("batched_tokens", [512, 48])
 def test_the_plugin_equals_the_plain_computation(sharded: Path, plain: Plain, batched_tokens: int) -> None:
+    """With 48 tokens a step, most prompts are computed in several chunks."""
     options = EAGER | {"max_num_batched_tokens": batched_tokens, "max_num_seqs": 8, "enable_chunked_prefill": True}
     check_engine(load_engine(str(sharded), engine="plugin", **options), plain["response"])
+
+
+@pytest.mark.parametrize("length", [None, 200])
+def test_a_shortened_text_finishes_when_it_is_computed_in_chunks(sharded: Path, length: int | None) -> None:
+    """Up to 0.26 vLLM kept one place free for a token to come, so that the last token of a full length never was due.
+
+    Later releases do so for models that write; here they are made to do it for this one. In a process of its own,
+    because an engine that never finishes cannot be stopped from within.
+    """
+    script = (
+        "import os, sys, threading, anyio\n"
+        "from urs_inspect.samer.engines import QueryResponse, load_engine\n"
+        "options = {'enforce_eager': True, 'max_num_batched_tokens': 48, 'max_num_seqs': 8}\n"
+        "engine = load_engine(sys.argv[1], engine='plugin', max_length=eval(sys.argv[2]), **options)\n"
+        "scheduler = engine._llm.llm_engine.engine_core.engine_core.scheduler\n"
+        "if hasattr(scheduler, 'num_sampled_tokens_per_step'):\n"
+        "    assert scheduler.num_sampled_tokens_per_step == 0\n"
+        "    scheduler.num_sampled_tokens_per_step = 1\n"
+        "anyio.run(engine.score, [QueryResponse('short', 'text')])\n"
+        "stop = threading.Timer(60, os._exit, [99])\n"
+        "stop.start()\n"
+        "[outcome] = anyio.run(engine.score, [QueryResponse('cut me', 'the end of this is lost ' * 60)])\n"
+        "stop.cancel()\n"
+        "print('tokens', outcome.tokens, outcome.shortened > 0)\n"
+    )
+    command = [sys.executable, "-c", script, str(sharded), str(length)]
+    done = subprocess.run(
+        command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, "not finished in a minute" if done.returncode == 99 else done.stderr[-2000:]
+    assert f"tokens {(length or 512) - 1} True" in done.stdout
 
 
 def test_an_exported_folder_and_weights_at_the_query(exported: Path, plain: Plain) -> None:

@@ -116,12 +116,9 @@ def fitting_length(checkpoint: Checkpoint, max_length: int | None) -> int:
     """The length to use with a checkpoint: what the user wants, or the model's limit.
 
     Raises:
-        InputError: If the user wants more than the model takes.
+        InputError: If the user wants more than the model takes, or no more than the chat template has.
     """
-    limit = checkpoint.max_length
-    if max_length is not None and not 1 <= max_length <= limit:
-        raise InputError(f"max_length {max_length}; allowed are 1 to {limit}, the model's limit")
-    return max_length or limit
+    return checkpoint.conversations().fitting_length(checkpoint.max_length, max_length)
 
 
 def settled_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:

@@ -9,7 +9,7 @@ from urs_inspect.errors import InputError, choices
 from urs_inspect.samer.backbone import backbone_faults
 from urs_inspect.samer.checkpoint import HEADS_FILE, Checkpoint, Layout, head_names, read_config, read_head_tensors
 from urs_inspect.samer.conversation import END_OF_TURN, Conversations
-from urs_inspect.samer.finite_weights import finite_faults, unscanned_types
+from urs_inspect.samer.finite_weights import WHOLE_TYPES, finite_faults, unscanned_types
 from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, head_faults, load_heads
 from urs_inspect.samer.heads_file import told_weights_at
 from urs_inspect.samer.taxonomy import load_taxonomy
@@ -24,6 +24,12 @@ _SIZES = (
     "vocab_size",
     "max_position_embeddings",
 )
+_FLOATS = ("float32", "bfloat16", "float16", "float64")
+_VALUES: Mapping[str, tuple[str, ...]] = {
+    "hidden_act": ("silu",),  # a Llama's; vLLM computes no other
+    "dtype": _FLOATS,
+    "torch_dtype": _FLOATS,
+}
 _WRAPPED = ("module.", "_orig_mod.", "base_model.model.")
 _T = TypeVar("_T")
 _TRIAL = ("Why is the sky blue?", "Because of the way light scatters.")
@@ -104,6 +110,9 @@ def _check_config(report: Report, folder: Path, config: Mapping[str, Any]) -> bo
             report.faults.append(f"{folder}: config.json has {name} {value!r}; expected a whole number above 0")
             return False
         report.looked_at[name] = f"{value:,}"
+    for name, values in _VALUES.items():
+        if (value := config.get(name)) is not None and value not in values:
+            report.faults.append(f"{folder}: config.json has {name} {value!r}; expected {choices(values)}")
     if "auto_map" in config:
         report.notes.append("config.json names code of its own (auto_map); it is never run")
     if "quantization_config" in config:
@@ -115,6 +124,14 @@ def _describe_weights(report: Report, weights: WeightFiles) -> None:
     files = f"{len(weights.names)} file{'s' * (len(weights.names) > 1)}"
     report.looked_at["weights"] = f"{len(weights.entries)} tensors in {files}, {weights.size / 1e9:,.2f} GB"
     report.looked_at["dtype"] = ", ".join(weights.dtypes)
+    found = weights.entries.values()
+    whole = [one for one in found if one.dtype in WHOLE_TYPES and one.name.endswith(".weight")]
+    if whole:
+        types = choices(dict.fromkeys(one.dtype for one in whole))
+        report.faults.append(
+            f"{weights.folder}: {len(whole)} weights are of the type {types}, as quantisation writes them: "
+            f"{shortened_list(one.name for one in whole)}; expected floating-point weights"
+        )
 
 
 def _check_weights(report: Report, weights: WeightFiles, config: Mapping[str, Any]) -> Layout | None:
@@ -185,8 +202,10 @@ def _check_conversations(report: Report, conversations: Conversations, config: M
     rows = config.get("vocab_size")
     if isinstance(rows, int) and conversations.vocabulary > rows:
         report.faults.append(f"{folder}: the tokenizer has {conversations.vocabulary:,} tokens, the model {rows:,}")
-    encoded = conversations.encode(*_TRIAL, 1_000_000)
     report.looked_at["template"] = f"{conversations.template_tokens} tokens besides query and response"
+    if isinstance(limit := config.get("max_position_embeddings"), int):
+        _tried(report, lambda: conversations.fitting_length(limit))
+    encoded = conversations.encode(*_TRIAL, 1_000_000)
     for ids, what in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
         if ids[-1] != conversations.end_of_turn:
             report.faults.append(

@@ -21,6 +21,13 @@ END_OF_TURN = "<|eot_id|>"
 """The token that closes a turn; the model is read at it."""
 
 
+SPARE = 1
+"""Tokens of a length that query and response leave free, with every engine, so that numbers agree.
+
+vLLM up to 0.26 never finishes an input of exactly its length that it computes in chunks.
+"""
+
+
 class OverlongError(InputError):
     """An item has more tokens than the model takes."""
 
@@ -82,6 +89,32 @@ class Conversations:
         """Tokens of an empty query with an empty response."""
         return len(self._ids(["", ""]))
 
+    def fitting_length(self, limit: int, wanted: int | None = None) -> int:
+        """The length to use: what the user wants, or the model's limit.
+
+        Args:
+            limit: Most tokens that the model takes.
+            wanted: What the user wants, if anything.
+
+        Returns:
+            One of the two.
+
+        Raises:
+            InputError: If it is above the limit, or leaves no token for a query or for a response.
+        """
+        least = len(self._ids(["a", "b"])) + SPARE
+        if limit < least:
+            raise InputError(
+                f"{self.folder}: the model takes {limit} tokens; expected {least} or more, since the chat template has "
+                f"{self.template_tokens}"
+            )
+        if wanted is not None and not least <= wanted <= limit:
+            raise InputError(
+                f"max_length {wanted}; allowed are {least} to {limit}: the chat template has {self.template_tokens} "
+                f"tokens, the model takes {limit}"
+            )
+        return wanted or limit
+
     @property
     def vocabulary(self) -> int:
         """Number of tokens, special ones included."""
@@ -99,7 +132,8 @@ class Conversations:
         Args:
             query: What the user asked; may be empty.
             response: What was answered; may be empty.
-            max_length: Most tokens, start and closing tokens included.
+            max_length: Length that the model is run with; `SPARE` less are the most tokens of an item, start and
+                closing tokens included.
             overlong: What happens to more: `shorten` cuts the end of the response and keeps the token that closes it.
             bos: Start tokens.
 
@@ -112,17 +146,18 @@ class Conversations:
         query, response = _valid(query), _valid(response)
         extra = [self._start_of_text()] if bos == "double" else []
         query_ids, ids = extra + self._ids([query]), extra + self._ids([query, response])
-        shortened = max(0, len(ids) - max_length)
+        most = max_length - SPARE
+        shortened = max(0, len(ids) - most)
         if shortened:
             if overlong == "error":
-                raise OverlongError(f"query and response have {len(ids):,} tokens; allowed are {max_length:,}")
+                raise OverlongError(f"query and response have {len(ids):,} tokens; allowed are {most:,}")
             least = len(extra) + len(self._ids([query, ""])) + bool(response.strip())
-            if least > max_length:
+            if least > most:
                 raise OverlongError(
                     f"the query takes {len(query_ids):,} tokens, which leaves no room for a response; "
-                    f"allowed are {max_length:,} together"
+                    f"allowed are {most:,} together"
                 )
-            ids = [*ids[: max_length - 1], ids[-1]]
+            ids = [*ids[: most - 1], ids[-1]]
         return Encoded(tuple(ids), tuple(query_ids), ids[: len(query_ids)] == query_ids, shortened)
 
     def _ids(self, contents: list[str]) -> list[int]:

@@ -71,7 +71,7 @@ def free_folder(out: str | Path) -> Path:
     Raises:
         InputError: If it holds something.
     """
-    out = Path(out).expanduser()
+    out = Path(out).expanduser().absolute()  # what is printed of it is used in another folder as well
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise InputError(f"{out}: already there; expected a new or an empty folder")
     return out

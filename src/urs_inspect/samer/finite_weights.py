@@ -15,12 +15,13 @@ _EXPONENTS = {
     "F16": ("<u2", 0x7C00),
     "BF16": ("<u2", 0x7F80),
 }
-_WHOLE = frozenset({"I64", "I32", "I16", "I8", "U8", "BOOL"})
+WHOLE_TYPES = frozenset({"I64", "I32", "I16", "I8", "U8", "BOOL"})
+"""Types of whole numbers; quantised weights have them."""
 
 
 def unscanned_types(weights: WeightFiles) -> list[str]:
     """Types of tensors in which NaN cannot be told here, such as 8-bit floats."""
-    return [name for name in weights.dtypes if name not in _EXPONENTS and name not in _WHOLE]
+    return [name for name in weights.dtypes if name not in _EXPONENTS and name not in WHOLE_TYPES]
 
 
 def finite_faults(weights: WeightFiles) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -142,6 +143,17 @@ def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None =
         metadata: Texts for the file's header.
     """
     write_tensors(path, heads.tensors(), metadata=metadata)
+
+
+def inner_widths(narrowing: int = 1) -> dict[str, tuple[int, ...]]:
+    """Head -> widths between the vector and the output: the published ones divided by `narrowing`, 1 at least."""
+    return {head: tuple(max(1, width // narrowing) for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
+
+
+def heads_size(hidden_size: int, dimensions: int, narrowing: int = 1) -> int:
+    """Bytes of the weights of heads in float32."""
+    layers = ((hidden_size, *widths, dimensions) for widths in inner_widths(narrowing).values())
+    return 4 * sum(inside * out for widths in layers for inside, out in pairwise(widths))
 
 
 def check_finite(array: Array, what: str) -> None:

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ Array: TypeAlias = NDArray[np.float32]
 
 _METADATA = "__metadata__"  # where the format keeps texts among the tensors
 _HEADER_LIMIT = 100_000_000  # bytes; the format's own limit
+_CHUNK = 1 << 24  # bytes written at once
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
@@ -93,8 +95,34 @@ def read_tensor(path: Path, entry: TensorEntry) -> Array:
     return raw.astype(np.float32, copy=False).reshape(entry.shape)
 
 
+@contextmanager
+def reserved_room(path: Path, size: int) -> Iterator[None]:
+    """Take room on the disk for a file until `write_tensors` writes it, so that long work does not end on a full disk.
+
+    Args:
+        path: The file; its folder must exist.
+        size: Bytes.
+
+    Raises:
+        InputError: If there is no room.
+    """
+    unfinished = _unfinished(path)
+    try:
+        try:
+            with unfinished.open("wb") as file:
+                for start in range(0, size, _CHUNK):
+                    file.write(bytes(min(_CHUNK, size - start)))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise InputError(f"{path}: no room for its {size:,} bytes ({error.strerror})") from error
+        yield
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def write_tensors(path: Path, tensors: Mapping[str, Array], *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write float32 tensors as a safetensors file, whole or not at all.
+    """Write float32 tensors as a safetensors file, whole or not at all; into `reserved_room` if there is some.
 
     Args:
         path: The file; its folder must exist.
@@ -103,12 +131,14 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], *, metadata: Mapping
     """
     arrays = {name: np.ascontiguousarray(array, "<f4") for name, array in tensors.items()}
     head = header_bytes([(name, "F32", array.shape, array.nbytes) for name, array in arrays.items()], metadata)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = _unfinished(path)
     try:
-        with unfinished.open("wb") as file:
+        # A reserved file is not emptied first, which would give its room away.
+        with unfinished.open("r+b" if unfinished.exists() else "xb") as file:
             file.write(head)
             for array in arrays.values():
                 file.write(array.tobytes())
+            file.truncate()
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -134,6 +164,10 @@ def header_bytes(
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int, int]:

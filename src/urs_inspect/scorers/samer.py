@@ -55,7 +55,8 @@ def samer(
             By default where the file of the heads says, else `response`. A warning says if the two contradict.
         bos: `single`: one start token, as in training; `double`: two, as in the released inference.
         overlong: More tokens than fit: `shorten` cuts the end of the answer and says so, `error` leaves it unscored.
-        max_length: Most tokens of query and answer; by default the model's limit.
+        max_length: Length that the model is run with, by default its limit; query and answer have one token less at
+            most.
         folder: For a server on another machine: a folder with its tokeniser and heads.
         dtype: Type that an engine in this process computes the backbone in: `float32`, `bfloat16`, `float16`; `auto`:
             the type of the checkpoint's weights, but with `transformers` on a CPU `float32`. What it came to be is in

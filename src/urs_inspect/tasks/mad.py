@@ -119,7 +119,7 @@ def mad(
             by default where its heads say, else `response`.
         bos: Start tokens of SaMer: `single`, or `double` as in the released inference.
         overlong: More tokens than SaMer takes: `shorten` cuts the end of the response, `error` is a failure.
-        max_length: Most tokens for SaMer; by default its limit.
+        max_length: Length that SaMer is run with, by default its limit; an item has one token less at most.
         folder: For a server on another machine: a folder with SaMer's tokeniser and heads.
         dtype: Type that SaMer computes in where no server does: `float32`, `bfloat16`, `float16`; `auto`: that of its
             weights, but with `transformers` on a CPU `float32`.

@@ -32,7 +32,7 @@ def samer_options(
         weights_at: Where weights are read, or None for where the heads say.
         bos: Start tokens.
         overlong: What happens to an item that does not fit.
-        max_length: Most tokens, or None.
+        max_length: Length that the model is run with, or None.
         folder: Tokeniser and heads of a server on another machine, or None.
         dtype: `auto`, or the type that an engine in this process computes in.
 

@@ -239,7 +239,8 @@ def test_too_long_and_no_items(folder: Path, fake: FakeVllm) -> None:
     assert refused.mode == "too_long"
     [cut] = anyio.run(opened.score, [QueryResponse("q", "r " * 100_000)])
     assert isinstance(cut, Scored)
-    assert (cut.tokens, cut.shortened > 100_000) == (512, True)
+    # vLLM never finishes what has exactly `max_model_len` tokens and is computed in chunks.
+    assert (cut.tokens, cut.shortened > 100_000) == (fake.arguments["max_model_len"] - 1, True)
 
 
 def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
@@ -252,6 +253,21 @@ def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
 def test_options_that_are_samers_own(folder: Path, fake: FakeVllm, option: str) -> None:
     with pytest.raises(InputError, match=f"vllm: {option} cannot be set"):
         engine(folder, **{option: "x"})
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_inputs_in_chunks_are_for_the_plugin_only(folder: Path, fake: FakeVllm, value: bool) -> None:
+    with pytest.raises(InputError, match="engine 'vllm': enable_chunked_prefill cannot be set"):
+        load_engine(str(folder), engine="vllm", enable_chunked_prefill=value)
+    load_engine(str(folder), engine="plugin", enable_chunked_prefill=value)
+    assert fake.arguments["enable_chunked_prefill"] is value
+
+
+def test_a_users_length_leaves_a_token_free_as_well(folder: Path, fake: FakeVllm) -> None:
+    for kind in ("vllm", "plugin"):
+        [cut] = anyio.run(load_engine(str(folder), engine=kind, max_length=100).score, [QueryResponse("q", "r " * 999)])
+        assert isinstance(cut, Scored)
+        assert (fake.arguments["max_model_len"], cut.tokens) == (100, 99)
 
 
 def test_vllm_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.functional import margin_ranking_loss, mse_loss
 
 from urs_inspect.errors import InputError
 from urs_inspect.samer.neural.losses import (
@@ -90,8 +91,23 @@ def test_preference_loss_by_hand():
     # 0.3 - 0.1 = 0.2;  0.3 + 0.1 = 0.4;  |-0.5| = 0.5;  nothing. Sum over one pair: 1.1.
     difference, labels = torch.tensor([[0.1, 0.1, -0.5, 9.0]]), torch.tensor([[1, -1, 0, ABSENT]])
     assert preference_loss(difference, labels, PAPER).item() == pytest.approx(1.1)
-    # Released: mean of margins (0.2 + 0.4) / 2 plus mean of squared ties 0.25.
-    assert preference_loss(difference, labels, RELEASED).item() == pytest.approx(0.3 + 0.25)
+    # Released: margins 0.2 and 0.4 and the squared tie 0.25, divided by the three labels.
+    assert preference_loss(difference, labels, RELEASED).item() == pytest.approx((0.2 + 0.4 + 0.25) / 3)
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (6, 1)])
+def test_the_released_loss_weighs_ranked_labels_and_ties_by_their_numbers(shape: tuple[int, int]):
+    """As the released code writes it: two means, each times its share of the labels."""
+    random = torch.Generator().manual_seed(3)
+    scores_a, scores_b = torch.randn(shape, generator=random), torch.randn(shape, generator=random)
+    labels = torch.randint(-1, 3, shape, generator=random)
+    ranked, tied = labels.abs() == 1, labels == 0
+    ranking = margin_ranking_loss(scores_a[ranked], scores_b[ranked], labels[ranked], margin=0.3)
+    ties = mse_loss(scores_a[tied], scores_b[tied])
+    number, of_ties = int(ranked.sum()), int(tied.sum())
+    assert number and of_ties and number != of_ties
+    wanted = number / (number + of_ties) * ranking + of_ties / (number + of_ties) * ties
+    assert preference_loss(scores_a - scores_b, labels, RELEASED).item() == pytest.approx(wanted.item(), rel=1e-5)
 
 
 def test_a_difference_beyond_the_margin_costs_nothing():
@@ -112,7 +128,7 @@ def slow_preference(differences: list[list[float]], labels: list[list[int]], spe
                 ties.append(abs(difference) if spec.ties == "absolute" else difference**2)
     if spec.reduction == "pair":
         return (sum(margins) + sum(ties)) / max(1, rows)
-    return sum(margins) / max(1, len(margins)) + sum(ties) / max(1, len(ties))
+    return (sum(margins) + sum(ties)) / max(1, len(margins) + len(ties))
 
 
 def slow_overall(scores: Tensor, weights: Tensor, labels: list[int], spec: LossSpec) -> float:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--bos", type=click.Choice(get_args(Bos)), default="single", show_default=True, help="Start tokens.")
 @click.option("--overlong", type=click.Choice(get_args(Overlong)), default="shorten", show_default=True)
-@click.option("--max-length", type=click.IntRange(min=1), help="Most tokens of a row; the model's limit if not given.")
+@click.option("--max-length", type=click.IntRange(min=1), help="Most tokens of a row, plus one; or the model's limit.")
 @click.option("--folder", help="For a server on another machine: a folder with its tokenizer and heads.")
 @click.option(
     "--dtype",

@@ -3,6 +3,8 @@
 import json
 import math
 import shlex
+import tempfile
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,11 +19,13 @@ from urs_inspect.samer.assembly import HEADS_NAME
 from urs_inspect.samer.heads_file import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from urs_inspect.samer.heads import Heads
     from urs_inspect.samer.training.epochs import EpochRecord
 
 REPORT, CURVES = "training.json", "curves.svg"
+_BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 VIZ = "pip install 'urs-inspect[viz]'"
 
 
@@ -54,7 +58,8 @@ def train(
     model.
     """
     from urs_inspect.samer import load_taxonomy
-    from urs_inspect.samer.heads import save_heads
+    from urs_inspect.samer.heads import heads_size
+    from urs_inspect.samer.tensor_file import reserved_room
     from urs_inspect.samer.training import check_split, label_pairs, pair_vectors, read_training, split_off
 
     console = Console(soft_wrap=True, highlight=False)
@@ -73,24 +78,64 @@ def train(
     embedder = load_embedder(backbone, layout, dtype)
     cache, _ = filled_cache(pairs, embedder, console)
     console.print(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
-    trained = trainer.train(
-        pair_vectors(pairs, cache),
-        labels,
-        fit=fit,
-        held_out=held,
-        spec=spec,
-        device=device,
-        on_epoch=lambda record: console.print(_line(record)),
-    )
-    out.mkdir(parents=True, exist_ok=True)
+    vectors = pair_vectors(pairs, cache)
+    room = heads_size(vectors.hidden_size, len(taxonomy.dimensions), spec.narrowing) + _BESIDES
     facts = {**embedder.facts, WEIGHTS_AT: spec.loss.weights_at, "taxonomy": taxonomy.version}
-    save_heads(trained.heads, out / HEADS_NAME, metadata=facts)
+    with _made(out), reserved_room(out / HEADS_NAME, room):
+        trained = trainer.train(
+            vectors,
+            labels,
+            fit=fit,
+            held_out=held,
+            spec=spec,
+            device=device,
+            on_epoch=lambda record: console.print(_line(record)),
+        )
+        _save(trained.heads, out / HEADS_NAME, facts)
     report = {**facts, "data": str(data.name), "pairs": len(pairs), "best_epoch": trained.best_epoch}
     report |= {"settings": asdict(spec), "history": [asdict(record) for record in trained.history]}
-    (out / REPORT).write_text(json.dumps(_finite(report), indent=1) + "\n", encoding="utf-8")
+    try:
+        (out / REPORT).write_text(json.dumps(_finite(report), indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{out / REPORT}: cannot be written ({error.strerror}); the heads of epoch {trained.best_epoch} are whole, "
+            f"in {out / HEADS_NAME}"
+        ) from error
     _draw(trained.history, out / CURVES, console)
     console.print(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={spec.loss.weights_at}.", markup=False)
     console.print(_how_to_use(backbone, out, embedder.facts), markup=False)
+
+
+@contextmanager
+def _made(out: Path) -> "Iterator[None]":
+    """Make a folder, and take it away again if nothing comes into it."""
+    new = not out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made ({error.strerror})") from error
+    try:
+        yield
+    finally:
+        if new:
+            with suppress(OSError):  # it holds something
+                out.rmdir()
+
+
+def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
+    """Write trained heads; if that fails, although room was taken for them, among the temporary files."""
+    from urs_inspect.samer.heads import save_heads
+
+    try:
+        save_heads(heads, file, metadata=facts)
+    except OSError as error:
+        failed = f"{file}: cannot be written ({error.strerror})"
+        try:
+            elsewhere = Path(tempfile.mkdtemp(prefix="samer-heads-")) / file.name
+            save_heads(heads, elsewhere, metadata=facts)
+        except OSError as again:
+            raise InputError(f"{failed}, nor can temporary files ({again.strerror}); the heads are lost") from again
+        raise InputError(f"{failed}; training is done, and its heads are in {elsewhere}") from error
 
 
 def _how_to_use(backbone: str, out: Path, facts: "Mapping[str, str]") -> str:

@@ -38,7 +38,8 @@ def make_vllm(
         weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
         dtype: Type that the backbone computes in; `auto`: that of the checkpoint's weights.
-        max_length: Most tokens of query + response; the model's own limit if not given.
+        max_length: Length that the model is run with, its own limit if not given; query + response have one token
+            less at most.
         overlong: What happens to a longer one.
         **vllm: More arguments of `vllm.LLM`.
 
@@ -95,7 +96,8 @@ def make_server(
         samer: Its address.
         weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
-        max_length: Most tokens of query + response; the server's limit, at most 8192, if not given.
+        max_length: Length that is used, the server's limit, at most 8192, if not given; query + response have one
+            token less at most.
         overlong: What happens to a longer one.
         folder: A checkpoint's folder for tokeniser and heads; the server's own if that is on this machine.
         served: Name of the model on the server; the only one if not given.

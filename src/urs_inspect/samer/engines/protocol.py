@@ -62,7 +62,7 @@ class EngineSpec:
         weights_at: Where the weighter reads.
         bos: Whether the text starts with the template's start token alone, or with one more.
         dtype: Type that the backbone computes in, as the engine settled it; `as served` by a server.
-        max_length: Most tokens of query + response.
+        max_length: Length that the model is run with; query + response have one token less at most.
         overlong: What happens to a longer one.
     """
 

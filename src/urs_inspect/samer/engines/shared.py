@@ -42,7 +42,8 @@ class EngineChoice:
         weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
         overlong: What happens to an item that does not fit.
-        max_length: Most tokens of query + response; the model's own limit if not given.
+        max_length: Length that the model is run with, its own limit if not given; query + response have one token
+            less at most.
         folder: For a server on another machine: a folder with its tokeniser and heads.
         dtype: Type that the backbone of an engine in this process computes in; a server chooses its own.
     """

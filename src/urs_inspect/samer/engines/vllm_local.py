@@ -163,6 +163,10 @@ def open_step(
         InputError: If vLLM is missing, an option is not allowed, or vLLM cannot load the model.
     """
     pooling = StepPooling(heads, conversations.end_of_turn, spec.weights_at)
+    if "enable_chunked_prefill" in options:  # the plugin takes it; vLLM's own STEP pooling does not support it
+        raise InputError(
+            "engine 'vllm': enable_chunked_prefill cannot be set; STEP pooling needs each input in one piece"
+        )
     pooler = {"tok_pooling_type": "STEP", "step_tag_id": conversations.end_of_turn}
     build = partial(_build, spec, backbone, pooling.task, pooler, _checked(options) | {"convert": "embed"})
     return VllmEngine("vllm", spec, conversations, pooling, build)

@@ -8,7 +8,7 @@ import torch
 
 from urs_inspect.errors import InputError
 from urs_inspect.samer.checkpoint import open_backbone
-from urs_inspect.samer.conversation import Conversations
+from urs_inspect.samer.conversation import SPARE, Conversations
 from urs_inspect.samer.fingerprint import fingerprint
 from urs_inspect.samer.heads_file import BACKBONE, BACKBONE_DTYPE, BACKBONE_FINGERPRINT
 from urs_inspect.samer.neural.backbone import load_backbone
@@ -31,7 +31,8 @@ class BackboneEmbedder:
         folder: Its folder, with safetensors and tokeniser.
         dtype: `float32` or `bfloat16`.
         device: Torch device; `auto`: a GPU if there is one.
-        max_length: Most tokens of query and response; the end of a longer response is cut.
+        max_length: Length that the model is run with, its own limit if not given; query and response have one token
+            less at most, and the end of a longer response is cut.
 
     Raises:
         InputError: If the folder holds no such model, or an argument is not allowed.
@@ -43,14 +44,12 @@ class BackboneEmbedder:
         if dtype not in _DTYPES:
             raise InputError(f"dtype '{dtype}'; allowed: {', '.join(_DTYPES)}")
         limit = int(open_backbone(folder)["max_position_embeddings"])
-        if max_length is not None and not 1 <= max_length <= limit:
-            raise InputError(f"max_length {max_length}; allowed are 1 to {limit}, the model's limit")
-        self._length = max_length or limit
         self._device = device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
         self._conversations = Conversations(folder)
+        self._length = self._conversations.fitting_length(limit, max_length)
         # The path says nothing about the weights; heads, which it may hold as well, make no vectors.
         known = fingerprint(folder, heads=False)
-        self.name = f"samer/{known[:_SHOWN]}/{dtype}/{self._length}"
+        self.name = f"samer/{known[:_SHOWN]}/{dtype}/{self._length - SPARE}"
         self.facts: Mapping[str, str] = {BACKBONE: self.name, BACKBONE_FINGERPRINT: known, BACKBONE_DTYPE: dtype}
         self._model = load_backbone(folder, dtype, self._device)
 

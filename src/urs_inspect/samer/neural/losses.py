@@ -25,7 +25,7 @@ class LossSpec:
         ties: Loss of a tie: `absolute` (the norm in Equations 2 and 3), or `squared`.
         overall_of: What the overall score sums up: `logits` of the scores (section 4.3), or their `sigmoid`.
         reduction: `pair`: sum over the dimensions of a pair, mean over pairs (Equation 2); `element`: mean over all
-            labels that are no ties, plus mean over all that are.
+            labels, ties included.
         weights_at: Where the weighter reads; who uses the heads must read there as well.
         margin: Gamma.
         lambda_dimensions: Factor of the loss on dimensions (Equation 4).
@@ -179,10 +179,10 @@ def preference_loss(difference: Tensor, labels: Tensor, spec: LossSpec) -> Tenso
     # The norm of one number is its absolute value; written as a root of a square its gradient at 0 would be NaN.
     apart = difference.abs() if spec.ties == "absolute" else difference.square()
     closeness = torch.where(tied, apart, torch.zeros_like(difference))
+    labelled = ranked | tied
     if spec.reduction == "pair":
-        rows = (ranked | tied).any(dim=1).sum().clamp(min=1)
-        return (margin + closeness).sum() / rows
-    return margin.sum() / ranked.sum().clamp(min=1) + closeness.sum() / tied.sum().clamp(min=1)
+        labelled = labelled.any(dim=1)
+    return (margin + closeness).sum() / labelled.sum().clamp(min=1)
 
 
 def _overall(scores: Tensor, weights: Tensor, known: Tensor, spec: LossSpec) -> Tensor:

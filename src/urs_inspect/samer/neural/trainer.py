@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from urs_inspect.errors import InputError
-from urs_inspect.samer.heads import PUBLISHED_WIDTHS, Heads
+from urs_inspect.samer.heads import Heads, inner_widths
 from urs_inspect.samer.neural.heads_module import DROPOUT, HeadsModule, as_tensor
 from urs_inspect.samer.neural.losses import PAPER, Losses, LossSpec, PairLogits, samer_loss, selection_loss
 from urs_inspect.samer.neural.optimiser import Optimiser
@@ -135,8 +135,7 @@ class _Trainer:
         self._vectors, self._labels, self._fit, self._spec = vectors, labels, fit, spec
         self._held_out = held_out if held_out is not None and len(held_out) else None
         self._device, self._tell = device, on_epoch
-        widths = {head: [max(1, width // spec.narrowing) for width in w] for head, w in PUBLISHED_WIDTHS.items()}
-        dimensions = labels.dimensions.shape[1]
+        widths, dimensions = inner_widths(spec.narrowing), labels.dimensions.shape[1]
         self._heads = HeadsModule(vectors.hidden_size, dimensions, widths=widths, dropout=spec.dropout).to(device)
         self._scale = unit_scale(vectors.take(fit[:1024]))
         self._random = np.random.default_rng(spec.seed)

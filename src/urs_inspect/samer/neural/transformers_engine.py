@@ -107,7 +107,8 @@ def make_transformers(
         weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
         bos: Start tokens.
         dtype: Type that the backbone computes in; `auto`: that of the checkpoint's weights on a GPU, float32 on a CPU.
-        max_length: Most tokens of query + response; the model's own limit if not given.
+        max_length: Length that the model is run with, its own limit if not given; query + response have one token
+            less at most.
         overlong: What happens to a longer one.
         device: Torch device; `auto`: a GPU if there is one.
         batch_tokens: Most tokens of a batch, padding included.
