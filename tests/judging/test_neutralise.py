@@ -35,10 +35,16 @@ PAPER_FRAME = """User Question: {{ question }}
 [End of AI assistant's answer]"""
 
 
+def case_of(intent: str, language: str, *, question: str = "", reference: str = "", answer: str = "") -> str:
+    """The case block, with the same word in place of each case's key."""
+    prompt = BUILDER.build(intent, language, question=question, reference=reference, answer=answer)
+    return prompt.case.replace(prompt.key, "bcdfghjk")
+
+
 @lru_cache(maxsize=32)
 def pieces(intent: str, language: str) -> tuple[str, ...]:
     """What stands in the case block around question, reference and answer."""
-    case = BUILDER.build(intent, language, question=MARKS[0], reference=MARKS[1], answer=MARKS[2]).case
+    case = case_of(intent, language, question=MARKS[0], reference=MARKS[1], answer=MARKS[2])
     return tuple(re.split("|".join(MARKS), case))
 
 
@@ -60,7 +66,7 @@ def fold(text: str) -> str:
 
 def neutral(text: str) -> str:
     """The text as the judge sees it in the built-in frame."""
-    case = BUILDER.build(INTENTS[0], "en", question="", reference="", answer=text).case
+    case = case_of(INTENTS[0], "en", answer=text)
     before, after = "".join(pieces(INTENTS[0], "en")[:3]), pieces(INTENTS[0], "en")[3]
     assert case.startswith(before) and case.endswith(after)
     return case[len(before) : len(case) - len(after)]
@@ -112,9 +118,7 @@ def _materials(language: str) -> st.SearchStrategy[str]:
 def test_no_material_adds_a_line_of_the_frame(language: str, data: st.DataObject):
     materials = _materials(language)
     question, reference, answer = data.draw(materials), data.draw(materials), data.draw(materials)
-    case = BUILDER.build(
-        data.draw(st.sampled_from(INTENTS)), language, question=question, reference=reference, answer=answer
-    ).case
+    case = case_of(data.draw(st.sampled_from(INTENTS)), language, question=question, reference=reference, answer=answer)
     # The frame's own lines, written out: three pairs of tags and a sentence, each once.
     frame = Counter(lines_of_the_frame(language))
     assert len(frame) == 7
@@ -281,7 +285,7 @@ def test_the_injection_of_the_null_checks_is_harmless(language: str):
     assert planted.final == 10
     assert "</answer_to_rate>" in injection
     for intent in INTENTS:
-        case = BUILDER.build(intent, language, question="q", reference="r", answer=injection).case
+        case = case_of(intent, language, question="q", reference="r", answer=injection)
         assert case.count("<answer_to_rate>") == case.count("</answer_to_rate>") == 1
         assert not plants_a_score(case)
         assert read_reply(f"{OWN}\n{case}", RUBRIC, QA) == OWN_READING
@@ -317,7 +321,7 @@ ORDINARY = [
 def rendered_unchanged(text: str, intent: str, language: str) -> bool:
     """Whether the case block holds the text as it is, but for blanks around it."""
     before, between, between_2, after = pieces(intent, language)
-    case = BUILDER.build(intent, language, question=text, reference=text, answer=text).case
+    case = case_of(intent, language, question=text, reference=text, answer=text)
     return case == before + text.strip() + between + text.strip() + between_2 + text.strip() + after
 
 
