@@ -31,7 +31,8 @@ class _Judge(BaseHTTPRequestHandler):
         prompt = "\n".join(str(message["content"]) for message in body["messages"])
         time.sleep(self.delay)
         names = [list(json.loads(found)) for found in re.findall(r"\{[^{}]*<1-10>[^{}]*\}", prompt)][-1]
-        text = json.dumps(dict.fromkeys(names, 7), ensure_ascii=False)
+        key = re.findall(r'"key": "([a-z]{8})"', prompt)[-1]
+        text = json.dumps(dict.fromkeys(names, 7) | {"key": key}, ensure_ascii=False)
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
         reply = json.dumps({"id": "1", "object": "chat.completion", "created": 0, "model": "j", "choices": [choice]})
         self.send_response(200)

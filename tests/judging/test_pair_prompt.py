@@ -14,6 +14,7 @@ from urs_inspect.judging import (
     rating_prompt,
     read_rating,
 )
+from urs_inspect.judging.keys import KEY_PLACEHOLDER
 from urs_inspect.samer import load_taxonomy
 
 TAXONOMY = load_taxonomy()
@@ -37,9 +38,10 @@ PROMPTS = (joint, single, overall)
 
 
 def example_in(prompt: JudgePrompt) -> dict[str, object]:
-    """The object at the end of the instructions, which a judge is to imitate."""
+    """The object at the end of the instructions, which a judge is to imitate, without the key."""
     start = prompt.instructions.index("{")
     found: dict[str, object] = json.loads(prompt.instructions[start:])
+    assert found.pop("key") == KEY_PLACEHOLDER
     return found
 
 

@@ -99,7 +99,7 @@ def test_words_for_a_verdict(verdict: str, word: object):
 
 NO_VERDICT: tuple[object, ...] = (
     "", None, True, False, 0, 3, 12, -1, 1.5, 10**5000, [], ["1"], {}, "3", "C", "-1", "≠1", "not 1", "1.2", "12",
-    "1 or 2", "1, 2 or tie", "1/2", "unclear", "Response 1 is better", "Response", "first of all", "no tie", "x" * 5000,
+    "1 or 2", "1, 2 or tie", "1/2", "unclear", "Response 1 is not better", "Response", "first of all", "no tie", "x" * 5000,
 )  # fmt: skip
 
 
@@ -328,3 +328,23 @@ def test_reading_a_hostile_reply_ends(piece: str):
 
 def test_a_few_broken_objects_do_not_hide_the_verdict():
     assert read('{"x" ' * (_MAX_BROKEN - 1) + json.dumps(GOOD)) == ALL
+
+
+@pytest.mark.parametrize(
+    ("word", "verdict"),
+    [
+        *(("1 (more complete)", "1"), ("Response 2 is better", "2"), ("Response 1 wins.", "1"), ("2 - clearer", "2")),
+        *(
+            ("回答1更好", "1"),
+            ("第二个回答更好", "2"),
+            ("tie (close)", "tie"),
+            ("**1**: it is right", "1"),
+            ("回答2（更准确）", "2"),
+        ),
+        *(("1, 2 or tie", None), ("1 or 2", None), ("1 (2 is close)", None), ("1 - or rather a tie", None)),
+        *(("a better one", None), ("1 (not 2)", None), ("2 is not better", None), ("2更好，但不明显", None)),
+    ],
+)
+def test_a_winner_with_a_remark_is_read_where_it_is_plain(word: str, verdict: str | None):
+    result = read_verdict(json.dumps({"winner": word}))
+    assert result == verdict if verdict else isinstance(result, JudgeFailure)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.judging.replies import INTENTS, PROPERTY, RUBRIC
 from urs_inspect.errors import InputError
 from urs_inspect.judging import PLACEHOLDER, JudgeFailure, JudgePrompt, PromptBuilder, read_reply
+from urs_inspect.judging.keys import KEY_PLACEHOLDER
 from urs_inspect.rubrics import Rubric, load_rubric
 
 BUILDER = PromptBuilder(RUBRIC)
@@ -227,6 +228,7 @@ def test_the_steps_come_in_the_papers_order(intent: str, language: str):
 def test_the_example_of_a_record_ends_the_static_part_and_is_read_with_its_own_keys(intent: str, language: str):
     text = instructions(intent, language)
     example = json.loads(text[text.rindex("{") :])
+    assert example.pop("key") == KEY_PLACEHOLDER
     criteria = [RUBRIC.criteria[criterion][language].name for criterion in RUBRIC.intents[intent].criteria]
     assert list(example) == [*criteria, RUBRIC.languages[language].final.name]
     # No numbers: a judge that echoes the example, or the whole instructions, gives no score.

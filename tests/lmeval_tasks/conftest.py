@@ -33,7 +33,8 @@ def judging(request: Request) -> Response:
         return says("ready")
     [names] = [list(json.loads(found)) for found in re.findall(r"\{[^{}]*<1-10>[^{}]*\}", prompt)][-1:]
     case = str(request.messages[-1]["content"])
-    return says("Reasons.\n" + json.dumps(dict.fromkeys(names, level_of(case)), ensure_ascii=False))
+    [key] = re.findall(r'"key": "([a-z]{8})"', case)[-1:]
+    return says("Reasons.\n" + json.dumps(dict.fromkeys(names, level_of(case)) | {"key": key}, ensure_ascii=False))
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ def test_a_server_named_by_the_environment_has_replies_of_its_own(
         def script(request: Request) -> Response:
             names = json.loads(str(judging(request).body, "utf-8"))["choices"][0]["message"]["content"]
             scores = json.loads(names.partition("\n")[2])
-            return says(json.dumps(dict.fromkeys(scores, level)))
+            return says(json.dumps({**dict.fromkeys(scores, level), "key": scores["key"]}))
 
         return script
 

@@ -63,7 +63,7 @@ def test_metadata_says_who_judged_how_and_with_what_prompt(tmp_path: Path):
     assert metadata is not None
     assert metadata["outcome"] == "judged"
     assert metadata["self_judged"] is False
-    assert metadata["prompt_version"] == "urs 1"
+    assert metadata["prompt_version"] == "urs 2"
     assert len(bytes.fromhex(metadata["prompt_sha256"])) == 32
     assert metadata["judge_language"] == "en"
     assert metadata["judges"] == [
@@ -80,8 +80,30 @@ def test_metadata_says_who_judged_how_and_with_what_prompt(tmp_path: Path):
                 "creativity": 6,
                 "factuality": 5,
             },
+            "unkeyed": True,
         }
     ]
+
+
+def _keyed(messages: list[ChatMessage]) -> str:
+    """A full record with the key that the prompt asks for, and a planted one behind."""
+    key = between(messages[-1].text, '"key": "', '"')
+    return record(7).replace("{", f'{{"key": "{key}", ') + record(10)
+
+
+def test_records_without_a_key_and_missing_criteria_are_counted(tmp_path: Path):
+    short = '{"Engagement": 7, "Creativity": 6.5, "Final Score": 7}'
+    log = judged(tmp_path, [Script(_keyed).model("keyed"), Script(short).model("weak")])
+
+    metadata = score_of(log).metadata or {}
+    keyed, weak = metadata["judges"]
+    assert (keyed["final"], keyed["unkeyed"], keyed.get("criteria_missing")) == (7, False, None)
+    assert (weak["final"], weak["unkeyed"]) == (7, True)
+    assert set(weak["criteria_missing"]) == set(LEISURE) - {"engagement"}
+    assert (metadata["unkeyed"], metadata["criteria_missing"]) == (1, 4)
+    outcome = score_of(log, "judge_outcome")
+    assert isinstance(outcome.value, dict) and outcome.value["outcome"] == "judged"
+    assert outcome.metadata == {"unkeyed": 1, "criteria_missing": 4}
 
 
 def test_explanation_is_markdown_with_score_and_reason_by_criterion(tmp_path: Path):
@@ -143,13 +165,15 @@ UNREADABLE: dict[str, Reply] = {
     "not_an_integer": '{"Factuality": 8, "Final Score": 7.5}',
     "out_of_range": '{"Factuality": 8, "Final Score": 11}',
     "conflicting_scores": '{"Final Score": 7, "Final Score": 8}',
+    "wrong_key": record(9).replace("{", '{"key": "zzzzbbbb", '),
     "refusal": "I'm sorry, I can't help with that.",
     "empty_reply": " \n",
     "truncated": output(record(9), stop_reason="max_tokens"),
 }
 REASONS = {
     "unparseable": "The reply has no JSON object with the scores.",
-    "missing_final": "The score record has no final score.",
+    "missing_final": "no final score",
+    "wrong_key": "zzzzbbbb",
     "not_a_number": "'high', not a number",
     "not_an_integer": "7.5, not a whole number",
     "out_of_range": "11, not from 1 to 10",

@@ -82,6 +82,7 @@ def test_joint_asks_once_for_everything(tmp_path: Path):
         "verdicts": {"a": {ONE: "b", TWO: "tie", "Overall": "a"}},
         "failures": [],
         "failure_details": [],
+        "unkeyed": 1,
         "unknown_dimensions": [],
         "prompt_version": joint_prompt("chitchat", [ONE, TWO], "", "", "").version,
         "prompt_sha256": [joint_prompt("chitchat", [ONE, TWO], "", "", "").sha256],

@@ -101,7 +101,7 @@ def test_log_says_what_was_run(simulated: EvalLog, rubric: Rubric):
     assert simulated.eval.task_version == "1-A"
     assert simulated.eval.task_args["dataset"] == "sample"
     assert simulated.eval.metadata is not None
-    assert simulated.eval.metadata["rubric"] == "urs 1"
+    assert simulated.eval.metadata["rubric"] == "urs 2"
     assert simulated.eval.metadata["rubric_sha256"] == rubric.sha256
     assert re.fullmatch("[0-9a-f]{64}", str(simulated.eval.metadata["dataset_sha256"]))
     assert simulated.eval.dataset.name == "sample"

@@ -111,7 +111,9 @@ class AnswerJudging:
 
     async def _ask(self, judge: Judge, prompt: JudgePrompt, intent: str, language: str) -> Judgement:
         asked = await ask(judge.call, prompt, self.rubric, intent=intent, language=language, attempts=self._attempts)
-        return Judgement(judge.name, asked.result, asked.reply, asked.calls, judge.temperature, judge.self_judged)
+        return Judgement(
+            judge.name, asked.result, asked.reply, asked.calls, judge.temperature, judge.self_judged, asked.unkeyed
+        )
 
     def _case(self, answer: Answer) -> tuple[str, str, JudgePrompt] | JudgeFailure:
         """Intent, judge language and prompt of an answer, which may come from a log of any task."""

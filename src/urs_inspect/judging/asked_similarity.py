@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.keys import read_keyed
 from urs_inspect.judging.outcomes import ASK_AGAIN, JudgeFailure
 from urs_inspect.judging.similarity_prompt import similarity_prompt
 from urs_inspect.judging.similarity_reply import read_similarity
@@ -25,8 +26,9 @@ def asked_similarity(
     async def similarity(first: str, second: str) -> float | str:
         found: float | JudgeFailure = JudgeFailure("call_failed", "The model was not asked.")
         for _ in range(attempts):
-            reply = await ask(similarity_prompt(first, second))
-            found = reply if isinstance(reply, JudgeFailure) else read_similarity(reply)
+            prompt = similarity_prompt(first, second)
+            reply = await ask(prompt)
+            found = reply if isinstance(reply, JudgeFailure) else read_keyed(reply, prompt.key, read_similarity).result
             if not isinstance(found, JudgeFailure) or found.mode not in ASK_AGAIN:
                 break
         return f"{found.mode}: {found.detail}" if isinstance(found, JudgeFailure) else found

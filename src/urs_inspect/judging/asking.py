@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 from urs_inspect.judging.failed_call import describe_error
 from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.keys import KEY, read_keyed
 from urs_inspect.judging.outcomes import ASK_AGAIN, FailureMode, JudgeFailure, ScoreRecord
 from urs_inspect.judging.reply import read_reply
 from urs_inspect.rubrics import Rubric
@@ -61,11 +62,13 @@ class Asked(Generic[ResultT]):
         result: What was read, or why there is none.
         reply: The last reply as it came.
         calls: How often the judge was asked.
+        unkeyed: Whether the result comes from a record without a key.
     """
 
     result: ResultT | JudgeFailure
     reply: str
     calls: int
+    unkeyed: bool = False
 
 
 async def ask(
@@ -86,11 +89,24 @@ async def ask(
     """
     criteria = rubric.intents[intent].criteria
     again = rubric.languages[language].ask_again
-    return await ask_for(call, prompt, lambda text: read_reply(text, rubric, criteria), again, attempts=attempts)
+    return await ask_for(
+        call,
+        prompt,
+        lambda text: read_reply(text, rubric, criteria),
+        again,
+        attempts=attempts,
+        conflict=ScoreRecord.falls_short_of,
+    )
 
 
 async def ask_for(
-    call: Call, prompt: JudgePrompt, read: Callable[[str], ResultT | JudgeFailure], again: str, *, attempts: int
+    call: Call,
+    prompt: JudgePrompt,
+    read: Callable[[str], ResultT | JudgeFailure],
+    again: str,
+    *,
+    attempts: int,
+    conflict: Callable[[ResultT, ResultT], bool] = lambda last, earlier: False,
 ) -> Asked[ResultT]:
     """Ask a judge for any result, again if its reply cannot be read; the reason is told to it.
 
@@ -100,13 +116,14 @@ async def ask_for(
         read: Reads a reply.
         again: What is sent where it could not be read; `{reason}` is replaced.
         attempts: How often the judge is asked at most, at least 1.
+        conflict: Whether the last result with the prompt's key cannot stand for an earlier one with it.
 
     Returns:
         What became of it. Never raises for what a judge or its endpoint does.
     """
     messages = messages_of(prompt)
     result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
-    text, calls = "", 0
+    text, calls, unkeyed = "", 0, False
     while calls < attempts:
         calls += 1
         try:
@@ -118,11 +135,12 @@ async def ask_for(
             result, text = JudgeFailure("call_failed", describe_error(error)), ""
         else:
             text = reply.text
-            result = stopped(reply.stop_reason, reply.error) or read(text)
+            found = read_keyed(text, prompt.key, read, conflict)
+            result, unkeyed = stopped(reply.stop_reason, reply.error) or found.result, found.unkeyed
         if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
             break
         messages = _messages_again(prompt, text, result, again)
-    return Asked(result, text, calls)
+    return Asked(result, text, calls, unkeyed and not isinstance(result, JudgeFailure))
 
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
@@ -146,6 +164,8 @@ def messages_of(prompt: JudgePrompt) -> list[Message]:
 
 def _messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str) -> list[Message]:
     request = again.replace("{reason}", failure.detail)
+    if prompt.key:
+        request += f'\n"{KEY}": "{prompt.key}"'
     if failure.mode in ("truncated", "empty_reply") or not reply.strip():
         *system, case = messages_of(prompt)
         return [*system, Message("user", f"{case.text}\n\n{request}")]

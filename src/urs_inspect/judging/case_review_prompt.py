@@ -1,6 +1,5 @@
 """Asks a judge whether a question may become a case (URS paper, section 3.2.2: manual quality assessment)."""
 
-import json
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +22,7 @@ ASK_AGAIN = {
 """What is sent where a reply could not be read."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_VERSION = "case review 1"
+_VERSION = "case review 2"
 _RESULT = re.compile(r"understandable|self_contained|personal_data|harmful|intent", re.IGNORECASE)
 
 
@@ -57,10 +56,10 @@ def _frame(rubric: str, language: str, intents: tuple[tuple[str, str], ...]) -> 
     }
     context: dict[str, object] = {
         "intents": [{"id": intent_id, "definition": definition} for intent_id, definition in intents],
-        "record_example": json.dumps(example),
     }
     source = (_TEMPLATES / name).read_text(encoding="utf-8")
-    return build_frame(source, f"prompt '{name}'", f"{_VERSION}, {rubric}", context, ("question",), ("question",))
+    materials = ("question",)
+    return build_frame(source, f"prompt '{name}'", f"{_VERSION}, {rubric}", context, materials, materials, example)
 
 
 def _planted(text: str) -> list[Span]:

@@ -1,6 +1,5 @@
 """Builds prompts that put two responses to a judge as a three-alternative choice: first, second, tie."""
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -62,13 +61,13 @@ def _frame(scenario: str, language: str, has_reference: bool) -> Frame:
     context: dict[str, object] = {
         "scenario": texts["scenarios"][scenario][language],
         "has_reference": has_reference,
-        "record_example": json.dumps(example, ensure_ascii=False),
     }
     context |= {} if has_reference else {"reference": ""}
     materials = (*_PAIR, "reference") if has_reference else _PAIR
     name = f"choice.{language}.jinja"
     source = (_HERE / "templates" / name).read_text(encoding="utf-8")
-    return build_frame(source, f"prompt '{name}'", f"{texts['version']}, {scenario}", context, materials, materials)
+    version = f"{texts['version']}, {scenario}"
+    return build_frame(source, f"prompt '{name}'", version, context, materials, materials, example)
 
 
 @lru_cache(maxsize=1)

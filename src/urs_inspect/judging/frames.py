@@ -1,6 +1,7 @@
 """Frames of prompts: Jinja templates whose static part comes first and whose case part holds the material."""
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect.errors import InputError
-from urs_inspect.judging.material import MARK, Planted, defuse, delimiters_of
+from urs_inspect.judging.keys import KEY, KEY_PLACEHOLDER, record_key
+from urs_inspect.judging.material import KEY_MARK, MARK, Planted, defuse, delimiters_of
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 _BLOCKS = {"instructions", "case"}
@@ -24,13 +26,15 @@ class JudgePrompt:
             if the frame has no such part.
         case: The part that holds the case.
         version: Name and version of the texts.
-        sha256: SHA-256 of the frame and of all that it says apart from the material.
+        sha256: SHA-256 of the frame and of all that it says apart from the material and the key.
+        key: What the judge's record must bear, which stands in the case part only; empty if none is asked for.
     """
 
     instructions: str
     case: str
     version: str
     sha256: str
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Frame:
         instructions: The rendered static part; empty if the template has no blocks.
         delimiters: What stands around the material, which the material may not imitate.
         version: Name and version of the texts.
-        sha256: SHA-256 of the frame and of all that it says apart from the material.
+        sha256: SHA-256 of the frame and of all that it says apart from the material and the key.
+        keyed: Whether it asks for a key.
     """
 
     template: Template
@@ -52,6 +57,7 @@ class Frame:
     delimiters: re.Pattern[str] | None
     version: str
     sha256: str
+    keyed: bool
 
     def prompt(self, materials: Mapping[str, str], planted: Planted) -> JudgePrompt:
         """Fill in the material, made harmless.
@@ -64,8 +70,9 @@ class Frame:
             The prompt.
         """
         safe = {name: defuse(text.strip(), self.delimiters, planted) for name, text in materials.items()}
-        case = _render(self.template, "case", {**self.context, **safe})
-        return JudgePrompt(self.instructions, case, self.version, self.sha256)
+        key = record_key(self.version, *(text.strip() for text in materials.values())) if self.keyed else ""
+        case = _render(self.template, "case", {**self.context, **safe, KEY: key})
+        return JudgePrompt(self.instructions, case, self.version, self.sha256, key)
 
 
 def build_frame(
@@ -75,8 +82,11 @@ def build_frame(
     context: Mapping[str, object],
     materials: Sequence[str],
     needed: Sequence[str],
+    example: Mapping[str, object] | None = None,
 ) -> Frame:
     """Compile a template and render it once, so that a faulty one is found before any model is called.
+
+    A template whose case part uses `key` asks for a key; its example of the record then begins with one.
 
     Args:
         source: The template: with the blocks `instructions` and `case`, or without blocks.
@@ -85,6 +95,7 @@ def build_frame(
         context: Names and values of everything but the material.
         materials: Names of the material.
         needed: Those of them that the template must use.
+        example: The record that the judge must write, for the template as `record_example`; None for no record.
 
     Returns:
         The frame.
@@ -96,16 +107,27 @@ def build_frame(
         template = _ENVIRONMENT.from_string(source)
         if template.blocks and set(template.blocks) != _BLOCKS:
             raise InputError(f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or none")
+        marks = {KEY: KEY_MARK, **{name: MARK.format(name) for name in materials}}
+        if example is not None:
+            context = {**context, "record_example": _json(example)}
+            if KEY_MARK in _render(template, "case", {**context, **marks}):
+                context["record_example"] = _json({KEY: KEY_PLACEHOLDER, **example})
         instructions = _render(template, "instructions", context) if template.blocks else ""
-        case = _render(template, "case", {**context, **{name: MARK.format(name) for name in materials}})
+        case = _render(template, "case", {**context, **marks})
     except (TemplateError, ArithmeticError, LookupError, TypeError) as error:  # whatever an expression can do
         line = getattr(error, "lineno", None)
         raise InputError(f"{place}{f', line {line}' if line else ''}: {error}") from error
     for name in needed:
         if MARK.format(name) not in case:
             raise InputError(f"{place}: does not use {{{{ {name} }}}}, which every judge needs")
+    keyed = example is not None and KEY_MARK in case
     digest = hashlib.sha256(f"{source}\x00{instructions}\x00{case}".encode()).hexdigest()
-    return Frame(template, context, instructions, delimiters_of(case), version, digest)
+    return Frame(template, context, instructions, delimiters_of(case), version, digest, keyed)
+
+
+def _json(example: Mapping[str, object]) -> str:
+    nested = any(isinstance(value, Mapping) for value in example.values())
+    return json.dumps(example, ensure_ascii=False, indent=1 if nested else None)
 
 
 def _render(template: Template, block: str, context: Mapping[str, object]) -> str:

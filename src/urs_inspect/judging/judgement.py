@@ -25,6 +25,7 @@ class Judgement:
         calls: How often the judge was asked.
         temperature: The temperature that was asked for; None for the provider's default.
         self_judged: Whether the judge is the model under test.
+        unkeyed: Whether the scores come from a record without a key.
     """
 
     judge: str
@@ -33,6 +34,7 @@ class Judgement:
     calls: int
     temperature: float | None
     self_judged: bool
+    unkeyed: bool = False
 
     @property
     def final(self) -> int | None:
@@ -48,7 +50,14 @@ class Judgement:
             "calls": self.calls,
         }
         if isinstance(self.result, ScoreRecord):
-            return {**facts, "final": self.result.final, "criteria": self.result.criteria}
+            missing = {"criteria_missing": list(self.result.missing)} if self.result.missing else {}
+            return {
+                **facts,
+                "final": self.result.final,
+                "criteria": self.result.criteria,
+                "unkeyed": self.unkeyed,
+                **missing,
+            }
         return {
             **facts,
             "failure_mode": self.result.mode,
@@ -97,6 +106,8 @@ def combine(
         "judges": [j.to_metadata() for j in judgements],
         # Once more in short: summaries of logs leave out what is longer than 1,000 characters, as a panel easily is.
         "judge_finals": [[j.judge, j.final] for j in judgements],
+        "unkeyed": sum(j.unkeyed for j in judgements),
+        "criteria_missing": sum(len(record.missing) for record in records),
         "answer_length": len(answer),
         **_prompt_facts(prompt, language),
     }

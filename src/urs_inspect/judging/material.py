@@ -1,5 +1,6 @@
 """Material to be judged: it can neither imitate the frame around it nor plant a result."""
 
+import html
 import re
 from collections.abc import Callable, Sequence
 
@@ -8,7 +9,11 @@ from urs_inspect.judging.records import Span
 MARK = "\x00{}\x00"
 """What stands for a material in a frame that is rendered to see what surrounds it."""
 
+KEY_MARK = "\x01"
+"""What stands for the key in such a frame: it differs from case to case, and what imitates it may have any."""
+
 _LOOKALIKES = {
+    KEY_MARK: r"\w{1,40}",
     "<": "[<＜﹤‹〈⟨]",
     ">": "[>＞﹥›〉⟩]",
     "/": "[/／⁄∕]",
@@ -20,7 +25,13 @@ _NEAR = 3
 """Lines on either side of a material that it may not imitate. A frame without blocks has all its instructions there."""
 _INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _DEFUSED = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
-_BRACES = str.maketrans("{}｛｝", "⟦⟧⟦⟧")
+_BRACES = str.maketrans("{}｛｝﹛﹜︷︸", "⟦⟧⟦⟧⟦⟧⟦⟧")
+_ENCODED = re.compile(
+    r"&(?:amp;)*(?:\#x[0-9a-f]{1,6}|\#[0-9]{1,7}|[a-z]{2,10});?|\\+u(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})|\\+x[0-9a-f]{2}"
+    r"|[！-～﹛﹜︷︸]",
+    re.IGNORECASE,
+)
+_UPRIGHT = str.maketrans("︷︸﹛﹜", "{}{}")
 
 
 Planted = Callable[[str], Sequence[Span]]
@@ -40,13 +51,63 @@ def defuse(text: str, delimiters: re.Pattern[str] | None, planted: Planted) -> s
     """
     if delimiters is not None:
         text = delimiters.sub(lambda match: _break_up(match.group()), text)
-    if spans := planted(text):
-        first, last = min(span.start for span in spans), max(span.end for span in spans)
-        text = text[:first] + text[first:last].translate(_BRACES) + text[last:]
-        # A planted result may sit inside further braces, which show it again once it is open.
-        if planted(text):
-            text = text.translate(_BRACES)
+        plain, origins = _decode(text)
+        for match in reversed(list(delimiters.finditer(plain)) if plain != text else []):
+            first, last = origins[match.start()], origins[match.end()]
+            text = text[:first] + _break_up(match.group()) + text[last:]
+    for decode in (False, True):
+        text = _defuse_planted(text, planted, decode)
     return text
+
+
+def decoded(text: str) -> str:
+    """The text as it reads once its entities, escapes and characters of full width are plain characters."""
+    return _decode(text)[0]
+
+
+def _defuse_planted(text: str, planted: Planted, decode: bool) -> str:
+    plain, origins = _decode(text) if decode else (text, range(len(text) + 1))
+    if (decode and plain == text) or not (spans := planted(plain)):
+        return text
+    first, last = origins[min(span.start for span in spans)], origins[max(span.end for span in spans)]
+    text = text[:first] + _without_braces(text[first:last]) + text[last:]
+    # A planted result may sit inside further braces, which show it again once it is open.
+    return _without_braces(text) if planted(decoded(text) if decode else text) else text
+
+
+def _without_braces(text: str) -> str:
+    def open_up(match: re.Match[str]) -> str:
+        plain = _plain_character(match[0])
+        return plain.translate(_BRACES) if plain in ("{", "}") else match[0]
+
+    return _ENCODED.sub(open_up, text).translate(_BRACES)
+
+
+def _decode(text: str) -> tuple[str, Sequence[int]]:
+    """The text decoded, and where each of its characters, and its end, is in the text."""
+    parts: list[str] = []
+    origins: list[int] = []
+    end = 0
+    for match in _ENCODED.finditer(text):
+        plain = _plain_character(match[0])
+        parts += [text[end : match.start()], plain]
+        origins += [*range(end, match.start()), *[match.start()] * len(plain)]
+        end = match.end()
+    if not parts:
+        return text, range(len(text) + 1)
+    return "".join([*parts, text[end:]]), [*origins, *range(end, len(text) + 1)]
+
+
+def _plain_character(encoded: str) -> str:
+    """What an encoded character stands for; itself if that is nothing that can be shown."""
+    if encoded[0] == "&":
+        while (once := html.unescape(encoded)) != encoded and once.startswith("&") and len(once) > 1:
+            encoded = once
+        return once
+    if encoded[0] == "\\":
+        code = int(encoded.lstrip("\\")[1:].strip("{}"), 16)
+        return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else encoded
+    return chr(ord(encoded) - 0xFEE0) if "！" <= encoded <= "～" else encoded.translate(_UPRIGHT)
 
 
 def delimiters_of(case: str) -> re.Pattern[str] | None:

@@ -12,6 +12,7 @@ FailureMode = Literal[
     "out_of_range",
     "conflicting_scores",
     "conflicting_verdicts",
+    "wrong_key",
     "refusal",
     "empty_reply",
     # the provider cut the reply short
@@ -38,6 +39,7 @@ ASK_AGAIN: frozenset[FailureMode] = frozenset(
         "not_an_integer",
         "out_of_range",
         "conflicting_scores",
+        "wrong_key",
         "refusal",
         "empty_reply",
         "truncated",
@@ -57,6 +59,15 @@ class ScoreRecord:
 
     final: int
     criteria: dict[str, int | None]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Criteria without a score."""
+        return tuple(name for name, score in self.criteria.items() if score is None)
+
+    def falls_short_of(self, earlier: "ScoreRecord") -> bool:
+        """Whether this record lacks criteria and has another final score than one that came before it."""
+        return bool(self.missing) and self.final != earlier.final
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ class PairReply:
         failure: Mode of a failure that the judge itself names; empty for that of a failed call.
         prompt_version: Name and version of the prompt's texts; empty where there is none.
         prompt_sha256: Hash of the prompt's texts, likewise.
+        key: The key that the prompt asks for; empty if it asks for none.
     """
 
     first: First
@@ -43,6 +44,7 @@ class PairReply:
     failure: str = ""
     prompt_version: str = ""
     prompt_sha256: str = ""
+    key: str = ""
 
 
 def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:

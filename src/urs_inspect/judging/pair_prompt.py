@@ -1,8 +1,7 @@
 """Builds prompts that compare two responses, or rate one, from the taxonomy and one case."""
 
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from urs_inspect.judging.records import Span, spans
 from urs_inspect.samer import load_taxonomy
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_VERSION = "pairs 2"
+_VERSION = "pairs 3"
 WINNER = "1, 2 or tie"
 """What stands in the place of a verdict in the example of the record."""
 WINNER_WITHOUT_TIE = "1 or 2"
@@ -69,34 +68,37 @@ def _scenario_frame(template: str, scenario_id: str, dimensions: tuple[str, ...]
     context: dict[str, object] = {
         "scenario": {"name": scenario.name, "description": scenario.description},
         "dimensions": [{"name": name, "definition": scenario.dimensions[name]} for name in dimensions],
-        "record_example": json.dumps(example, indent=1),
     }
     version = f"{_VERSION}, {taxonomy.name} {taxonomy.version}"
-    return _frame(template, version, context, _PAIR, _PAIR)
+    return _frame(template, version, context, _PAIR, example)
 
 
 @lru_cache(maxsize=2)
 def _overall_frame(ties: bool) -> Frame:
     winner = WINNER if ties else WINNER_WITHOUT_TIE
-    example = json.dumps({"comparison": "evidence and comparison", "winner": winner})
-    return _frame("overall", _VERSION, {"ties": ties, "record_example": example}, _PAIR, _PAIR)
+    example = {"comparison": "evidence and comparison", "winner": winner}
+    return _frame("overall", _VERSION, {"ties": ties}, _PAIR, example)
 
 
 @lru_cache(maxsize=16)
 def _rating_frame(lowest: int, highest: int, has_reference: bool) -> Frame:
     score = RATING_PLACEHOLDER.format(lowest=lowest, highest=highest)
-    example = json.dumps({"reasons": "evidence", "score": score})
-    context: dict[str, object] = {"lowest": lowest, "highest": highest, "record_example": example}
+    example = {"reasons": "evidence", "score": score}
+    context: dict[str, object] = {"lowest": lowest, "highest": highest}
     materials = _RATED if has_reference else ("prompt", "response")
     context |= {} if has_reference else {"reference": ""}
-    return _frame("rating", _VERSION, context, materials, materials)
+    return _frame("rating", _VERSION, context, materials, example)
 
 
 def _frame(
-    template: str, version: str, context: dict[str, object], materials: Sequence[str], needed: Sequence[str]
+    template: str,
+    version: str,
+    context: dict[str, object],
+    materials: Sequence[str],
+    example: Mapping[str, object],
 ) -> Frame:
     source = (_TEMPLATES / f"{template}.jinja").read_text(encoding="utf-8")
-    return build_frame(source, f"prompt '{template}.jinja'", version, context, materials, needed)
+    return build_frame(source, f"prompt '{template}.jinja'", version, context, materials, materials, example)
 
 
 def planted_verdicts(text: str) -> list[Span]:

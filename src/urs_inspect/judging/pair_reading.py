@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
+from urs_inspect.judging.keys import read_keyed
 from urs_inspect.judging.outcomes import JudgeFailure
 from urs_inspect.judging.pair_reply import OVERALL, PENDING, Verdicts, read_verdict, read_verdicts
 from urs_inspect.judging.verdict_words import Shown
@@ -31,6 +32,7 @@ class PairReading:
         detail: What exactly was wrong.
         unknown: Names in the reply that nobody asked for.
         reply: The reply as it came; empty for a baseline.
+        unkeyed: Whether the verdicts come from a record without a key.
     """
 
     first: str
@@ -40,6 +42,7 @@ class PairReading:
     detail: str = ""
     unknown: tuple[str, ...] = ()
     reply: str = ""
+    unkeyed: bool = False
 
     def to_metadata(self) -> dict[str, Any]:
         """The failure as the log keeps it."""
@@ -67,13 +70,15 @@ def read_pair_reply(reply: Mapping[str, Any]) -> PairReading:
     if failure is None and (reply["error"] or reply["stop_reason"] == "error"):
         failure = JudgeFailure("call_failed", reply["error"] or "The call gave no reply.")
         return PairReading(first, asked, {}, failure.mode, failure.detail, reply=text)
-    result = failure if failure and len(asked) == 1 else _read(text, asked)
+    key = str(reply.get("key", ""))
+    found = read_keyed(text, key, lambda part: _read(part, asked), Verdicts.falls_short_of, together=True)
+    result = failure if failure and len(asked) == 1 else found.result
     if isinstance(result, JudgeFailure):
         failure = failure or result
         return PairReading(first, asked, {}, failure.mode, failure.detail, reply=text)
     verdicts = {name: about_responses(verdict, first) for name, verdict in result.verdicts.items()}
     mode, detail = (failure.mode, failure.detail) if failure else _missing(verdicts)
-    return PairReading(first, asked, verdicts, mode, detail, result.unknown, text)
+    return PairReading(first, asked, verdicts, mode, detail, result.unknown, text, found.unkeyed)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,11 @@ class Verdicts:
     verdicts: dict[str, Shown | None]
     unknown: tuple[str, ...] = ()
 
+    def falls_short_of(self, earlier: "Verdicts") -> bool:
+        """Whether verdicts are missing here, and the winner is not the one named before."""
+        before = earlier.verdicts.get(OVERALL)
+        return None in self.verdicts.values() and before is not None and self.verdicts.get(OVERALL) != before
+
 
 def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
     """Read the verdicts on several dimensions and overall.

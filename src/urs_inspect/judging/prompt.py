@@ -1,6 +1,5 @@
 """Builds the judge's prompt from the rubric and one case."""
 
-import json
 import re
 
 from urs_inspect.judging.frames import Frame, JudgePrompt, build_frame
@@ -75,14 +74,13 @@ def _frame(rubric: Rubric, intent: str, language: str) -> Frame:
         _context(rubric, intent, language),
         _MATERIALS,
         _NEEDED,
+        _example(rubric, intent, language),
     )
 
 
 def _context(rubric: Rubric, intent_id: str, language: str) -> dict[str, object]:
     intent, texts = rubric.intents[intent_id], rubric.languages[language]
     criteria = [{"id": key, **_term(rubric, key, language)} for key in intent.criteria]
-    # No numbers: a judge that only copies the example must not give a score.
-    example = {str(name): PLACEHOLDER for name in [*(c["name"] for c in criteria), texts.final.name]}
     return {
         "intent": {"id": intent_id, **intent.text[language].model_dump()},
         "criteria": criteria,
@@ -93,8 +91,13 @@ def _context(rubric: Rubric, intent_id: str, language: str) -> dict[str, object]
         ],
         "reference_score": rubric.reference_score,
         "final_name": texts.final.name,
-        "record_example": json.dumps(example, ensure_ascii=False),
     }
+
+
+def _example(rubric: Rubric, intent: str, language: str) -> dict[str, object]:
+    # No numbers: a judge that only copies the example must not give a score.
+    names = [rubric.criteria[criterion][language].name for criterion in rubric.intents[intent].criteria]
+    return dict.fromkeys([*names, rubric.languages[language].final.name], PLACEHOLDER)
 
 
 def _term(rubric: Rubric, criterion: str, language: str) -> dict[str, object]:

@@ -6,7 +6,7 @@ somebody planted in the material to be judged.
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -19,9 +19,9 @@ _BRACE_OR_STRING = re.compile(
         (?=\s*[,，:：}｝\]])""",
     re.VERBOSE,
 )
-_MAX_HEIGHT = 2
-"""A record is flat, or one level deep (`{"Factuality": {"score": 8}}`); deeper braces are something else.
-The bound also keeps the search linear in the length of the text."""
+_MAX_HEIGHT = 4
+"""The deepest record is `{"evaluation": {"scores": {"Factuality": {"score": 8}}, "Final Score": 8}}`; deeper braces are
+something else. The bound also keeps the search linear in the length of the text."""
 
 _TO_ASCII = str.maketrans("｛｝：，“”„‟＂‘’‛＇「」『』／０１２３４５６７８９．", '{}:,"""""\'\'\'\'""""/0123456789.')
 _PAIR = re.compile(
@@ -33,6 +33,24 @@ _NESTED_SCORE = re.compile(
     r"""["']?(?:score|rating|value|分数|得分|评分|打分)["']?\s*:\s*["']?([^,"'{}\n]{1,40})""", re.IGNORECASE
 )
 _NESTED_KEYS = frozenset({"score", "rating", "value", "分数", "得分", "评分", "打分"})
+_NAME_KEYS = frozenset(
+    {
+        "criterion",
+        "criteria",
+        "name",
+        "dimension",
+        "aspect",
+        "metric",
+        "item",
+        "key",
+        "维度",
+        "评判维度",
+        "名称",
+        "指标",
+    }
+)
+"""Under which an object of a list names its criterion: `[{"criterion": "Factuality", "score": 8}]`."""
+_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
 class Span(NamedTuple):
@@ -96,7 +114,7 @@ def read_record(text: str, rubric: Rubric) -> RawRecord:
     """Read `{...}` as JSON, or as whatever a judge writes in place of JSON."""
     values: dict[str, list[Any]] = {}
     plain_final = False
-    for key, value in _flat(read_pairs(text), rubric):
+    for key, value in _flat(list(read_pairs(text)), rubric, _MAX_HEIGHT - 1):
         spelling = normalise_key(key)
         score_key = rubric.keys_by_spelling.get(spelling)
         if score_key is not None:
@@ -105,13 +123,27 @@ def read_record(text: str, rubric: Rubric) -> RawRecord:
     return RawRecord(values, plain_final)
 
 
-def _flat(pairs: Iterable[tuple[str, Any]], rubric: Rubric) -> Iterator[tuple[str, Any]]:
+def _flat(pairs: Sequence[tuple[str, Any]], rubric: Rubric, depth: int) -> Iterator[tuple[str, Any]]:
     """Pairs of an object and of those that it merely wraps: `{"scores": {"Factuality": 8}, "Final Score": 7}`."""
+    if named := _named(pairs, rubric):
+        yield named
+        return
     for key, value in pairs:
-        if isinstance(value, _Pairs) and normalise_key(key) not in rubric.keys_by_spelling:
-            yield from value
+        several = value if isinstance(value, list) and not isinstance(value, _Pairs) else [value]
+        objects = [one for one in several if isinstance(one, _Pairs)]
+        if objects and depth and normalise_key(key) not in rubric.keys_by_spelling:
+            for one in objects:
+                yield from _flat(one, rubric, depth - 1)
         else:
             yield key, value
+
+
+def _named(pairs: Sequence[tuple[str, Any]], rubric: Rubric) -> tuple[str, Any] | None:
+    """Name and score of an object such as `{"criterion": "Factuality", "score": 8}`; None if it is another one."""
+    names = [value for key, value in pairs if normalise_key(key) in _NAME_KEYS and isinstance(value, str)]
+    scores = [value for key, value in pairs if key.strip().casefold() in _NESTED_KEYS]
+    names = [name for name in names if normalise_key(name) in rubric.keys_by_spelling]
+    return (names[0], scores[0]) if len(names) == len(scores) == 1 else None
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -124,12 +156,19 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
 def read_pairs(text: str) -> Iterable[tuple[str, Any]]:
     """Keys and values of `{...}`, read as JSON, or as whatever a judge writes in place of JSON."""
     straight = text.translate(_TO_ASCII)
-    for candidate in dict.fromkeys((text, straight)):  # as it stands first: a string may quote “Final Score”: 10
+    # As it stands first: a string may quote “Final Score”: 10.
+    for candidate in dict.fromkeys((text, straight, _as_json(straight))):
         try:
             return cast("_Pairs", _DECODER.decode(candidate))
         except (ValueError, RecursionError):
             continue
     return _loose_pairs(straight)
+
+
+def _as_json(text: str) -> str:
+    """JSON in place of a dictionary of Python."""
+    text = _TRAILING_COMMA.sub("", text)
+    return text if '"' in text else text.replace("'", '"')
 
 
 def _loose_pairs(text: str) -> Iterator[tuple[str, Any]]:

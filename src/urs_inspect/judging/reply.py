@@ -8,10 +8,22 @@ from urs_inspect.judging.outcomes import JudgeFailure, ScoreRecord
 from urs_inspect.judging.records import RawRecord, Span, records
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
+_MARKUP = r"[*`]{0,3}"
 _NUMBER = re.compile(
-    r"([+-]?\d{1,99})(?:\.(\d{1,99}))?\s*(?:分?\s*/\s*(\d{1,6})(?:\.0+)?\s*分?|分|points?)?\s*",
+    rf"{_MARKUP}([+-]?\d{{1,99}})(?:\.(\d{{1,99}}))?{_MARKUP}\s*"
+    r"(?:(?:分|points?\b)?\s*(?:/|\b(?:out\s+)?of\b)\s*(\d{1,6})(?:\.0+)?\s*(?:分|points?\b)?|分|points?\b)?"
+    rf"{_MARKUP}\s*(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_REMARK = re.compile(r"[(（](?P<inside>[^()（）]*)[)）]?\s*|(?:[-–—](?=\s)|——|[:：;；,，])\s*(?P<after>.*)", re.DOTALL)
+"""What may follow a number: "8 (good)", "8 - good"."""
+_OTHER_NUMBER = re.compile(
+    r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|half)\b|[半零两一二三四五六七八九]\s*分",
     re.IGNORECASE,
 )
+"""A remark with another number leaves open which one is meant."""
+_CHINESE = re.compile(r"\A([一二三四五六七八九十])(?=\s*分?(?:\s*[(（].*)?\Z)", re.DOTALL)
+_DIGITS = "一二三四五六七八九十"
 _ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})
 _REFUSAL = re.compile(
     r"\b(?:I(?:'m| am) (?:sorry|unable)|I (?:can(?:not|'t)|won't|must decline)|as an AI\b.{0,40}\bcannot)"
@@ -25,7 +37,8 @@ _REFUSAL_LENGTH = 600
 def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
     """Read the last complete score record of a judge's reply: of those that name most criteria, the last.
 
-    Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure.
+    Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure, and so is a shorter record
+    after it that gives another final score. Of a criterion, a fraction such as 8.5 counts as not given.
 
     Args:
         text: The reply, in English or Chinese, with anything around the record.
@@ -47,7 +60,9 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
     if complete:
         return _check_last(complete, criteria)
     if partial:
-        return JudgeFailure("missing_final", "The score record has no final score.")
+        return JudgeFailure(
+            "missing_final", "The JSON object has no final score, or is nested too deep: write one flat object."
+        )
     return without_record(text, "the scores")
 
 
@@ -59,12 +74,19 @@ def without_record(text: str, wanted: str) -> JudgeFailure:
 
 
 def _check_last(found: Sequence[tuple[Span, RawRecord]], criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
-    """Check the last of the records that name most of the criteria, so that a fragment after it changes nothing."""
+    """Check the last of the records that name most of the criteria; a fragment after it must not contradict it."""
     span, record = max(found, key=lambda pair: sum(criterion in pair[1].values for criterion in criteria))
     for outer, around in found:
         if outer.start < span.start and outer.end >= span.end and _finals(around) != _finals(record):
             return JudgeFailure("conflicting_scores", "A score record stands inside another with another final score.")
-    return _check(record, criteria)
+    result = _check(record, criteria)
+    if isinstance(result, ScoreRecord):
+        for later, fragment in found:
+            final = _check(fragment, ()) if later.start >= span.end else None
+            if isinstance(final, ScoreRecord) and final.final != result.final:
+                detail = f"A record with the final score {final.final} follows one with {result.final} and all else."
+                return JudgeFailure("conflicting_scores", detail)
+    return result
 
 
 def _finals(record: RawRecord) -> set[str]:
@@ -76,6 +98,8 @@ def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFai
     for key in (FINAL, *criteria):
         written = record.values.get(key, [])
         values = [read_number(key, value) for value in written]
+        if key != FINAL:
+            values = [None if _is_fraction(value) else value for value in values]
         for value in values:
             if isinstance(value, JudgeFailure):
                 return value
@@ -88,12 +112,17 @@ def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFai
     return ScoreRecord(final, scores)
 
 
+def _is_fraction(value: int | JudgeFailure | None) -> bool:
+    return isinstance(value, JudgeFailure) and value.mode == "not_an_integer"
+
+
 def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int | JudgeFailure | None:
     """Read one value.
 
     Args:
         key: What it is the score of, for the detail of a failure.
-        value: The value as written: 8, 8.0, "8", "8/10", "8分", full width turned into plain characters.
+        value: The value as written: 8, 8.0, "8", "8/10", "8 out of 10", "8分", "八分", "8 (good)", full width turned
+            into plain characters. A remark behind the number must not hold another one.
         lowest: Lowest score there is.
         highest: Highest score there is; a score out of another number is out of range.
 
@@ -107,10 +136,11 @@ def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHE
     text = str(value).strip().strip("*").strip()
     if text.casefold() in _ABSENT:
         return None
+    text = _CHINESE.sub(lambda match: str(_DIGITS.index(match[1]) + 1), text)
     match = _NUMBER.fullmatch(text)
-    if match is None:
+    if match is None or not _is_remark(match[4], highest):
         return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
-    whole, decimals, denominator = match.groups()
+    whole, decimals, denominator, _ = match.groups()
     if denominator is not None and int(denominator) != highest:
         return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not out of {highest}.")
     if decimals is not None and decimals.strip("0"):
@@ -119,6 +149,17 @@ def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHE
     if not lowest <= score <= highest:
         return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not from {lowest} to {highest}.")
     return score
+
+
+def _is_remark(text: str, highest: int) -> bool:
+    """Whether what follows a number says nothing about another one, but for the end of the scale."""
+    if not text.strip():
+        return True
+    match = _REMARK.fullmatch(text)
+    if match is None:
+        return False
+    said = (match["inside"] or match["after"] or "").strip()
+    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{highest}\s*分?", said)) or not _OTHER_NUMBER.search(said)
 
 
 def shown(value: Any) -> str:

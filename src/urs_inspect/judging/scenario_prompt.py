@@ -1,6 +1,5 @@
 """Asks a model which scenario a prompt belongs to (SaMer paper, section 3.2)."""
 
-import json
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +12,7 @@ OTHER = "default"
 """Scenario of requests that fit no other."""
 
 _TEMPLATE = Path(__file__).parent / "templates" / "scenario.jinja"
-_VERSION = "scenario 1"
+_VERSION = "scenario 2"
 _TEXTS = ("prompt",)
 _RESULT = re.compile(r"scenario|category|kind", re.IGNORECASE)
 
@@ -34,11 +33,11 @@ def _frame() -> Frame:
         {"id": name, "name": scenario.name, "description": scenario.description}
         for name, scenario in taxonomy.scenarios.items()
     ]
-    example = json.dumps({"reasons": "what the person wants, and why this kind", "scenario": "the_kind"})
-    context: dict[str, object] = {"scenarios": scenarios, "other": OTHER, "record_example": example}
+    example = {"reasons": "what the person wants, and why this kind", "scenario": "the_kind"}
+    context: dict[str, object] = {"scenarios": scenarios, "other": OTHER}
     source = _TEMPLATE.read_text(encoding="utf-8")
     version = f"{_VERSION}, {taxonomy.name} {taxonomy.version}"
-    return build_frame(source, "prompt 'scenario.jinja'", version, context, _TEXTS, _TEXTS)
+    return build_frame(source, "prompt 'scenario.jinja'", version, context, _TEXTS, _TEXTS, example)
 
 
 def _planted(text: str) -> list[Span]:

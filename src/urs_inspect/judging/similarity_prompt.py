@@ -1,6 +1,5 @@
 """Asks a model how similar two texts are (MAD paper, Table 18)."""
 
-import json
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -9,7 +8,7 @@ from urs_inspect.judging.frames import Frame, JudgePrompt, build_frame
 from urs_inspect.judging.records import Span, spans
 
 _TEMPLATE = Path(__file__).parent / "templates" / "similarity.jinja"
-_VERSION = "similarity 1"
+_VERSION = "similarity 2"
 _TEXTS = ("text_1", "text_2")
 _RESULT = re.compile(r"score|similarity|rating", re.IGNORECASE)
 
@@ -26,10 +25,9 @@ def similarity_prompt(first: str, second: str) -> JudgePrompt:
 
 @lru_cache(maxsize=1)
 def _frame() -> Frame:
-    example = json.dumps({"explanation": "what you found under the five points, and the band", "score": 0.47})
+    example = {"explanation": "what you found under the five points, and the band", "score": 0.47}
     source = _TEMPLATE.read_text(encoding="utf-8")
-    context: dict[str, object] = {"record_example": example}
-    return build_frame(source, "prompt 'similarity.jinja'", _VERSION, context, _TEXTS, _TEXTS)
+    return build_frame(source, "prompt 'similarity.jinja'", _VERSION, {}, _TEXTS, _TEXTS, example)
 
 
 def _planted(text: str) -> list[Span]:

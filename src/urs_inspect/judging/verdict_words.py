@@ -15,7 +15,17 @@ _WORD = re.compile(
         [\s"'*_`\]).]{0,9}""",
     re.VERBOSE,
 )
-_MAX_WORD = 40
+_MAX_WORD = 60
+_TAIL = re.compile(
+    r"""\s{0,3}(?:(?:is|was)\s(?:the\s)?(?:clearly\s|slightly\s|much\s)?better|wins|更好|更佳|较好|胜出)?[.。]?\s{0,3}
+        (?:\((?P<inside>[^()]*)\)?|(?:[:,;]\s?|(?<=\s)[-–—]\s)(?P<after>.*))?\Z""",
+    re.VERBOSE,
+)
+"""What may follow the word: "1 (more complete)", "Response 1 is better"."""
+_UNCLEAR = re.compile(
+    r"\b(?:[12ab]|one|two|first|second|tied?|equal\w*|draw|same|similar\w*|both|neither|none|not?|or|but)\b|[一二两不平]|相"
+)
+"""A remark that speaks of another verdict, or takes the first one back, leaves open which one is meant."""
 
 
 def read_word(value: object) -> Shown | None:
@@ -25,9 +35,13 @@ def read_word(value: object) -> Shown | None:
     text = str(value) if isinstance(value, int) and abs(value) < 10 else value
     if not isinstance(text, str) or len(text) > _MAX_WORD:
         return None
-    match = _WORD.fullmatch(unicodedata.normalize("NFKC", text).casefold())
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    match = _WORD.fullmatch(plain)
     if match is None:
-        return None
+        match = _WORD.match(plain)
+        tail = _TAIL.match(plain, match.end()) if match else None
+        if match is None or tail is None or _UNCLEAR.search(tail["inside"] or tail["after"] or ""):
+            return None
     if match["tie"]:
         return "tie"
     return "1" if match["first"] or match["first_word"] else "2"

@@ -53,7 +53,7 @@ class MdEvalTask(PairTask):
         config: The task's file.
     """
 
-    VERSION = 1.0
+    VERSION = 1.1
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
@@ -66,8 +66,8 @@ class MdEvalTask(PairTask):
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of a pair."""
         readings = [
-            read_pair_reply(asdict(PairReply(first, asked, text)))
-            for (first, asked, _), text in zip(self._calls(doc), results, strict=True)
+            read_pair_reply(asdict(PairReply(first, asked, text, key=prompt.key)))
+            for (first, asked, prompt), text in zip(self._calls(doc), results, strict=True)
         ]
         labels = dict(zip(doc["names"], doc["labels"], strict=True))
         outcome = hold_against({**labels, OVERALL: doc["label"]}, readings)

@@ -66,7 +66,7 @@ class UrsTask(MeasuredTask):
         config: The task's file.
     """
 
-    VERSION = 1.1
+    VERSION = 1.2
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._settings = read_settings((config or {}).get("metadata"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from urs_inspect.judging import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE
+from urs_inspect.judging.keys import KEY
 from urs_inspect.providers.simulated_quality import level_for
 
 LABEL = "[simulated judgement]"
@@ -25,6 +26,7 @@ _RATING = re.compile(
     re.escape(RATING_PLACEHOLDER).replace(r"\{lowest\}", "(-?[0-9]+)").replace(r"\{highest\}", "(-?[0-9]+)")
 )
 _EXAMPLE = re.compile(f'"(?:{re.escape(WINNER)}|{re.escape(WINNER_WITHOUT_TIE)}|{_RATING.pattern})"')
+_KEY = re.compile(rf'"{KEY}": "([a-z]+)"')
 _DECODER = json.JSONDecoder()
 
 
@@ -48,13 +50,20 @@ def simulate_judgement(prompt: str, model: str) -> str | None:
     example = _example_in(prompt)
     if example is None:
         return None
+    example.pop(KEY, None)
     if (scale := _RATING.fullmatch(str(example.get("score")))) is not None:
-        record: object = _rating(prompt, int(scale[1]), int(scale[2]), model)
+        record: Mapping[str, object] = _rating(prompt, int(scale[1]), int(scale[2]), model)
     elif "winner" in example:
         [record] = _verdicts(prompt, {"": example}, model).values()
     else:
         record = _verdicts(prompt, example, model)
-    return f"{LABEL}\n\n{json.dumps(record, ensure_ascii=False, indent=1)}"
+    return f"{LABEL}\n\n{json.dumps({**key_in(prompt), **record}, ensure_ascii=False, indent=1)}"
+
+
+def key_in(prompt: str) -> dict[str, str]:
+    """The entry that a prompt asks for in the record; nothing if it asks for no key."""
+    asked = _KEY.findall(prompt)
+    return {KEY: asked[-1]} if asked else {}
 
 
 def between(text: str, tag: str) -> str:
@@ -84,7 +93,7 @@ def _example_in(prompt: str) -> dict[str, Any] | None:
 def _is_record(found: dict[str, Any]) -> bool:
     if "winner" in found or _RATING.fullmatch(str(found.get("score"))):
         return True
-    return all(isinstance(inner, dict) and "winner" in inner for inner in found.values())
+    return all(isinstance(inner, dict) and "winner" in inner for name, inner in found.items() if name != KEY)
 
 
 def _verdicts(prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str) -> dict[str, dict[str, str]]:

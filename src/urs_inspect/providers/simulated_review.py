@@ -4,7 +4,7 @@ import json
 import re
 
 from urs_inspect.judging.case_review_prompt import YES_OR_NO
-from urs_inspect.providers.simulated_judgement import LABEL, between
+from urs_inspect.providers.simulated_judgement import LABEL, between, key_in
 
 _EXAMPLE = re.compile(r'"understandable":\s*"' + re.escape(YES_OR_NO))
 _INTENT = re.compile(r"^- ([a-z][a-z0-9_]*)[:：]", re.MULTILINE)
@@ -33,6 +33,7 @@ def simulate_review(prompt: str) -> str | None:
         "harmful": False,
     }
     record = {
+        **key_in(prompt),
         **{name: "yes" if said else "no" for name, said in verdicts.items()},
         "intent": intents[len(question) % len(intents)],
         "plausible_intents": intents,

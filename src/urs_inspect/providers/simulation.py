@@ -22,9 +22,10 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import PLACEHOLDER
+from urs_inspect.judging.keys import KEY
 from urs_inspect.providers.simulated_addition import simulate_sum
 from urs_inspect.providers.simulated_instruction import simulate_instruction
-from urs_inspect.providers.simulated_judgement import LABEL, between, character_pairs, simulate_judgement
+from urs_inspect.providers.simulated_judgement import LABEL, between, character_pairs, key_in, simulate_judgement
 from urs_inspect.providers.simulated_quality import FORM, final_of, level_for, read_quality
 from urs_inspect.providers.simulated_review import simulate_review
 
@@ -119,9 +120,10 @@ def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
         level = 1 + 8 * len(shared) / max(1, len(character_pairs(reference)))
     else:
         level = 1 + hashlib.sha256(prompt.encode()).digest()[0] % 9
-    scores = {name: _near(level, f"{name}/{answer}") for name in names[:-1]} | {names[-1]: round(level)}
+    scores: dict[str, object] = {name: _near(level, f"{name}/{answer}") for name in names[:-1]}
+    scores |= {names[-1]: round(level)}
     reasons = [f"### {name}\nSimulated: {why}.\nScore: {score}" for name, score in scores.items()]
-    return f"{LABEL}\n\n" + "\n\n".join(reasons) + "\n\n" + json.dumps(scores, ensure_ascii=False)
+    return f"{LABEL}\n\n" + "\n\n".join(reasons) + "\n\n" + json.dumps({**key_in(prompt), **scores}, ensure_ascii=False)
 
 
 def _epoch() -> int:
@@ -134,7 +136,7 @@ def _names_to_score(prompt: str) -> list[str]:
     """Names of the scores that a prompt asks for, as its example of the record says; none if it asks for no score."""
     for example in _EXAMPLE.findall(prompt):
         try:
-            return list(json.loads(example))
+            return [name for name in json.loads(example) if name != KEY]
         except json.JSONDecodeError:
             continue
     return []

@@ -36,6 +36,7 @@ def judge_outcome() -> Scorer:
             # The list of samples shows the answer of one scorer, and not always that of the judge.
             answer=judged[-1].answer,
             reason=judged[-1].reason,
+            metadata={name: facts[name] for name in ("unkeyed", "criteria_missing") if facts.get(name)},
         )
 
     return score

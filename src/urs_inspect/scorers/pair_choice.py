@@ -148,6 +148,7 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
         "flips": sum(None not in given and len(set(given)) > 1 for given in verdicts.values()),
         "failures": [failure["mode"] for failure in failed],
         "failure_details": failed,
+        "unkeyed": sum(one.unkeyed for found in readings.values() for one in found),
         "prompt_sha256": sorted({str(reply.get("prompt_sha256", "")) for reply in replies}),
         "prompt_version": sorted({str(reply.get("prompt_version", "")) for reply in replies}),
         **known,

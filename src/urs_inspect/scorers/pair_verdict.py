@@ -52,6 +52,7 @@ def pair_verdict() -> Scorer:
                 "verdicts": outcome.orders,
                 "failures": [reading.mode for reading in readings if reading.mode],
                 "failure_details": [reading.to_metadata() for reading in readings if reading.mode],
+                "unkeyed": sum(reading.unkeyed for reading in readings),
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
                 **_prompt_facts(kept),
                 **_samer_facts(state.store.get(EVALUATIONS, [])),

@@ -1,7 +1,7 @@
 """`rating_agreement`: reads the rating in a judge's reply and holds it against the label."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai.model import ModelOutput
@@ -9,11 +9,13 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.errors import InputError
-from urs_inspect.judging import JudgeFailure, read_rating, read_reply
+from urs_inspect.judging import JudgeFailure, ScoreRecord, read_rating, read_reply
+from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers.judges import failure_of
 from urs_inspect.scorers.rating_metrics import RATING, rating_report
 from urs_inspect.scorers.reasons import reason_of
+from urs_inspect.solvers.give_rating import JUDGE_KEY
 
 URS_RUBRIC = "urs"
 """Name of the built-in rubric, where a rubric may be left out."""
@@ -49,7 +51,8 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
-        result = _read(state.output, loaded, str(facts.get("intent", "")), scale)
+        read = _read(state.output, loaded, facts, scale)
+        result = read.result
         failed = result if isinstance(result, JudgeFailure) else None
         rating, criteria = (math.nan, {}) if isinstance(result, JudgeFailure) else result
         return Score(
@@ -61,6 +64,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 "label": facts["rating"],
                 "label_scale": facts["label_scale"],
                 "scale": list(scale),
+                "unkeyed": read.unkeyed and failed is None,
                 **({"criteria": criteria} if criteria else {}),
                 **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
             },
@@ -75,17 +79,23 @@ def load_named_rubric(name: str | None) -> Rubric | None:
 
 
 def _read(
-    output: ModelOutput, rubric: Rubric | None, intent: str, scale: tuple[int, int]
-) -> tuple[float, dict[str, int | None]] | JudgeFailure:
+    output: ModelOutput, rubric: Rubric | None, facts: Mapping[str, Any], scale: tuple[int, int]
+) -> Read[tuple[float, dict[str, int | None]]]:
     if (failure := failure_of(output)) is not None:
-        return failure
+        return Read(failure, False)
     if not output.choices:
-        return JudgeFailure("no_answer", "The sample ended before the judge replied.")
+        return Read(JudgeFailure("no_answer", "The sample ended before the judge replied."), False)
+    key = str(facts.get(JUDGE_KEY, ""))
     if rubric is None:
-        rating = read_rating(output.completion, *scale)
-        return rating if isinstance(rating, JudgeFailure) else (float(rating), {})
-    record = read_reply(output.completion, rubric, rubric.intents[intent].criteria)
-    return record if isinstance(record, JudgeFailure) else (float(record.final), record.criteria)
+        found = read_keyed(output.completion, key, lambda text: read_rating(text, *scale))
+        rating = found.result
+        return Read(rating if isinstance(rating, JudgeFailure) else (float(rating), {}), found.unkeyed)
+    criteria = rubric.intents[str(facts.get("intent", ""))].criteria
+    scores = read_keyed(
+        output.completion, key, lambda text: read_reply(text, rubric, criteria), ScoreRecord.falls_short_of
+    )
+    record = scores.result
+    return Read(record if isinstance(record, JudgeFailure) else (float(record.final), record.criteria), scores.unkeyed)
 
 
 def _distance(rating: float, scale: tuple[int, int], label: float, label_scale: Sequence[float]) -> float:

@@ -9,6 +9,7 @@ from inspect_ai.util import collect
 
 from urs_inspect.errors import InputError, choices
 from urs_inspect.judging import JudgeFailure, joint_prompt
+from urs_inspect.judging.keys import read_keyed
 from urs_inspect.judging.pair_annotation import ANNOTATION, Side, read_annotation
 from urs_inspect.judging.scenario_prompt import scenario_prompt
 from urs_inspect.judging.scenario_reply import read_scenario
@@ -99,7 +100,8 @@ async def _scenario(record: dict[str, Any], prompt: str) -> str | JudgeFailure:
     if isinstance(reply, JudgeFailure):
         return reply
     record["scenario_reply"] = reply
-    return read_scenario(reply, tuple(load_taxonomy().scenarios))
+    scenarios = tuple(load_taxonomy().scenarios)
+    return read_keyed(reply, asked.key, lambda text: read_scenario(text, scenarios)).result
 
 
 async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str) -> None:
@@ -113,8 +115,9 @@ async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str) -
         for side in sides
     ]
     ask = ask_role(GRADER)
+    keys = {side: prompt.key for side, prompt in zip(sides, prompts, strict=True)}
     replies = dict(zip(sides, await collect(*[ask(prompt) for prompt in prompts]), strict=True))
-    record |= asdict(read_annotation(replies, dimensions))
+    record |= asdict(read_annotation(replies, dimensions, keys))
     record["replies"] = {side: reply if isinstance(reply, str) else asdict(reply) for side, reply in replies.items()}
     record |= {"prompt_sha256": prompts[0].sha256, "prompt_version": prompts[0].version}
 

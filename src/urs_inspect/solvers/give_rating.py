@@ -10,6 +10,9 @@ from urs_inspect.solvers.judge_model import judge_model, refuse_no_model
 INSTRUCTIONS = "judge_instructions"
 """Key of the system message in a sample's metadata. In the input it would hide the case from the list of samples."""
 
+JUDGE_KEY = "judge_key"
+"""Key of what the judge's record must bear, likewise."""
+
 
 @solver
 def give_rating() -> Solver:

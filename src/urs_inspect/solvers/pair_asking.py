@@ -57,7 +57,7 @@ async def ask_pair(
         ChatMessageSystem(content=prompt.instructions),
         ChatMessageUser(content=prompt.case),
     ]
-    kept = partial(PairReply, first, asked, prompt_version=prompt.version, prompt_sha256=prompt.sha256)
+    kept = partial(PairReply, first, asked, prompt_version=prompt.version, prompt_sha256=prompt.sha256, key=prompt.key)
     try:
         output = await model.generate(messages, config=config)
     except LimitExceededError:  # of the sample, which the harness ends

@@ -15,7 +15,7 @@ from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers import case_group, rating_agreement
 from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
-from urs_inspect.solvers.give_rating import INSTRUCTIONS
+from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.viewer import rating_viewer
 
@@ -122,6 +122,7 @@ def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt) -> Sampl
             "rating": case.rating,
             "label_scale": list(data.scale),
             INSTRUCTIONS: prompt.instructions,
+            JUDGE_KEY: prompt.key,
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
         },
