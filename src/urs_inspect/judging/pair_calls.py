@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from urs_inspect.judging.asking import UNKNOWN, Temperature
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.pair_prompt import dimension_prompt, joint_prompt, overall_prompt
 from urs_inspect.judging.pair_reply import OVERALL
@@ -32,6 +33,8 @@ class PairReply:
         failure: Mode of a failure that the judge itself names; empty for that of a failed call.
         prompt_version: Name and version of the prompt's texts; empty where there is none.
         prompt_sha256: Hash of the prompt's texts, likewise.
+        temperature_requested: Sampling temperature that the call asked for; None for the provider's default.
+        temperature_sent: The one in the request to the provider, which may lack it.
     """
 
     first: First
@@ -43,6 +46,8 @@ class PairReply:
     failure: str = ""
     prompt_version: str = ""
     prompt_sha256: str = ""
+    temperature_requested: float | None = None
+    temperature_sent: Temperature = UNKNOWN
 
 
 def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:

@@ -14,6 +14,7 @@ from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers.judges import failure_of
 from urs_inspect.scorers.rating_metrics import RATING, rating_report
 from urs_inspect.scorers.reasons import reason_of
+from urs_inspect.solvers.give_rating import TEMPERATURES
 
 URS_RUBRIC = "urs"
 """Name of the built-in rubric, where a rubric may be left out."""
@@ -52,6 +53,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         result = _read(state.output, loaded, str(facts.get("intent", "")), scale)
         failed = result if isinstance(result, JudgeFailure) else None
         rating, criteria = (math.nan, {}) if isinstance(result, JudgeFailure) else result
+        temperatures: dict[str, Any] = state.store.get(TEMPERATURES, {})
         return Score(
             value={RATING: rating, DISTANCE: _distance(rating, scale, facts["rating"], facts["label_scale"])},
             answer="unread" if failed else f"{rating:g}",
@@ -62,6 +64,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 "label_scale": facts["label_scale"],
                 "scale": list(scale),
                 **({"criteria": criteria} if criteria else {}),
+                **{f"temperature_{name}": value for name, value in temperatures.items()},
                 **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
             },
         )
