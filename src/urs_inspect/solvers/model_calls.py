@@ -123,9 +123,8 @@ def preflight_setup(wanted: object, roles: Sequence[str], *, under_test: bool = 
     if not wanted:
         return None
     if roles_known():
-        unknown = [
-            model for model in _models(roles, under_test) if _provider(model) in _REMOTE and not _is_known(model)
-        ]
+        found = _models(roles, under_test)
+        unknown = [(role, model) for role, model in found if _provider(model) in _REMOTE and not _is_known(model)]
         if unknown:
             # The harness's event loop is under way here, and the models' own connections will belong to it.
             with ThreadPoolExecutor(1) as thread:
@@ -151,7 +150,7 @@ def preflight(roles: Sequence[str], under_test: bool = False) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         models = _models(roles, under_test)
-        if not all(map(_is_known, models)):
+        if not all(_is_known(model) for _, model in models):
             async with lock:
                 try:
                     await _check(models)
@@ -163,34 +162,36 @@ def preflight(roles: Sequence[str], under_test: bool = False) -> Solver:
     return solve
 
 
-def _models(roles: Sequence[str], under_test: bool) -> list[Model]:
-    return [model for role in roles for model in bound_models(role)] + ([get_model()] if under_test else [])
+def _models(roles: Sequence[str], under_test: bool) -> list[tuple[str, Model]]:
+    """Models of the run, each with what it is in it."""
+    found = [(role, model) for role in roles for model in bound_models(role)]
+    return [*found, ("model", get_model())] if under_test else found
 
 
-async def _check_copies(models: Sequence[Model]) -> None:
-    copies = []
-    for model in models:
+async def _check_copies(models: Sequence[tuple[str, Model]]) -> None:
+    copies: list[tuple[str, Model]] = []
+    for role, model in models:
         try:
             api = model.api
             options = {**model.model_args, "base_url": api.base_url, "api_key": api.api_key}
-            copies.append(get_model(str(model), config=model.config, memoize=False, **options))
+            copies.append((role, get_model(str(model), config=model.config, memoize=False, **options)))
         except Exception as error:  # a model that cannot be made twice is checked when the run begins
             logger.debug(f"{model}: {describe_error(error)}")
     try:
         await _check(copies)
     finally:
-        for copy in copies:
+        for _, copy in copies:
             await copy.api.aclose()
 
 
-async def _check(models: Iterable[Model]) -> None:
-    for model in models:
+async def _check(models: Iterable[tuple[str, Model]]) -> None:
+    for role, model in models:
         if not _is_known(model):
-            await _check_one(model)
+            await _check_one(role, model)
             _checked.add(_key(model))
 
 
-async def _check_one(model: Model) -> None:
+async def _check_one(role: str, model: Model) -> None:
     """Ask for a tiny reply, past the harness's retries, records and caches.
 
     Raises:
@@ -211,16 +212,15 @@ async def _check_one(model: Model) -> None:
     status = None if error is None else _status(error)
     if error is None or status in (400, 422):  # a tiny reply is itself refused, by models that reason first
         return
-    role = f"{model.role} " if model.role else ""
     if status is not None and status in _REFUSALS:
         raise InputError(
-            f"{role}{model} cannot be used: {status}, {_REFUSALS[status]}. The server's answer: "
-            f"{describe_error(error).rstrip('.')}. Nothing was asked before this request, and nothing was spent "
-            "(preflight=false starts a run without it)"
+            f"{role} {model} cannot be used: {status}, {_REFUSALS[status]}. The server's answer: "
+            f"{describe_error(error).rstrip('.')}. Each model gets one tiny request before the first sample; nothing "
+            "was spent (-T preflight=false starts a run without it)"
         )
     logger.warning(
-        f"{role}{model} did not answer a first request, which may pass: {describe_error(error).rstrip('.')}. The run "
-        "goes on, and the harness repeats calls."
+        f"{role} {model} did not answer a first request: {describe_error(error).rstrip('.')}. Such faults may pass: "
+        "the run goes on, and the harness repeats calls."
     )
 
 
