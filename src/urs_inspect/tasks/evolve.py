@@ -76,7 +76,6 @@ def evolve(
     drawn = draw_seeds(found, limit, order)
     return Task(
         dataset=EvolutionSource(drawn, scenario, rounds=number, duplicates=float(duplicates), output=target),
-        setup=preflight_setup(preflight, [GENERATOR]),
         solver=evolve_instruction(),
         scorer=evolved(),
         version=EVOLVE_VERSION,
@@ -84,6 +83,7 @@ def evolve(
         display_name=f"Evolve: {scenario}",
         metadata={"seeds": len(drawn), "scenario": scenario},
         viewer=_viewer(),
+        setup=preflight_setup(preflight, [GENERATOR]),
     )
 
 

@@ -79,7 +79,6 @@ def judge_pairwise(
     order_seed = arguments.whole(seed, "seed", least=0)
     return Task(
         dataset=MemoryDataset([pair_to_sample(case) for case in data.cases], name=data.name),
-        setup=preflight_setup(preflight, [], under_test=judge == "model"),
         solver=compare_pair("overall", orders, judge, ties=data.has_ties, seed=order_seed, samer=options),
         scorer=[pair_verdict(), case_group()],
         config=GenerateConfig(temperature=0),
@@ -88,6 +87,7 @@ def judge_pairwise(
         display_name=f"Judge pairwise: {data.name}",
         metadata=pair_facts(data),
         viewer=pair_viewer(data.name, group="Group", dimensions=False),
+        setup=preflight_setup(preflight, [], under_test=judge == "model"),
     )
 
 

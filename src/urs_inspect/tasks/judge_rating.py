@@ -65,7 +65,6 @@ def judge_rating(
     dataset.shuffle(arguments.whole(seed, "seed", least=0))
     return Task(
         dataset=dataset,
-        setup=preflight_setup(preflight, [], under_test=True),
         solver=rate,
         scorer=[rating_agreement(lowest, highest, name), case_group()],
         config=GenerateConfig(temperature=0),
@@ -74,6 +73,7 @@ def judge_rating(
         display_name=f"Judge rating: {data.name}",
         metadata=_facts(data, loaded),
         viewer=rating_viewer(data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"),
+        setup=preflight_setup(preflight, [], under_test=True),
     )
 
 

@@ -193,13 +193,13 @@ def mad(
     _check_early(plan, taken, chosen, earlier, answering, check)
     return Task(
         dataset=Competition(plan, taken, answering=answering, check_roles=check, similarity=chosen, previous=earlier),
-        setup=preflight_setup(preflight, _roles_of(judge, chosen)),
         solver=solver,
         scorer=pair_choice(judge),
         version=MAD_VERSION,
         display_name=f"MAD: {taken.name}",
         metadata=_facts(taken, chosen, plan, earlier),
         viewer=competition_viewer(),
+        setup=preflight_setup(preflight, _roles_of(judge, chosen)),
     )
 
 

@@ -77,7 +77,6 @@ def md_eval(
     cases = [case for case in data.cases if chosen is None or case.group in chosen]
     return Task(
         dataset=MemoryDataset([pair_to_sample(case, taxonomy) for case in cases], name=data.name),
-        setup=preflight_setup(preflight, [], under_test=judge == "model"),
         solver=compare,
         scorer=[pair_verdict(), case_group()],
         config=GenerateConfig(temperature=0),
@@ -86,4 +85,5 @@ def md_eval(
         display_name="MD-Eval",
         metadata={**pair_facts(data), "taxonomy": f"{taxonomy.name} {taxonomy.version}"},
         viewer=pair_viewer("MD-Eval", group="Scenario", dimensions=protocol != "overall"),
+        setup=preflight_setup(preflight, [], under_test=judge == "model"),
     )

@@ -60,7 +60,6 @@ def samer_annotate(
         raise InputError(f"{path}: no usable record of '{chosen}' in it ({len(skipped)} left out)")
     return Task(
         dataset=MemoryDataset(samples, name=path.stem),
-        setup=preflight_setup(preflight, [GRADER, CLASSIFIER]),
         solver=[second_answer(), annotate_pair(orders, scenario)],
         scorer=annotated_pair(),
         version=SAMER_ANNOTATE_VERSION,
@@ -68,6 +67,7 @@ def samer_annotate(
         display_name=f"SaMer annotation: {chosen}",
         metadata={"source": chosen, "skipped": len(skipped), "taxonomy": load_taxonomy().version},
         viewer=_viewer(),
+        setup=preflight_setup(preflight, [GRADER, CLASSIFIER]),
     )
 
 

@@ -116,7 +116,6 @@ def urs(
     data, cases = choice.load(only_asked=True)
     return Task(
         dataset=MemoryDataset([case_to_sample(case, loaded) for case in cases], name=data.name),
-        setup=preflight_setup(preflight, ["grader"] if with_judge else []),
         solver=generate(),
         scorer=scorers,
         version=URS_VERSION,
@@ -124,6 +123,7 @@ def urs(
         display_name="URS",
         metadata=data_facts(data, loaded, choice.references),
         viewer=_viewer(loaded, with_judge, samer_too),
+        setup=preflight_setup(preflight, ["grader"] if with_judge else []),
     )
 
 

@@ -100,7 +100,6 @@ def urs_assistants(
     taken = _by_id(found, ids) if ids is not None else _taken(found, of_kind, size, seed)
     return Task(
         dataset=MemoryDataset([case_to_sample(case, loaded) for case in taken], name=data.name),
-        setup=preflight_setup(preflight, ["grader", *(["translator"] if kind == "translator" else [])]),
         solver=answer,
         scorer=[judge, judge_outcome()],
         version=URS_VERSION,
@@ -113,6 +112,7 @@ def urs_assistants(
             **_published(of_kind),
         },
         viewer=intent_viewer(loaded, "URS assistants"),
+        setup=preflight_setup(preflight, ["grader", *(["translator"] if kind == "translator" else [])]),
     )
 
 

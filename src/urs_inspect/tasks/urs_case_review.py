@@ -71,7 +71,6 @@ def urs_case_review(
     data, cases = choice.load(need_references=False)
     return Task(
         dataset=MemoryDataset([case_to_sample(case, loaded) for case in cases], name=data.name),
-        setup=preflight_setup(preflight, ["grader"]),
         solver=recorded_answer(),
         scorer=scorer,
         version=URS_CASE_REVIEW_VERSION,
@@ -79,6 +78,7 @@ def urs_case_review(
         display_name="URS case review",
         metadata=data_facts(data, loaded),
         viewer=_viewer(),
+        setup=preflight_setup(preflight, ["grader"]),
     )
 
 

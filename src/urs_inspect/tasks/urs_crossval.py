@@ -114,7 +114,6 @@ def urs_crossval(
     _announce(grid, judge_attempts)
     return Task(
         dataset=MemoryDataset(list(grid.samples(loaded)), name=data.name),
-        setup=preflight_setup(preflight, [_ROLE]),
         solver=recorded_answer(),
         scorer=[scorer, crossval_cell()],
         version=URS_CROSSVAL_VERSION,
@@ -126,6 +125,7 @@ def urs_crossval(
             "prompts_sha256": _prompts_sha256(loaded, judge_language),
         },
         viewer=crossval_viewer(loaded),
+        setup=preflight_setup(preflight, [_ROLE]),
     )
 
 

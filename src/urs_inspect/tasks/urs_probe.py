@@ -52,7 +52,6 @@ def urs_probe(
     ]
     return Task(
         dataset=MemoryDataset(samples, name=data.name),
-        setup=preflight_setup(preflight, ["grader"]),
         solver=null_answer(),
         scorer=[intent_judge(rubric=rubric, prompt=prompt, judge_language=judge_language), judge_outcome()],
         version=URS_VERSION,
@@ -60,6 +59,7 @@ def urs_probe(
         display_name="URS probe",
         metadata=data_facts(data, loaded),
         viewer=intent_viewer(loaded, "URS probe"),
+        setup=preflight_setup(preflight, ["grader"]),
     )
 
 
