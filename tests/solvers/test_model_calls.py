@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval, score
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig, Model, get_model
 
 from tests.servers import DROPS, ChatServer, LoopbackServer, Response, Script, fails, says, serving
@@ -159,6 +159,23 @@ def test_judge_that_fails_again_and_again_is_no_longer_called(
     ]
     assert len(said) == 2  # when it stops, and below the results
     assert all("openai-api/local/judge" in one.getMessage() and "inspect score" in one.getMessage() for one in said)
+
+
+def test_command_ends_with_status_1_when_a_judge_was_stopped_and_keeps_its_log(
+    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.script = only("judge", fails(401))
+    ended = refused(
+        *("eval", "urs_inspect/urs", "-T", "dataset=sample", "-T", "preflight=false", "--model", "urs_simulation/weak"),
+        *("--model-role", "grader=openai-api/local/judge", "--display", "none", "--log-dir", str(tmp_path / "kept")),
+        *("--limit", str(GIVE_UP + 1), "--max-samples", "1"),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert ended.status == 1 and server.count() == GIVE_UP
+    [log] = list_eval_logs(str(tmp_path / "kept"))
+    header = read_eval_log(log)
+    assert header.status == "success" and len(samples_of(header)) == GIVE_UP + 1
 
 
 def test_calls_begin_anew_in_the_next_run_of_the_same_task(server: ChatServer, tmp_path: Path) -> None:

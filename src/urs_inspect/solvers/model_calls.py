@@ -1,5 +1,6 @@
 """Calls of models of the harness: which temperature was sent, whether a model can be reached, when calls stop."""
 
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import anyio
+import click
 from inspect_ai.event import ModelEvent
 from inspect_ai.hooks import Hooks, RunEnd, hooks
 from inspect_ai.log import transcript
@@ -155,6 +157,7 @@ def preflight(roles: Sequence[str], under_test: bool = False) -> Solver:
                 try:
                     await _check(models)
                 except InputError as error:
+                    _fail_command()
                     _rich_traceback_guard = True  # at this local the harness's traceback leaves out all frames so far
                     raise InputError(error.message) from None
         return state
@@ -331,10 +334,17 @@ class JudgeCalls:
 
 def _report_at_run_end(sentence: str) -> None:
     logger.error(sentence)
+    _fail_command()
     _StoppedAtRunEnd.sentences.append(sentence)
     if not _StoppedAtRunEnd.registered:
         _StoppedAtRunEnd.registered = True
         hooks("judging_stopped", "Reports at the end of a run that judging was stopped.")(_StoppedAtRunEnd)
+
+
+def _fail_command() -> None:
+    """Make the command under way end with the status 1, after all its work: the harness ends every run with 0."""
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.find_root().call_on_close(lambda: sys.exit(1))
 
 
 class _StoppedAtRunEnd(Hooks):
