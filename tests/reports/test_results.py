@@ -68,6 +68,16 @@ def test_the_last_judgement_counts(log: EvalLog) -> None:
     assert result.final.mean == 4.0
 
 
+def test_run_of_empty_answers_names_the_judges_that_it_has(log: EvalLog) -> None:
+    silent = log.model_copy(deep=True)
+    for sample in silent.samples or []:
+        for score in (sample.scores or {}).values():
+            score.metadata = {**(score.metadata or {}), "judges": [], "judges_not_asked": ["p/judge"]}
+    found, judged = read_result(silent), read_result(log)
+    assert found is not None and judged is not None
+    assert (found.judges, judged.judges) == (("p/judge",), ("urs_simulation/judge",))
+
+
 def test_logs_of_other_tasks_have_no_result(log: EvalLog) -> None:
     foreign = log.model_copy(deep=True)
     for sample in foreign.samples or []:

@@ -10,7 +10,7 @@ from inspect_ai import Task, eval, score
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, ModelOutput, StopReason
 from inspect_ai.scorer import match
 from inspect_ai.solver import generate
 
@@ -33,7 +33,7 @@ from tests.tasks.scripted import (
 from urs_inspect.errors import InputError
 from urs_inspect.judging import ASK_AGAIN
 from urs_inspect.rubrics import Rubric
-from urs_inspect.scorers import intent_judge
+from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.texts import is_blank
 
 # A reply that can be read
@@ -69,7 +69,8 @@ def test_metadata_says_who_judged_how_and_with_what_prompt(tmp_path: Path):
     assert metadata["judges"] == [
         {
             "judge": "mockllm/judge",
-            "temperature": 0.0,
+            "temperature_requested": 0.0,
+            "temperature_sent": "unknown",  # a model without a server has no request
             "self_judged": False,
             "calls": 1,
             "final": 7,
@@ -325,13 +326,50 @@ def test_short_answer_is_no_empty_answer(answer: str, tmp_path: Path):
     assert value_of(judged(tmp_path, Script(record(3)).model(), answer=answer))["final"] == 3
 
 
-def test_answer_that_was_filtered_counts_as_empty_and_keeps_its_stop_reason(tmp_path: Path):
-    filtered = Script(output("", stop_reason="content_filter")).model("answers")
-    task = Task(dataset=MemoryDataset([one_case()]), solver=generate(), scorer=intent_judge())
-    log = run(task, tmp_path, model=filtered, grader=Script(record(9)).model())
+def answered(tmp_path: Path, *outputs: ModelOutput) -> EvalLog:
+    """A run of a model that ended its answers in these ways, one for each case."""
+    cases = [one_case() for _ in outputs]
+    for number, case in enumerate(cases):
+        case.id = number
+    task = Task(dataset=MemoryDataset(cases), solver=generate(), scorer=[intent_judge(), judge_outcome()])
+    model = Script(outputs).model("answers")
+    return run(task, tmp_path, model=model, grader=Script(record(7)).model(), max_samples=1)
 
-    assert (score_of(log).metadata or {})["stop_reason"] == "content_filter"
-    assert value_of(log)["final"] == 1
+
+@pytest.mark.parametrize(
+    ("text", "stop_reason", "outcome", "final"),
+    [
+        ("Watch Stalker.", "stop", "judged", 7),
+        ("Watch Stalk", "max_tokens", "answer_cut_off", 7),
+        ("Watch Stalk", "model_length", "answer_cut_off", 7),
+        ("", "max_tokens", "no_response_cut_off", 1),
+        (" ", "model_length", "no_response_cut_off", 1),
+        ("", "content_filter", "no_response_withheld", 1),
+        ("", "stop", "no_response", 1),
+    ],
+)
+def test_outcome_says_how_an_answer_ended(text: str, stop_reason: StopReason, outcome: str, final: int, tmp_path: Path):
+    log = answered(tmp_path, output(text, stop_reason=stop_reason))
+    metadata = score_of(log).metadata or {}
+
+    assert (metadata["outcome"], metadata["answer_stop_reason"]) == (outcome, stop_reason)
+    assert value_of(log)["final"] == final
+    assert metric_values(log, "outcome") == {f"frequency_{outcome}": 1}
+
+
+def test_cut_off_answers_are_warned_of_once_with_the_option_that_helps(tmp_path: Path, caplog):
+    answered(tmp_path, output("Watch Stalk", stop_reason="max_tokens"), output("", stop_reason="max_tokens"))
+    [warning] = [entry.getMessage() for entry in caplog.records if "--max-tokens" in entry.getMessage()]
+    assert "mockllm/answers" in warning
+
+
+def test_empty_answer_names_the_judges_of_the_run_though_none_was_asked(tmp_path: Path):
+    judges = [Script(record(9)), Script(record(9))]
+    log = judged(tmp_path, [one.model(name) for one, name in zip(judges, "ab", strict=True)], answer="")
+    metadata = score_of(log).metadata or {}
+
+    assert [one.seen for one in judges] == [[], []]
+    assert (metadata["judges"], metadata["judges_not_asked"]) == ([], ["mockllm/a", "mockllm/b"])
 
 
 # A panel
@@ -414,7 +452,7 @@ def test_temperature_of_the_role_wins_over_that_of_the_scorer(of_role, of_scorer
     log = judged(tmp_path, judge.model(**of_role), **of_scorer)
 
     assert [config.temperature for config in judge.configs] == [sent]
-    assert (score_of(log).metadata or {})["judges"][0]["temperature"] == sent
+    assert (score_of(log).metadata or {})["judges"][0]["temperature_requested"] == sent
 
 
 def test_temperature_for_answers_is_not_the_temperature_of_self_judgement(tmp_path: Path):

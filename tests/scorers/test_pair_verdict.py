@@ -86,6 +86,8 @@ def test_joint_asks_once_for_everything(tmp_path: Path):
         "unknown_dimensions": [],
         "prompt_version": joint_prompt("chitchat", [ONE, TWO], "", "", "").version,
         "prompt_sha256": [joint_prompt("chitchat", [ONE, TWO], "", "", "").sha256],
+        "temperature_requested": [None],
+        "temperature_sent": ["unknown"],
     }
 
 

@@ -140,7 +140,7 @@ def test_panel_and_settings_of_judges_are_given_on_the_command_line(tmp_path: Pa
     assert metric_values(log, "intent_judge")["judge_alpha"] == 1.0
     for sample in samples_of(log):
         judges = ((sample.scores or {})["intent_judge"].metadata or {})["judges"]
-        assert [(judge["judge"], judge["temperature"]) for judge in judges] == [
+        assert [(judge["judge"], judge["temperature_requested"]) for judge in judges] == [
             ("urs_simulation/judge", 0.5),
             ("urs_simulation/strong", 0.0),
         ]

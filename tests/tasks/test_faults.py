@@ -81,7 +81,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Response, int |
 
 
 def judge_samples(tmp_path: Path, judge: Model) -> EvalLog:
-    return run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=judge, limit=CASES)
+    return run(urs(dataset="sample", preflight=False), tmp_path, model="urs_simulation/weak", grader=judge, limit=CASES)
 
 
 def final_of(sample: EvalSample) -> object:
@@ -165,7 +165,7 @@ def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_pa
 
 def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Path):
     panel = [grader(serve(fails(500), None), max_retries=0), Script(FINAL_7).model("alive")]
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=CASES)
+    log = run(urs(dataset="sample", preflight=False), tmp_path, model="urs_simulation/weak", grader=panel, limit=CASES)
 
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
     assert metric_values(log, "outcome") == {"frequency_partial_panel": CASES}
@@ -174,7 +174,7 @@ def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Pa
 def test_dead_model_under_test_does_not_look_like_a_dead_judge(serve, tmp_path: Path):
     # The model's own failure is an error of the sample, to be retried with `inspect eval-retry`; no score is made up.
     log = run(
-        urs(dataset="sample"),
+        urs(dataset="sample", preflight=False),
         tmp_path,
         model=grader(serve(fails(500), None), max_retries=0),
         grader=Script(FINAL_7).model(),

@@ -1,12 +1,32 @@
 """Judging without a harness: building prompts, reading replies, naming failures."""
 
 from urs_inspect.judging.answers import Answer, AnswerJudging, Judge, check_temperature
-from urs_inspect.judging.asking import Call, Message, Reply, messages_of, stopped
+from urs_inspect.judging.asking import (
+    TINY_REQUEST,
+    UNKNOWN,
+    Call,
+    CallsStopped,
+    Message,
+    Reply,
+    Temperature,
+    messages_of,
+    stopped,
+)
+from urs_inspect.judging.circuit_breaker import CircuitBreaker
 from urs_inspect.judging.explain import explain
 from urs_inspect.judging.failed_call import describe_error
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.judgement import Judged, Judgement
-from urs_inspect.judging.outcomes import ASK_AGAIN, FAILURE_MODES, FailureMode, JudgeFailure, ScoreRecord
+from urs_inspect.judging.outcomes import (
+    ASK_AGAIN,
+    CUT_OFF,
+    FAILURE_MODES,
+    NO_RESPONSE,
+    SCORED_OUTCOMES,
+    FailureMode,
+    JudgeFailure,
+    ScoreRecord,
+)
 from urs_inspect.judging.pair_prompt import (
     RATING_PLACEHOLDER,
     WINNER,
@@ -24,17 +44,24 @@ from urs_inspect.judging.verdict_words import Shown
 
 __all__ = [
     "ASK_AGAIN",
+    "CUT_OFF",
     "FAILURE_MODES",
+    "NO_RESPONSE",
     "OVERALL",
     "PENDING",
     "PLACEHOLDER",
     "RATING_PLACEHOLDER",
     "REPLIES",
+    "SCORED_OUTCOMES",
+    "TINY_REQUEST",
+    "UNKNOWN",
     "WINNER",
     "WINNER_WITHOUT_TIE",
     "Answer",
     "AnswerJudging",
     "Call",
+    "CallsStopped",
+    "CircuitBreaker",
     "FailureMode",
     "Judge",
     "JudgeFailure",
@@ -46,6 +73,7 @@ __all__ = [
     "Reply",
     "ScoreRecord",
     "Shown",
+    "Temperature",
     "Verdicts",
     "check_temperature",
     "describe_error",

@@ -84,7 +84,7 @@ class AnswerJudging:
 
         Args:
             answer: The answer.
-            judges: Gives the judges; called only if one is needed.
+            judges: Gives the judges; an empty answer is put to none of them, but its record names them.
             collect: Awaits the calls of a panel at once.
 
         Returns:
@@ -97,12 +97,14 @@ class AnswerJudging:
         if answer.text is None:
             reason = answer.error or "The model gave no answer at all: a limit, or an error."
             return not_judged(JudgeFailure("no_answer", reason), "")
+        panel = judges()
         if is_blank(answer.text):
-            return no_response(self.rubric, intent, language, prompt, answer.text, answer.stop_reason)
-        asked = [self._ask(judge, prompt, intent, language) for judge in judges()]
+            names = [judge.name for judge in panel]
+            return no_response(self.rubric, intent, language, prompt, answer.text, answer.stop_reason, names)
+        asked = [self._ask(judge, prompt, intent, language) for judge in panel]
         # A panel is asked at once; a single judge is spared what that costs.
         judgements = await collect(asked) if len(asked) > 1 else [await asked[0]]
-        return combine(self.rubric, intent, language, prompt, judgements, answer.text)
+        return combine(self.rubric, intent, language, prompt, judgements, answer.text, answer.stop_reason)
 
     def prompt(self, answer: Answer) -> JudgePrompt | JudgeFailure:
         """What a judge is sent about an answer, or why it cannot be put to one."""
@@ -112,7 +114,14 @@ class AnswerJudging:
     async def _ask(self, judge: Judge, prompt: JudgePrompt, intent: str, language: str) -> Judgement:
         asked = await ask(judge.call, prompt, self.rubric, intent=intent, language=language, attempts=self._attempts)
         return Judgement(
-            judge.name, asked.result, asked.reply, asked.calls, judge.temperature, judge.self_judged, asked.unkeyed
+            judge.name,
+            asked.result,
+            asked.reply,
+            asked.calls,
+            judge.temperature,
+            judge.self_judged,
+            unkeyed=asked.unkeyed,
+            temperature_sent=asked.temperature_sent,
         )
 
     def _case(self, answer: Answer) -> tuple[str, str, JudgePrompt] | JudgeFailure:

@@ -21,6 +21,11 @@ _STOPPED: Mapping[str, tuple[FailureMode, str]] = {
     "max_tokens": ("truncated", "The reply was cut off at the token limit."),
 }
 _MAX_DETAIL = 500
+TINY_REQUEST = "Reply with the word: ready"
+"""What a model is sent to learn whether it can be reached at all."""
+UNKNOWN: Literal["unknown"] = "unknown"
+Temperature = float | None | Literal["unknown"]
+"""A temperature as it was sent: None where the request named none, `unknown` where the request is not known."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +45,21 @@ class Reply:
         stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the context),
             `content_filter`, or any other word, which means nothing here.
         error: What the endpoint said in place of a reply; empty if nothing.
+        temperature_sent: The sampling temperature in the request.
     """
 
     text: str
     stop_reason: str = "stop"
     error: str = ""
+    temperature_sent: Temperature = UNKNOWN
 
 
 Call = Callable[[Sequence[Message]], Awaitable[Reply]]
 """Sends messages to a judge. May raise anything; retries of calls that failed are its own affair."""
+
+
+class CallsStopped(Exception):  # noqa: N818 - no error of the call, which was not made
+    """Raised by a `Call` in place of calling a judge that is no longer called; says why."""
 
 
 ResultT = TypeVar("ResultT")
@@ -63,12 +74,14 @@ class Asked(Generic[ResultT]):
         reply: The last reply as it came.
         calls: How often the judge was asked.
         unkeyed: Whether the result comes from a record without a key.
+        temperature_sent: The temperature in the last request.
     """
 
     result: ResultT | JudgeFailure
     reply: str
     calls: int
     unkeyed: bool = False
+    temperature_sent: Temperature = UNKNOWN
 
 
 async def ask(
@@ -123,24 +136,27 @@ async def ask_for(
     """
     messages = messages_of(prompt)
     result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
+    sent: Temperature = UNKNOWN
     text, calls, unkeyed = "", 0, False
     while calls < attempts:
         calls += 1
         try:
             reply = await call(messages)
+        except CallsStopped as reason:
+            result, calls = JudgeFailure("call_failed", str(reason)), calls - 1
         except json.JSONDecodeError as error:  # a broken body passes, but clients do not try again
             result, text = JudgeFailure("call_failed", describe_error(error)), ""
             continue
         except Exception as error:  # whatever an endpoint does, the answers of the run are kept
             result, text = JudgeFailure("call_failed", describe_error(error)), ""
         else:
-            text = reply.text
+            text, sent = reply.text, reply.temperature_sent
             found = read_keyed(text, prompt.key, read, conflict)
             result, unkeyed = stopped(reply.stop_reason, reply.error) or found.result, found.unkeyed
         if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
             break
         messages = _messages_again(prompt, text, result, again)
-    return Asked(result, text, calls, unkeyed and not isinstance(result, JudgeFailure))
+    return Asked(result, text, calls, unkeyed and not isinstance(result, JudgeFailure), sent)
 
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:

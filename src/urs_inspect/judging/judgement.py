@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from urs_inspect.judging.asking import UNKNOWN, Temperature
 from urs_inspect.judging.explain import explain
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.outcomes import JudgeFailure, ScoreRecord
+from urs_inspect.judging.outcomes import ANSWER_CUT_OFF, STOPPED_AT_LIMIT, JudgeFailure, ScoreRecord
 from urs_inspect.rubrics import FINAL, LOWEST, Rubric
 
+_CUT_OFF = "**The answer was cut off at the token limit** and was judged as it is."
 Reason = Literal["scoring_failed", "grader_failed", "no_response"]
 
 
@@ -23,9 +25,10 @@ class Judgement:
         result: The scores, or why there are none.
         reply: The last reply as it came.
         calls: How often the judge was asked.
-        temperature: The temperature that was asked for; None for the provider's default.
+        temperature: The temperature that was requested; None for the provider's default.
         self_judged: Whether the judge is the model under test.
         unkeyed: Whether the scores come from a record without a key.
+        temperature_sent: The temperature in the request to the provider, which may lack it.
     """
 
     judge: str
@@ -35,6 +38,7 @@ class Judgement:
     temperature: float | None
     self_judged: bool
     unkeyed: bool = False
+    temperature_sent: Temperature = UNKNOWN
 
     @property
     def final(self) -> int | None:
@@ -45,7 +49,8 @@ class Judgement:
         """Everything about the judgement that a log keeps."""
         facts: dict[str, Any] = {
             "judge": self.judge,
-            "temperature": self.temperature,
+            "temperature_requested": self.temperature,
+            "temperature_sent": self.temperature_sent,
             "self_judged": self.self_judged,
             "calls": self.calls,
         }
@@ -97,11 +102,13 @@ def combine(
     prompt: JudgePrompt,
     judgements: Sequence[Judgement],
     answer: str,
+    stop_reason: str,
 ) -> Judged:
     """One result from one or several judgements; the mean of those that succeeded."""
     records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
+    cut_off = stop_reason in STOPPED_AT_LIMIT
     metadata = {
-        "outcome": "judged" if len(records) == len(judgements) else "partial_panel",
+        "outcome": "partial_panel" if len(records) < len(judgements) else ANSWER_CUT_OFF if cut_off else "judged",
         "self_judged": any(j.self_judged for j in judgements),
         "judges": [j.to_metadata() for j in judgements],
         # Once more in short: summaries of logs leave out what is longer than 1,000 characters, as a panel easily is.
@@ -109,9 +116,12 @@ def combine(
         "unkeyed": sum(j.unkeyed for j in judgements),
         "criteria_missing": sum(len(record.missing) for record in records),
         "answer_length": len(answer),
+        "answer_stop_reason": stop_reason,
         **_prompt_facts(prompt, language),
     }
     explanation = "\n\n---\n\n".join(_explained(j, rubric, language) for j in judgements)
+    if cut_off:
+        explanation = f"{_CUT_OFF}\n\n{explanation}"
     if not records:
         modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
         mode = modes.most_common(1)[0][0]
@@ -124,24 +134,37 @@ def combine(
 
 
 def no_response(
-    rubric: Rubric, intent: str, language: str, prompt: JudgePrompt, answer: str, stop_reason: str
+    rubric: Rubric,
+    intent: str,
+    language: str,
+    prompt: JudgePrompt,
+    answer: str,
+    stop_reason: str,
+    judges: Sequence[str],
 ) -> Judged:
-    """Give an empty answer the lowest score, without a judge."""
+    """Give an empty answer the lowest score, without a judge; `judges` are those of the run."""
     scores = {key: [LOWEST] for key in (FINAL, *rubric.intents[intent].criteria)}
     return Judged(
         _value(rubric, scores),
         "no_response",
         f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was asked.",
         {
-            "outcome": "no_response",
+            "outcome": _empty_outcome(stop_reason),
             "self_judged": False,
             "judges": [],
             "judge_finals": [],
+            "judges_not_asked": list(judges),
             "answer_length": len(answer),
-            "stop_reason": stop_reason,
+            "answer_stop_reason": stop_reason,
             **_prompt_facts(prompt, language),
         },
     )
+
+
+def _empty_outcome(stop_reason: str) -> str:
+    if stop_reason in STOPPED_AT_LIMIT:
+        return "no_response_cut_off"
+    return "no_response_withheld" if stop_reason == "content_filter" else "no_response"
 
 
 def _value(rubric: Rubric, scores: dict[str, list[int]]) -> dict[str, float]:

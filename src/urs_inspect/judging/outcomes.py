@@ -31,6 +31,22 @@ FailureMode = Literal[
 
 FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
 
+NO_RESPONSE = ("no_response", "no_response_cut_off", "no_response_withheld")
+"""Outcomes of an empty answer, which has the lowest score: it ended by itself (or why is not known), at the token
+limit, or by a content filter."""
+
+ANSWER_CUT_OFF = "answer_cut_off"
+"""Outcome of an answer that was cut off at the token limit, and judged as it is by all judges."""
+
+CUT_OFF = (ANSWER_CUT_OFF, "no_response_cut_off")
+"""Outcomes of answers that were cut off at the token limit."""
+
+SCORED_OUTCOMES = ("judged", "partial_panel", ANSWER_CUT_OFF, *NO_RESPONSE)
+"""Outcomes of answers that have a score; all others are `unscored_<failure mode>`."""
+
+STOPPED_AT_LIMIT = ("max_tokens", "model_length")
+"""Why an answer ended, where it was cut off."""
+
 ASK_AGAIN: frozenset[FailureMode] = frozenset(
     {
         "unparseable",

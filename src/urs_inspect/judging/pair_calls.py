@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from urs_inspect.judging.asking import UNKNOWN, Temperature
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.pair_prompt import dimension_prompt, joint_prompt, overall_prompt
 from urs_inspect.judging.pair_reply import OVERALL
@@ -33,6 +34,8 @@ class PairReply:
         prompt_version: Name and version of the prompt's texts; empty where there is none.
         prompt_sha256: Hash of the prompt's texts, likewise.
         key: The key that the prompt asks for; empty if it asks for none.
+        temperature_requested: Sampling temperature that the call asked for; None for the provider's default.
+        temperature_sent: The one in the request to the provider, which may lack it.
     """
 
     first: First
@@ -45,6 +48,8 @@ class PairReply:
     prompt_version: str = ""
     prompt_sha256: str = ""
     key: str = ""
+    temperature_requested: float | None = None
+    temperature_sent: Temperature = UNKNOWN
 
 
 def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:

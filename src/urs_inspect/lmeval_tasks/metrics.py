@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from urs_inspect.lmeval_tasks.measured_task import Measure
-from urs_inspect.lmeval_tasks.record import NO_RESPONSE, Record
+from urs_inspect.lmeval_tasks.record import Record
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.samer.judgement import score_keys
 
 OVERALL = "overall"
 _FAILED = "judge_failed"
+_EMPTY = "no_response"
 
 
 def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
@@ -29,7 +30,7 @@ def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
         *(Measure(f"{start}_intent_{_short(each)}", about=_has("intent_group", each), sure=False) for each in groups),
         *_parts(rubric, settings),
         Measure(f"{start}_{_FAILED}", higher_is_better=False),
-        Measure(f"{start}_{NO_RESPONSE}", higher_is_better=False),
+        Measure(f"{start}_{_EMPTY}", higher_is_better=False),
     )
 
 
@@ -48,7 +49,7 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
     start, scores = _start(settings), record.scores
     shares = {
         f"{start}_{_FAILED}": float(scores is None),
-        f"{start}_{NO_RESPONSE}": float(record.outcome == NO_RESPONSE),
+        f"{start}_{_EMPTY}": float(record.is_empty),
     }
     if scores is None:
         return shares

@@ -6,10 +6,18 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
-from urs_inspect.judging import Answer, AnswerJudging, Judge, Judgement, Message, describe_error
+from urs_inspect.judging import (
+    TINY_REQUEST,
+    Answer,
+    AnswerJudging,
+    CircuitBreaker,
+    Judge,
+    Judgement,
+    Message,
+    describe_error,
+)
 from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache, open_endpoint
 from urs_inspect.lmeval_tasks.interrupts import interruptible
-from urs_inspect.lmeval_tasks.patience import Patience
 from urs_inspect.lmeval_tasks.record import Record, call_failed, of_values
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 
@@ -45,7 +53,7 @@ def judge_all(
     Raises:
         InputError: If there is no judge, or no key, or the cache cannot be used.
     """
-    patience = Patience(settings.judge_give_up)
+    breaker = CircuitBreaker(settings.judge_give_up)
 
     async def run() -> list[Record]:
         found: dict[int, Record] = {}
@@ -55,16 +63,16 @@ def judge_all(
 
                 async def work() -> None:
                     for place, answer in waiting:
-                        conversation = Conversation(endpoint, cache, patience)
+                        conversation = Conversation(endpoint, cache, breaker)
                         found[place] = await _judged(answer, conversation, endpoint, settings, judging)
                         if conversation.asked and not found[place].not_asked:
-                            patience.note(found[place].call_failed, found[place].why)
+                            breaker.note(found[place].call_failed, found[place].why)
                         progress(1)
 
                 await asyncio.gather(*[work() for _ in range(settings.judge_concurrency)])
         return [found[place] for place in range(len(answers))]
 
-    with interruptible(patience.interrupt):
+    with interruptible(breaker.interrupt):
         return run_async(run())
 
 
@@ -81,7 +89,7 @@ def try_judge(settings: JudgeSettings) -> str:
     async def run() -> str:
         async with open_endpoint(settings) as endpoint:
             try:
-                reply = await endpoint.send([Message("user", "Reply with the word: ready")])
+                reply = await endpoint.send([Message("user", TINY_REQUEST)])
             except ValueError as error:  # no JSON
                 return describe_error(error)
             return reply.error

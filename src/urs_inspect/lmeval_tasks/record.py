@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from urs_inspect.judging import NO_RESPONSE
+
 _NAMES = ("response", "scores", "judge", "outcome", "explanation")
 _CALL_FAILED = "call_failed"
-NO_RESPONSE = "no_response"
-"""The outcome of an empty answer."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Record:
     def to_json(self) -> str:
         """As a text, which lm-eval keeps as it is."""
         return json.dumps({**{name: getattr(self, name) for name in _NAMES}, **self.facts}, ensure_ascii=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the answer was empty, for whatever reason."""
+        return self.outcome in NO_RESPONSE
 
     @property
     def call_failed(self) -> bool:

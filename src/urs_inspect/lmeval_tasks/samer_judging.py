@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from urs_inspect.judging import Answer
+from urs_inspect.judging import Answer, CircuitBreaker
 from urs_inspect.lmeval_tasks.interrupts import interruptible
 from urs_inspect.lmeval_tasks.model_judging import Progress, run_async
-from urs_inspect.lmeval_tasks.patience import Patience
 from urs_inspect.lmeval_tasks.record import Record, call_failed, of_values
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, load_engine
@@ -31,7 +30,7 @@ def judge_all_with_samer(answers: Sequence[Answer], settings: JudgeSettings, pro
     Raises:
         InputError: If there is no such model.
     """
-    patience, name = Patience(give_up=0), settings.judge_name
+    breaker, name = CircuitBreaker(give_up=0), settings.judge_name
 
     async def run() -> list[Record]:
         options = {} if settings.samer_folder is None else {"folder": settings.samer_folder}
@@ -39,7 +38,7 @@ def judge_all_with_samer(answers: Sequence[Answer], settings: JudgeSettings, pro
         facts = {"samer": engine_facts(engine)}
         found: list[Record] = []
         try:
-            while len(found) < len(answers) and not patience.over:
+            while len(found) < len(answers) and not breaker.stopped:
                 batch = answers[len(found) : len(found) + _BATCH]
                 items = [QueryResponse(answer.question or "", answer.text or "") for answer in batch]
                 judgements = await judge(engine, items)
@@ -49,10 +48,10 @@ def judge_all_with_samer(answers: Sequence[Answer], settings: JudgeSettings, pro
                 progress(len(batch))
         finally:
             await engine.close()
-        left = [call_failed(one.text or "", name, patience.over, not_asked=True) for one in answers[len(found) :]]
+        left = [call_failed(one.text or "", name, breaker.stopped, not_asked=True) for one in answers[len(found) :]]
         return found + left
 
-    with interruptible(patience.interrupt):
+    with interruptible(breaker.interrupt):
         return run_async(run())
 
 

@@ -12,7 +12,7 @@ from urs_inspect.lmeval_tasks.clients import ReplyCache
 from urs_inspect.lmeval_tasks.measured_task import MeasuredTask
 from urs_inspect.lmeval_tasks.metrics import measures_of, metrics_of
 from urs_inspect.lmeval_tasks.model_judging import Progress, judge_all, judging_of, try_judge
-from urs_inspect.lmeval_tasks.record import NO_RESPONSE, Record, call_failed, read_record
+from urs_inspect.lmeval_tasks.record import Record, call_failed, read_record
 from urs_inspect.lmeval_tasks.samer_judging import judge_all_with_samer
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key, read_settings
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
@@ -125,6 +125,6 @@ def failures(records: Sequence[Record]) -> str:
     asked = f" (the judge was not asked for {left} of them)" if left else ""
     # Of those that were left out the reason tells more: that judging ended, and why.
     why = next((record for record in failed if record.not_asked), failed[0]).why[:_MOST_OF_A_REASON].rstrip(".")
-    empty = sum(record.outcome == NO_RESPONSE for record in records)
+    empty = sum(record.is_empty for record in records)
     rest = f"; of the others {empty} are empty, with the lowest score" if empty else ""
     return f"{len(failed)} of {len(records)} answers have no score{asked}, so that no mean is about them{rest}: {why}."

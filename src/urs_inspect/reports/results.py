@@ -93,6 +93,8 @@ def read_result(log: EvalLog) -> IntentResult | None:
         return None
     facts = [score.metadata or {} for _, score in pairs]
     judges = tuple(dict.fromkeys(str(j["judge"]) for fact in facts for j in fact.get("judges", ())))
+    if not judges:  # all answers are empty, so that no judge was asked
+        judges = tuple(dict.fromkeys(str(name) for fact in facts for name in fact.get("judges_not_asked", ())))
     scored = [fact for (_, score), fact in zip(pairs, facts, strict=True) if isinstance(score.value, dict)]
     criteria = dict.fromkeys(key for _, score in pairs if isinstance(score.value, dict) for key in score.value)
     return IntentResult(

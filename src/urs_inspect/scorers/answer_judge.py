@@ -10,7 +10,9 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, check_temperature
+from urs_inspect.judging.outcomes import STOPPED_AT_LIMIT
 from urs_inspect.scorers.judges import judge_of
+from urs_inspect.solvers.model_calls import JudgeCalls
 
 logger = getLogger(__name__)
 
@@ -46,6 +48,7 @@ class AnswerJudge:
         self.rubric = self._judging.rubric
         self._temperature = check_temperature(temperature)
         self._cache = cache
+        self._calls = JudgeCalls()
         self._warned: set[str] = set()
 
     async def score(
@@ -56,12 +59,13 @@ class AnswerJudge:
         Args:
             state: The sample with its answer.
             target: The reference answer.
-            judges: Gives the judges; called only if one is needed.
+            judges: Gives the judges of the run.
             model_under_test: Name of the model whose answer it is; a judge of that name judges itself.
 
         Returns:
             The score; never an exception for what a judge or its endpoint does.
         """
+        self._calls.begin(state)
         output, metadata = state.output, state.metadata or {}
         answer = Answer(
             intent=str(metadata.get("intent", "")),
@@ -74,10 +78,13 @@ class AnswerJudge:
         )
 
         def asked() -> list[Judge]:
-            return [judge_of(model, self._temperature, self._cache, model_under_test) for model in judges()]
+            return [
+                judge_of(model, self._temperature, self._cache, model_under_test, self._calls) for model in judges()
+            ]
 
         judged = await self._judging.judge(answer, asked, _collect)
         _warn_of_failed_calls(judged, self._warned)
+        _warn_of_cut_answers(judged, model_under_test, self._warned)
         return to_score(judged, output.completion)
 
 
@@ -110,3 +117,14 @@ def _warn_of_failed_calls(judged: Judged, warned: set[str]) -> None:
                 f"{judgement['failure_detail']} "
                 "Answers are kept; samples left unscored can be judged later with `inspect score`."
             )
+
+
+def _warn_of_cut_answers(judged: Judged, model: str, warned: set[str]) -> None:
+    key = f"cut off/{model}"
+    if judged.metadata.get("answer_stop_reason") in STOPPED_AT_LIMIT and key not in warned:
+        warned.add(key)
+        logger.warning(
+            f"An answer of {model} was cut off at the token limit, for the first time in this run. Answers that are "
+            "cut off keep their scores and are counted as answer_cut_off, or as no_response_cut_off where nothing was "
+            "left of them; raise --max-tokens if the model needs more room."
+        )

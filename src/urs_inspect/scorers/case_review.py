@@ -15,6 +15,7 @@ from urs_inspect.judging.case_review_reply import FLAGS, WANTED, CaseReview, rea
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.case_review_metrics import case_review_report
 from urs_inspect.scorers.judges import judge_of
+from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.role_models import bound_models
 
 CRITERIA = (*FLAGS, "plausible_intent")
@@ -57,12 +58,15 @@ def case_review(
     if attempts < 1:
         raise InputError(f"judge_attempts: must be at least 1, got {attempts}")
 
+    calls = JudgeCalls()
+
     async def score(state: TaskState, target: Target) -> Score:
+        calls.begin(state)
         facts = state.metadata
         spoken = judge_language or str(facts["language"])
         language = spoken if spoken in REVIEW_LANGUAGES and spoken in loaded.languages else REVIEW_LANGUAGES[0]
         prompt = case_review_prompt(loaded, language, state.input_text)
-        judge = judge_of(the_judge(role), chosen, cache, "")
+        judge = judge_of(the_judge(role), chosen, cache, "", calls)
         found = await ask_for(
             judge.call,
             prompt,
@@ -73,6 +77,8 @@ def case_review(
         record = {
             "judge": judge.name,
             "calls": found.calls,
+            "temperature_requested": judge.temperature,
+            "temperature_sent": found.temperature_sent,
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
             "judge_language": language,

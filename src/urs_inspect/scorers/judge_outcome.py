@@ -15,8 +15,9 @@ def judge_outcome() -> Scorer:
 
     An unscored sample is invisible to the metrics of the scorer that left it unscored; this scorer runs after
     `intent_judge`, calls no model, and makes every failure countable and visible in the list of samples. Outcomes:
-    `judged`, `partial_panel` (some judges of a panel failed), `no_response` (empty answer, lowest score),
-    `unscored_<failure mode>`.
+    `judged`, `partial_panel` (some judges of a panel failed), `answer_cut_off` (judged; the answer ended at the token
+    limit), `no_response` (empty answer, lowest score), `no_response_cut_off` (the same at the token limit),
+    `no_response_withheld` (the same by a content filter), `unscored_<failure mode>`.
 
     Returns:
         The scorer; its value holds `outcome`, `intent` and `language` as text.

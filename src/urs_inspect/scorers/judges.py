@@ -13,6 +13,7 @@ from inspect_ai.model import (
 )
 
 from urs_inspect.judging import Judge, JudgeFailure, Message, Reply, stopped
+from urs_inspect.solvers.model_calls import JudgeCalls
 
 _MESSAGES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
     "system": ChatMessageSystem,
@@ -21,7 +22,7 @@ _MESSAGES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssis
 }
 
 
-def judge_of(model: Model, temperature: float | None, cache: bool, model_under_test: str) -> Judge:
+def judge_of(model: Model, temperature: float | None, cache: bool, model_under_test: str, calls: JudgeCalls) -> Judge:
     """A model as a judge.
 
     Args:
@@ -29,6 +30,7 @@ def judge_of(model: Model, temperature: float | None, cache: bool, model_under_t
         temperature: Sampling temperature, unless the judge's role sets its own; None for the provider's default.
         cache: Whether the harness may answer from its cache.
         model_under_test: Name of the model whose answers it judges; a judge of that name judges itself.
+        calls: What its calls share with those of other judges.
     """
     # Without a role the judge is the model under test, whose own temperature is meant for its answers.
     own = model.config.temperature if model.role else None
@@ -36,9 +38,9 @@ def judge_of(model: Model, temperature: float | None, cache: bool, model_under_t
 
     async def call(messages: Sequence[Message]) -> Reply:
         sent: list[ChatMessage] = [_MESSAGES[message.role](content=message.text) for message in messages]
-        output = await model.generate(sent, config=config)
+        output, temperatures = await calls.generate(model, sent, config)
         stop_reason = output.stop_reason if output.choices else "unknown"
-        return Reply(output.completion, stop_reason, output.error or "")
+        return Reply(output.completion, stop_reason, output.error or "", temperatures.sent)
 
     name = str(model)
     return Judge(name, call, config.temperature, name == model_under_test)

@@ -17,6 +17,7 @@ from urs_inspect.judging.pair_reading import PairReading, read_pair_reply
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.known_arguments import known_arguments
 from urs_inspect.scorers.rating_table import competition_report, ratings
+from urs_inspect.solvers.pair_asking import temperature_facts
 
 AWAITING = "awaiting_votes"
 _WORDS = {1.0: "a", 0.5: "tie", 0.0: "b"}
@@ -151,6 +152,7 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
         "unkeyed": sum(one.unkeyed for found in readings.values() for one in found),
         "prompt_sha256": sorted({str(reply.get("prompt_sha256", "")) for reply in replies}),
         "prompt_version": sorted({str(reply.get("prompt_version", "")) for reply in replies}),
+        **temperature_facts(replies),
         **known,
     }
     return _made(ballot, outcome, facts, _explained(ballot, readings, single))

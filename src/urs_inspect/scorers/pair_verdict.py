@@ -13,6 +13,7 @@ from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.pair_explanation import explain_pair
 from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.scorers.reasons import reason_of
+from urs_inspect.solvers.pair_asking import temperature_facts
 
 _DECIMALS = 3
 """Of a share that people read in a list; `judge_report` counts verdicts, not these."""
@@ -55,6 +56,7 @@ def pair_verdict() -> Scorer:
                 "unkeyed": sum(reading.unkeyed for reading in readings),
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
                 **_prompt_facts(kept),
+                **temperature_facts(kept),
                 **_samer_facts(state.store.get(EVALUATIONS, [])),
             },
         )

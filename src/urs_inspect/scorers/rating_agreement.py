@@ -15,7 +15,7 @@ from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers.judges import failure_of
 from urs_inspect.scorers.rating_metrics import RATING, rating_report
 from urs_inspect.scorers.reasons import reason_of
-from urs_inspect.solvers.give_rating import JUDGE_KEY
+from urs_inspect.solvers.give_rating import JUDGE_KEY, TEMPERATURES
 
 URS_RUBRIC = "urs"
 """Name of the built-in rubric, where a rubric may be left out."""
@@ -55,6 +55,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         result = read.result
         failed = result if isinstance(result, JudgeFailure) else None
         rating, criteria = (math.nan, {}) if isinstance(result, JudgeFailure) else result
+        temperatures: dict[str, Any] = state.store.get(TEMPERATURES, {})
         return Score(
             value={RATING: rating, DISTANCE: _distance(rating, scale, facts["rating"], facts["label_scale"])},
             answer="unread" if failed else f"{rating:g}",
@@ -66,6 +67,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 "scale": list(scale),
                 "unkeyed": read.unkeyed and failed is None,
                 **({"criteria": criteria} if criteria else {}),
+                **{f"temperature_{name}": value for name, value in temperatures.items()},
                 **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
             },
         )

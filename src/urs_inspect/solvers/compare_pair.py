@@ -19,6 +19,7 @@ from urs_inspect.solvers.judge_model import (
     judge_model,
     refuse_no_model,
 )
+from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
 
@@ -58,8 +59,10 @@ def compare_pair(
     baseline = check_judge(judge)
     choice = samer_choice(judge, samer)
     unused: set[str] = set()
+    judge_calls = JudgeCalls()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        judge_calls.begin(state)
         facts = state.metadata
         firsts = orders_of(orders, str(state.sample_id), seed)
         judged = {**facts, "dimensions": {}} if protocol == "overall" else facts
@@ -82,7 +85,7 @@ def compare_pair(
             replies = [PairReply(first, asked, stop_reason=PENDING) for first, asked, _ in calls]
 
             async def ask(index: int) -> None:
-                replies[index] = await ask_pair(model, *calls[index])
+                replies[index] = await ask_pair(model, *calls[index], judge_calls)
 
             try:
                 await collect(*[ask(index) for index in range(len(calls))])

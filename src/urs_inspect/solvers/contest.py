@@ -22,6 +22,7 @@ from urs_inspect.judging.pair_calls import ORDERS, First, PairReply, orders_of
 from urs_inspect.rating import BASELINES
 from urs_inspect.samer.engines.shared import EngineChoice
 from urs_inspect.solvers.judge_model import BASELINE_PREFIX, SAMER_JUDGE
+from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
 from urs_inspect.solvers.role_models import bound_models, models_with
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
@@ -66,6 +67,7 @@ def contest(
         InputError: If an argument is unknown.
     """
     check_contest_judge(judge)
+    judge_calls = JudgeCalls()
     choice = samer_choice(judge, samer)
     check_choice(orders, "orders", ORDERS)
     if judge_language is not None:
@@ -77,12 +79,13 @@ def contest(
             if state.epoch == 1:  # the answers of further epochs would not be compared
                 await _answer(state, log_probabilities)
         elif judge != HUMAN and "previous" not in state.metadata:
+            judge_calls.begin(state)
             ballot = Ballot.from_dict(state.metadata["ballot"], f"sample {state.sample_id}")
             firsts = orders_of(orders, ballot.id, seed)
             if choice is not None:
                 await _judge_by_samer(state, ballot, choice, firsts)
             else:
-                await _judge(state, ballot, judge, firsts, judge_language, seed)
+                await _judge(state, ballot, judge, firsts, judge_language, seed, judge_calls)
         return state
 
     return solve
@@ -209,6 +212,7 @@ async def _judge(
     firsts: Sequence[First],
     language: str | None,
     seed: int,
+    judge_calls: JudgeCalls,
 ) -> None:
     if judge != GRADER:
         facts = {"response_a": ballot.response_a, "response_b": ballot.response_b, "label": "tie"}
@@ -232,7 +236,7 @@ async def _judge(
             reference=ballot.reference,
         )
         config = GenerateConfig(temperature=0) if model.config.temperature is None else GenerateConfig()
-        replies[place] = await ask_pair(model, first, (OVERALL,), prompt, config)
+        replies[place] = await ask_pair(model, first, (OVERALL,), prompt, judge_calls, config)
 
     try:
         await collect(*[ask(place) for place in range(len(calls))])

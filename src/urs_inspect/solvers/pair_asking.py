@@ -10,9 +10,10 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
 
 from urs_inspect.errors import InputError, choices
-from urs_inspect.judging import OVERALL, REPLIES, JudgePrompt, describe_error
+from urs_inspect.judging import OVERALL, PENDING, REPLIES, CallsStopped, JudgePrompt, describe_error
 from urs_inspect.judging.pair_calls import First, PairReply
 from urs_inspect.rating import baseline_verdicts, encode
+from urs_inspect.solvers.model_calls import JudgeCalls
 
 _NAME_OF = ("a", "b", "tie")
 _MAX_ERROR = 500
@@ -39,6 +40,7 @@ async def ask_pair(
     first: First,
     asked: tuple[str, ...],
     prompt: JudgePrompt,
+    calls: JudgeCalls,
     config: GenerateConfig = GenerateConfig(),  # noqa: B008 - never changed
 ) -> PairReply:
     """Ask a model about a pair.
@@ -48,6 +50,7 @@ async def ask_pair(
         first: Which response the prompt shows first.
         asked: What verdicts are asked for.
         prompt: The prompt.
+        calls: What its calls share with those of other judges.
         config: Settings of the call.
 
     Returns:
@@ -59,13 +62,28 @@ async def ask_pair(
     ]
     kept = partial(PairReply, first, asked, prompt_version=prompt.version, prompt_sha256=prompt.sha256, key=prompt.key)
     try:
-        output = await model.generate(messages, config=config)
+        output, temperatures = await calls.generate(model, messages, config)
     except LimitExceededError:  # of the sample, which the harness ends
         raise
     except Exception as error:  # one failed call must not lose the others of a sample
-        return kept(stop_reason="error", error=describe_error(error))
+        return kept(stop_reason="error", error=str(error) if isinstance(error, CallsStopped) else describe_error(error))
     stop_reason = output.stop_reason if output.choices else "error"
-    return kept(output.completion, stop_reason, (output.error or "")[:_MAX_ERROR])
+    return kept(
+        output.completion,
+        stop_reason,
+        (output.error or "")[:_MAX_ERROR],
+        temperature_requested=temperatures.requested,
+        temperature_sent=temperatures.sent,
+    )
+
+
+def temperature_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The different temperatures that were requested and sent, for the log; nothing where no model was called."""
+    called = [
+        reply for reply in replies if reply.get("prompt_version") and reply["stop_reason"] not in (PENDING, "error")
+    ]
+    names = ("temperature_requested", "temperature_sent")
+    return {name: list(dict.fromkeys(reply.get(name) for reply in called)) for name in names} if called else {}
 
 
 def baseline_reply(kind: str, facts: Mapping[str, Any], first: First, sample_id: str, seed: int) -> PairReply:

@@ -12,6 +12,7 @@ from urs_inspect.judging.evolution_prompt import evolution_intent
 from urs_inspect.scorers import evolved
 from urs_inspect.solvers import evolve_instruction
 from urs_inspect.solvers.evolve_instruction import GENERATOR
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.solvers.role_models import models_with, roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.evolution_source import EvolutionSource
@@ -30,6 +31,7 @@ def evolve(
     output: str = "pool.jsonl",
     duplicates: float = 0.9,
     limit_seeds: int | None = None,
+    preflight: bool = True,
     seed: int = 0,
 ) -> Task:
     """Grow a pool of instructions out of seeds (MAD paper, section 3.1 and appendix C).
@@ -54,6 +56,8 @@ def evolve(
         output: Path of the pool file, `.jsonl`; it must not exist.
         duplicates: Cosine of character n-grams from which an instruction repeats another.
         limit_seeds: How many seeds are drawn at most; null for all.
+        preflight: Send each generator one tiny request before the first call: a server that refuses it (401, 403,
+            404) ends the run before anything is spent.
         seed: Seed of the draw and of who writes first for which seed.
 
     Returns:
@@ -79,6 +83,7 @@ def evolve(
         display_name=f"Evolve: {scenario}",
         metadata={"seeds": len(drawn), "scenario": scenario},
         viewer=_viewer(),
+        setup=preflight_setup(preflight, [GENERATOR]),
     )
 
 

@@ -13,6 +13,7 @@ from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import case_group, pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import check_judge, compare_pair
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.solvers.samer_judge import samer_choice
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.pairs import pair_facts, pair_to_sample
@@ -30,6 +31,7 @@ def judge_pairwise(
     bench: str | None = None,
     orders: str = "seeded",
     judge: str = "model",
+    preflight: bool = True,
     seed: int = 0,
     samer: str | None = None,
     engine: str = "auto",
@@ -50,6 +52,8 @@ def judge_pairwise(
             default.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
         judge: `model`, or with `--model none` `samer` or `baseline/<kind>`, as for `md_eval`.
+        preflight: Send the judge one tiny request before the first pair: a server that refuses it (401, 403, 404) ends
+            the run.
         seed: Seed of the coin and of the random baseline.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
         engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
@@ -83,6 +87,7 @@ def judge_pairwise(
         display_name=f"Judge pairwise: {data.name}",
         metadata=pair_facts(data),
         viewer=pair_viewer(data.name, group="Group", dimensions=False),
+        setup=preflight_setup(preflight, [], under_test=judge == "model"),
     )
 
 

@@ -16,6 +16,7 @@ from urs_inspect.scorers import case_group, rating_agreement
 from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.viewer import rating_viewer
 
@@ -29,7 +30,11 @@ _MAX_NAMED = 5
 
 @task
 def judge_rating(
-    bench: str | None = None, rubric: str | None = None, scale: str | list[float] | None = None, seed: int = 0
+    bench: str | None = None,
+    rubric: str | None = None,
+    scale: str | list[float] | None = None,
+    preflight: bool = True,
+    seed: int = 0,
 ) -> Task:
     """Rate responses that people or a reference judge have rated (SaMer paper, section 5.2, Table 2).
 
@@ -42,6 +47,8 @@ def judge_rating(
             intent. The bench is then a file of your own, also with the columns reference, intent and language.
         scale: Lowest and highest possible label of your own file, such as `1,5`; with a rubric it is 1 to 10 unless
             given. The judge is offered the same scale, with a rubric that of the rubric, 1 to 10.
+        preflight: Send the judge one tiny request before the first rating: a server that refuses it (401, 403, 404)
+            ends the run.
         seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
 
     Returns:
@@ -66,6 +73,7 @@ def judge_rating(
         display_name=f"Judge rating: {data.name}",
         metadata=_facts(data, loaded),
         viewer=rating_viewer(data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"),
+        setup=preflight_setup(preflight, [], under_test=True),
     )
 
 

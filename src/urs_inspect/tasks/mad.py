@@ -20,7 +20,16 @@ from urs_inspect.judging.choice_prompt import comparison_scenarios
 from urs_inspect.rating import rank
 from urs_inspect.reports import Comparison, read_battles, read_comparisons
 from urs_inspect.scorers import pair_choice
-from urs_inspect.solvers.contest import HUMAN, check_contest_judge, check_roles, contest, has_contestants
+from urs_inspect.solvers.contest import (
+    CONTESTANT,
+    GRADER,
+    HUMAN,
+    check_contest_judge,
+    check_roles,
+    contest,
+    has_contestants,
+)
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.solvers.role_models import ask_role, roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.competition import Competition
@@ -57,6 +66,7 @@ def mad(
     orders: str = "both",
     scenario: str = "general",
     judge_language: str | None = None,
+    preflight: bool = True,
     previous: str | None = None,
     coarse: str | None = None,
     target: str | None = None,
@@ -104,6 +114,8 @@ def mad(
         orders: `both` (disagreement is a tie), `ab`, or `seeded`.
         scenario: Kind of task, for instructions that name none: general, understanding, reasoning, writing, coding.
         judge_language: Language of the judge's instructions, `en` or `zh`; by default that of each instruction.
+        preflight: Send each contestant and judge one tiny request before the first answer: a server that
+            refuses it (401, 403, 404) ends the run before anything is spent.
         previous: Log of an earlier run whose comparisons stand: only pairs with a new contestant are compared
             (Algorithm 2).
         coarse: Log, or votes, of an earlier ranking, to compare only models near `target` in it.
@@ -187,7 +199,17 @@ def mad(
         display_name=f"MAD: {taken.name}",
         metadata=_facts(taken, chosen, plan, earlier),
         viewer=competition_viewer(),
+        setup=preflight_setup(preflight, _roles_of(judge, chosen)),
     )
+
+
+def _roles_of(judge: str, similarity: Similarity) -> list[str]:
+    """Roles whose models this competition asks."""
+    return [
+        CONTESTANT,
+        *([GRADER] if judge == GRADER else []),
+        *([SIMILARITY] if isinstance(similarity, AskedSimilarity) else []),
+    ]
 
 
 def _check_early(

@@ -10,6 +10,7 @@ from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import case_group, pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.pairs import pair_facts, pair_to_sample
 from urs_inspect.tasks.samer_arguments import samer_options
@@ -25,6 +26,7 @@ def md_eval(
     orders: str = "ab",
     judge: str = "model",
     scenarios: str | list[str] = "all",
+    preflight: bool = True,
     seed: int = 0,
     samer: str | None = None,
     engine: str = "auto",
@@ -47,6 +49,8 @@ def md_eval(
             overall and on each labelled dimension, selected or not) or `baseline/<kind>`; kinds: longest, shortest,
             first, second, random, copy_overall.
         scenarios: `all`, or scenarios of the taxonomy, separated by commas.
+        preflight: Send the judge one tiny request before the first pair: a server that refuses it (401, 403, 404) ends
+            the run.
         seed: Seed of the coin and of the random baseline.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
         engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
@@ -81,4 +85,5 @@ def md_eval(
         display_name="MD-Eval",
         metadata={**pair_facts(data), "taxonomy": f"{taxonomy.name} {taxonomy.version}"},
         viewer=pair_viewer("MD-Eval", group="Scenario", dimensions=protocol != "overall"),
+        setup=preflight_setup(preflight, [], under_test=judge == "model"),
     )

@@ -15,7 +15,8 @@ from urs_inspect.samer.sources import SOURCES, Mapped, Skipped, map_records
 from urs_inspect.samer.training.pairs import TrainingPair
 from urs_inspect.samer.training.records import read_rows, read_training
 from urs_inspect.scorers.annotated_pair import annotated_pair
-from urs_inspect.solvers.annotate_pair import annotate_pair, second_answer
+from urs_inspect.solvers.annotate_pair import CLASSIFIER, GRADER, annotate_pair, second_answer
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 
 logger = getLogger(__name__)
@@ -27,7 +28,9 @@ PAIRS = "pairs"
 
 
 @task
-def samer_annotate(data: str, source: str = PAIRS, orders: str = "both", scenario: str = "missing") -> Task:
+def samer_annotate(
+    data: str, source: str = PAIRS, orders: str = "both", scenario: str = "missing", preflight: bool = True
+) -> Task:
     """Classify prompts, annotate pairs on their scenario's dimensions, keep those that agree with the known winner.
 
     Run it with `--model none --model-role grader=...` (SaMer paper, sections 3.1 to 3.3 and A2). A model with the role
@@ -41,6 +44,8 @@ def samer_annotate(data: str, source: str = PAIRS, orders: str = "both", scenari
         orders: `both`: each pair is shown in both orders, and a preference that changes is a tie; `ab`: once.
         scenario: `missing`: a model names the scenario where the record has none; `verify`: always, and pairs of which
             it names another one are not kept.
+        preflight: Send each judge one tiny request before the first pair: a server that refuses it (401, 403, 404)
+            ends the run before anything is spent.
 
     Returns:
         The task.
@@ -62,6 +67,7 @@ def samer_annotate(data: str, source: str = PAIRS, orders: str = "both", scenari
         display_name=f"SaMer annotation: {chosen}",
         metadata={"source": chosen, "skipped": len(skipped), "taxonomy": load_taxonomy().version},
         viewer=_viewer(),
+        setup=preflight_setup(preflight, [GRADER, CLASSIFIER]),
     )
 
 

@@ -11,6 +11,7 @@ from urs_inspect.datasets.references import References
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
 from urs_inspect.scorers import samer as samer_scorer
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.samer_arguments import samer_options
 from urs_inspect.tasks.samer_viewer import samer_viewer, with_samer
@@ -32,6 +33,7 @@ def urs(
     judge_attempts: int = 2,
     judge_temperature: float | None = 0.0,
     judge_cache: bool = False,
+    preflight: bool = True,
     lenient: bool = False,
     seed: int = 0,
     references: str | None = None,
@@ -60,6 +62,8 @@ def urs(
         judge_attempts: How often a judge is asked at most when its reply cannot be read.
         judge_temperature: Temperature of the judge; null for the provider's default.
         judge_cache: Let the harness answer repeated judgements from its cache.
+        preflight: Send each judge one tiny request before the first answer: a server that refuses it (401, 403, 404)
+            ends the run before anything is spent.
         lenient: Leave faulty rows of your own file out, with a warning that counts them.
         seed: Seed of the order. Every beginning of the list holds intents and languages in proportion, so that
             `--limit` gives a fair small run.
@@ -119,6 +123,7 @@ def urs(
         display_name="URS",
         metadata=data_facts(data, loaded, choice.references),
         viewer=_viewer(loaded, with_judge, samer_too),
+        setup=preflight_setup(preflight, ["grader"] if with_judge else []),
     )
 
 

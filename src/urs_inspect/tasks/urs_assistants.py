@@ -14,6 +14,7 @@ from urs_inspect.reports.results import ASSISTANT
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.solvers.assistants import answer_from_pages, first_page, translation
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.urs import URS_VERSION, case_to_sample, data_facts
 from urs_inspect.tasks.urs_cases import choose_cases
@@ -41,6 +42,7 @@ def urs_assistants(
     judge_attempts: int = 2,
     judge_temperature: float | None = 0.0,
     judge_cache: bool = False,
+    preflight: bool = True,
     seed: int = 0,
 ) -> Task:
     """Answers by a search engine, a model that has read its pages, or a translator, judged as those of models are.
@@ -67,6 +69,7 @@ def urs_assistants(
         judge_attempts: How often a judge is asked at most.
         judge_temperature: Temperature of the judge.
         judge_cache: Let the harness answer repeated judgements from its cache.
+        preflight: As for `urs`.
         seed: Seed of the choice of factual cases.
 
     Returns:
@@ -109,6 +112,7 @@ def urs_assistants(
             **_published(of_kind),
         },
         viewer=intent_viewer(loaded, "URS assistants"),
+        setup=preflight_setup(preflight, ["grader", *(["translator"] if kind == "translator" else [])]),
     )
 
 

@@ -7,6 +7,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesSort, ViewerConfig
 
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers.case_review import CRITERIA, case_review, the_judge
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.solvers.recorded_answer import recorded_answer
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.tasks import arguments
@@ -30,6 +31,7 @@ def urs_case_review(
     judge_attempts: int = 2,
     judge_temperature: float | None = 0.0,
     judge_cache: bool = False,
+    preflight: bool = True,
     lenient: bool = False,
     seed: int = 0,
 ) -> Task:
@@ -48,6 +50,7 @@ def urs_case_review(
         judge_attempts: As for `urs`.
         judge_temperature: As for `urs`.
         judge_cache: As for `urs`.
+        preflight: As for `urs`.
         lenient: As for `urs`.
         seed: As for `urs`.
 
@@ -75,6 +78,7 @@ def urs_case_review(
         display_name="URS case review",
         metadata=data_facts(data, loaded),
         viewer=_viewer(),
+        setup=preflight_setup(preflight, ["grader"]),
     )
 
 

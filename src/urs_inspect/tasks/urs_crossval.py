@@ -11,6 +11,7 @@ from urs_inspect.reports import read_pool
 from urs_inspect.reports.crossval.report import DATASET
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.solvers.recorded_answer import recorded_answer
 from urs_inspect.solvers.role_models import models_with, roles_known
 from urs_inspect.tasks import arguments
@@ -46,6 +47,7 @@ def urs_crossval(
     judge_attempts: int = 2,
     judge_temperature: float | None = 0.0,
     judge_cache: bool = False,
+    preflight: bool = True,
     lenient: bool = False,
     seed: int = 0,
 ) -> Task:
@@ -75,6 +77,7 @@ def urs_crossval(
         judge_attempts: As for `urs`.
         judge_temperature: As for `urs`.
         judge_cache: As for `urs`.
+        preflight: As for `urs`.
         lenient: As for `urs`.
         seed: Seed of the choice of cases.
 
@@ -122,6 +125,7 @@ def urs_crossval(
             "prompts_sha256": _prompts_sha256(loaded, judge_language),
         },
         viewer=crossval_viewer(loaded),
+        setup=preflight_setup(preflight, [_ROLE]),
     )
 
 

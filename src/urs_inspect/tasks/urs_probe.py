@@ -9,6 +9,7 @@ from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.solvers import NULL_ANSWERS, null_answer
+from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.urs import URS_VERSION, case_to_sample, data_facts
 from urs_inspect.tasks.viewer import intent_viewer
@@ -21,6 +22,7 @@ def urs_probe(
     rubric: str | None = None,
     prompt: str | None = None,
     judge_language: str | None = None,
+    preflight: bool = True,
     seed: int = 0,
 ) -> Task:
     """Null answers through the URS judge: constant, empty, copied from the reference, and prompt injection.
@@ -33,6 +35,7 @@ def urs_probe(
         rubric: As for `urs`.
         prompt: As for `urs`.
         judge_language: As for `urs`.
+        preflight: As for `urs`.
         seed: Seed of the choice of cases.
 
     Returns:
@@ -56,6 +59,7 @@ def urs_probe(
         display_name="URS probe",
         metadata=data_facts(data, loaded),
         viewer=intent_viewer(loaded, "URS probe"),
+        setup=preflight_setup(preflight, ["grader"]),
     )
 
 

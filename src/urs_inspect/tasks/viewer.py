@@ -54,7 +54,10 @@ def judging_scales(rubric: Rubric) -> dict[str, ScoreColorScale | dict[str, str]
         "outcome": {
             "judged": "good",
             "partial_panel": "warn",
+            "answer_cut_off": "warn",
             "no_response": "info",
+            "no_response_cut_off": "warn",
+            "no_response_withheld": "warn",
             **{f"unscored_{mode}": "bad" for mode in FAILURE_MODES},
         },
     }

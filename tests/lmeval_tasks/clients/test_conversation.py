@@ -2,9 +2,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from urs_inspect.judging import Message, Reply
+from urs_inspect.judging import CircuitBreaker, Message, Reply
 from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache
-from urs_inspect.lmeval_tasks.patience import Patience
 
 CASE = [Message("user", "Case.")]
 
@@ -20,9 +19,9 @@ class Script:
 
 
 def talk(
-    script: Script, cache: ReplyCache, scored: bool, patience: Patience | None = None
+    script: Script, cache: ReplyCache, scored: bool, breaker: CircuitBreaker | None = None
 ) -> tuple[Reply, Conversation]:
-    conversation = Conversation(Endpoint(script.send, {"model": "m"}), cache, patience or Patience(0))
+    conversation = Conversation(Endpoint(script.send, {"model": "m"}), cache, breaker or CircuitBreaker(0))
     reply = asyncio.run(conversation.call(CASE))
     conversation.end(scored)
     return reply, conversation
@@ -38,26 +37,26 @@ def test_what_led_to_a_score_is_kept_and_what_did_not_is_forgotten(tmp_path: Pat
     cache.close()
 
 
-def test_who_has_no_patience_asks_nothing_but_the_cache(tmp_path: Path) -> None:
-    cache, patience = ReplyCache(tmp_path / "replies.sqlite3"), Patience(2)
+def test_after_failures_in_a_row_only_the_cache_is_asked(tmp_path: Path) -> None:
+    cache, breaker = ReplyCache(tmp_path / "replies.sqlite3"), CircuitBreaker(2)
     for place in range(2):
-        assert patience.over == ""
-        patience.note(True, f"fault {place}")
-    assert patience.over == "The judge was not asked, since it failed 2 times in a row; last: fault 1"
-    reply, conversation = talk(Script("never"), cache, scored=False, patience=patience)
-    assert reply.error == conversation.not_asked == patience.over and not conversation.asked
+        assert breaker.stopped == ""
+        breaker.note(True, f"fault {place}")
+    assert "2 times" in breaker.stopped and "fault 1" in breaker.stopped
+    reply, conversation = talk(Script("never"), cache, scored=False, breaker=breaker)
+    assert reply.error == conversation.not_asked == breaker.stopped and not conversation.asked
     talk(Script("known"), cache, scored=True)
-    reply, conversation = talk(Script(), cache, scored=True, patience=patience)
+    reply, conversation = talk(Script(), cache, scored=True, breaker=breaker)
     assert reply == Reply("known") and not conversation.not_asked
     cache.close()
 
 
 def test_only_failures_in_a_row_count() -> None:
-    patience = Patience(2)
+    breaker = CircuitBreaker(2)
     for failed in (True, False, True, False):
-        patience.note(failed, "fault")
-    assert patience.over == ""
-    never = Patience(0)
+        breaker.note(failed, "fault")
+    assert breaker.stopped == ""
+    never = CircuitBreaker(0)
     for _ in range(99):
         never.note(True, "fault")
-    assert never.over == ""
+    assert never.stopped == ""

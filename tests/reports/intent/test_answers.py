@@ -15,6 +15,7 @@ from urs_inspect.errors import InputError
 from urs_inspect.reports import read_result
 from urs_inspect.reports.intent.answer_rows import answer_row
 from urs_inspect.reports.intent.answers import read_answers
+from urs_inspect.reports.intent.blocks import blocks_of
 from urs_inspect.tasks import urs
 
 _FACTS = {"log", "model", "base_model", "task", "dataset", "dataset_sha256", "references", "task_version"}
@@ -123,6 +124,37 @@ def test_answers_without_a_score_have_a_row_and_no_score(tmp_path: Path) -> None
     table = read_answers([log]).table.set_index("question")
     assert math.isnan(float(table["criterion/clarity"]["a"]))
     assert table["judge_output_tokens"]["c"] == 0.0  # no judge was asked
+
+
+def test_a_run_of_empty_answers_stands_beside_those_with_the_same_judge(tmp_path: Path) -> None:
+    empty = judgement(1.0, outcome="no_response", panel={}, judges_not_asked=[JUDGE])
+    logs = [
+        write_judged(tmp_path / "a.eval", answered("x", judgement(7.0))),
+        write_judged(tmp_path / "b.eval", answered("x", empty, model_usage={"p/b": tokens(1, 0)}), model="p/b"),
+    ]
+    table = read_answers(logs).table
+    assert list(table["judges"]) == [JUDGE, JUDGE]
+    assert [block.models for block in blocks_of(table)] == [("p/b", "p/model")]
+    [tokens_of_judge] = table.loc[table["model"] == "p/b", "judge_output_tokens"]
+    assert tokens_of_judge == 0
+
+
+@pytest.mark.parametrize(
+    ("facts", "shown"),
+    [
+        ({"temperature": 0.0}, "0"),  # of a log that does not know what was sent
+        ({"temperature_requested": 0.7, "temperature_sent": 0.7}, "0.7"),
+        ({"temperature_requested": 0.7, "temperature_sent": None}, "0.7 (not sent)"),
+        ({"temperature_requested": 0.7, "temperature_sent": "unknown"}, "0.7"),
+        ({"temperature_requested": None, "temperature_sent": None}, "default"),
+    ],
+)
+def test_temperatures_of_a_judge_are_those_that_the_log_holds(
+    facts: dict[str, Any], shown: str, tmp_path: Path
+) -> None:
+    one = judgement(7.0, judges=[{"judge": JUDGE, "final": 7.0, **facts}])
+    [row] = rows(write_judged(tmp_path / "a.eval", answered("x", one)))
+    assert row["judge_temperatures"] == shown
 
 
 def test_the_last_judgement_counts_and_its_tokens_are_not_known(tmp_path: Path) -> None:

@@ -225,11 +225,26 @@ def test_errors_and_unscored_answers_are_counted_and_never_a_score() -> None:
             row("a", "leisure-en-2", NAN, outcome="error", error="gone"),
             row("a", "leisure-en-3", NAN),
             row("a", "leisure-en-4", 1.0, outcome="no_response"),
+            row("a", "leisure-en-5", 1.0, outcome="no_response_cut_off"),
+            row("a", "leisure-en-6", 1.0, outcome="no_response_withheld"),
         ]
     )
     model = model_of(found, "a")
-    assert model.all.value == 2.5
-    assert (model.questions, model.answers, model.unscored, model.errors, model.empty) == (2, 4, 2, 1, 1)
+    assert model.all.value == (4 + 1 + 1 + 1) / 4
+    assert (model.questions, model.answers, model.unscored, model.errors, model.empty) == (4, 6, 2, 1, 3)
+
+
+def test_answers_that_were_cut_off_are_counted_with_their_models_and_what_helps() -> None:
+    found = answers(
+        [
+            row("a", "leisure-en-1", 4.0, outcome="answer_cut_off"),
+            row("a", "leisure-en-2", 1.0, outcome="no_response_cut_off"),
+        ],
+        rows("b", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}),
+    )
+    [note] = [one for one in block_of(found).notes if "--max-tokens" in one]
+    assert "2 of 4" in note and "a 2" in note and "b" not in note.partition(":")[2].partition(".")[0]
+    assert model_of(found, "a").outcomes == {"answer_cut_off": 1, "no_response_cut_off": 1}
 
 
 def test_a_model_without_any_score_is_last_and_has_no_numbers() -> None:
@@ -302,6 +317,15 @@ def test_the_deviation_of_the_judge_is_that_between_judgements_of_one_answer() -
 def test_temperatures_of_judges_that_differ_are_said() -> None:
     found = answers(rows("a", {"leisure-en-1": 5.0}), rows("b", {"leisure-en-1": 5.0}, judge_temperatures="1"))
     assert block_of(found).notes == ("The judges were not asked at one temperature: 0, 1.",)
+
+
+def test_temperatures_that_were_not_sent_are_counted_and_are_no_other_temperature() -> None:
+    found = answers(
+        rows("a", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}, judge_temperatures="0 (not sent)"),
+        rows("b", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}),
+    )
+    [note] = block_of(found).notes
+    assert "2 of 4" in note and "not sent" in note
 
 
 # --- countries ---

@@ -1,11 +1,11 @@
 """The calls about one answer: from the cache if they led to a score before, else of the endpoint."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from urs_inspect.judging import Message, Reply
+from urs_inspect.judging import UNKNOWN, CircuitBreaker, Message, Reply
 from urs_inspect.lmeval_tasks.clients.endpoint import Endpoint
 from urs_inspect.lmeval_tasks.clients.reply_cache import ReplyCache, key_of
-from urs_inspect.lmeval_tasks.patience import Patience
 
 
 class Conversation:
@@ -14,15 +14,15 @@ class Conversation:
     Args:
         endpoint: Where the judge is asked.
         cache: Replies of earlier runs.
-        patience: Whether it is asked at all.
+        breaker: Stops calls of a judge that keeps failing.
 
     Attributes:
         asked: Whether the endpoint was asked.
         not_asked: Why it was not asked, where it should have been; empty if it was.
     """
 
-    def __init__(self, endpoint: Endpoint, cache: ReplyCache, patience: Patience) -> None:
-        self._endpoint, self._cache, self._patience = endpoint, cache, patience
+    def __init__(self, endpoint: Endpoint, cache: ReplyCache, breaker: CircuitBreaker) -> None:
+        self._endpoint, self._cache, self._breaker = endpoint, cache, breaker
         self._new: dict[str, Reply] = {}
         self._known: list[str] = []
         self.asked = False
@@ -33,14 +33,14 @@ class Conversation:
         name = key_of(self._endpoint.parameters, messages)
         if (known := self._cache.get(name)) is not None:
             self._known.append(name)
-            return known
-        self.asked = self.asked or not self._patience.over
-        reply = await self._patience.wait_for(lambda: self._endpoint.send(messages))
+            return self._with_temperature(known)
+        self.asked = self.asked or not self._breaker.stopped
+        reply = await self._breaker.wait_for(lambda: self._endpoint.send(messages))
         if reply is None:
-            self.not_asked = self._patience.over
+            self.not_asked = self._breaker.stopped
             return Reply("", "unknown", self.not_asked)
         self._new[name] = reply
-        return reply
+        return self._with_temperature(reply)
 
     def end(self, scored: bool) -> None:
         """Keep the replies that led to a score, whole or cut off, so that they lead to it again; forget all others.
@@ -54,3 +54,7 @@ class Conversation:
         else:
             for name in self._known:
                 self._cache.drop(name)
+
+    def _with_temperature(self, reply: Reply) -> Reply:
+        """A reply with the temperature of its request: the clients send what is asked for, or nothing for None."""
+        return replace(reply, temperature_sent=self._endpoint.parameters.get("temperature", UNKNOWN))

@@ -10,9 +10,10 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.errors import InputError
+from urs_inspect.judging import NO_RESPONSE
 from urs_inspect.reports.assistants.services import Service, distinct_services, service_of
 from urs_inspect.reports.finished_headers import finished_headers
-from urs_inspect.reports.intent.answer_rows import ERROR, NO_RESPONSE, Row, whole_characters
+from urs_inspect.reports.intent.answer_rows import ERROR, Row, whole_characters
 from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log
 from urs_inspect.reports.latest_runs import latest_runs
 from urs_inspect.reports.log_files import short_name
@@ -126,7 +127,7 @@ def _why(rows: Sequence[Row]) -> str:
 def _became(row: Row, sample: EvalSampleSummary) -> str:
     outcome = str(row["outcome"])
     if outcome == ERROR or not math.isnan(row[FINAL]):
-        return {ERROR: "error", NO_RESPONSE: EMPTY}.get(outcome, SCORED)
+        return "error" if outcome == ERROR else EMPTY if outcome in NO_RESPONSE else SCORED
     how = (sample.metadata or {}).get(WITHOUT_ANSWER)
     if outcome == "unscored_no_answer" and how in (FOUND_NOTHING, FAILED):
         return NOTHING if how == FOUND_NOTHING else NO_RESULT

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from urs_inspect.judging import SCORED_OUTCOMES
 from urs_inspect.rating import Estimate
 from urs_inspect.reports.crossval import sentences
 from urs_inspect.reports.crossval.report import ALL, Cell, CrossvalReport, Grid, Preference, SettingOrder
@@ -149,7 +150,7 @@ def _preference_table(found: Sequence[Preference], short: Names, *, with_source:
 
 
 def _unscored_table(grid: Grid, short: Names) -> TextTable:
-    scored = ("judged", "no_response")
+    scored = [name for name in SCORED_OUTCOMES if name != "partial_panel"]
     rows = []
     for cell in grid.cells:
         failed = {name: count for name, count in cell.outcomes.items() if name not in scored}

@@ -13,8 +13,11 @@ from urs_inspect.rubrics import FINAL
 
 CRITERION = "criterion/"
 """What the names of columns of criteria begin with."""
-ERROR, NOT_JUDGED, NO_RESPONSE = "error", "not_judged", "no_response"
-"""Outcomes: the sample failed; nobody scored it; the answer was empty, so that no judge was asked."""
+ERROR, NOT_JUDGED = "error", "not_judged"
+"""Outcomes: the sample failed; nobody scored it."""
+
+NOT_SENT = " (not sent)"
+"""What stands behind a judge's temperature that its provider's client did not send."""
 
 Row = dict[str, Any]
 
@@ -34,6 +37,10 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
     facts = (score.metadata or {}) if score else {}
     finals = _judge_finals(facts) or []
     names = [name for name, _ in finals]
+    if finals:
+        panel = dict(finals)
+    else:  # an empty answer, which no judge was asked about, has the judges of its run
+        panel = dict.fromkeys(map(whole_characters, map(str, facts.get("judges_not_asked", ()))), math.nan)
     error = "" if sample.error is None else str(sample.error) or "unknown error"
     # A number beside an error is no score of the answer.
     counted = None if error else score
@@ -48,8 +55,8 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "final": math.nan if counted is None else value_of(counted, FINAL),
         **({} if counted is None else _criteria(counted)),
         "outcome": ERROR if error else NOT_JUDGED if score is None else str(facts.get("outcome", "unknown")),
-        "judges": ", ".join(names),
-        "judge_finals": dict(finals),
+        "judges": ", ".join(panel),
+        "judge_finals": panel,
         "earlier_finals": _earlier_finals(judgements(whole or sample)),
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
@@ -106,7 +113,7 @@ def _earlier_finals(scores: Sequence[Score]) -> tuple[float, ...]:
 def _way(score: Score) -> tuple[object, ...]:
     facts = score.metadata or {}
     names = [name for name, _ in _judge_finals(facts) or []]
-    return names, facts.get("prompt_sha256"), facts.get("judge_language"), _temperatures(facts)
+    return names, facts.get("prompt_sha256"), facts.get("judge_language"), _temperatures(facts).replace(NOT_SENT, "")
 
 
 def _fact(sample: EvalSampleSummary, key: str, default: str) -> str:
@@ -123,8 +130,14 @@ def _temperatures(facts: Mapping[str, Any]) -> str:
     judges = facts.get("judges")
     if not isinstance(judges, list):
         return ""
-    given = [one.get("temperature") for one in judges]
-    return ", ".join("default" if value is None else f"{value:g}" for value in given)
+    return ", ".join(map(_temperature, judges))
+
+
+def _temperature(judge: Mapping[str, Any]) -> str:
+    requested = judge.get("temperature_requested", judge.get("temperature"))  # the second in logs of version 0.1
+    if requested is None:
+        return "default"
+    return f"{requested:g}{'' if judge.get('temperature_sent', requested) is not None else NOT_SENT}"
 
 
 def _length(facts: Mapping[str, Any], whole: EvalSample | None) -> float:

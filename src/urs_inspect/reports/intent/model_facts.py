@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from urs_inspect.judging import CUT_OFF, NO_RESPONSE
 from urs_inspect.rating import Estimate, pooled_deviation, rank_correlation
-from urs_inspect.reports.intent.answer_rows import ERROR, NO_RESPONSE
+from urs_inspect.reports.intent.answer_rows import ERROR, NOT_SENT
 from urs_inspect.reports.intent.report import LengthBin, Lengths, Usage
 from urs_inspect.rubrics import FINAL
 
@@ -65,7 +66,7 @@ def outcomes_of(answers: pd.DataFrame) -> dict[str, int]:
 
 def empty_answers(answers: pd.DataFrame) -> int:
     """Number of empty answers, which have the lowest score."""
-    return int((answers["outcome"] == NO_RESPONSE).sum())
+    return int(answers["outcome"].isin(NO_RESPONSE).sum())
 
 
 def failed_samples(answers: pd.DataFrame) -> int:
@@ -116,7 +117,18 @@ def notes_of(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
             f"{unscored:,} of {len(answers):,} answers have no score; means are over those that have one, differences "
             "over the questions for which both models have one."
         )
-    temperatures = set(answers["judge_temperatures"].unique()) - {""}
+    if cut := answers.loc[answers["outcome"].isin(CUT_OFF), "model"].value_counts().to_dict():
+        named = ", ".join(f"{model} {count:,}" for model, count in cut.items())
+        notes.append(
+            f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit and keep their scores: "
+            f"{named}. --max-tokens gives a model more room."
+        )
+    if unsent := int(answers["judge_temperatures"].str.contains(NOT_SENT, regex=False).sum()):
+        notes.append(
+            f"For {unsent:,} of {len(answers):,} answers the temperature that was requested of a judge was not sent by "
+            "its provider's client: that judge ran at its default temperature."
+        )
+    temperatures = {text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()} - {""}
     if len(temperatures) > 1:
         notes.append(f"The judges were not asked at one temperature: {', '.join(sorted(temperatures))}.")
     blank = int((facts["country"] == "").sum())

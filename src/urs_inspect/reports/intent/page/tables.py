@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from urs_inspect.judging import SCORED_OUTCOMES
 from urs_inspect.rating import Estimate
 from urs_inspect.reports.intent.report import Block, ModelReport
 
@@ -142,7 +143,7 @@ def criteria(block: Block) -> ScoreTable:
 def outcomes(models: Iterable[ModelReport]) -> tuple[str, ...]:
     """Ways in which judging ended that occur, what went well first."""
     found = dict.fromkeys(name for model in models for name, count in model.outcomes.items() if count)
-    first = ("judged", "partial_panel", "no_response")
+    first = SCORED_OUTCOMES
     return tuple(sorted(found, key=lambda name: (first.index(name) if name in first else len(first), name)))
 
 

@@ -1,0 +1,359 @@
+"""Calls of models of the harness: which temperature was sent, whether a model can be reached, when calls stop."""
+
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from logging import getLogger
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import anyio
+import click
+from inspect_ai.event import ModelEvent
+from inspect_ai.hooks import Hooks, RunEnd, hooks
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model, ModelOutput, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import LimitExceededError
+
+from urs_inspect.errors import InputError
+from urs_inspect.judging import TINY_REQUEST, UNKNOWN, CallsStopped, CircuitBreaker, Temperature, describe_error
+from urs_inspect.solvers.judge_model import is_none
+from urs_inspect.solvers.role_models import bound_models, roles_known
+
+logger = getLogger(__name__)
+
+# fmt: off
+_REMOTE = frozenset(
+    [
+        "anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google", "groq",
+        "hf-inference-providers", "litellm-proxy", "llama-cpp-python", "meta", "mistral", "moonshot", "ollama",
+        "openai", "openai-api", "openrouter", "perplexity", "sambanova", "sglang", "together", "vllm",
+    ]
+)
+# fmt: on
+"""Providers of the harness that ask a server, and record the request with every parameter of it."""
+_WITHOUT_SERVER = frozenset({"mockllm", "none", "urs_simulation"})
+_NO_PARAMETERS = frozenset({"messages", "contents", "input", "tools", "response_format", "response_schema", "text"})
+"""Parts of a request in which the word `temperature` would mean something else."""
+_REFUSALS: Mapping[int, str] = {
+    401: "not authorized; check its API key",
+    403: "forbidden; check what its API key may use",
+    404: "not found; check the name of the model and the base URL",
+}
+_TINY_REPLY = 16
+_WAIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Temperatures:
+    """The sampling temperature of a call.
+
+    Attributes:
+        requested: What the call asked for; None for the provider's default.
+        sent: What the provider's client put into the request.
+    """
+
+    requested: float | None
+    sent: Temperature
+
+
+def _temperatures(model: Model, last: str, config: GenerateConfig, before: int) -> Temperatures:
+    """The temperature in the request of a call that has just ended, from the harness's own record of it."""
+    try:
+        events = transcript().history.events_from(before)
+    except Exception:  # the harness keeps old events on disk, where they may be lost
+        events = []
+    for event in reversed(events):
+        if (
+            isinstance(event, ModelEvent)
+            and (event.model, event.role) == (str(model), model.role)
+            and config.temperature in (None, event.config.temperature)
+            and event.input
+            and event.input[-1].text == last
+        ):
+            requested = event.config.temperature
+            # The harness may not keep requests, and has none for a reply from its cache.
+            return Temperatures(
+                requested, UNKNOWN if event.call is None else _sent(event.call.request, _provider(model))
+            )
+    return Temperatures(model.config.temperature if config.temperature is None else config.temperature, UNKNOWN)
+
+
+def _sent(request: Mapping[str, Any], provider: str) -> Temperature:
+    found = _parameter(request)
+    return found if found is not None or provider in _REMOTE else UNKNOWN
+
+
+def _parameter(request: Mapping[str, Any]) -> float | None:
+    """The temperature in a request, which some providers put into a part of it, as `generation_config`."""
+    given = request.get("temperature")
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        return float(given)
+    parts = (part for name, part in request.items() if isinstance(part, Mapping) and name not in _NO_PARAMETERS)
+    return next((found for part in parts if (found := _parameter(part)) is not None), None)
+
+
+def _provider(model: Model) -> str:
+    return str(model).partition("/")[0]
+
+
+_checked: set[tuple[str, str]] = set()
+"""Names and addresses of models that were not refused in this process."""
+
+
+def preflight_setup(wanted: object, roles: Sequence[str], *, under_test: bool = False) -> Solver | None:
+    """The `setup` of a task whose models are checked before the first sample; checks them at once where it can.
+
+    While the `inspect` command makes a task, each model that a server runs gets one tiny request, so that the command
+    ends with one line and the status 1. Other models, and those of scripts, are checked when the run begins.
+
+    Args:
+        wanted: Whether models are checked, an argument of the task.
+        roles: Roles of the models.
+        under_test: Whether the model under test is checked as well.
+
+    Returns:
+        The solver `preflight`; None if nothing is checked.
+
+    Raises:
+        InputError: If `wanted` is not true or false, or a server refuses a model: 401, 403 or 404.
+    """
+    if not isinstance(wanted, bool):
+        raise InputError(f"preflight: must be true or false, got {wanted!r}")
+    if not wanted:
+        return None
+    if roles_known():
+        found = _models(roles, under_test)
+        unknown = [(role, model) for role, model in found if _provider(model) in _REMOTE and not _is_known(model)]
+        if unknown:
+            # The harness's event loop is under way here, and the models' own connections will belong to it.
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(anyio.run, _check_copies, unknown).result()
+    return preflight(roles, under_test)
+
+
+@solver
+def preflight(roles: Sequence[str], under_test: bool = False) -> Solver:
+    """Send each model of some roles one tiny request before the first sample begins.
+
+    The request is no part of a sample: it counts neither in its usage nor in its limits.
+
+    Args:
+        roles: The roles.
+        under_test: Whether the model under test is checked as well.
+
+    Returns:
+        The solver. It raises `InputError` if a server refuses a model (401, 403 or 404), which ends the run before
+        anything is spent. Other faults, which may pass, are warnings.
+    """
+    lock = anyio.Lock()
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        models = _models(roles, under_test)
+        if not all(_is_known(model) for _, model in models):
+            async with lock:
+                try:
+                    await _check(models)
+                except InputError as error:
+                    _fail_command()
+                    _rich_traceback_guard = True  # at this local the harness's traceback leaves out all frames so far
+                    raise InputError(error.message) from None
+        return state
+
+    return solve
+
+
+def _models(roles: Sequence[str], under_test: bool) -> list[tuple[str, Model]]:
+    """Models of the run, each with what it is in it."""
+    found = [(role, model) for role in roles for model in bound_models(role)]
+    return [*found, ("model", get_model())] if under_test else found
+
+
+async def _check_copies(models: Sequence[tuple[str, Model]]) -> None:
+    copies: list[tuple[str, Model]] = []
+    for role, model in models:
+        try:
+            api = model.api
+            options = {**model.model_args, "base_url": api.base_url, "api_key": api.api_key}
+            copies.append((role, get_model(str(model), config=model.config, memoize=False, **options)))
+        except Exception as error:  # a model that cannot be made twice is checked when the run begins
+            logger.debug(f"{model}: {describe_error(error)}")
+    try:
+        await _check(copies)
+    finally:
+        for _, copy in copies:
+            await copy.api.aclose()
+
+
+async def _check(models: Iterable[tuple[str, Model]]) -> None:
+    for role, model in models:
+        if not _is_known(model):
+            await _check_one(role, model)
+            _checked.add(_key(model))
+
+
+async def _check_one(role: str, model: Model) -> None:
+    """Ask for a tiny reply, past the harness's retries, records and caches.
+
+    Raises:
+        InputError: If a server refuses the model.
+    """
+    if is_none(model) or _provider(model) in _WITHOUT_SERVER:
+        return
+    config = model.config.merge(GenerateConfig(max_tokens=_TINY_REPLY))
+    config.batch = None  # a batch may take a day
+    error: Exception | None = TimeoutError(f"no reply within {_WAIT_S:g} seconds")
+    with anyio.move_on_after(_WAIT_S):
+        try:
+            result = await model.api.generate([ChatMessageUser(content=TINY_REQUEST)], [], "none", config)
+            output = result[0] if isinstance(result, tuple) else result
+            error = output if isinstance(output, Exception) else None
+        except Exception as raised:  # whatever a provider's client raises
+            error = raised
+    status = None if error is None else _status(error)
+    if error is None or status in (400, 422):  # a tiny reply is itself refused, by models that reason first
+        return
+    if status is not None and status in _REFUSALS:
+        raise InputError(
+            f"{role} {model} cannot be used: {status}, {_REFUSALS[status]}. The server's answer: "
+            f"{describe_error(error).rstrip('.')}. Each model gets one tiny request before the first sample; nothing "
+            "was spent (-T preflight=false starts a run without it)"
+        )
+    logger.warning(
+        f"{role} {model} did not answer a first request: {describe_error(error).rstrip('.')}. Such faults may pass: "
+        "the run goes on, and the harness repeats calls."
+    )
+
+
+def _status(error: BaseException) -> int | None:
+    """The HTTP status of a failed call, wherever the provider's client puts it."""
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("status_code", "code", "status"):
+            if isinstance(value := getattr(holder, name, None), int):
+                return value
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):  # of AWS
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        return status if isinstance(status, int) else None
+    return None if error.__cause__ is None else _status(error.__cause__)
+
+
+def _is_known(model: Model) -> bool:
+    return _key(model) in _checked
+
+
+def _key(model: Model) -> tuple[str, str]:
+    return str(model), str(model.api.base_url)
+
+
+class JudgeCalls:
+    """Calls of the judges of one scorer or solver.
+
+    A judge that fails again and again is no longer called, and a temperature that was not sent is reported once.
+    """
+
+    def __init__(self) -> None:
+        self._breakers: WeakKeyDictionary[Model, CircuitBreaker] = WeakKeyDictionary()
+        self._seen: set[tuple[str, str | int, int]] = set()
+        self._cautioned: set[str] = set()
+
+    def begin(self, state: TaskState) -> None:
+        """Note a sample. One that was seen before belongs to another run of the same task, where judges may work."""
+        sample = (str(state.model), state.sample_id, state.epoch)
+        if sample in self._seen:
+            self._seen.clear()
+            self._breakers.clear()
+        self._seen.add(sample)
+
+    async def generate(
+        self, model: Model, messages: Sequence[ChatMessage], config: GenerateConfig
+    ) -> tuple[ModelOutput, Temperatures]:
+        """Call a judge.
+
+        Args:
+            model: The judge.
+            messages: What it is sent.
+            config: Settings of the call.
+
+        Returns:
+            The output, and the temperature that was requested and sent.
+
+        Raises:
+            CallsStopped: If it has failed too often in a row; it is not called.
+        """
+
+        async def call() -> ModelOutput:
+            return await model.generate(list(messages), config=config)
+
+        return await self.watch(model, messages, config, call)
+
+    async def watch(
+        self,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        config: GenerateConfig,
+        call: Callable[[], Awaitable[ModelOutput]],
+    ) -> tuple[ModelOutput, Temperatures]:
+        """As `generate`, for a call that is made otherwise."""
+        breaker = self._breakers.setdefault(model, CircuitBreaker())
+        if breaker.stopped:
+            raise CallsStopped(breaker.stopped)
+        before, last = transcript().history.event_count, messages[-1].text
+        try:
+            output = await call()
+        except LimitExceededError:  # of the sample, no failure of the judge
+            raise
+        except Exception as error:
+            self._note(breaker, model, describe_error(error))
+            raise
+        self._note(breaker, model, output.error or ("" if output.choices else "The reply had no choices."))
+        return output, self._temperatures(model, last, config, before)
+
+    def _temperatures(self, model: Model, last: str, config: GenerateConfig, before: int) -> Temperatures:
+        found, name = _temperatures(model, last, config, before), str(model)
+        if found.requested is not None and found.sent is None and name not in self._cautioned:
+            self._cautioned.add(name)
+            logger.warning(
+                f"{name}: temperature {found.requested:g} was requested, but its provider's client did not send it: "
+                "the model runs at its default temperature. Logs record temperature_requested and temperature_sent."
+            )
+        return found
+
+    def _note(self, breaker: CircuitBreaker, model: Model, error: str) -> None:
+        """Note how a call ended; where that stops the calls, report it now and again at the end of the run."""
+        was_stopped = breaker.stopped
+        breaker.note(bool(error), error)
+        if breaker.stopped and not was_stopped:
+            _report_at_run_end(
+                f"{model}: {breaker.stopped.rstrip('.')}. It is not called again in this run. Answers are kept; "
+                "samples left unscored can be judged later with `inspect score`."
+            )
+
+
+def _report_at_run_end(sentence: str) -> None:
+    logger.error(sentence)
+    _fail_command()
+    _StoppedAtRunEnd.sentences.append(sentence)
+    if not _StoppedAtRunEnd.registered:
+        _StoppedAtRunEnd.registered = True
+        hooks("judging_stopped", "Reports at the end of a run that judging was stopped.")(_StoppedAtRunEnd)
+
+
+def _fail_command() -> None:
+    """Make the command under way end with the status 1, after all its work: the harness ends every run with 0."""
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.find_root().call_on_close(lambda: sys.exit(1))
+
+
+class _StoppedAtRunEnd(Hooks):
+    """Registered only when needed, since the harness lists the hooks that it finds when a command starts."""
+
+    sentences: list[str] = []  # noqa: RUF012 - one list for the class is meant
+    registered = False
+
+    async def on_run_end(self, data: RunEnd) -> None:
+        """Say once more what stopped, when the results stand on the terminal."""
+        while self.sentences:
+            logger.error(self.sentences.pop(0))

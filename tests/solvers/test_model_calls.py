@@ -1,0 +1,298 @@
+"""Calls of models of the harness: tiny requests before a run, calls that stop, temperatures that were sent."""
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import eval, score
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.model import GenerateConfig, Model, get_model
+
+from tests.servers import DROPS, ChatServer, LoopbackServer, Response, Script, fails, says, serving
+from tests.tasks.commands import refused
+from tests.tasks.scripted import judged, metric_values, run, samples_of, score_of
+from urs_inspect import mad, md_eval, urs
+from urs_inspect.judging.circuit_breaker import GIVE_UP
+from urs_inspect.scorers import intent_judge
+
+FINAL_7 = says(json.dumps({"Final Score": 7}))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    context: AbstractContextManager[ChatServer] = serving(lambda request: FINAL_7, monkeypatch)
+    with context as running:
+        yield running
+
+
+def at(server: ChatServer, name: str = "judge") -> Model:
+    return get_model(
+        f"openai-api/local/{name}",
+        base_url=server.url,
+        memoize=False,
+        config=GenerateConfig(max_retries=0),
+        max_retries=0,  # of the client library
+    )
+
+
+def only(model: str, response: Response) -> Script:
+    """One model gets this response to everything, all others work."""
+    return lambda request: response if request.model == model else FINAL_7
+
+
+def metadata_of(log: EvalLog) -> list[dict[str, Any]]:
+    return [(sample.scores or {})["intent_judge"].metadata or {} for sample in samples_of(log)]
+
+
+# Before the first sample
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_command_with_a_refused_judge_ends_before_anything_is_asked(
+    status: int, server: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.script = only("judge", fails(status))
+    refusal = refused(
+        *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--model", "openai-api/local/answers"),
+        *("--model-role", "grader=openai-api/local/judge", "--display", "none"),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert refusal.status == 1
+    for part in ("grader openai-api/local/judge", str(status), "preflight=false"):
+        assert part in refusal.error
+    assert (server.count("judge"), server.count("answers")) == (1, 0)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_script_with_a_refused_judge_ends_before_the_first_answer(
+    status: int, server: ChatServer, tmp_path: Path
+) -> None:
+    server.script = only("judge", fails(status))
+    log = run(urs(dataset="sample"), tmp_path, model=at(server, "answers"), grader=at(server), max_samples=1)
+    assert log.status == "error" and log.error is not None
+    assert "openai-api/local/judge" in log.error.message and str(status) in log.error.message
+    assert (server.count("judge"), server.count("answers")) == (1, 0)
+
+
+def test_every_judge_of_a_panel_is_checked_once_and_no_sample_counts_it(server: ChatServer, tmp_path: Path) -> None:
+    panel = [at(server, "a"), at(server, "b")]
+    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=3)
+    assert log.status == "success"
+    assert (server.count("a"), server.count("b")) == (1 + 3, 1 + 3)
+    for sample in samples_of(log):
+        assert sample.role_usage["grader"].total_tokens == 2 * 2  # each reply of the server has two
+
+
+@pytest.mark.parametrize("fault", [fails(429), fails(500), DROPS])
+def test_faults_that_may_pass_are_warnings(
+    fault: Response, server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script = lambda request: fault if request.number == 0 else FINAL_7
+    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
+    assert metric_values(log, "outcome") == {"frequency_judged": 2}
+    [warning] = [one.getMessage() for one in caplog.records if "first request" in one.getMessage()]
+    assert "openai-api/local/judge" in warning
+
+
+def test_models_that_refuse_tiny_replies_are_none_the_worse(
+    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script = lambda request: fails(400) if request.number == 0 else FINAL_7
+    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
+    assert metric_values(log, "outcome") == {"frequency_judged": 2}
+    assert "first request" not in caplog.text
+
+
+def test_without_preflight_nothing_is_asked_beforehand(server: ChatServer, tmp_path: Path) -> None:
+    task = urs(dataset="sample", preflight=False)
+    run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
+    assert server.count() == 2
+
+
+def test_refused_contestant_ends_a_competition_before_any_answer(server: ChatServer, tmp_path: Path) -> None:
+    server.script = only("b", fails(404))
+    roles: dict[str, Any] = {"contestant": [at(server, "a"), at(server, "b")], "grader": at(server)}
+    [log] = eval(
+        mad(pool="sample", pool_size=4, k=1),
+        model="none",
+        model_roles=roles,
+        display="log",
+        log_dir=str(tmp_path),
+        max_samples=1,
+    )
+    assert log.status == "error" and log.error is not None
+    assert "contestant openai-api/local/b" in log.error.message and "404" in log.error.message
+    assert (server.count("a"), server.count("b")) == (1, 1)  # tiny requests
+
+
+@pytest.mark.data
+def test_refused_model_that_judges_pairs_ends_the_run(server: ChatServer, tmp_path: Path, data_dir: Path) -> None:
+    server.script = only("judge", fails(401))
+    log = run(md_eval(), tmp_path, model=at(server), grader=None, max_samples=1)
+    assert log.status == "error" and server.count() == 1
+
+
+# When calls stop
+
+
+def test_judge_that_fails_again_and_again_is_no_longer_called(
+    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script = only("judge", fails(401))
+    task = urs(dataset="sample", preflight=False)
+    log = run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=GIVE_UP + 5, max_samples=1)
+
+    assert log.status == "success" and server.count() == GIVE_UP
+    assert metric_values(log, "outcome") == {"frequency_unscored_call_failed": GIVE_UP + 5}
+    assert all(sample.output.completion for sample in samples_of(log))
+    judges = [facts["judges"][0] for facts in metadata_of(log)]
+    assert sorted(one["calls"] for one in judges) == [0] * 5 + [1] * GIVE_UP
+    for one in judges:
+        assert (one["calls"] == 0) == (f"{GIVE_UP} times in a row" in one["failure_detail"])
+        assert "scripted 401" in one["failure_detail"]
+    said = [
+        one for one in caplog.records if f"{GIVE_UP} times in a row" in one.getMessage() and one.levelname == "ERROR"
+    ]
+    assert len(said) == 2  # when it stops, and below the results
+    assert all("openai-api/local/judge" in one.getMessage() and "inspect score" in one.getMessage() for one in said)
+
+
+def test_command_ends_with_status_1_when_a_judge_was_stopped_and_keeps_its_log(
+    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.script = only("judge", fails(401))
+    ended = refused(
+        *("eval", "urs_inspect/urs", "-T", "dataset=sample", "-T", "preflight=false", "--model", "urs_simulation/weak"),
+        *("--model-role", "grader=openai-api/local/judge", "--display", "none", "--log-dir", str(tmp_path / "kept")),
+        *("--limit", str(GIVE_UP + 1), "--max-samples", "1"),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert ended.status == 1 and server.count() == GIVE_UP
+    [log] = list_eval_logs(str(tmp_path / "kept"))
+    header = read_eval_log(log)
+    assert header.status == "success" and len(samples_of(header)) == GIVE_UP + 1
+
+
+def test_calls_begin_anew_in_the_next_run_of_the_same_task(server: ChatServer, tmp_path: Path) -> None:
+    task = urs(dataset="sample", preflight=False)
+    judge = at(server)
+    for response, outcome in ((fails(401), "unscored_call_failed"), (FINAL_7, "judged")):
+        server.script = only("judge", response)
+        log = run(task, tmp_path, model="urs_simulation/weak", grader=judge, limit=GIVE_UP + 1, max_samples=1)
+        assert metric_values(log, "outcome") == {f"frequency_{outcome}": GIVE_UP + 1}
+
+
+def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(server: ChatServer, tmp_path: Path) -> None:
+    server.script = only("judge", fails(404))
+    task, size = urs(dataset="sample", preflight=False), GIVE_UP + 2
+    panel = [at(server), at(server, "alive")]
+    log = run(task, tmp_path, model="urs_simulation/weak", grader=panel, limit=size, max_samples=1)
+    assert metric_values(log, "outcome") == {"frequency_partial_panel": size}
+    assert (server.count("judge"), server.count("alive")) == (GIVE_UP, size)
+
+
+@pytest.mark.data
+def test_model_that_judges_pairs_is_no_longer_called_either(server: ChatServer, tmp_path: Path, data_dir: Path) -> None:
+    server.script = only("judge", fails(401))
+    log = run(md_eval(preflight=False), tmp_path, model=at(server), grader=None, limit=GIVE_UP + 3, max_samples=1)
+    assert log.status == "success" and server.count() == GIVE_UP
+    modes = [(sample.scores or {})["pair_verdict"].metadata or {} for sample in samples_of(log)]
+    assert [facts["failures"] for facts in modes] == [["call_failed"]] * (GIVE_UP + 3)
+
+
+# Temperatures
+
+
+def temperatures(log: EvalLog) -> tuple[object, object]:
+    [judge] = (score_of(log).metadata or {})["judges"]
+    return judge["temperature_requested"], judge["temperature_sent"]
+
+
+def openai_model(server: ChatServer, name: str) -> Model:
+    return get_model(f"openai/{name}", base_url=server.url, api_key="none", responses_api=False, memoize=False)
+
+
+def test_temperature_that_was_sent_is_recorded(server: ChatServer, tmp_path: Path) -> None:
+    assert temperatures(judged(tmp_path, at(server))) == (0.0, 0.0)
+    assert temperatures(judged(tmp_path, at(server), temperature=0.7)) == (0.7, 0.7)
+    assert temperatures(judged(tmp_path, at(server), temperature=None)) == (None, None)
+    assert temperatures(judged(tmp_path, openai_model(server, "gpt-4o"), temperature=0.7)) == (0.7, 0.7)
+
+
+class MessagesServer(LoopbackServer):
+    """Speaks enough of Anthropic's protocol; `bodies` holds what it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bodies: list[dict[str, Any]] = []
+
+    def post(self, path: str, body: dict[str, Any], key: str | None) -> Response:
+        self.bodies.append(body)
+        message = {
+            "id": "msg_0",
+            "type": "message",
+            "role": "assistant",
+            "model": body["model"],
+            "content": [{"type": "text", "text": json.dumps({"Final Score": 7})}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        return Response(body=json.dumps(message).encode())
+
+
+def test_temperature_that_the_client_of_anthropic_drops_is_recorded_as_not_sent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    messages = MessagesServer()
+    messages.start()
+    # The client streams longer replies, which this server does not.
+    options: dict[str, Any] = {"streaming": False, "memoize": False, "config": GenerateConfig(max_tokens=1000)}
+    judge = get_model("anthropic/claude-sonnet-4-5", base_url=messages.address, api_key="none", **options)
+    try:
+        log = judged(tmp_path, judge)
+    finally:
+        messages.stop()
+    assert temperatures(log) == (0.0, None)
+    assert [body.get("temperature") for body in messages.bodies] == [None]
+    assert_warned_once(caplog, "anthropic/claude-sonnet-4-5")
+
+
+def test_temperature_that_a_reasoning_model_does_not_take_is_recorded_as_not_sent(
+    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = urs(dataset="sample", preflight=False)
+    log = run(task, tmp_path, model="urs_simulation/weak", grader=openai_model(server, "o3-mini"), limit=3)
+    found = [facts["judges"][0] for facts in metadata_of(log)]
+    assert [(one["temperature_requested"], one["temperature_sent"]) for one in found] == [(0.0, None)] * 3
+    assert_warned_once(caplog, "openai/o3-mini")
+
+
+def assert_warned_once(caplog: pytest.LogCaptureFixture, model: str) -> None:
+    warned = [one.getMessage() for one in caplog.records if "temperature_sent" in one.getMessage()]
+    assert len(warned) == 1 and model in warned[0]
+
+
+def test_nothing_is_claimed_of_a_request_that_the_harness_did_not_keep(
+    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = judged(tmp_path, at(server))
+    again = score(log, intent_judge(), model_roles={"grader": at(server)}, action="overwrite", display="log")
+    assert temperatures(again) == (0.0, "unknown")
+    assert "temperature_sent" not in caplog.text
+
+
+@pytest.mark.data
+def test_temperature_of_a_model_that_judges_pairs_is_recorded(
+    server: ChatServer, tmp_path: Path, data_dir: Path
+) -> None:
+    for model, sent in ((at(server), 0.0), (openai_model(server, "o3-mini"), None)):
+        log = run(md_eval(preflight=False), tmp_path, model=model, grader=None, limit=1)
+        facts = score_of(log, "pair_verdict").metadata or {}
+        assert (facts["temperature_requested"], facts["temperature_sent"]) == ([0.0], [sent])
