@@ -75,8 +75,8 @@ def test_neighbours_are_told_apart_or_not() -> None:
     votes = [*["a>b"] * 30, *["a<b"] * 5, *["b>c"] * 16, *["b<c"] * 15, *["a>c"] * 10]
     found = rank(fights(*votes))
     assert [(one.better, one.other, one.verdict) for one in found.differences] == [
-        ("a", "b", "apart"),
-        ("b", "c", "cannot tell apart"),
+        ("a", "b", "significantly different"),
+        ("b", "c", "cannot be distinguished"),
     ]
     assert found.differences[0].estimate.low > 0 > found.differences[1].estimate.low
     assert (found.ranks[0].low, found.ranks[0].high) == (1, 1)
@@ -86,7 +86,7 @@ def test_neighbours_are_told_apart_or_not() -> None:
 def test_models_without_a_link_are_not_compared() -> None:
     found = rank(fights(*["a>b"] * 20, *["c=d"] * 20))
     verdicts = {(one.better, one.other): one.verdict for one in found.differences}
-    assert verdicts == {("a", "c"): "not comparable", ("c", "d"): "cannot tell apart", ("d", "b"): "not comparable"}
+    assert verdicts == {("a", "c"): "not comparable", ("c", "d"): "cannot be distinguished", ("d", "b"): "not comparable"}
     assert not found.connectivity.connected
     assert "No chain of comparisons links (a, b) and (c, d)" in found.connectivity.message
 
@@ -108,11 +108,11 @@ def test_as_many_instructions_as_a_sign_test_needs(level: float, n: int) -> None
 def test_a_handful_of_votes_that_agree_tells_nothing_apart() -> None:
     few, enough = (rank(fights(*["a>b"] * n), rounds=50) for n in (5, 6))
     assert math.isnan(few.bradley_terry[0].low)
-    assert few.differences[0].verdict == "cannot tell apart"
+    assert few.differences[0].verdict == "cannot be distinguished"
     assert [(one.rank, one.low, one.high) for one in few.ranks] == [(1, 1, 2), (2, 1, 2)]
-    assert enough.differences[0].verdict == "apart"
+    assert enough.differences[0].verdict == "significantly different"
     # Six votes on one instruction are one instruction.
-    assert rank(fights(*["a>b@1"] * 6), rounds=50).differences[0].verdict == "cannot tell apart"
+    assert rank(fights(*["a>b@1"] * 6), rounds=50).differences[0].verdict == "cannot be distinguished"
 
 
 def test_names_do_not_matter() -> None:
@@ -141,4 +141,4 @@ def test_only_the_prior_orders_two_that_beat_a_third() -> None:
     found = rank(fights(*["a>c"] * 60, *["b>c"] * 8), rounds=50)
     assert found.players == ("a", "b", "c")
     assert [(at.rank, at.low, at.high) for at in found.ranks] == [(1, 1, 2), (2, 1, 2), (3, 3, 3)]
-    assert [one.verdict for one in found.differences] == ["not comparable", "apart"]
+    assert [one.verdict for one in found.differences] == ["not comparable", "significantly different"]

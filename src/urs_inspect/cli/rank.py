@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
-    from urs_inspect.rating import Estimate, LeaderboardAgreement, Ranking, WinRates
+    from urs_inspect.rating import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
     from urs_inspect.reports.battles import HumanBattles
 
 _NONE = "-"
@@ -60,7 +61,6 @@ def rank(
     that is named later.
     """
     from urs_inspect.rating import compare_leaderboard
-    from urs_inspect.rating import rank as rank_battles
     from urs_inspect.reports.battles import holds_ballot_votes, read_battles, read_human_battles
     from urs_inspect.reports.leaderboards import read_leaderboard
     from urs_inspect.reports.rankings import ranking_dict
@@ -74,7 +74,7 @@ def rank(
         _check_output(output, sources, cast)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     people = read_human_battles(sources, cast) if cast else None
-    ranking = rank_battles(people.battles if people else read_battles(sources, _note), rounds=rounds, seed=seed)
+    ranking = _ranked(people.battles if people else read_battles(sources, _note), rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     if output is not None:
         from urs_inspect.reports.voted_logs import attach_votes
@@ -91,6 +91,17 @@ def rank(
     print_ranking(ranking, console)
     if agreement:
         print_leaderboard(agreement, console)
+
+
+def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
+    """Rank models, with a progress bar on a terminal."""
+    from urs_inspect.rating import rank as rank_battles
+
+    console = Console(stderr=True)  # standard output may be read as JSON
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("Ratings over resamples", total=1.0)
+        return rank_battles(battles, rounds=rounds, seed=seed, progress=lambda share: progress.advance(bar, share))
 
 
 def _note(line: str) -> None:

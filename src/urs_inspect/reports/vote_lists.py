@@ -110,16 +110,12 @@ def _identity(battle: Battle, values: dict[str, Any]) -> str:
     if not any(origin) or not any(content.get(key) for key in ("id", "instruction", "question_id", "response_1")):
         return ""
     first, second = (content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
-    sides = sorted(
-        json.dumps([name, response, outcome])
-        for name, response, outcome in (
-            (battle.first, first, battle.outcome),
-            (battle.second, second, 1 - battle.outcome),
-        )
-    )
+    sides = [[battle.first, first, battle.outcome], [battle.second, second, 1 - battle.outcome]]
+    if battle.second < battle.first:
+        sides.reverse()
     # A conversation's first turn is what files without the column have.
     facts = [*origin, content.get("turn") or 1, content.get("question_id"), content.get("instruction"), sides]
-    return json.dumps(facts, ensure_ascii=False, default=str)
+    return repr(facts)  # much faster than JSON
 
 
 def _plain(values: dict[str, Any]) -> tuple[str, str, object]:
