@@ -31,8 +31,8 @@ def test_a_list_of_votes_is_ranked(run: Run, tmp_path: Path) -> None:
     output = result.output
     assert "77 comparisons of 3 models on 77 instructions, 2 ties." in output
     assert row(output, "1 (1–1)")[1] == "a"
-    assert row(output, "a", "b")[-1] == "apart"
-    assert row(output, "b", "c")[-1] == "cannot tell apart"
+    assert row(output, "a", "b")[-1] == "significantly different"
+    assert row(output, "b", "c")[-1] == "cannot be distinguished"
     assert row(output, "a", "-")[1:] == ["-", "86 (35)", "91 (11)"]  # 30 / 35, (9 + 2 / 2) / 11
     assert "NOT ALL MODELS COMPARE" not in output
 
@@ -129,3 +129,12 @@ def test_votes_replaced_later_are_said(run: Run, tmp_path: Path) -> None:
     assert "1 vote of 1 person on 1 of 1 ballot; the majority counts" in output
     assert "1 vote was replaced later." in output
     assert "1 comparison of 2 models on 1 instruction, 0 ties." in output
+
+
+def test_ties_alone_have_no_interval(run: Run, tmp_path: Path) -> None:
+    votes = write(tmp_path / "votes.jsonl", *["a=b"] * 20)
+    output = run("rank", votes).output
+    assert row(output, "1 (1–2)", "a")[2:4] == ["1000", "1000"]
+    assert row(output, "a", "b")[2:] == ["+0", "cannot be distinguished"]
+    found = json.loads(run("rank", votes, "--json").output)
+    assert found["intervals"]["bradley_terry"] == found["intervals"]["elo"] == {"a": None, "b": None}

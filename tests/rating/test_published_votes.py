@@ -60,4 +60,6 @@ def test_the_shuffle_of_the_reference_code_is_many_times_too_narrow(data_dir: Pa
     )
     assert 38 < bootstrap < 46
     assert 4 < shuffle < 5.5
-    assert sum(one.verdict == "significantly different" for one in found.differences) == 1  # of 6 neighbours, on 210 votes
+    assert (
+        sum(one.verdict == "significantly different" for one in found.differences) == 1
+    )  # of 6 neighbours, on 210 votes
