@@ -138,3 +138,14 @@ def test_ties_alone_have_no_interval(run: Run, tmp_path: Path) -> None:
     assert row(output, "a", "b")[2:] == ["+0", "cannot be distinguished"]
     found = json.loads(run("rank", votes, "--json").output)
     assert found["intervals"]["bradley_terry"] == found["intervals"]["elo"] == {"a": None, "b": None}
+
+
+def test_characters_that_reorder_what_is_shown_are_spelt_out(run: Run, tmp_path: Path) -> None:
+    board = tmp_path / "board.csv"
+    board.write_text("model,rank\na,1\nb,2\nc\u202ed,3\n", encoding="utf-8")
+    shown = run("rank", write(tmp_path / "votes.jsonl", *VOTES), "--leaderboard", board).output
+    assert "c\\u202ed" in shown
+    refused = run("rank", write(tmp_path / "other.jsonl", "a>b\u2066")).output
+    for output in (shown, refused):
+        assert not set(output) & set("\u202e\u2066")
+    assert "b\\u2066" in refused

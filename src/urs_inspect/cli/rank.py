@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from urs_inspect.errors import InputError
+from urs_inspect.texts import visible
 
 if TYPE_CHECKING:
     from urs_inspect.rating import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
@@ -105,7 +106,7 @@ def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
 
 
 def _note(line: str) -> None:
-    click.echo(line, err=True)  # standard output may be read as JSON
+    click.echo(visible(line), err=True)  # standard output may be read as JSON
 
 
 def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
@@ -127,7 +128,7 @@ def print_ranking(ranking: "Ranking", console: Console) -> None:
         highlight=False,
     )
     if message := ranking.connectivity.message:
-        console.print(f"[bold red]NOT ALL MODELS COMPARE[/bold red]: {escape(message)}", highlight=False)
+        console.print(f"[bold red]NOT ALL MODELS COMPARE[/bold red]: {_shown(message)}", highlight=False)
     console.print(_ratings_table(ranking))
     console.print(
         f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the instructions (seed "
@@ -165,7 +166,7 @@ def print_people(people: "HumanBattles", console: Console) -> None:
         said = "is about another ballot and does" if people.unknown == 1 else "are about other ballots and do"
         lines.append(f"{counted(people.unknown, 'vote')} {said} not count.")
     lines += [f"Not a vote: {fault}" for fault in people.faults]
-    console.print("\n".join(escape(line) for line in lines), highlight=False)
+    console.print("\n".join(_shown(line) for line in lines), highlight=False)
 
 
 def _were(number: int) -> str:
@@ -181,7 +182,7 @@ def print_leaderboard(found: "LeaderboardAgreement", console: Console) -> None:
     )
     for names, where in ((found.only_ranked, "the votes"), (found.only_leaderboard, "the leaderboard")):
         if names:
-            console.print(f"Only in {where}: {escape(', '.join(names))}", highlight=False)
+            console.print(f"Only in {where}: {_shown(', '.join(names))}", highlight=False)
 
 
 def _ratings_table(ranking: "Ranking") -> Table:
@@ -194,7 +195,7 @@ def _ratings_table(ranking: "Ranking") -> Table:
         at = ranking.ranks[place]
         table.add_row(
             f"{at.rank} ({at.low}–{at.high})",
-            escape(model),
+            _shown(model),
             _rating(ranking.bradley_terry[place]),
             _rating(ranking.elo[place]),
             f"{ranking.elo_shuffled[place].value:.0f}",
@@ -209,7 +210,7 @@ def _differences_table(ranking: "Ranking") -> Table:
     table.add_column("difference", justify="right")
     table.add_column("in words")
     for one in ranking.differences:
-        table.add_row(escape(one.better), escape(one.other), _with_interval(one.estimate, "+.0f"), escape(one.verdict))
+        table.add_row(_shown(one.better), _shown(one.other), _with_interval(one.estimate, "+.0f"), escape(one.verdict))
     return table
 
 
@@ -217,14 +218,18 @@ def _win_rates_table(rates: "WinRates") -> Table:
     title = "Wins of the row over the column in %, ties as half, and number of battles"
     table = Table("", title=title, title_justify="left")
     for name in rates.players:
-        table.add_column(escape(name), justify="right", overflow="fold")
+        table.add_column(_shown(name), justify="right", overflow="fold")
     for row, name in enumerate(rates.players):
         cells = [
             f"{100 * rates.rates[row, column]:.0f} ({met})" if (met := rates.battles[row, column]) else _NONE
             for column in range(len(rates.players))
         ]
-        table.add_row(escape(name), *cells)
+        table.add_row(_shown(name), *cells)
     return table
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))
 
 
 def _rating(estimate: "Estimate") -> str:
