@@ -35,6 +35,7 @@ def test_a_list_of_votes_is_ranked(run: Run, tmp_path: Path) -> None:
     assert row(output, "b", "c")[-1] == "cannot be distinguished"
     assert row(output, "a", "-")[1:] == ["-", "86 (35)", "91 (11)"]  # 30 / 35, (9 + 2 / 2) / 11
     assert "NOT ALL MODELS COMPARE" not in output
+    assert "No interval" not in output
 
 
 def test_json_is_all_that_is_printed(run: Run, tmp_path: Path) -> None:
@@ -134,6 +135,7 @@ def test_votes_replaced_later_are_said(run: Run, tmp_path: Path) -> None:
 def test_ties_alone_have_no_interval(run: Run, tmp_path: Path) -> None:
     votes = write(tmp_path / "votes.jsonl", *["a=b"] * 20)
     output = run("rank", votes).output
+    assert "No interval" in output
     assert row(output, "1 (1–2)", "a")[2:4] == ["1000", "1000"]
     assert row(output, "a", "b")[2:] == ["+0", "cannot be distinguished"]
     found = json.loads(run("rank", votes, "--json").output)

@@ -120,6 +120,7 @@ def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
 
 def print_ranking(ranking: "Ranking", console: Console) -> None:
     """Print ratings, differences of neighbours and win rates, and which models do not compare."""
+    from urs_inspect.rating.intervals import fewest_clusters
     from urs_inspect.texts import counted
 
     console.print(
@@ -130,6 +131,12 @@ def print_ranking(ranking: "Ranking", console: Console) -> None:
     if message := ranking.connectivity.message:
         console.print(f"[bold red]NOT ALL MODELS COMPARE[/bold red]: {_shown(message)}", highlight=False)
     console.print(_ratings_table(ranking))
+    if any(math.isnan(one.low) for one in ranking.bradley_terry):
+        fewest = fewest_clusters(ranking.level)
+        console.print(
+            f"No interval is given for a model on fewer than {fewest} instructions, or where all resamples agree.",
+            highlight=False,
+        )
     console.print(
         f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the instructions (seed "
         f"{ranking.seed}). Bradley-Terry does not depend on the order of the votes and is the rating to go by; Elo "

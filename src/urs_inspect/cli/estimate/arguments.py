@@ -40,7 +40,7 @@ def read_task_arguments(given: tuple[str, ...]) -> dict[str, Any]:
         try:
             found[name.replace("-", "_")] = read_yaml(value)
         except yaml.YAMLError as error:
-            raise InputError(f"-T: cannot read '{one}': {error}") from error
+            raise InputError(f"-T: cannot read '{one}': {getattr(error, 'problem', error)}") from error
     return found
 
 
@@ -58,7 +58,7 @@ def read_graders(given: tuple[str, ...]) -> tuple[str, ...]:
         try:
             read = read_yaml(value)
         except yaml.YAMLError as error:
-            raise InputError(f"--model-role: cannot read '{value}': {error}") from error
+            raise InputError(f"--model-role: cannot read '{value}': {getattr(error, 'problem', error)}") from error
         for model in read if isinstance(read, list) else [read]:
             name = model.get("model") if isinstance(model, dict) else model
             if not isinstance(name, str) or not name:
