@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 import click
 
+from urs_inspect.texts import visible
+
 
 class InputError(click.ClickException):
     """Something the user gave cannot be used; raised before any model is called wherever that can be known.
@@ -18,7 +20,7 @@ class InputError(click.ClickException):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
+        super().__init__(visible(message))
 
     def __str__(self) -> str:
         return self.message

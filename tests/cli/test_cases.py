@@ -210,3 +210,43 @@ def test_the_datasheet_of_the_published_data_has_the_numbers_of_table_2(data_dir
     ):
         assert row in text
     assert "The cases do not say which service was asked." in text
+
+
+def _imported(tmp_path: Path, run: Run, labels: list[str], *options: object) -> tuple[str, list[str]]:
+    """What the command prints, and the intents of the cases."""
+    survey, out = tmp_path / "survey.csv", tmp_path / "cases.jsonl"
+    lines = [f"Question number {n} about {'xyz'[n % 3] * (n + 3)}?,{label}" for n, label in enumerate(labels)]
+    survey.write_text("conversation,intent\n" + "\n".join(lines), encoding="utf-8")
+    done = run("cases", "import", survey, "-o", out, "--near", "1", *options)
+    assert done.exit_code == 0, done.output
+    return done.output, [json.loads(line)["user_intent"] for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+def test_misspelt_labels_are_corrected_only_if_asked_and_counted(tmp_path: Path, run: Run) -> None:
+    labels = ["Leisure", "Leisur", "Leisur", "Factual QAs", "Sport", "Solve Problems"]
+    said, intents = _imported(tmp_path, run, labels, "--fix-spelling")
+    assert intents == ["leisure", "leisure", "leisure", "factual_qa"]
+    assert "2 rows: intent 'Leisur' taken for leisure" in said
+    assert "1 row: intent 'Factual QAs' taken for factual_qa" in said
+    assert "1 row: unknown intent 'Sport'" in said
+    assert "'Solve Problems' taken for" not in said
+    (tmp_path / "cases.jsonl").unlink()
+    said, intents = _imported(tmp_path, run, labels)
+    assert intents == ["leisure"]
+    assert "--fix-spelling" in said
+
+
+def test_solve_problem_can_be_given_a_meaning(tmp_path: Path, run: Run) -> None:
+    for meaning in ("api", "solve_professional_problem"):
+        said, intents = _imported(tmp_path, run, ["Solve Problem", "solve-problem"], "--solve-problem", meaning)
+        assert intents == [meaning, meaning]
+        assert "ambiguous" not in said
+        (tmp_path / "cases.jsonl").unlink()
+    both = ("--fix-spelling", "--solve-problem", "api")
+    assert _imported(tmp_path, run, ["Solve Problems"], *both)[1] == ["api"]
+
+
+def test_what_solve_problem_cannot_mean(survey: Path, tmp_path: Path, run: Run) -> None:
+    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--solve-problem", "leisure")
+    assert done.exit_code == 1
+    assert "unknown intent 'leisure'; allowed: api, solve_professional_problem" in done.output

@@ -31,10 +31,11 @@ def test_a_list_of_votes_is_ranked(run: Run, tmp_path: Path) -> None:
     output = result.output
     assert "77 comparisons of 3 models on 77 instructions, 2 ties." in output
     assert row(output, "1 (1–1)")[1] == "a"
-    assert row(output, "a", "b")[-1] == "apart"
-    assert row(output, "b", "c")[-1] == "cannot tell apart"
+    assert row(output, "a", "b")[-1] == "significantly different"
+    assert row(output, "b", "c")[-1] == "cannot be distinguished"
     assert row(output, "a", "-")[1:] == ["-", "86 (35)", "91 (11)"]  # 30 / 35, (9 + 2 / 2) / 11
     assert "NOT ALL MODELS COMPARE" not in output
+    assert "No interval" not in output
 
 
 def test_json_is_all_that_is_printed(run: Run, tmp_path: Path) -> None:
@@ -129,3 +130,24 @@ def test_votes_replaced_later_are_said(run: Run, tmp_path: Path) -> None:
     assert "1 vote of 1 person on 1 of 1 ballot; the majority counts" in output
     assert "1 vote was replaced later." in output
     assert "1 comparison of 2 models on 1 instruction, 0 ties." in output
+
+
+def test_ties_alone_have_no_interval(run: Run, tmp_path: Path) -> None:
+    votes = write(tmp_path / "votes.jsonl", *["a=b"] * 20)
+    output = run("rank", votes).output
+    assert "No interval" in output
+    assert row(output, "1 (1–2)", "a")[2:4] == ["1000", "1000"]
+    assert row(output, "a", "b")[2:] == ["+0", "cannot be distinguished"]
+    found = json.loads(run("rank", votes, "--json").output)
+    assert found["intervals"]["bradley_terry"] == found["intervals"]["elo"] == {"a": None, "b": None}
+
+
+def test_characters_that_reorder_what_is_shown_are_spelt_out(run: Run, tmp_path: Path) -> None:
+    board = tmp_path / "board.csv"
+    board.write_text("model,rank\na,1\nb,2\nc\u202ed,3\n", encoding="utf-8")
+    shown = run("rank", write(tmp_path / "votes.jsonl", *VOTES), "--leaderboard", board).output
+    assert "c\\u202ed" in shown
+    refused = run("rank", write(tmp_path / "other.jsonl", "a>b\u2066")).output
+    for output in (shown, refused):
+        assert not set(output) & set("\u202e\u2066")
+    assert "b\\u2066" in refused

@@ -17,7 +17,7 @@ WriteRows = Callable[[str, object], Path]
 
 @pytest.fixture
 def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
-    """Puts rows where a published file is looked for, and pins their hash if the published file has one pinned."""
+    """Puts rows where a published file is looked for, and pins their hash."""
 
     def to_file(constant: str, rows: object, key: str = "") -> Path:
         module, _, name = f"urs_inspect.datasets.{constant}".rpartition(".")
@@ -27,7 +27,7 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(rows if isinstance(rows, str) else json.dumps(rows), encoding="utf-8")
         monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "published"))
-        own = replace(source, sha256=sha256_of(path) if source.verified else "")
+        own = replace(source, sha256=sha256_of(path), git_id="")
         monkeypatch.setattr(f"{module}.{name}", own if isinstance(pinned, PinnedFile) else {**pinned, key: own})
         return path
 

@@ -10,9 +10,13 @@ from urs_inspect.datasets.pinned import LLMBAR, SOURCES, URS, PinnedFile
 from urs_inspect.datasets.sources import fetch, locate, sha256_of
 
 COMMIT = re.compile(r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/.+")
-BY_HAND = {"preference_bench", "alpaca_eval", "flask", "feedback_bench"}
-UNKNOWN_HASH = {"llmbar/Neighbor", "llmbar/GPTOut", "llmbar/Manual"} | BY_HAND
-HERE = sorted(set(SOURCES) - UNKNOWN_HASH)
+GIT_IDS = {
+    "flask": "0563a5769832269d52b8099406966fc127766b2f",
+    "feedback_bench": "28919454bf5aba9e0c082a0171ee50ff278c5e18",
+    "preference_bench": "8ec84131739db801757cb76107035650dce8dbd7",
+    "alpaca_eval": "de4304dacfec51201d33970cf371c1074e78a3e1",
+}
+HERE = sorted(set(SOURCES) - set(GIT_IDS) - {"llmbar/Neighbor", "llmbar/GPTOut", "llmbar/Manual"})
 every = pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
 
 
@@ -23,19 +27,18 @@ def test_sources_are_known_by_their_names() -> None:
 
 
 @every
-def test_an_address_holds_a_commit_and_the_name_of_the_file(source: PinnedFile) -> None:
-    assert bool(source.url) == (source.name not in BY_HAND)
-    if source.url:
+def test_an_address_holds_a_commit_or_the_id_of_the_content(source: PinnedFile) -> None:
+    if source.git_id:
+        assert source.url.endswith(f"/prometheus-eval/prometheus-eval/git/blobs/{source.git_id}")
+    else:
         assert COMMIT.fullmatch(source.url)
         assert PurePosixPath(source.url).name == PurePosixPath(source.path).name
-    else:
-        assert source.instead  # says where the file comes from
 
 
 @every
-def test_a_hash_that_is_not_known_is_visible(source: PinnedFile) -> None:
-    assert source.verified == (source.name not in UNKNOWN_HASH)
-    assert re.fullmatch("[0-9a-f]{64}" if source.verified else "", source.sha256)
+def test_every_file_can_be_checked_by_one_hash(source: PinnedFile) -> None:
+    assert source.git_id == GIT_IDS.get(source.name, "")
+    assert re.fullmatch("" if source.git_id else "[0-9a-f]{64}", source.sha256)
 
 
 @every

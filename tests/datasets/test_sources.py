@@ -1,6 +1,7 @@
 """Pinned files are downloaded once, verified, and never replaced by anything else; checked against a real server."""
 
 import hashlib
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ import tenacity.nap
 
 from urs_inspect.datasets import SOURCES, URS, PinnedFile, Vocabulary, load_urs
 from urs_inspect.datasets.pinned import find_source
-from urs_inspect.datasets.sources import cache_dir, cache_path, fetch, locate, sha256_of
+from urs_inspect.datasets.sources import cache_dir, cache_path, fetch, git_id_of, is_pinned, locate, sha256_of
 from urs_inspect.errors import InputError
 
 # More than one chunk of the reader and of the downloader, so that hashing by chunks is put to the test.
@@ -383,67 +384,76 @@ def test_the_cache_variable_names_the_directory_unless_it_is_empty(
     assert cache_dir() == (tmp_path / expected if expected else Path(platformdirs.user_cache_dir("urs_inspect")))
 
 
-# --- files whose hash is not known, and files without an address ---
+# --- files that are known by the id that git gives them ---
 
 
 @pytest.fixture
-def unverified(source: PinnedFile) -> PinnedFile:
-    return replace(source, sha256="")
+def blob(source: PinnedFile) -> PinnedFile:
+    return replace(source, sha256="", git_id=git_id_of(CONTENT), column="reference_ans")
 
 
-def test_what_cannot_be_verified_is_downloaded_once_and_taken_as_it_is(
-    unverified: PinnedFile, site: Site, tmp_path: Path
-) -> None:
-    assert not unverified.verified
-    assert locate(unverified) is None
-    path = fetch(unverified)
-    assert path == cache_path(unverified) == fetch(unverified) == locate(unverified)
+@pytest.mark.parametrize("content", [b"", b"one\n", CONTENT])
+def test_the_git_id_is_the_one_that_git_computes(content: bytes) -> None:
+    git = subprocess.run(["git", "hash-object", "--stdin"], input=content, capture_output=True, check=True)
+    assert git_id_of(content) == git.stdout.decode().strip()
+
+
+@pytest.mark.data
+def test_the_git_id_of_a_published_file(data_dir: Path) -> None:
+    content = (data_dir / "judge_bench" / "vicuna_eval.json").read_bytes()
+    assert git_id_of(content) == "0516bec3da48890d49bc55b73bc3642b0dd40130"
+
+
+def test_a_content_is_downloaded_once_and_verified_by_its_git_id(blob: PinnedFile, site: Site, tmp_path: Path) -> None:
+    assert locate(blob) is None
+    path = fetch(blob)
+    assert path == cache_path(blob) == fetch(blob) == locate(blob)
     assert site.requests == 1
+    assert is_pinned(blob, path)
     assert files_below(tmp_path / "cache") == {"example/data.csv": CONTENT}
 
 
-def test_any_copy_of_the_user_will_do_where_no_hash_is_known(
-    unverified: PinnedFile, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_copy_of_the_user_with_another_git_id_is_an_error(
+    blob: PinnedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "own"))
+    put(tmp_path / "own" / "example" / "data.csv", b'{"reference_ans": "changed"}')
+    with pytest.raises(InputError) as caught:
+        fetch(blob)
+    for part in ("own/example/data.csv", "'example'", f"expected git id {git_id_of(CONTENT)}"):
+        assert part in str(caught.value)
+
+
+def test_another_published_form_is_taken_and_is_not_the_pinned_one(
+    blob: PinnedFile, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "own"))
     path = put(tmp_path / "own" / "example" / "data.csv", OTHER)
-    assert fetch(unverified) == locate(unverified) == path
+    assert fetch(blob) == locate(blob) == path
+    assert not is_pinned(blob, path)
     assert site.requests == 0
+    with pytest.raises(InputError):
+        locate(replace(blob, column=""))
 
 
-@pytest.mark.parametrize("fault", ["status", "cut short", "no server"])
-def test_a_failed_download_of_it_leaves_nothing_and_is_reported(
-    fault: str, unverified: PinnedFile, server: _Server, tmp_path: Path
+@pytest.mark.parametrize("fault", ["status", "cut short", "other content", "no server"])
+def test_a_failed_download_of_a_content_leaves_nothing_and_is_reported(
+    fault: str, blob: PinnedFile, server: _Server, tmp_path: Path
 ) -> None:
     server.site.status = 404 if fault == "status" else 200
     server.site.promised = len(CONTENT) + 1 if fault == "cut short" else None
+    server.site.body = OTHER if fault == "other content" else CONTENT
     if fault == "no server":
         server.stop()
     try:
         with pytest.raises(InputError) as caught:
-            fetch(unverified)
+            fetch(blob)
     finally:
         if fault == "no server":
             server.start_again()
-    for part in ("cannot get the 'example' data: ", unverified.url, "hash not known", "example/data.csv"):
+    for part in ("cannot get the 'example' data: ", blob.url, f"git id {blob.git_id}", "example/data.csv"):
         assert part in str(caught.value)
     assert files_below(tmp_path / "cache") == {}
-
-
-def test_what_has_no_address_says_where_it_is_and_where_it_belongs(source: PinnedFile, site: Site) -> None:
-    by_hand = replace(source, url="", sha256="", instead="ask its authors")
-    with pytest.raises(InputError) as caught:
-        fetch(by_hand)
-    assert str(caught.value) == (
-        "the 'example' data has no pinned address: ask its authors\n"
-        "  Put the file at <dir>/example/data.csv and set URS_INSPECT_DATA_DIR=<dir>."
-    )
-    put(cache_path(by_hand), OTHER)
-    assert fetch(by_hand) == cache_path(by_hand)
-    assert site.requests == 0
-
-
-# --- the published file ---
 
 
 def test_the_published_file_is_pinned_by_commit_and_hash() -> None:

@@ -17,6 +17,7 @@ from urs_inspect.datasets import UrsCase, UrsData, Vocabulary, read_cases
 from urs_inspect.errors import InputError
 from urs_inspect.rubrics import load_rubric
 
+LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 12345\n"
 HEADER = "question,reference_ans,user_intent,language\n"
 GOOD = "Why?,Because.,Leisure,EN\n"
 HINT = "Mend the file, or skip faulty rows with -T lenient=true."
@@ -202,7 +203,8 @@ def test_a_missing_csv_column_is_named_before_any_row(column: str, write: Write)
         ("my.csv", "", "line 1: column 'question' is missing; the header has: nothing"),
         ("my.csv", "question," + HEADER + GOOD, "line 1: the header names a column twice: question"),
         ("my.csv", "\ufeff", "line 1: column 'question' is missing; the header has: nothing"),
-        ("my.csv", HEADER.replace(",", ";") + GOOD, "line 1: column 'question' is missing; the header has: question;r"),
+        ("my.csv", HEADER.replace(",", ";") + GOOD, "line 1: the cells are separated by semicolons; save it as CSV"),
+        ("my.csv", HEADER.replace(",", "\t") + GOOD, "line 1: the cells are separated by tabs; save it as CSV"),
         ("my.csv", HEADER, "no usable case"),
         ("my.jsonl", "", "no usable case"),
         ("my.jsonl", "\n \n", "no usable case"),
@@ -211,14 +213,21 @@ def test_a_missing_csv_column_is_named_before_any_row(column: str, write: Write)
         ("my.csv", HEADER.encode() + b"caf\xe9,Because.,Leisure,EN\n", "line 2: byte 47 is not UTF-8"),
         ("my.csv", b"\xef\xbb\xbf" + HEADER.encode() + b"\xff,Because.,Leisure,EN\n", "line 2: byte 44 is not UTF-8"),
         ("my.jsonl", line().encode() + b'{"question": "\xe4\xbd"}\n', "line 2: byte 108 is not UTF-8"),
-        ("my.csv", (HEADER + GOOD).encode("utf-16"), "line 1: byte 0 is not UTF-8"),
-        # NUL bytes are what UTF-16 without a mark looks like.
-        ("my.csv", (HEADER + GOOD).encode("utf-16-le"), "line 1: NUL byte; save the file as text in UTF-8"),
+        ("my.csv", (HEADER + GOOD).encode("utf-16"), "is text in UTF-16; save it in UTF-8"),
+        ("my.jsonl", line().encode("utf-16-be"), "is text in UTF-16; save it in UTF-8"),
+        ("my.csv", (HEADER + GOOD).encode("utf-16-le"), "is text in UTF-16; save it in UTF-8"),
+        ("my.csv", b"PK\x03\x04" + bytes(100), "is an Excel workbook or another ZIP archive; save it as CSV in UTF-8"),
+        ("my.csv", b"\xd0\xcf\x11\xe0" + bytes(100), "is an old Excel workbook; save it as CSV in UTF-8"),
+        ("my.jsonl", LFS, "is a Git LFS pointer and not the file itself; `git lfs pull` gets it"),
         ("my.csv", HEADER + GOOD + "Wh\0y?,Because.,Leisure,EN\n", "line 3: NUL byte"),
         ("my.jsonl", line() + line() + "{\0}\n", "line 3: NUL byte"),
-        # Most often a quote that is never closed.
-        ("my.csv", HEADER + GOOD + f'"{GOOD * 6000}', "line 3: not readable as CSV: field larger than field limit"),
-        ("my.csv", "q" * 200_000, "line 1: not readable as CSV: field larger than field limit"),
+        (
+            "my.csv",
+            HEADER + GOOD + f'"{GOOD * 6}',
+            "line 3: not readable as CSV: a quotation mark opens a cell and none",
+        ),
+        ("my.csv", f'"{HEADER}', "line 1: not readable as CSV: a quotation mark opens a cell and none closes it"),
+        ("my.csv", "q" * 10_000_001, "line 1: not readable as CSV: field larger than field limit (10000000)"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused_even_leniently(
@@ -231,12 +240,31 @@ def test_a_file_that_is_no_table_is_refused_even_leniently(
         assert len(message.splitlines()) == 1
 
 
-def test_leniency_that_leaves_no_case_is_an_error(write: Write) -> None:
-    path = write("my.jsonl", "nope\n")
-    assert error_of(path, lenient=True) == f"{path}: no usable case"
+def test_leniency_that_leaves_no_case_names_the_first_faults(write: Write) -> None:
+    path = write("my.jsonl", "nope\n" + line(question="") + line(language="xx") * 30)
+    lines = error_of(path, lenient=True).splitlines()
+    assert lines[0] == f"{path}: no usable case"
+    assert lines[1].startswith(f"{path}: line 1: not JSON")
+    assert lines[2] == f"{path}: line 2: column 'question': empty"
+    assert lines[3].startswith(f"{path}: line 3: column 'language': unknown language 'xx'")
+    assert len(lines) == 22
+    assert lines[-1] == "... and 12 more"
 
 
-@pytest.mark.parametrize("name", ["my.json", "my.tsv", "my.xlsx", "my"])
+def test_rows_without_content_are_no_fault(write: Write) -> None:
+    table = read(write("my.csv", HEADER + ",,,\n" + GOOD + " , ,,\n\n" + GOOD + ",,,,,\n"))
+    lines = read(write("my.jsonl", line() + "{}\n" + '{"question": "", "intent": null}\n' + line()))
+    assert [case.id for case in table.cases] == ["my_0001", "my_0002"]
+    assert [case.id for case in lines.cases] == ["my_0001", "my_0002"]
+
+
+def test_a_workbook_is_named_for_what_it_is(write: Write) -> None:
+    message = error_of(write("my.XLSX", "anything"))
+    assert "cannot read '.XLSX' files; allowed: .csv, .jsonl" in message
+    assert "a workbook: save it as CSV in UTF-8" in message
+
+
+@pytest.mark.parametrize("name", ["my.json", "my.tsv", "my"])
 def test_a_file_of_another_kind_is_refused_and_the_readable_kinds_are_named(name: str, write: Write) -> None:
     path = write(name, HEADER + GOOD)
     assert error_of(path) == f"{path}: cannot read '{path.suffix}' files; allowed: .csv, .jsonl"
@@ -386,7 +414,9 @@ def test_empty_cells_beyond_the_header_are_what_spreadsheets_write(write: Write)
 
 
 def test_a_cell_may_be_long_and_a_line_of_json_longer(write: Write) -> None:
-    assert len(read(write("my.csv", HEADER + "q" * 131_000 + ",r,API,CN\n")).cases[0].question) == 131_000
+    before = csv.field_size_limit()
+    assert len(read(write("my.csv", HEADER + "q" * 9_900_000 + ",r,API,CN\n")).cases[0].question) == 9_900_000
+    assert csv.field_size_limit() == before
     assert len(read(write("my.jsonl", line(question="q" * 1_000_000))).cases[0].question) == 1_000_000
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import permutations
+from typing import Any
 
 import evalica
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.rating.fights import fights, random_fights, renamed, swapped
-from urs_inspect.rating import Battles, bootstrap_elo, fit_elo, shuffle_elo
+from urs_inspect.rating import Battles, bootstrap_elo, elo, fit_elo, shuffle_elo
 from urs_inspect.rating.bootstrap import resample
 
 WINNERS = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
@@ -112,3 +113,59 @@ def test_a_model_that_is_not_drawn_keeps_the_start() -> None:
     assert without.any()
     assert (found[without][:, 0] == 1000).all()
     assert (found[~without][:, 0] > 1000).all()
+
+
+def slow_rounds(battles: Battles, weights: npt.NDArray[np.float64], seed: list[int]) -> npt.NDArray[np.float64]:
+    """Each battle as often as drawn, shuffled, and played one after the other; all rounds as one block."""
+    generator = np.random.default_rng(seed)
+    counts = weights.astype(int)
+    longest = counts.sum(axis=1).max()
+    found = []
+    for row in counts:
+        places = np.repeat(np.arange(len(battles)), row)
+        order = np.pad(places, (0, longest - len(places)), constant_values=-1)
+        generator.shuffle(order)
+        found.append(fit_elo(battles.take(order[order >= 0])))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("looked_up", [1, 1 << 16])
+@pytest.mark.parametrize("played", [1, 1 << 28])
+def test_all_rounds_at_once_are_the_rounds_one_by_one(
+    played: int, looked_up: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("urs_inspect.rating.elo._PLAYED", played)
+    monkeypatch.setattr("urs_inspect.rating.elo._LOOKED_UP", looked_up)
+    battles = random_fights(5, 120, 30, seed=9)
+    drawn = np.concatenate(list(resample(len(np.unique(battles.clusters)), 12, 4)))[:, battles.clusters]
+    assert np.abs(bootstrap_elo(battles, rounds=12, seed=4) - slow_rounds(battles, drawn, [4, 1])).max() < 1e-9
+    once = np.ones((12, len(battles)))
+    assert np.abs(shuffle_elo(battles, rounds=12, seed=4) - slow_rounds(battles, once, [4, 2])).max() < 1e-9
+
+
+@pytest.mark.parametrize("fitted", [bootstrap_elo, shuffle_elo])
+@pytest.mark.parametrize("block", [1 << 24, 100])
+def test_progress_adds_up_to_all(
+    fitted: Callable[..., npt.NDArray[np.float64]], block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("urs_inspect.rating.elo._BLOCK", block)
+    monkeypatch.setattr("urs_inspect.rating.elo._LOOKED_UP", 200)
+    shares: list[float] = []
+    fitted(random_fights(4, 50, 20, seed=1), rounds=10, progress=shares.append)
+    assert len(shares) > 3
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_one_step_plays_a_battle_of_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 200,000 votes are drawn in blocks of 83 rounds. To play these one block after the other took two minutes.
+    monkeypatch.setattr("urs_inspect.rating.elo._BLOCK", 150)
+    steps: list[int] = []
+
+    def counted(ratings: Any, kinds: Any, played: npt.NDArray[np.int64], *arguments: Any) -> None:
+        steps.append(len(played))
+        step(ratings, kinds, played, *arguments)
+
+    step = elo._step
+    monkeypatch.setattr(elo, "_step", counted)
+    shuffle_elo(random_fights(4, 50, 20, seed=1), rounds=100)
+    assert sum(steps) == 50

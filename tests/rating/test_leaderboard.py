@@ -54,3 +54,12 @@ def test_two_models_must_be_in_both() -> None:
     with pytest.raises(InputError, match="shares 1 models with the votes, at least 2 are needed") as caught:
         compare_leaderboard(rank(fights("a>b"), rounds=5), {"b": 1.0, "gpt": 1.0})
     assert "the leaderboard has: b, gpt; the votes have: a, b" in str(caught.value)
+
+
+def test_a_correlation_without_spread_has_no_interval() -> None:
+    board = {"a": 3.0, "b": 2.0, "c": 1.0}
+    settled = compare_leaderboard(rank(fights(*["a>b"] * 30, *["b>c"] * 30, *["a>c"] * 30), rounds=50), board)
+    few = compare_leaderboard(rank(fights("a>b", "b>c", "c>a", "a=c"), rounds=50), board)
+    for one in (settled.spearman, settled.kendall, few.spearman, few.kendall):
+        assert np.isnan([one.low, one.high]).all()
+    assert settled.spearman.value == pytest.approx(1)

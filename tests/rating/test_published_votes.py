@@ -43,7 +43,7 @@ def test_all_votes_tell_all_models_apart(data_dir: Path) -> None:
     assert found.players == MODELS
     assert (found.battles, found.ties, found.clusters) == (7471, 2029, 6853)
     assert (np.triu(found.win_rates.battles, 1) > 0).sum() == 21
-    assert {one.verdict for one in found.differences} == {"apart"}
+    assert {one.verdict for one in found.differences} == {"significantly different"}
     assert [(one.low, one.high) for one in found.ranks] == [(place, place) for place in range(1, 8)]
     assert found.connectivity.connected
     # Elo with K = 4 spreads over twice as far as Bradley-Terry on the same votes.
@@ -60,4 +60,6 @@ def test_the_shuffle_of_the_reference_code_is_many_times_too_narrow(data_dir: Pa
     )
     assert 38 < bootstrap < 46
     assert 4 < shuffle < 5.5
-    assert sum(one.verdict == "apart" for one in found.differences) == 1  # of 6 neighbours, on 210 votes
+    assert (
+        sum(one.verdict == "significantly different" for one in found.differences) == 1
+    )  # of 6 neighbours, on 210 votes

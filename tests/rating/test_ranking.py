@@ -75,8 +75,8 @@ def test_neighbours_are_told_apart_or_not() -> None:
     votes = [*["a>b"] * 30, *["a<b"] * 5, *["b>c"] * 16, *["b<c"] * 15, *["a>c"] * 10]
     found = rank(fights(*votes))
     assert [(one.better, one.other, one.verdict) for one in found.differences] == [
-        ("a", "b", "apart"),
-        ("b", "c", "cannot tell apart"),
+        ("a", "b", "significantly different"),
+        ("b", "c", "cannot be distinguished"),
     ]
     assert found.differences[0].estimate.low > 0 > found.differences[1].estimate.low
     assert (found.ranks[0].low, found.ranks[0].high) == (1, 1)
@@ -86,7 +86,11 @@ def test_neighbours_are_told_apart_or_not() -> None:
 def test_models_without_a_link_are_not_compared() -> None:
     found = rank(fights(*["a>b"] * 20, *["c=d"] * 20))
     verdicts = {(one.better, one.other): one.verdict for one in found.differences}
-    assert verdicts == {("a", "c"): "not comparable", ("c", "d"): "cannot tell apart", ("d", "b"): "not comparable"}
+    assert verdicts == {
+        ("a", "c"): "not comparable",
+        ("c", "d"): "cannot be distinguished",
+        ("d", "b"): "not comparable",
+    }
     assert not found.connectivity.connected
     assert "No chain of comparisons links (a, b) and (c, d)" in found.connectivity.message
 
@@ -108,11 +112,11 @@ def test_as_many_instructions_as_a_sign_test_needs(level: float, n: int) -> None
 def test_a_handful_of_votes_that_agree_tells_nothing_apart() -> None:
     few, enough = (rank(fights(*["a>b"] * n), rounds=50) for n in (5, 6))
     assert math.isnan(few.bradley_terry[0].low)
-    assert few.differences[0].verdict == "cannot tell apart"
+    assert few.differences[0].verdict == "cannot be distinguished"
     assert [(one.rank, one.low, one.high) for one in few.ranks] == [(1, 1, 2), (2, 1, 2)]
-    assert enough.differences[0].verdict == "apart"
+    assert enough.differences[0].verdict == "significantly different"
     # Six votes on one instruction are one instruction.
-    assert rank(fights(*["a>b@1"] * 6), rounds=50).differences[0].verdict == "cannot tell apart"
+    assert rank(fights(*["a>b@1"] * 6), rounds=50).differences[0].verdict == "cannot be distinguished"
 
 
 def test_names_do_not_matter() -> None:
@@ -126,12 +130,12 @@ def test_names_do_not_matter() -> None:
 
 def test_a_rank_spans_all_that_the_votes_cannot_order_it_against() -> None:
     # a is above b in every round, but c and d may both be above or below each of them: a 1 to 1 + 2, b 2 to 2 + 2.
-    # c and d always tie, and a and b may both be above or below: 1 to 1 + 2.
+    # c and d always tie, so that either may be the worse one, and a and b may both be above or below: 1 to 2 + 2.
     found = rank(fights(*["a>b"] * 20, *["c=d"] * 20), rounds=50)
     assert {name: (at.low, at.high) for name, at in zip(found.players, found.ranks, strict=True)} == {
         "a": (1, 3),
-        "c": (1, 3),
-        "d": (1, 3),
+        "c": (1, 4),
+        "d": (1, 4),
         "b": (2, 4),
     }
 
@@ -141,4 +145,30 @@ def test_only_the_prior_orders_two_that_beat_a_third() -> None:
     found = rank(fights(*["a>c"] * 60, *["b>c"] * 8), rounds=50)
     assert found.players == ("a", "b", "c")
     assert [(at.rank, at.low, at.high) for at in found.ranks] == [(1, 1, 2), (2, 1, 2), (3, 3, 3)]
-    assert [one.verdict for one in found.differences] == ["not comparable", "apart"]
+    assert [one.verdict for one in found.differences] == ["not comparable", "significantly different"]
+
+
+def test_ties_alone_give_neither_intervals_nor_an_order() -> None:
+    found = rank(fights(*["a=b"] * 12, *["b=c"] * 12), rounds=50)
+    for one in (*found.bradley_terry, *found.elo, *(step.estimate for step in found.differences)):
+        assert math.isnan(one.low)
+        assert math.isnan(one.high)
+    assert [one.value for one in found.bradley_terry] == pytest.approx([1000] * 3)
+    assert [one.verdict for one in found.differences] == ["cannot be distinguished"] * 2
+    assert [(at.rank, at.low, at.high) for at in found.ranks] == [(1, 1, 3)] * 3
+
+
+def test_votes_that_all_agree_are_significant_without_an_interval() -> None:
+    found = rank(fights(*["a>b"] * 12, *["b>c"] * 12), rounds=50)
+    settled = rank(fights(*["a>b"] * 12), rounds=50)
+    assert [one.verdict for one in (*found.differences, *settled.differences)] == ["significantly different"] * 3
+    assert settled.differences[0].estimate.value > 100
+    assert math.isnan(settled.differences[0].estimate.low)
+    assert math.isnan(settled.bradley_terry[0].low)
+    assert [(at.rank, at.low, at.high) for at in settled.ranks] == [(1, 1, 1), (2, 2, 2)]
+
+
+def test_progress_adds_up_to_all() -> None:
+    shares: list[float] = []
+    rank(random_fights(3, 30, 10, seed=1), rounds=20, progress=shares.append)
+    assert sum(shares) == pytest.approx(1)

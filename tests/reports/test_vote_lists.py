@@ -113,5 +113,19 @@ def test_a_file_without_votes_is_refused(tmp_path: Path, name: str, text: str, m
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "votes.jsonl"
     path.write_bytes(b"\xff\xfe{}")
-    with pytest.raises(InputError, match="line 1: byte 0 is not UTF-8"):
+    with pytest.raises(InputError, match="is text in UTF-16"):
         read_vote_list(path)
+
+
+def test_a_winner_that_is_also_a_name_is_ambiguous(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    votes = [("x", "y", "model_a"), ("x", "model_a", "x"), ("x", "model_a", "model_a")]
+    rows = [dict(zip(VOTE, vote, strict=True)) for vote in votes]
+    write_rows(path, *rows)
+    with pytest.raises(InputError) as caught:
+        read_vote_list(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: line 3: ")
+    assert "'model_a' is ambiguous" in message
+    write_rows(path, *rows[:2])
+    assert [vote.battle.outcome for vote in read_vote_list(path)] == [1, 1]

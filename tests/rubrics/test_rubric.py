@@ -544,6 +544,7 @@ def test_a_rubric_of_ones_own_needs_name_and_version(missing: str, tmp_path: Pat
         (b"name: [", "is not valid YAML"),
         (b"name: a\n\tversion: b", "is not valid YAML"),
         (b"name: a\nname\n", "is not valid YAML"),
+        (b"name: a\nname: b\n", "the key 'name' is there twice"),
         (b"\x00", "is not valid YAML"),
         (b"", "must hold a mapping with keys such as name, version"),
         (b"# only a comment\n", "must hold a mapping"),

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from urs_inspect.datasets.pinned import SOURCES, PinnedFile, find_source
-from urs_inspect.datasets.sources import cache_path, fetch, locate, sha256_of
+from urs_inspect.datasets.sources import actual_hash, cache_path, fetch, is_pinned, locate, sha256_of
 from urs_inspect.errors import InputError
 
 
@@ -23,15 +23,15 @@ def list_() -> None:
     for source in SOURCES.values():
         console.print(f"[bold]{source.name}[/bold]")
         console.print(f"  here:    {escape(str(locate(source) or 'no'))}")
-        console.print(f"  address: {source.url or f'none pinned; {source.instead}'}")
-        console.print(f"  sha256:  {source.sha256 or 'hash not known'}")
+        console.print(f"  address: {source.url}")
+        console.print(f"  hash:    {source.expected}")
         console.print(f"  licence: {source.licence}")
 
 
 @data.command("fetch")
 @click.argument("names", nargs=-1)
 def fetch_(names: tuple[str, ...]) -> None:
-    """Download what is not here yet: all files that have an address, or those NAMED."""
+    """Download what is not here yet: all files, or those NAMED."""
     console = Console(soft_wrap=True)
     for source in _chosen(names):
         console.print(f"{source.name}: {fetch(source)}", markup=False, highlight=False)
@@ -40,7 +40,7 @@ def fetch_(names: tuple[str, ...]) -> None:
 @data.command()
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Hash the copies again: all files that have an address, or those NAMED. Fails if one is missing or damaged."""
+    """Hash the copies again: all files, or those NAMED. Fails if one is missing or damaged."""
     console = Console(soft_wrap=True)
     faults = 0
     for source in _chosen(names):
@@ -57,17 +57,17 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
-    return [find_source(name) for name in names] or [source for source in SOURCES.values() if source.url]
+    return [find_source(name) for name in names] or list(SOURCES.values())
 
 
 def _presence(source: PinnedFile, path: Path) -> str:
-    return f"intact: {path}" if source.verified else f"here, hash not known: {path} has sha256 {sha256_of(path)}"
+    if is_pinned(source, path):
+        return f"intact: {path}"
+    return f"another published form, which no hash can check: {path} has sha256 {sha256_of(path)}"
 
 
 def _absence(source: PinnedFile) -> str:
-    if not source.url:
-        return f"not here; {source.instead}"
     path = cache_path(source)
     if not path.is_file():
         return f"not here; `urs-inspect data fetch {source.name}` gets it"
-    return f"damaged: {path} has sha256 {sha256_of(path)}, expected {source.sha256}"
+    return f"damaged: {path} has {actual_hash(source, path)}, expected {source.expected}"

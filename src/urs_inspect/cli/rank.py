@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from urs_inspect.errors import InputError
+from urs_inspect.texts import visible
 
 if TYPE_CHECKING:
-    from urs_inspect.rating import Estimate, LeaderboardAgreement, Ranking, WinRates
+    from urs_inspect.rating import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
     from urs_inspect.reports.battles import HumanBattles
 
 _NONE = "-"
@@ -60,7 +62,6 @@ def rank(
     that is named later.
     """
     from urs_inspect.rating import compare_leaderboard
-    from urs_inspect.rating import rank as rank_battles
     from urs_inspect.reports.battles import holds_ballot_votes, read_battles, read_human_battles
     from urs_inspect.reports.leaderboards import read_leaderboard
     from urs_inspect.reports.rankings import ranking_dict
@@ -74,7 +75,7 @@ def rank(
         _check_output(output, sources, cast)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     people = read_human_battles(sources, cast) if cast else None
-    ranking = rank_battles(people.battles if people else read_battles(sources, _note), rounds=rounds, seed=seed)
+    ranking = _ranked(people.battles if people else read_battles(sources, _note), rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     if output is not None:
         from urs_inspect.reports.voted_logs import attach_votes
@@ -93,8 +94,19 @@ def rank(
         print_leaderboard(agreement, console)
 
 
+def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
+    """Rank models, with a progress bar on a terminal."""
+    from urs_inspect.rating import rank as rank_battles
+
+    console = Console(stderr=True)  # standard output may be read as JSON
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("Ratings over resamples", total=1.0)
+        return rank_battles(battles, rounds=rounds, seed=seed, progress=lambda share: progress.advance(bar, share))
+
+
 def _note(line: str) -> None:
-    click.echo(line, err=True)  # standard output may be read as JSON
+    click.echo(visible(line), err=True)  # standard output may be read as JSON
 
 
 def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
@@ -108,6 +120,7 @@ def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
 
 def print_ranking(ranking: "Ranking", console: Console) -> None:
     """Print ratings, differences of neighbours and win rates, and which models do not compare."""
+    from urs_inspect.rating.intervals import fewest_clusters
     from urs_inspect.texts import counted
 
     console.print(
@@ -116,8 +129,14 @@ def print_ranking(ranking: "Ranking", console: Console) -> None:
         highlight=False,
     )
     if message := ranking.connectivity.message:
-        console.print(f"[bold red]NOT ALL MODELS COMPARE[/bold red]: {escape(message)}", highlight=False)
+        console.print(f"[bold red]NOT ALL MODELS COMPARE[/bold red]: {_shown(message)}", highlight=False)
     console.print(_ratings_table(ranking))
+    if any(math.isnan(one.low) for one in ranking.bradley_terry):
+        fewest = fewest_clusters(ranking.level)
+        console.print(
+            f"No interval is given for a model on fewer than {fewest} instructions, or where all resamples agree.",
+            highlight=False,
+        )
     console.print(
         f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the instructions (seed "
         f"{ranking.seed}). Bradley-Terry does not depend on the order of the votes and is the rating to go by; Elo "
@@ -154,7 +173,7 @@ def print_people(people: "HumanBattles", console: Console) -> None:
         said = "is about another ballot and does" if people.unknown == 1 else "are about other ballots and do"
         lines.append(f"{counted(people.unknown, 'vote')} {said} not count.")
     lines += [f"Not a vote: {fault}" for fault in people.faults]
-    console.print("\n".join(escape(line) for line in lines), highlight=False)
+    console.print("\n".join(_shown(line) for line in lines), highlight=False)
 
 
 def _were(number: int) -> str:
@@ -170,7 +189,7 @@ def print_leaderboard(found: "LeaderboardAgreement", console: Console) -> None:
     )
     for names, where in ((found.only_ranked, "the votes"), (found.only_leaderboard, "the leaderboard")):
         if names:
-            console.print(f"Only in {where}: {escape(', '.join(names))}", highlight=False)
+            console.print(f"Only in {where}: {_shown(', '.join(names))}", highlight=False)
 
 
 def _ratings_table(ranking: "Ranking") -> Table:
@@ -183,7 +202,7 @@ def _ratings_table(ranking: "Ranking") -> Table:
         at = ranking.ranks[place]
         table.add_row(
             f"{at.rank} ({at.low}–{at.high})",
-            escape(model),
+            _shown(model),
             _rating(ranking.bradley_terry[place]),
             _rating(ranking.elo[place]),
             f"{ranking.elo_shuffled[place].value:.0f}",
@@ -198,7 +217,7 @@ def _differences_table(ranking: "Ranking") -> Table:
     table.add_column("difference", justify="right")
     table.add_column("in words")
     for one in ranking.differences:
-        table.add_row(escape(one.better), escape(one.other), _with_interval(one.estimate, "+.0f"), escape(one.verdict))
+        table.add_row(_shown(one.better), _shown(one.other), _with_interval(one.estimate, "+.0f"), escape(one.verdict))
     return table
 
 
@@ -206,14 +225,18 @@ def _win_rates_table(rates: "WinRates") -> Table:
     title = "Wins of the row over the column in %, ties as half, and number of battles"
     table = Table("", title=title, title_justify="left")
     for name in rates.players:
-        table.add_column(escape(name), justify="right", overflow="fold")
+        table.add_column(_shown(name), justify="right", overflow="fold")
     for row, name in enumerate(rates.players):
         cells = [
             f"{100 * rates.rates[row, column]:.0f} ({met})" if (met := rates.battles[row, column]) else _NONE
             for column in range(len(rates.players))
         ]
-        table.add_row(escape(name), *cells)
+        table.add_row(_shown(name), *cells)
     return table
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))
 
 
 def _rating(estimate: "Estimate") -> str:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from urs_inspect.cli.cells import table_of
+from urs_inspect.texts import visible
 
 if TYPE_CHECKING:
     from urs_inspect.reports.sections import TextTable
@@ -33,7 +34,7 @@ def print_text_table(found: "TextTable", console: Console, title: str = "") -> N
         for column, width in zip(table.columns, _widths(part, room - _BORDER * len(headings)), strict=True):
             column.no_wrap, column.overflow, column.width = False, "fold", width
         for row in part.rows:
-            table.add_row(*map(escape, row))
+            table.add_row(*(escape(visible(cell)) for cell in row))
         console.print(table)
         title = ""
 

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -217,5 +217,10 @@ def refuse(faults: list[str], hint: str = "") -> None:
         InputError: With the first 20 faults, if there are any.
     """
     if faults:
-        more = [f"... and {len(faults) - _MAX_SHOWN} more"] if len(faults) > _MAX_SHOWN else []
-        raise InputError("\n".join([*faults[:_MAX_SHOWN], *more, *([hint] if hint else [])]))
+        raise InputError("\n".join([*first_faults(faults), *([hint] if hint else [])]))
+
+
+def first_faults(faults: Sequence[str]) -> list[str]:
+    """The first 20 faults, and a line about how many there are beyond."""
+    more = [f"... and {len(faults) - _MAX_SHOWN} more"] if len(faults) > _MAX_SHOWN else []
+    return [*faults[:_MAX_SHOWN], *more]

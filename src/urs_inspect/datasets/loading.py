@@ -1,19 +1,22 @@
 """Reads the cases of a file that must be without any fault: a published one, or the user's own."""
 
 from collections.abc import Callable, Iterable, Sequence
+from logging import getLogger
 from pathlib import Path
 
 from urs_inspect.datasets.fields import CaseT, Fields, build_cases, refuse
 from urs_inspect.datasets.pinned import PinnedFile
 from urs_inspect.datasets.rows import Row, read_records, read_table
-from urs_inspect.datasets.sources import fetch, refuse_unfetched, sha256_of
+from urs_inspect.datasets.sources import fetch, is_pinned, sha256_of
 from urs_inspect.errors import InputError
+
+logger = getLogger(__name__)
 
 
 def read_published(
     source: PinnedFile, build: Callable[[Fields, str], CaseT | None], prefix: str
 ) -> tuple[tuple[CaseT, ...], str]:
-    """Get a published file and read its cases. A file whose hash is not known is not downloaded here.
+    """Get a published file, with a download if it is not here, and read its cases.
 
     Args:
         source: The file.
@@ -26,8 +29,9 @@ def read_published(
     Raises:
         InputError: If the file cannot be had, or naming file and row of every fault in it.
     """
-    refuse_unfetched(source)
     path = fetch(source)
+    if not is_pinned(source, path):
+        logger.warning(f"{path}: another published form of the '{source.name}' data, which no hash can check")
     return _faultless(path, read_records(path), build, prefix)
 
 

@@ -34,8 +34,8 @@ def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) ->
         return PairCase(
             id=row_id,
             prompt=fields.text("prompt"),
-            response_a=fields.text("response_a"),
-            response_b=fields.text("response_b"),
+            response_a=fields.text("response_a", blank=True),
+            response_b=fields.text("response_b", blank=True),
             label=fields.label("winner", _LABELS),
             group=fields.one_of("scenario", scenarios),
             dimensions=fields.labels("annotation", _LABELS, dimension),

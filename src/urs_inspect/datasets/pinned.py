@@ -9,32 +9,39 @@ from urs_inspect.errors import InputError, choices
 
 @dataclass(frozen=True)
 class PinnedFile:
-    """A published file at one commit, or one that only the user can get.
+    """A published file whose content is known by a hash.
 
     Attributes:
         name: How commands call it.
         path: Relative path below the cache and data directories.
-        url: Address, with the commit in it; empty if none can be pinned, so that the user must get the file.
-        sha256: Hash of the content; empty if it is not known, so that a copy cannot be checked.
+        url: Address, with the commit or the id of the content in it.
         licence: What its repository says about its use.
+        sha256: Hash of the content; empty if only `git_id` is known.
+        git_id: Id that git gives the content, SHA-1 of `blob <size>`, a NUL byte and the content; empty if `sha256` is
+            known.
+        column: A column that tells the file from the same data in another published form, which may lie in its place
+            and which no hash can check; empty if there is no other form.
         instead: What a user without the file can do, for the error message.
     """
 
     name: str
     path: str
     url: str
-    sha256: str
     licence: str
+    sha256: str = ""
+    git_id: str = ""
+    column: str = ""
     instead: str = ""
 
     @property
-    def verified(self) -> bool:
-        """Whether a copy can be checked."""
-        return bool(self.sha256)
+    def expected(self) -> str:
+        """The hash and its kind, as shown to people."""
+        return f"sha256 {self.sha256}" if self.sha256 else f"git id {self.git_id}"
 
 
 _RAW = "https://raw.githubusercontent.com"
 _PROMETHEUS = f"{_RAW}/prometheus-eval/prometheus-eval"
+_BLOBS = "https://api.github.com/repos/prometheus-eval/prometheus-eval/git/blobs"
 _LLMBAR = f"{_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
 
 URS = PinnedFile(
@@ -88,61 +95,66 @@ MT_BENCH = PinnedFile(
 )
 
 
-def _llmbar(subset: str, folder: str, sha256: str = "") -> PinnedFile:
+def _llmbar(subset: str, folder: str, sha256: str) -> PinnedFile:
     path = f"{folder}/dataset.json"
-    return PinnedFile(f"llmbar/{subset}", f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", sha256, "MIT")
+    return PinnedFile(f"llmbar/{subset}", f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", "MIT", sha256)
 
 
 LLMBAR: Mapping[str, PinnedFile] = MappingProxyType(
     {
         "Natural": _llmbar("Natural", "Natural", "f7127b7aa78104cb8e03a2b1b3ac0077e95b125714dd441a8ee63666145a3375"),
-        "Neighbor": _llmbar("Neighbor", "Adversarial/Neighbor"),
+        "Neighbor": _llmbar(
+            "Neighbor", "Adversarial/Neighbor", "6712c7eda6342602e0bc7c06c282fa95e2110d4e741a284026a62d937f9780a0"
+        ),
         "GPTInst": _llmbar(
             "GPTInst", "Adversarial/GPTInst", "1002425f73c2cf54b6e6de99bce3f6c60fa2a17d13194772e37d7481c1351d42"
         ),
-        "GPTOut": _llmbar("GPTOut", "Adversarial/GPTOut"),
-        "Manual": _llmbar("Manual", "Adversarial/Manual"),
+        "GPTOut": _llmbar(
+            "GPTOut", "Adversarial/GPTOut", "1ff56e520d7607750a9866a3be0f5b850392ca4477a1f69d80f32bd3e310f561"
+        ),
+        "Manual": _llmbar(
+            "Manual", "Adversarial/Manual", "0d9598769a39cdbbd265778c37e49939d41d5f76dcfb17bd75dcfa07516d3837"
+        ),
     }
 )
-"""The five subsets; where no hash is known, the loader checks the published number of pairs."""
+"""The five subsets."""
 
-PREFERENCE_BENCH = PinnedFile(
-    name="preference_bench",
-    path="judge_bench/preference_collection_ood_test.json",
-    url="",
-    sha256="",
-    licence="Apache-2.0",
-    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data), or export "
-    "huggingface.co/datasets/prometheus-eval/Preference-Bench as JSON Lines under that name",
+
+def _blob(name: str, file: str, git_id: str, licence: str, *, column: str = "", instead: str = "") -> PinnedFile:
+    """A file of prometheus-eval by the id of its content, which is also its address."""
+    return PinnedFile(
+        name, f"judge_bench/{file}", f"{_BLOBS}/{git_id}", licence, git_id=git_id, column=column, instead=instead
+    )
+
+
+PREFERENCE_BENCH = _blob(
+    "preference_bench",
+    "preference_collection_ood_test.json",
+    "8ec84131739db801757cb76107035650dce8dbd7",
+    "Apache-2.0",
+    column="chosen_instruction",
+    instead="export huggingface.co/datasets/prometheus-eval/Preference-Bench as JSON Lines under that name",
 )
 
-ALPACA_EVAL = PinnedFile(
-    name="alpaca_eval",
-    path="judge_bench/alpaca_eval.json",
-    url="",
-    sha256="",
-    licence="CC BY-NC 4.0",
-    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data), or join annotations.json "
-    "files of github.com/tatsu-lab/alpaca_eval (results/*/alpaca_eval_gpt4) under that name",
+ALPACA_EVAL = _blob(
+    "alpaca_eval",
+    "alpaca_eval.json",
+    "de4304dacfec51201d33970cf371c1074e78a3e1",
+    "CC BY-NC 4.0",
+    column="chosen_instruction",
+    instead="join annotations.json files of github.com/tatsu-lab/alpaca_eval (results/*/alpaca_eval_gpt4) under that "
+    "name",
 )
 
-FLASK = PinnedFile(
-    name="flask",
-    path="judge_bench/flask_eval.json",
-    url="",
-    sha256="",
-    licence="none in the repository of FLASK",
-    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data)",
-)
+FLASK = _blob("flask", "flask_eval.json", "0563a5769832269d52b8099406966fc127766b2f", "none in the repository of FLASK")
 
-FEEDBACK_BENCH = PinnedFile(
-    name="feedback_bench",
-    path="judge_bench/feedback_collection_ood_test.json",
-    url="",
-    sha256="",
-    licence="Apache-2.0",
-    instead="get it from github.com/prometheus-eval/prometheus-eval (eval/benchmark/data), or export "
-    "huggingface.co/datasets/prometheus-eval/Feedback-Bench as JSON Lines under that name",
+FEEDBACK_BENCH = _blob(
+    "feedback_bench",
+    "feedback_collection_ood_test.json",
+    "28919454bf5aba9e0c082a0171ee50ff278c5e18",
+    "Apache-2.0",
+    column="gpt4_score",
+    instead="export huggingface.co/datasets/prometheus-eval/Feedback-Bench as JSON Lines under that name",
 )
 
 _WITH_PAIRS = (MD_EVAL, HHH, *LLMBAR.values(), AUTOJ, PREFERENCE_BENCH, ALPACA_EVAL)

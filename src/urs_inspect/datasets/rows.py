@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,22 @@ READABLE = (".csv", ".jsonl")
 
 SURPLUS = "\x00surplus"
 """Key of the number of cells of a row that the header has no names for; no column can be called so."""
+
+_END = "\x00"
+"""A last line after that of the file; if it is not a row by itself, a cell was never closed. No text holds it."""
+_LONGEST_CELL = 10_000_000
+"""Most characters of a cell of CSV."""
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+_AS_CSV = "save it as CSV in UTF-8, with commas"
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+_STARTS = {
+    b"PK\x03\x04": f"an Excel workbook or another ZIP archive; {_AS_CSV}",
+    b"\xd0\xcf\x11\xe0": f"an old Excel workbook; {_AS_CSV}",
+    b"version https://git-lfs.github.com/spec/": "a Git LFS pointer and not the file itself; `git lfs pull` gets it",
+    b"\xff\xfe": "text in UTF-16; save it in UTF-8",
+    b"\xfe\xff": "text in UTF-16; save it in UTF-8",
+}
+"""First bytes of what is often given in place of a text in UTF-8, and what it is."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +63,23 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         required: Columns that the header of a CSV file must have, each with the other names it may bear.
 
     Returns:
-        The rows, and the faults of lines that cannot be read as rows.
+        The rows, without those that have no content, and the faults of lines that cannot be read as rows.
 
     Raises:
         InputError: If the file is missing, of another kind, no text, or its header lacks a column.
     """
     if path.suffix.lower() not in READABLE:
-        raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices(READABLE)}")
+        hint = f" (a workbook: {_AS_CSV})" if path.suffix.lower() in _WORKBOOKS else ""
+        raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices(READABLE)}{hint}")
     if not path.is_file():
         raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
     text = _text(path)
     if path.suffix.lower() == ".csv":
-        return list(_csv_rows(path, text, required)), []
+        before = csv.field_size_limit(_LONGEST_CELL)  # the limit is that of the process
+        try:
+            return list(_csv_rows(path, text, required)), []
+        finally:
+            csv.field_size_limit(before)
     return _json_lines(path, text)
 
 
@@ -96,10 +118,15 @@ def _json_lines(path: Path, text: str) -> tuple[list[Row], list[str]]:
         if fault:
             faults.append(f"{path}: line {number}: {fault}")
         elif isinstance(value, dict):
-            rows.append(Row(number, value))
+            if _has_content(value.values()):
+                rows.append(Row(number, value))
         else:
             faults.append(f"{path}: line {number}: not a JSON object")
     return rows, faults
+
+
+def _has_content(values: Iterable[object]) -> bool:
+    return any(bool(value.strip()) if isinstance(value, str) else value is not None for value in values)
 
 
 def _parsed(text: str) -> tuple[Any, str]:
@@ -114,21 +141,22 @@ def _parsed(text: str) -> tuple[Any, str]:
 
 
 def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Iterator[Row]:
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(chain(io.StringIO(text, newline=""), [_END]))
+    line = 1
     try:
-        header = next(reader, [])
-    except csv.Error as error:
-        raise InputError(f"{path}: line 1: not readable as CSV: {error}") from error
-    for columns in required:
-        if not any(column in header for column in columns):
-            present = choices(header) or "nothing"
-            raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
-    if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
-        raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
-    line = reader.line_num + 1
-    try:
-        for cells in reader:
-            if cells:  # not a blank line
+        header = _cells(next(reader)) or []
+        for mark, name in _SEPARATORS.items():
+            if len(header) == 1 and mark in header[0]:
+                raise InputError(f"{path}: line 1: the cells are separated by {name}; {_AS_CSV}")
+        for columns in required:
+            if not any(column in header for column in columns):
+                present = choices(header) or "nothing"
+                raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
+        if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
+            raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
+        line = reader.line_num + 1
+        for cells in map(_cells, reader):
+            if cells and _has_content(cells):
                 surplus = sum(bool(cell.strip()) for cell in cells[len(header) :])
                 yield Row(line, {**dict(zip(header, cells, strict=False)), SURPLUS: surplus})
             line = reader.line_num + 1
@@ -136,8 +164,22 @@ def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Itera
         raise InputError(f"{path}: line {line}: not readable as CSV: {error}") from error
 
 
+def _cells(cells: list[str]) -> list[str] | None:
+    """The cells of a row; None at the end of the file."""
+    if cells == [_END]:
+        return None
+    if cells and cells[-1].endswith(_END):
+        raise csv.Error("a quotation mark opens a cell and none closes it")
+    return cells
+
+
 def _text(path: Path) -> str:
     data = path.read_bytes()
+    for start, kind in _STARTS.items():
+        if data.startswith(start):
+            raise InputError(f"{path}: is {kind}")
+    if b"\x00\x00" in (data[:4:2], data[1:4:2]):  # Latin letters without a mark
+        raise InputError(f"{path}: is text in UTF-16; save it in UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from urs_inspect.datasets.cases import UrsCase, UrsData
-from urs_inspect.datasets.fields import Fields, build_cases, refuse
+from urs_inspect.datasets.fields import Fields, build_cases, first_faults, refuse
 from urs_inspect.datasets.rows import read_table
 from urs_inspect.datasets.sources import sha256_of
 from urs_inspect.errors import InputError
@@ -71,5 +71,5 @@ def read_cases(
     if not lenient:
         refuse(faults, "Mend the file, or skip faulty rows with -T lenient=true.")
     if not cases:
-        raise InputError(f"{path}: no usable case")
+        raise InputError("\n".join([f"{path}: no usable case", *first_faults(faults)]))
     return UrsData(name, sha256_of(path), tuple(cases), tuple(faults))

@@ -126,8 +126,12 @@ def outcome_of(winner: object, first: str, second: str) -> float:
         The outcome (MAD paper, Eq. 3).
 
     Raises:
-        InputError: If it is none of these.
+        InputError: If it is none of these, or a word of these that is also the name of one of the models.
     """
+    if winner in (first, second) and winner in WINNERS:
+        raise InputError(
+            f"winner '{winner}' is ambiguous: one of the two models has that name; give the model another name"
+        )
     known = {**WINNERS, first: 1.0, second: 0.0}
     if not isinstance(winner, str) or winner not in known:
         raise InputError(f"unknown winner {str(winner)[:60]!r}; allowed: {choices(known)}")

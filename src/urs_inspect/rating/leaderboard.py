@@ -1,12 +1,13 @@
 """How well a ranking agrees with a leaderboard."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating.bootstrap import Estimate, Floats, estimates
+from urs_inspect.rating.intervals import reported_bounds
 from urs_inspect.rating.ranking import Ranking
 from urs_inspect.rating.ranks import DIGITS
 
@@ -15,7 +16,8 @@ from urs_inspect.rating.ranks import DIGITS
 class LeaderboardAgreement:
     """Rank correlations of Bradley-Terry ratings with a leaderboard, over the models of both.
 
-    Intervals are over resamples of the votes; the leaderboard counts as exact.
+    Intervals are over resamples of the votes, NaN where `reported_bounds` allows none; the leaderboard counts as
+    exact.
 
     Attributes:
         spearman: Spearman's rho, by ranks, ties sharing their mean rank; from -1 to 1.
@@ -55,13 +57,19 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
     ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
     points = np.array([[ranking.bradley_terry[place].value for place in shared]])
     n, clusters = [ranking.battles] * 2, [ranking.clusters] * 2
-    spearman, kendall = estimates(
+    found = estimates(
         _correlations(points, ratings)[0],
         _correlations(ranking.draws[:, shared], ratings),
         n=n,
         clusters=clusters,
         level=ranking.level,
         seed=ranking.seed,
+    )
+    lows, highs = reported_bounds(
+        [one.low for one in found], [one.high for one in found], clusters, level=ranking.level, scale=(-1, 1)
+    )
+    spearman, kendall = (
+        replace(one, low=float(low), high=float(high)) for one, low, high in zip(found, lows, highs, strict=True)
     )
     return LeaderboardAgreement(
         spearman,

@@ -1,24 +1,24 @@
 """Models in order: ratings, ranks, differences, and how sure they are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from urs_inspect.rating.battles import Battles
-from urs_inspect.rating.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, estimates
+from urs_inspect.rating.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, estimates, percentile_bounds
 from urs_inspect.rating.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.rating.connectivity import Connectivity, connectivity_of, ordered_by_votes
-from urs_inspect.rating.elo import ROUNDS, SCALE, START, K, bootstrap_elo, shuffle_elo
-from urs_inspect.rating.intervals import fewest_clusters
+from urs_inspect.rating.elo import ROUNDS, SCALE, START, K, Progress, bootstrap_elo, no_progress, shuffle_elo
+from urs_inspect.rating.intervals import fewest_clusters, reported_bounds
 from urs_inspect.rating.ranks import DIGITS, Flags, Rank, ranks_of
 from urs_inspect.rating.win_rates import WinRates, win_rates_of
 
 Support = tuple[Integers, Integers]
 """Number of battles and of instructions of each player, or fewest of two neighbours."""
-Verdict = Literal["apart", "cannot tell apart", "not comparable"]
+Verdict = Literal["significantly different", "cannot be distinguished", "not comparable"]
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,10 @@ class Difference:
         better: The one rated higher.
         other: The one below it.
         estimate: Bradley-Terry rating of the better less that of the other, at least 0.
-        verdict: `apart` if the interval lies above 0, `cannot tell apart` if not, `not comparable` if no chain of
-            wins and ties leads from either to the other. Each interval has the level for itself; that all hold
-            together is less sure.
+        verdict: `significantly different` if the lower bound over resamples lies above 0, `cannot be distinguished`
+            if not, `not comparable` if no chain of wins and ties leads from either to the other. Where all votes
+            agree, so that the resamples do, the difference is significant, though no interval is reported. Each verdict
+            has the level for itself; that all hold together is less sure.
     """
 
     better: str
@@ -44,8 +45,8 @@ class Difference:
 class Ranking:
     """Models from the best to the worst by Bradley-Terry, with what was done to find out.
 
-    Sequences are in the order of `players`. Intervals are percentiles over resamples of instructions; a
-    model on fewer than `fewest_clusters` instructions has none.
+    Sequences are in the order of `players`. Intervals are percentiles over resamples of instructions; where
+    `reported_bounds` allows none (few instructions, no spread), their bounds are NaN.
 
     Attributes:
         players: Names of the models, the highest rated first.
@@ -101,6 +102,7 @@ def rank(
     k: float = K,
     scale: float = SCALE,
     start: float = START,
+    progress: Progress = no_progress,
 ) -> Ranking:
     """Rank models by their battles.
 
@@ -113,6 +115,7 @@ def rank(
         k: Step of Elo (MAD paper, Eq. 4).
         scale: Points that are odds of ten to one.
         start: Start of Elo, and mean of all ratings.
+        progress: Takes the share of the work that was done since the last call; Elo is nearly all of it.
 
     Returns:
         The ranking; models with equal ratings in the order of the players.
@@ -125,7 +128,15 @@ def rank(
     n, clusters = support = _support(ordered)
     comparable = ordered_by_votes(ordered)
     elos = [
-        fitted(ordered, rounds=rounds, seed=seed, k=k, scale=scale, start=start)
+        fitted(
+            ordered,
+            rounds=rounds,
+            seed=seed,
+            k=k,
+            scale=scale,
+            start=start,
+            progress=lambda share: progress(share / 2),
+        )
         for fitted in (bootstrap_elo, shuffle_elo)
     ]
     elo, shuffled = (_estimates(found.mean(axis=0), found, n, clusters, level, seed) for found in elos)
@@ -177,10 +188,14 @@ def _differences(
     seed: int,
 ) -> tuple[Difference, ...]:
     n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in support)
-    found = _estimates(_gaps(points), _gaps(draws), n, clusters, level, seed)
+    gaps = _gaps(draws)
+    found = _estimates(_gaps(points), gaps, n, clusters, level, seed)
+    significant = (percentile_bounds(gaps, level)[0] > 0) & (clusters >= fewest_clusters(level))
     return tuple(
-        Difference(better, other, estimate, _verdict(estimate, bool(linked)))
-        for (better, other), estimate, linked in zip(pairwise(players), found, np.diag(comparable, 1), strict=True)
+        Difference(better, other, estimate, _verdict(bool(linked), bool(sure)))
+        for (better, other), estimate, linked, sure in zip(
+            pairwise(players), found, np.diag(comparable, 1), significant, strict=True
+        )
     )
 
 
@@ -192,11 +207,14 @@ def _gaps(ratings: Floats) -> Floats:
 def _estimates(
     values: Floats, draws: Floats, n: Integers, clusters: Integers, level: float, seed: int
 ) -> tuple[Estimate, ...]:
-    known = np.where(clusters >= fewest_clusters(level), draws, np.nan)
-    return estimates(values, known, n=n, clusters=clusters, level=level, seed=seed)
+    found = estimates(values, draws, n=n, clusters=clusters, level=level, seed=seed)
+    lows, highs = reported_bounds([one.low for one in found], [one.high for one in found], clusters, level=level)
+    return tuple(
+        replace(one, low=float(low), high=float(high)) for one, low, high in zip(found, lows, highs, strict=True)
+    )
 
 
-def _verdict(estimate: Estimate, comparable: bool) -> Verdict:
+def _verdict(comparable: bool, significant: bool) -> Verdict:
     if not comparable:
         return "not comparable"
-    return "apart" if estimate.low > 0 else "cannot tell apart"
+    return "significantly different" if significant else "cannot be distinguished"

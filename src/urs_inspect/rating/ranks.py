@@ -22,7 +22,8 @@ class Rank:
         rank: One more than the number of models rated higher.
         low: Best rank within the interval of the resamples, if the model is better than all those that the battles
             cannot order it against; 1 where no interval exists.
-        high: Worst rank likewise, if it is worse than all those; the number of models where no interval exists.
+        high: Worst rank within it, if the model is worse than all those and than all that are rated equal in a
+            resample; the number of models where no interval exists.
     """
 
     rank: int
@@ -43,7 +44,9 @@ def ranks_of(points: Floats, draws: Floats, known: Flags, comparable: Flags, lev
     Returns:
         The rank of each model.
     """
-    lows, highs = percentile_bounds(_places(draws) - _higher_by_prior(draws, comparable), level)
+    by_prior = _higher_by_prior(draws, comparable)
+    lows = percentile_bounds(_places(draws) - by_prior, level)[0]
+    highs = percentile_bounds(_places(draws) + _equals(draws, comparable) - by_prior, level)[1]
     highs = highs + (~comparable).sum(axis=1)
     return tuple(
         Rank(int(place), math.floor(low) if sure else 1, math.ceil(high) if sure else len(points))
@@ -68,3 +71,10 @@ def _higher_by_prior(ratings: Floats, comparable: Flags) -> Floats:
     for place in np.flatnonzero(~comparable.all(axis=1)):
         counts[:, place] = (rounded[:, ~comparable[place]] > rounded[:, [place]]).sum(axis=1)
     return counts
+
+
+def _equals(ratings: Floats, comparable: Flags) -> Floats:
+    """How many that the battles compare with each player are rated equal to it, by round, shape (R, P)."""
+    rounded = np.round(ratings, DIGITS)
+    equal = [(rounded[:, linked] == rounded[:, [place]]).sum(axis=1) - 1 for place, linked in enumerate(comparable)]
+    return np.stack(equal, axis=1).astype(np.float64)

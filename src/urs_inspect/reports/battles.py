@@ -162,7 +162,7 @@ def _read(file: str, say: Callable[[str], None]) -> Iterator[Found]:
             found = [one for sample in log.samples or [] if (one := _judged(sample, people, log.location)) is not None]
             yield from of_run(found, log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
-        yield from (Found(one.battle, one.identity) for one in read_vote_list(Path(file)))
+        yield from read_vote_list(Path(file))
     else:
         raise InputError(f"{file}: cannot read '{Path(file).suffix}' files; allowed: {choices((_LOG, *SUFFIXES))}")
 

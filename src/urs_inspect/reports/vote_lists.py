@@ -1,13 +1,14 @@
 """Files of plain votes -> battles: who was compared, who won, on what."""
 
 import json
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.errors import InputError
 from urs_inspect.rating.battles import Battle, outcome_of
+from urs_inspect.reports.repeated_votes import Found
 
 SUFFIXES = (".json", ".jsonl", ".csv")
 """Kinds of files that votes are read from."""
@@ -20,22 +21,7 @@ _ORIGIN = ("judge", "annotator", "source", "id")
 _SIDES = ((1, "a"), (2, "b"))
 
 
-@dataclass(frozen=True)
-class ListedVote:
-    """A vote in a file.
-
-    Attributes:
-        battle: The battle that it is.
-        identity: What it shares with the same vote in another file: models with their responses, winner, instruction,
-            and who cast it or where it comes from. Neither the order of the responses nor the time is part of it,
-            since copies of a vote differ in these. Empty if the file does not say whose vote it is, or on what.
-    """
-
-    battle: Battle
-    identity: str = ""
-
-
-def read_vote_list(path: Path) -> list[ListedVote]:
+def read_vote_list(path: Path) -> list[Found]:
     """Read a file of votes.
 
     Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the instruction inside `data`, as
@@ -83,14 +69,20 @@ def checked_name(value: object, key: str) -> str:
     Raises:
         InputError: If it is no text, blank, longer than 200 characters, or would not print.
     """
-    if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > _LONGEST_NAME:
+    name = _name(value) if isinstance(value, str) else ""
+    if not name:
         raise InputError(
             f"{key} must be the name of a model, up to {_LONGEST_NAME} printable characters, is {shown(value)}"
         )
-    return value.strip()
+    return name
 
 
-def _vote(path: Path, row: Row) -> ListedVote:
+@lru_cache(maxsize=1024)  # many votes are about few models
+def _name(value: str) -> str:
+    return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
+
+
+def _vote(path: Path, row: Row) -> Found:
     values = row.values
     if "ballot" in values and "winner" not in values:
         raise InputError("a vote about a ballot; name the log or file with the ballots, and this file with --votes")
@@ -100,26 +92,28 @@ def _vote(path: Path, row: Row) -> ListedVote:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
     battle = Battle(first, second, outcome_of(winner, first, second), _cluster(path, row))
     known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
-    return ListedVote(battle, _identity(battle, known))
+    return Found(battle, _identity(battle, known))
 
 
 def _identity(battle: Battle, values: dict[str, Any]) -> str:
+    """What a vote shares with the same vote in another file.
+
+    That is the models with their responses, the winner, the instruction, and who cast it or where it comes from. Neither
+    the order of the responses nor the time is part of it, since copies of a vote differ in these. Empty if the file
+    does not say whose vote it is, or on what.
+    """
     data = values.get("data")
     content = {**(data if isinstance(data, dict) else {}), **values}
     origin = [values.get(key) for key in _ORIGIN]
     if not any(origin) or not any(content.get(key) for key in ("id", "instruction", "question_id", "response_1")):
         return ""
     first, second = (content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
-    sides = sorted(
-        json.dumps([name, response, outcome])
-        for name, response, outcome in (
-            (battle.first, first, battle.outcome),
-            (battle.second, second, 1 - battle.outcome),
-        )
-    )
+    sides = [[battle.first, first, battle.outcome], [battle.second, second, 1 - battle.outcome]]
+    if battle.second < battle.first:
+        sides.reverse()
     # A conversation's first turn is what files without the column have.
     facts = [*origin, content.get("turn") or 1, content.get("question_id"), content.get("instruction"), sides]
-    return json.dumps(facts, ensure_ascii=False, default=str)
+    return repr(facts)  # much faster than JSON
 
 
 def _plain(values: dict[str, Any]) -> tuple[str, str, object]:

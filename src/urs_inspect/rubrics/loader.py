@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rubrics.schema import Rubric
+from urs_inspect.texts import read_yaml
 
 _BUILT_IN = Path(__file__).parent / "urs"
 _LANGUAGES = ("en", "zh")
@@ -123,7 +124,7 @@ def _read_text(path: Path, what: str) -> str:
 
 def _read_yaml(path: Path, what: str) -> dict[str, Any]:
     try:
-        raw = yaml.safe_load(_read_text(path, what))
+        raw = read_yaml(_read_text(path, what))
     except yaml.YAMLError as error:
         raise InputError(f"{what}: '{path}' is not valid YAML: {error}") from error
     if not isinstance(raw, dict):

@@ -98,8 +98,8 @@ def _rows(ranking: Ranking) -> dict[str, float]:
             f"{name} rank_high": float(at.high),
             f"{name} elo": round(ranking.elo[place].value, 1),
         }
-    apart = sum(one.verdict == "apart" for one in ranking.differences)
-    rows["separated neighbours"] = apart / len(ranking.differences)
+    separated = sum(one.verdict == "significantly different" for one in ranking.differences)
+    rows["separated neighbours"] = separated / len(ranking.differences)
     rows["groups that compare"] = float(len(ranking.connectivity.groups))
     return rows
 

@@ -83,3 +83,17 @@ def test_a_faulty_row_is_named(faulty: object, fault: str, publish: Publish) -> 
     with pytest.raises(InputError) as caught:
         load_pairs("alpaca_eval")
     assert str(caught.value) == f"{path}: row 2: {fault}"
+
+
+def test_an_empty_answer_is_data(publish: Publish) -> None:
+    # In the annotations of AlpacaEval two answers of 805 are empty.
+    publish(FILE, [annotation(1, output_2=""), annotation(2, output_1=" ")])
+    cases = load_pairs("alpaca_eval").cases
+    assert [{case.response_a, case.response_b} for case in cases] == [{"one", ""}, {" ", "two"}]
+    assert [getattr(case, f"response_{case.label}") for case in cases] == ["one", "two"]
+
+
+def test_an_empty_answer_in_a_wrapped_row_is_data(publish: Publish) -> None:
+    publish(FILE, [{"chosen_instruction": wrap("Why?", "good"), "rejected_instruction": wrap("Why?", "")}])
+    [case] = load_pairs("alpaca_eval").cases
+    assert {case.response_a, case.response_b} == {"good", ""}

@@ -92,10 +92,6 @@ def test_a_row_becomes_a_bare_case(publish: Publish) -> None:
             {**row(), "rejected_instruction": wrap("Who?", "bad")},
             "column 'rejected_instruction': has another prompt than 'chosen_instruction'",
         ),
-        (
-            row(rejected=" "),
-            "column 'rejected_instruction': nothing stands under the heading '###Response to evaluate:'",
-        ),
     ],
 )
 def test_a_faulty_row_is_named(faulty: dict[str, object], fault: str, publish: Publish) -> None:

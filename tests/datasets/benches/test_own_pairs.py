@@ -103,7 +103,6 @@ FAULTS = {
     "label missing": (row(label=...), f"column 'label': missing; {LABELS}"),
     "response missing": (row(response_a=...), "column 'response_a': missing"),
     "response null": (row(response_b=None), "column 'response_b': must be text, is null"),
-    "response blank": (row(response_b=" \n"), "column 'response_b': empty"),
     "prompt missing": (row(prompt=...), "column 'prompt': missing"),
     "half a character": (row(prompt="a\ud83d"), r"column 'prompt': '\ud83d' is half a character"),
     "group": (row(group=7), "column 'group': must be text, is 7"),
@@ -163,7 +162,6 @@ def test_a_column_that_a_csv_header_lacks_is_named(column: str, write_rows: Writ
     ("cells", "fault"),
     [
         ("Why?,Because.,It is so.\n", f"column 'label': missing; {LABELS}"),
-        ("Why?,Because.,,a\n", "column 'response_b': empty"),
         ("Why?,Because, it seems.,It is so.,a\n", "1 more cells than the header; put texts that hold commas in quotes"),
     ],
 )
@@ -186,3 +184,9 @@ def test_a_file_without_rows_is_refused(write_rows: WriteRows) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "absent.csv"
     assert error_of(path) == f"no data file '{path}' (looked for {path})"
+
+
+def test_an_empty_response_is_data(write_rows: WriteRows) -> None:
+    for name, rows in (("my.jsonl", [row(response_b="")]), ("my.csv", f"{','.join(GOOD)}\nWhy?,Because.,,a\n")):
+        [case] = load_pairs(str(write_rows(name, rows))).cases
+        assert (case.response_a, case.response_b) == ("Because.", "")

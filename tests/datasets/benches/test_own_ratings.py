@@ -130,3 +130,7 @@ def test_a_scale_that_is_none_is_refused(scale: tuple[float, float], write_rows:
 def test_a_file_of_the_user_needs_a_scale(write_rows: WriteRows) -> None:
     path = write_rows("my.jsonl", [row()])
     assert error_of(path, scale=None) == f"scale: '{path}' needs one, lowest and highest possible rating"
+
+
+def test_an_empty_response_is_data(write_rows: WriteRows) -> None:
+    assert [case.response for case in load(write_rows("my.jsonl", [row(response="")])).cases] == [""]

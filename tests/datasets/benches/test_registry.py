@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.datasets.benches.wrapping import wrap
@@ -38,12 +39,18 @@ def test_every_bench_has_its_own_file_and_is_called_like_it() -> None:
 
 
 @pytest.mark.parametrize("bench", ["preference_bench", "alpaca_eval", "flask", "feedback_bench"])
-def test_a_bench_that_the_user_must_get_says_where_from_and_where_to(bench: str) -> None:
+def test_without_a_network_a_bench_says_where_its_file_comes_from_and_where_it_belongs(
+    bench: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise httpx.ConnectError("no network")
+
+    monkeypatch.setattr("httpx.get", refused)
     with pytest.raises(InputError) as caught:
         (load_pairs if bench in PAIR_BENCHES else load_ratings)(bench)
-    message = str(caught.value)
-    assert message.startswith(f"the '{bench}' data has no pinned address: get it from github.com/")
-    assert f"Put the file at <dir>/{SOURCES[bench].path} and set URS_INSPECT_DATA_DIR=<dir>." in message
+    source, message = SOURCES[bench], str(caught.value)
+    for fact in (source.url, source.git_id, f"<dir>/{source.path}", source.instead, "URS_INSPECT_DATA_DIR"):
+        assert fact in message
 
 
 def test_a_file_may_lie_below_the_home_directory(

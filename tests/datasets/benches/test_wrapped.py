@@ -37,10 +37,13 @@ def test_other_headings_and_blank_lines_belong_to_the_texts() -> None:
             f"must have the headings in the order: {PROMPT}, {RESPONSE}, ###Score Rubrics:",
         ),
         (wrap(" \n", "r"), f"nothing stands under the heading '{PROMPT}'"),
-        (wrap("p", " \n"), f"nothing stands under the heading '{RESPONSE}'"),
     ],
 )
 def test_an_instruction_of_another_form_is_refused(instruction: str, fault: str) -> None:
     with pytest.raises(InputError) as caught:
         unwrap(instruction)
     assert str(caught.value) == fault
+
+
+def test_a_response_may_be_empty() -> None:
+    assert unwrap(wrap("Why?", " \n")) == ("Why?", "")

@@ -178,6 +178,7 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
         ("columns: [x]", "columns: must be a mapping of names to texts"),
         ("intents: {x: 3}", "intents: must be a mapping of names to texts"),
         ("columns: {", "cannot read"),
+        ("intents:\n  x: api\n  x: leisure", "the key 'x' is there twice"),
     ],
 )
 def test_faulty_mappings(tmp_path: Path, text: str, words: str) -> None:
@@ -213,8 +214,8 @@ def test_missing_columns_and_files(tmp_path: Path) -> None:
         ("Conversation,intent", "Conversation, intent (did you mean 'Conversation'?); a file for --columns can say"),
         ("conversation,Your intent", "has: conversation, Your intent (did you mean 'Your intent'?); a file"),
         ("conversation,goal", "has: conversation, goal; a file for --columns can say what it is called"),
-        ("conversation;intent", "(its cells seem to be separated by semicolons: save it with commas)"),
-        ("conversation\tintent", "(its cells seem to be separated by tabs: save it with commas)"),
+        ("conversation;intent", "the cells are separated by semicolons; save it as CSV in UTF-8, with commas"),
+        ("conversation\tintent", "the cells are separated by tabs; save it as CSV in UTF-8, with commas"),
         ("conversation,intent,Chek", "column 'check' is missing; the header has: conversation, intent, Chek (did you"),
     ],
 )  # fmt: skip

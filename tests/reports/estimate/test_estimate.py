@@ -179,6 +179,7 @@ def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
         ("m: {input: 1, output: .inf, input_cache_write: 0, input_cache_read: 0}", "m / output: must be"),
         ("- m", "the file"),
         ("m: {input: [", "cannot read"),
+        ("m: {input: 1, input: 2}", "the key 'input' is there twice"),
     ],
 )
 def test_faulty_prices_are_named(tmp_path: Path, text: str, said: str) -> None:

@@ -70,6 +70,7 @@ def test_shares_become_margins(tmp_path: Path, rubric: Rubric) -> None:
         ("- intents", "must hold a mapping with one or more of: intents, languages, countries"),
         ("", "must hold a mapping"),
         ("intents: {leisure: 1", "is not valid YAML"),
+        ("intents: {leisure: 0.5, leisure: 1}", "the key 'leisure' is there twice"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, rubric: Rubric, text: str, said: str) -> None:

@@ -34,6 +34,12 @@ _MAX_LABELS = 5
 )
 @click.option("--attention", multiple=True, metavar="COLUMN=VALUE", help="What an attentive person has there.")
 @click.option("--keep-flagged", is_flag=True, help="Keep questions with personal data, marked `personal_data`.")
+@click.option("--fix-spelling", is_flag=True, help="Take an unknown intent or language for the nearest known one.")
+@click.option(
+    "--solve-problem",
+    metavar="INTENT",
+    help="What the label Solve Problem means: api or solve_professional_problem; without it such rows are dropped.",
+)
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
 def import_(
     survey: Path,
@@ -45,6 +51,8 @@ def import_(
     near: float,
     attention: tuple[str, ...],
     keep_flagged: bool,
+    fix_spelling: bool,
+    solve_problem: str | None,
     rubric: str | None,
 ) -> None:
     """Make cases of SURVEY, a CSV or JSON Lines file with a conversation a row.
@@ -71,7 +79,7 @@ def import_(
         if path is not None:
             check_new(path, suffix, option)
     loaded = load_rubric(rubric)
-    vocabulary = vocabulary_of(loaded)
+    vocabulary = vocabulary_of(loaded, solve_problem)
     found = read_survey(
         survey,
         vocabulary,
@@ -81,6 +89,7 @@ def import_(
             near=near,
             attention=_attention(attention),
             keep_flagged=keep_flagged,
+            fix_spelling=fix_spelling,
         ),
     )
     if report is not None:
@@ -139,9 +148,14 @@ def _print(found: "Survey", report: Path | None) -> None:
     if found.dropped:
         where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
         console.print(f"Each dropped row is listed with its reason {where}, by its line; ids count rows.")
+    for (column, label, meant), number in sorted(found.respelt.items(), key=lambda one: (-one[1], one[0])):
+        console.print(f"{counted(number, 'row')}: {column} '{escape(label)}' taken for {meant}")
     labels = Counter(one.detail for one in found.dropped if one.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT))
     for detail, number in labels.most_common(_MAX_LABELS):
         console.print(f"{counted(number, 'row')}: {escape(detail)}")
     if labels:
         more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
-        console.print(f"{more}--columns FILE.yaml can say what a label means.")
+        console.print(
+            f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the nearest known one"
+            + ("; --solve-problem INTENT decides on Solve Problem." if found.counts.get(AMBIGUOUS_INTENT) else ".")
+        )

@@ -5,6 +5,7 @@ from typing import Any
 import yaml
 
 from urs_inspect.errors import InputError
+from urs_inspect.texts import read_yaml
 
 _NONE = ("none", "none/none")
 
@@ -37,9 +38,9 @@ def read_task_arguments(given: tuple[str, ...]) -> dict[str, Any]:
         if not equals or not name:
             raise InputError(f"-T: expected name=value, got '{one}'")
         try:
-            found[name.replace("-", "_")] = yaml.safe_load(value)
+            found[name.replace("-", "_")] = read_yaml(value)
         except yaml.YAMLError as error:
-            raise InputError(f"-T: cannot read '{one}'") from error
+            raise InputError(f"-T: cannot read '{one}': {getattr(error, 'problem', error)}") from error
     return found
 
 
@@ -55,9 +56,9 @@ def read_graders(given: tuple[str, ...]) -> tuple[str, ...]:
         if not equals or role != "grader":
             raise InputError(f"--model-role: expected grader=<model>, got '{one}'")
         try:
-            read = yaml.safe_load(value)
+            read = read_yaml(value)
         except yaml.YAMLError as error:
-            raise InputError(f"--model-role: cannot read '{value}'") from error
+            raise InputError(f"--model-role: cannot read '{value}': {getattr(error, 'problem', error)}") from error
         for model in read if isinstance(read, list) else [read]:
             name = model.get("model") if isinstance(model, dict) else model
             if not isinstance(name, str) or not name:

@@ -15,7 +15,7 @@ _TIES: Mapping[str, bool] = {"0": False, "1": True}
 
 
 def load_alpaca_eval() -> PairData:
-    """Load the pairs from `judge_bench/alpaca_eval.json`, which the user must provide.
+    """Load the pairs of `judge_bench/alpaca_eval.json`.
 
     Rows, in a JSON list or one a line, are those of prometheus-eval, with the columns `chosen_instruction`,
     `rejected_instruction` and `tie` (0 or 1), or annotations of AlpacaEval's `alpaca_eval_gpt4`, with `instruction`,
@@ -25,10 +25,10 @@ def load_alpaca_eval() -> PairData:
     Returns:
         The pairs in the order of the file, grouped by `dataset`. The id decides which response comes first,
         because the file always lists the chosen one, or the reference model, first. Rows whose preference is null,
-        which GPT-4 did not decide, are left out and listed in `skipped`.
+        which GPT-4 did not decide, are left out and listed in `skipped`. An empty response is kept.
 
     Raises:
-        InputError: If the file is not there or a row is faulty.
+        InputError: If the file cannot be had or a row is faulty.
     """
     skipped: list[str] = []
 
@@ -47,7 +47,8 @@ def load_alpaca_eval() -> PairData:
 
 
 def _annotated(fields: Fields, row_id: str, group: str) -> PairCase:
-    prompt, first, second = fields.text("instruction"), fields.text("output_1"), fields.text("output_2")
+    prompt = fields.text("instruction")
+    first, second = (fields.text(column, blank=True) for column in ("output_1", "output_2"))  # no answer is an answer
     preference = fields.label("preference", _PREFERENCES)
     better, worse = (second, first) if preference == 2 else (first, second)
     response_a, response_b, label = assign_sides(row_id, better, worse)

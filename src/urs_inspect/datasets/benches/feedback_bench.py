@@ -10,7 +10,7 @@ SCALE = (1.0, 5.0)
 
 
 def load_feedback_bench() -> RatingData:
-    """Load the responses from `judge_bench/feedback_collection_ood_test.json`, which the user must provide.
+    """Load the responses of `judge_bench/feedback_collection_ood_test.json`.
 
     Rows, in a JSON list or one a line, are those of prometheus-eval, with the columns `instruction` and
     `gpt4_score`, or those of the set on Hugging Face, with `orig_instruction`, `orig_response` and `orig_score`.
@@ -21,7 +21,7 @@ def load_feedback_bench() -> RatingData:
         The responses in the order of the file, in one group.
 
     Raises:
-        InputError: If the file is not there or a row is faulty.
+        InputError: If the file cannot be had or a row is faulty.
     """
     cases, sha256 = read_published(FEEDBACK_BENCH, _case, "feedback_bench")
     return RatingData("feedback_bench", sha256, SCALE, cases)
@@ -33,7 +33,7 @@ def _case(fields: Fields, row_id: str) -> RatingCase:
     return RatingCase(
         id=row_id,
         prompt=fields.text("orig_instruction"),
-        response=fields.text("orig_response"),
+        response=fields.text("orig_response", blank=True),
         rating=fields.rating("orig_score", *SCALE),
         group="all",
     )

@@ -10,7 +10,7 @@ SCALE = (1.0, 5.0)
 
 
 def load_flask() -> RatingData:
-    """Load the responses from `judge_bench/flask_eval.json`, which the user must provide.
+    """Load the responses of `judge_bench/flask_eval.json`.
 
     Rows, in a JSON list or one a line, are those of prometheus-eval, with the columns `instruction`, `human_score`
     (a list of ratings from 1 to 5) and `criteria` (the skill). Written against this schema, not run on the real
@@ -20,7 +20,7 @@ def load_flask() -> RatingData:
         The responses in the order of the file, grouped by skill; the rating is the mean of the people's.
 
     Raises:
-        InputError: If the file is not there or a row is faulty.
+        InputError: If the file cannot be had or a row is faulty.
     """
     cases, sha256 = read_published(FLASK, _case, "flask")
     return RatingData("flask", sha256, SCALE, cases)

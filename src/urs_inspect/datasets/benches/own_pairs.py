@@ -23,9 +23,9 @@ def load_own_pairs(path: Path, name: str, *, dimension: Callable[[str], str] | N
     """Read a user's file of labelled pairs.
 
     Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: prompt, response_a,
-            response_b, label (a, b or tie; also model_a, model_b, 1, 2), and optionally id, group, and dimensions,
-            an object of dimensions and labels (in CSV: as JSON in a cell).
+        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: prompt, response_a and
+            response_b (which may be empty), label (a, b or tie; also model_a, model_b, 1, 2), and optionally id,
+            group, and dimensions, an object of dimensions and labels (in CSV: as JSON in a cell).
         name: What the data is called in logs.
         dimension: Turns the name of a dimension into that of a taxonomy, or raises `InputError`; without it any
             name will do.
@@ -42,8 +42,8 @@ def load_own_pairs(path: Path, name: str, *, dimension: Callable[[str], str] | N
         return PairCase(
             id=fields.identifier(default_id),
             prompt=fields.text("prompt"),
-            response_a=fields.text("response_a"),
-            response_b=fields.text("response_b"),
+            response_a=fields.text("response_a", blank=True),
+            response_b=fields.text("response_b", blank=True),
             label=fields.label("label", _LABELS),
             group=fields.optional("group", "all").strip(),
             dimensions={} if fields.blank("dimensions") else fields.labels("dimensions", _LABELS, dimension),

@@ -19,9 +19,9 @@ def load_own_ratings(
     """Read a user's file of rated responses.
 
     Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: prompt, response,
-            rating (a number, or in JSON a list of numbers whose mean counts), and optionally id, group, reference,
-            intent and language.
+        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: prompt, response
+            (which may be empty), rating (a number, or in JSON a list of numbers whose mean counts), and optionally id,
+            group, reference, intent and language.
         name: What the data is called in logs.
         scale: Lowest and highest possible rating.
         vocabulary: How intents and languages become ids of a rubric, which makes these two columns obligatory;
@@ -45,7 +45,7 @@ def load_own_ratings(
         return RatingCase(
             id=fields.identifier(default_id),
             prompt=fields.text("prompt"),
-            response=fields.text("response"),
+            response=fields.text("response", blank=True),
             rating=fields.rating("rating", low, high),
             group=fields.optional("group", intent or "all").strip(),
             reference=fields.optional("reference"),

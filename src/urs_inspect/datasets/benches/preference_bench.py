@@ -12,7 +12,7 @@ _LABELS: Mapping[str, Preference] = {"a": "a", "b": "b"}
 
 
 def load_preference_bench() -> PairData:
-    """Load the pairs from `judge_bench/preference_collection_ood_test.json`, which the user must provide.
+    """Load the pairs of `judge_bench/preference_collection_ood_test.json`.
 
     Rows, in a JSON list or one a line, are those of prometheus-eval, with the columns `chosen_instruction` and
     `rejected_instruction`, or those of the set on Hugging Face, with `orig_instruction`, `orig_response_A`,
@@ -24,7 +24,7 @@ def load_preference_bench() -> PairData:
         one comes first.
 
     Raises:
-        InputError: If the file is not there or a row is faulty.
+        InputError: If the file cannot be had or a row is faulty.
     """
     cases, sha256 = read_published(PREFERENCE_BENCH, _case, "preference_bench")
     return PairData("preference_bench", sha256, cases)
@@ -36,8 +36,8 @@ def _case(fields: Fields, row_id: str) -> PairCase:
     return PairCase(
         id=row_id,
         prompt=fields.text("orig_instruction"),
-        response_a=fields.text("orig_response_A"),
-        response_b=fields.text("orig_response_B"),
+        response_a=fields.text("orig_response_A", blank=True),
+        response_b=fields.text("orig_response_B", blank=True),
         label=fields.label("orig_preference", _LABELS),
         group="all",
     )

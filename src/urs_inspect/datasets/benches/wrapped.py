@@ -28,7 +28,7 @@ def unwrap(instruction: str) -> Bare:
     """Take prompt and response out of an instruction, without white space at their edges.
 
     The predictions that were published with SaMer show the texts stripped like this. Reference answer and score
-    rubrics are left behind: the paper shows them to no judge (section 5.2).
+    rubrics are left behind: the paper shows them to no judge (section 5.2). A response may be empty.
 
     Raises:
         InputError: If a heading is missing, there twice or in the wrong place, so that it is not certain where the
@@ -43,8 +43,8 @@ def unwrap(instruction: str) -> Bare:
         raise InputError(f"must have the headings in the order: {', '.join(headings)}")
     prompt = instruction[places[0] + len(_PROMPT) : places[1]].strip()
     response = instruction[places[1] + len(_RESPONSE) : places[2]].strip()
-    if not prompt or not response:
-        raise InputError(f"nothing stands under the heading '{_RESPONSE if prompt else _PROMPT}'")
+    if not prompt:
+        raise InputError(f"nothing stands under the heading '{_PROMPT}'")
     return Bare(prompt, response)
 
 

@@ -10,6 +10,7 @@ import yaml
 
 from urs_inspect.datasets.survey.near_names import did_you_mean
 from urs_inspect.errors import InputError, choices
+from urs_inspect.texts import read_yaml
 
 CONVERSATION, INTENT = "conversation", "intent"
 
@@ -27,7 +28,6 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """What is read, and the names that a column of it may bear without being named."""
 
 _NEEDED = (CONVERSATION, INTENT)
-_OTHER_MARKS = {";": "semicolons", "\t": "tabs"}
 _KEYS = ("columns", "intents", "languages")
 
 
@@ -62,7 +62,7 @@ def read_mapping(path: Path) -> Mapped:
         InputError: If it cannot be read, has other keys, or names something else than texts.
     """
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = read_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"columns: no file '{path}'") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -91,8 +91,8 @@ def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
             header = next(csv.reader(file), []) if path.suffix.lower() == ".csv" else []
     except (OSError, UnicodeDecodeError, csv.Error):
         return ""
-    if len(header) == 1 and (marks := [mark for mark in _OTHER_MARKS if mark in header[0]]):
-        return f" (its cells seem to be separated by {_OTHER_MARKS[marks[0]]}: save it with commas)"
+    if len(header) < 2:  # the cells are separated by something else
+        return ""
     folded = {name.strip().casefold(): [f"'{name}'"] for name in header}
     for names in needed:
         if not set(names) & set(header):

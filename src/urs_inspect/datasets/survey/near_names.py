@@ -12,6 +12,18 @@ class AmbiguousNameError(InputError):
     """A name that could be either of several things."""
 
 
+class UnknownNameError(InputError):
+    """A name that is not known.
+
+    Attributes:
+        nearest: What the nearest known name stands for; empty if none is near or it stands for several things.
+    """
+
+    def __init__(self, message: str, nearest: str) -> None:
+        super().__init__(message)
+        self.nearest = nearest
+
+
 def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
     """A question about the nearest known name.
 
@@ -22,5 +34,11 @@ def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
     Returns:
         ` (did you mean factual_qa?)`; empty if no name is near.
     """
+    near = nearest(key, meanings)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+def nearest(key: str, meanings: Mapping[str, Collection[str]]) -> list[str]:
+    """What the nearest known name stands for, sorted; empty if no name is near."""
     near = get_close_matches(key, list(meanings), n=1, cutoff=_LEAST)
-    return f" (did you mean {' or '.join(sorted(meanings[near[0]]))}?)" if near else ""
+    return sorted(meanings[near[0]]) if near else []

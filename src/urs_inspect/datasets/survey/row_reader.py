@@ -7,7 +7,7 @@ from urs_inspect.datasets.fields import Fields
 from urs_inspect.datasets.rows import Row, shown
 from urs_inspect.datasets.survey.columns import CONVERSATION, INTENT
 from urs_inspect.datasets.survey.languages import detect_language
-from urs_inspect.datasets.survey.near_names import AmbiguousNameError
+from urs_inspect.datasets.survey.near_names import AmbiguousNameError, UnknownNameError
 from urs_inspect.datasets.survey.personal import find_personal, kinds
 from urs_inspect.datasets.survey.questions import NoQuestion, first_question
 from urs_inspect.datasets.survey.survey_case import (
@@ -53,12 +53,14 @@ class RowReader:
 
     Attributes:
         said: What the user said as far as it is known by now; there also if the row turns out to be of no use.
+        respelt: Column, label as written, and what it was taken for, of each label that was corrected.
     """
 
     def __init__(self, row: Row, options: Choices, labels: Vocabulary) -> None:
         self._row, self._options, self._labels = row, options, labels
         self._fields = Fields(row)
         self.said = ""
+        self.respelt: list[tuple[str, str, str]] = []
 
     def read(self, default_id: str) -> Candidate:
         """Make a case of the row.
@@ -152,6 +154,9 @@ class RowReader:
         try:
             return find(label)
         except InputError as error:
+            if self._options.fix_spelling and isinstance(error, UnknownNameError) and error.nearest:
+                self.respelt.append((column, label, error.nearest))
+                return error.nearest
             ambiguous = reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError)
             raise RowError(AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)) from error
 

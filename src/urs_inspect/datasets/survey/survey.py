@@ -1,5 +1,6 @@
 """Turns a survey of conversations into cases (URS paper, section 3.2)."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: Choices | None = No
     dropped = [_unreadable(path, fault) for fault in unreadable]
     candidates: list[Candidate] = []
     taken: dict[str, int] = {}
+    respelt: Counter[tuple[str, str, str]] = Counter()
     for position, row in enumerate(rows, start=1):
         reader = RowReader(row, options, labels)
         try:
@@ -73,6 +75,7 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: Choices | None = No
             # Beside what was found there may be more that no rule knows.
             excerpt = "" if fault.reason == PERSONAL else _masked(reader.said, _MAX_EXCERPT)
             dropped.append(Dropped(row.number, fault.reason, fault.column, detail, excerpt))
+        respelt.update(reader.respelt)
     repeats = list(_repeats(candidates, options.near))
     gone = {one.row for one in repeats}
     return Survey(
@@ -82,6 +85,7 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: Choices | None = No
         cases=tuple(one.case for one in candidates if one.row not in gone),
         dropped=tuple(sorted([*dropped, *repeats], key=lambda one: one.row)),
         near=options.near,
+        respelt=respelt,
     )
 
 

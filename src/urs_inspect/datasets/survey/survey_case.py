@@ -34,6 +34,7 @@ class Choices:
         near: Least similarity of near-duplicates, 0.5 to 1.
         attention: Column -> value that it must have; case and edge whitespace do not matter.
         keep_flagged: Whether questions with personal data are kept, marked as such.
+        fix_spelling: Whether an unknown intent or language is taken for the nearest known one.
     """
 
     mapped: Mapped = field(default_factory=Mapped)
@@ -41,6 +42,7 @@ class Choices:
     near: float = 0.85
     attention: Mapping[str, str] = field(default_factory=dict)
     keep_flagged: bool = False
+    fix_spelling: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class Survey:
         cases: The cases, in the order of the file.
         dropped: The other rows, in the order of the file.
         near: Least similarity of near-duplicates.
+        respelt: Number of rows by column, label as written, and what it was taken for.
     """
 
     path: str
@@ -121,6 +124,7 @@ class Survey:
     cases: tuple[SurveyCase, ...]
     dropped: tuple[Dropped, ...]
     near: float
+    respelt: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from urs_inspect.errors import InputError
 from urs_inspect.reports.estimate.amount import Amount
+from urs_inspect.texts import read_yaml
 
 _MILLION = 1_000_000
 
@@ -56,7 +57,7 @@ def load_prices(file: Path | None) -> Prices:
     if file is None:
         return Prices({})
     try:
-        own = TypeAdapter(dict[str, ModelCost]).validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
+        own = TypeAdapter(dict[str, ModelCost]).validate_python(read_yaml(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise InputError(f"--prices: no file '{file}'") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -13,6 +13,7 @@ import yaml
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating import Margin
 from urs_inspect.rubrics import Rubric, normalise_key
+from urs_inspect.texts import read_yaml
 
 _KINDS = {"intents": ("intent", "group"), "languages": ("language",), "countries": ("country",)}
 """Kind of shares -> columns of the questions whose values it may name."""
@@ -91,7 +92,7 @@ def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> T
 
 def _mapping(path: Path) -> dict[Any, Any]:
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        raw = read_yaml(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"traffic: no file '{path}'") from None
     except (OSError, UnicodeDecodeError) as error:
