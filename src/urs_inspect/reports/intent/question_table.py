@@ -38,7 +38,7 @@ class QuestionTable:
         """Final scores in which each answer without a score has this one; NaN where a model was not asked."""
         known = (self.asked - self.unscored) * np.nan_to_num(self.finals)
         total = known + self.unscored * score
-        return np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0)
+        return np.asarray(np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0))
 
     def of(self, chosen: Integers, models: Sequence[int]) -> "QuestionTable":
         """Some questions and models of it, by their numbers and in their order."""
