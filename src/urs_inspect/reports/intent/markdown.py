@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from urs_inspect.rating import Estimate
 from urs_inspect.reports.intent.markdown_parts import items, markdown_table, published_markdown
 from urs_inspect.reports.intent.page import formats
+from urs_inspect.reports.intent.page.tables import column_tests
 from urs_inspect.reports.intent.page.words import (
     MARKED,
     SELF_JUDGED,
@@ -16,7 +17,15 @@ from urs_inspect.reports.intent.page.words import (
     verdict,
 )
 from urs_inspect.reports.intent.question_table import ALL
-from urs_inspect.reports.intent.report import UNSCORED_ALERT, Block, Conditions, IntentReport, ModelReport, Run
+from urs_inspect.reports.intent.report import (
+    UNSCORED_ALERT,
+    Block,
+    Conditions,
+    IntentReport,
+    ModelReport,
+    PairedDifference,
+    Run,
+)
 from urs_inspect.texts import counted, escaped
 
 _SIMULATION = (
@@ -63,7 +72,9 @@ def _block(block: Block, level: float) -> list[str]:
     if any(model.self_judged > 0 for model in block.models):
         parts.append(f"{SELF_JUDGED} judged answers of its own.")
     if len(block.models) > 1:
-        parts += ["### Differences", _differences(block, level)]
+        parts += ["### Differences", _differences(block, [("All", one) for one in block.differences], level)]
+        if tests := column_tests(block):
+            parts += ["### The best of each intent and language", _differences(block, tests, level)]
     if len(block.languages) > 1:
         for language in block.languages:
             parts += [f"### {escaped(block.titles.get(language, language))}", _language(block, language)]
@@ -125,10 +136,11 @@ def _marked(block: Block, model: ModelReport, key: str, estimate: Estimate | Non
     return _mean(estimate, "**{}**" if marked else "{}")
 
 
-def _differences(block: Block, level: float) -> str:
+def _differences(block: Block, tests: Sequence[tuple[str, PairedDifference]], level: float) -> str:
     interval = f"{formats.level_text(level)} interval"
     rows = [
         [
+            escaped(title),
             escaped(one.first),
             escaped(one.second),
             formats.signed_text(one.difference.value),
@@ -138,10 +150,10 @@ def _differences(block: Block, level: float) -> str:
             f"{one.questions:,}",
             escaped(verdict(one, block)),
         ]
-        for one in block.differences
+        for title, one in tests
     ]
-    header = ["First", "Second", "Difference", interval, "p (Holm)", "p, worst case", "Questions", "Verdict"]
-    return markdown_table(header, rows, left=(0, 1, 7))
+    header = ["Questions of", "First", "Second", "Difference", interval, "p (Holm)", "p, worst case", "n", "Verdict"]
+    return markdown_table(header, rows, left=(0, 1, 2, 8))
 
 
 def _language(block: Block, language: str) -> str:

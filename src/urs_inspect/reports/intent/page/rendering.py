@@ -138,6 +138,7 @@ def _environment() -> Environment:
         "parts": tables.parts,
         "countries": tables.countries,
         "criteria": tables.criteria,
+        "column_tests": tables.column_tests,
         "outcomes": tables.outcomes,
         "several_judgements": tables.several_judgements,
         "most_in_words": tables.MOST_IN_WORDS,

@@ -241,6 +241,12 @@ def _shade(estimate: Estimate | None, lowest: float, highest: float) -> float:
     return (estimate.value - lowest) / (highest - lowest) if highest > lowest else 0.5
 
 
+def column_tests(block: Block) -> list[tuple[str, PairedDifference]]:
+    """Title of each intent and language, with the best model beside each other one."""
+    keys = (key for key in (*block.groups, *block.languages) if key in block.best)
+    return [(_title(block, key), pair) for key in keys for pair in block.best[key].others]
+
+
 def _cell(block: Block, row: str, column: str) -> MatrixCell | None:
     pair = None if row == column else difference_of(block, row, column)
     if pair is None:

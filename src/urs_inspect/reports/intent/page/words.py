@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from urs_inspect.reports.intent.page.formats import interval_text, level_text, mean_text, share_text
 from urs_inspect.reports.intent.page.names import short_names
-from urs_inspect.reports.intent.report import Block, ModelReport, PairedDifference, Verdict
+from urs_inspect.reports.intent.report import Best, Block, ModelReport, PairedDifference, Verdict
 from urs_inspect.texts import counted
 
 _VERDICTS: dict[Verdict, str] = {
@@ -65,13 +65,13 @@ def column_sentences(block: Block) -> list[tuple[str, int, Markup]]:
     return [
         (block.titles.get(key, key), block.question_counts.get(key, 0), best_sentence(block, key))
         for key in (*block.groups, *languages)
-        if key in block.best and len(block.best["all"].others)
+        if key in block.best and sum(model.ranks is not None for model in block.models) > 1
     ]
 
 
 def best_sentence(block: Block, key: str) -> Markup:
     """Say which model is best in a column, and which ones cannot be distinguished from it."""
-    found, short = block.best[key], short_names([model.model for model in block.models])
+    found, short = block.best.get(key, Best("", ())), short_names([model.model for model in block.models])
     if not found.model or not any(one.questions for one in found.others):
         return Markup("No question has a score of every ranked model.")
     said: dict[str, list[str]] = {}
