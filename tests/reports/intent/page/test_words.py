@@ -28,18 +28,24 @@ def block_of(*levels: float, alike: tuple[int, ...] = ()) -> Block:
     [
         (block_of(8, 7, 6), "m0 is best, significantly better than all 2 others."),
         (block_of(8, 7), "m0 is best, significantly better than m1."),
-        (block_of(8, 7, 6, alike=(1,)), "m0 has the highest mean score, but cannot be distinguished from m1."),
+        (
+            block_of(8, 7, 6, alike=(1,)),
+            "m0 has the highest mean score, significantly above 1 other, but cannot be distinguished from m1.",
+        ),
         (
             block_of(8, 7, 6, 5, alike=(1, 2)),
-            "m0 has the highest mean score, but cannot be distinguished from m1 or m2.",
+            "m0 has the highest mean score, significantly above 1 other, but cannot be distinguished from m1 or m2.",
         ),
         # A model further down is not left unmentioned because a better one differs significantly.
-        (block_of(8, 7, 6, alike=(2,)), "m0 has the highest mean score, but cannot be distinguished from m2."),
+        (
+            block_of(8, 7, 6, alike=(2,)),
+            "m0 has the highest mean score, significantly above 1 other, but cannot be distinguished from m2.",
+        ),
         (
             block_of(8, 7, 6, alike=(1, 2)),
             "m0 has the highest mean score, but cannot be distinguished from any other model.",
         ),
-        (block_of(8, 8, 6, alike=(1,)), "m0 and m1 share the highest mean score."),
+        (block_of(8, 8, 6, alike=(1,)), "m0 and m1 share the highest mean score, significantly above 1 other."),
         (block_of(8), "m0 has a mean score of 8.00."),
         (block_of(NAN), "No model has a score."),
     ],
@@ -75,7 +81,7 @@ def test_headline_says_how_sure_it_is() -> None:
         == "Its mean score is 8.00. The 95% interval is 7.94 to 8.06, over 1,846 questions."
     )
     alone = replace(block_of(8), models=(replace(make_model(0, 8), all=replace(estimate(8), low=NAN, high=NAN)),))
-    assert "It is over 1,846 questions." in str(headline(alone).more)
+    assert "It is over 300 questions." in str(headline(alone).more)
     assert "No other model is ranked here." in str(headline(alone).more)
 
 

@@ -83,19 +83,17 @@ def best_sentence(block: Block, key: str) -> Markup:
         rest = f"all {others} others" if others > 1 else _name(short[better[0]])
         return Markup("{} is best, significantly better than {}.").format(name, rest)
     equal = [one.second for one in found.others if round(one.difference.value, _DIGITS) == 0]
-    parts = [Markup("{} has the highest mean score").format(name)]
     if equal:
-        parts = [
-            Markup("{} share the highest mean score").format(listed([short[one] for one in (found.model, *equal)]))
-        ]
+        text = Markup("{} share the highest mean score").format(listed([short[one] for one in (found.model, *equal)]))
         unclear = [one for one in unclear if one not in equal]
+    else:
+        text = Markup("{} has the highest mean score").format(name)
+    if better:
+        text += Markup(", significantly above {}").format(counted(len(better), "other"))
     if len(unclear) == others > 1:
-        parts.append(Markup("but cannot be distinguished from any other model"))
+        text += Markup(", but cannot be distinguished from any other model")
     elif unclear:
-        parts.append(
-            Markup("but cannot be distinguished from {}").format(listed([short[one] for one in unclear], "or"))
-        )
-    text = Markup(", ").join(parts)
+        text += Markup(", but cannot be distinguished from {}").format(listed([short[one] for one in unclear], "or"))
     if open_ := said.get("depends on unscored answers", []):
         lacking = dict.fromkeys(name for one in found.others for name in one.depends_on)
         text += Markup("; whether it is better than {} depends on unscored answers of {}").format(
@@ -110,7 +108,7 @@ def _name(name: str) -> Markup:
 
 def _interval(model: ModelReport) -> str:
     text = interval_text(model.all.low, model.all.high).replace("–", " to ")
-    about = f"over {counted(model.questions, 'question')}"
+    about = f"over {counted(model.all.n, 'question')}"
     return f"The {level_text(model.all.level)} interval is {text}, {about}." if text else f"It is {about}."
 
 
