@@ -144,7 +144,7 @@ def _print_block(block: "Block", number: int | None, console: Console) -> None:
 
 
 def _leaderboard(block: "Block") -> Table:
-    from urs_inspect.reports.intent.page.formats import rank_text, unscored_text
+    from urs_inspect.reports.intent.page.formats import interval_text, rank_text, unscored_text
     from urs_inspect.reports.intent.page.words import SELF_JUDGED
     from urs_inspect.reports.intent.report import UNSCORED_ALERT
 
@@ -160,12 +160,8 @@ def _leaderboard(block: "Block") -> Table:
             rank_text(model.ranks) + (f" {SELF_JUDGED}" if model.self_judged > 0 else ""),
             escape(model.model),
             _NONE if math.isnan(one.value) else f"{one.value:.2f}",
-            _range(one.low, one.high),
+            interval_text(one.low, one.high) or _NONE,
             f"[bold red]{share}[/bold red]" if model.unscored_share > UNSCORED_ALERT else share,
-            *([_range(model.mean_lowest, model.mean_highest)] if missing else []),
+            *([interval_text(model.mean_lowest, model.mean_highest) if model.unscored else ""] if missing else []),
         )
     return table
-
-
-def _range(low: float, high: float) -> str:
-    return _NONE if math.isnan(low) else f"{low:.2f} to {high:.2f}"

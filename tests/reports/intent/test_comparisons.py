@@ -221,6 +221,18 @@ def test_missing_scores_of_the_worse_model_count_as_well() -> None:
     assert (pair.first, pair.verdict, pair.depends_on) == ("a", "depends on unscored answers", {"b": 40})
 
 
+def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over_alone() -> None:
+    # The third has no score of the hard questions, on which b is better by 1; on the easy ones a is.
+    noise = np.random.default_rng(7).normal(0, 0.5, (100, 3))
+    finals = 6 + noise + np.where(np.arange(100) < 45, 0.0, 1.0)[:, None] * np.array([1, 0, 0])
+    finals[:45] += np.array([0, 55 / 45, 0])
+    finals[:45, 2] = NAN
+    block = block_of(answers(*[finals_of(model, column) for model, column in zip("abc", finals.T, strict=True)]))
+    [pair] = [one for one in block.differences if {one.first, one.second} == {"a", "b"}]
+    assert (pair.questions, pair.p_holm < 0.001) == (55, True)
+    assert (pair.verdict, pair.depends_on) == ("not distinguishable", {})
+
+
 def test_with_shares_of_traffic_means_and_worst_case_are_weighted() -> None:
     # Leisure has 10 questions and half of the weight, Factual QA 30 and the other half.
     finals = {f"leisure-en-{n}": 2.0 for n in range(10)} | {f"factual_qa-en-{n}": 8.0 for n in range(30)}

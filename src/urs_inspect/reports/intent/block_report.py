@@ -161,17 +161,15 @@ def _best(ranked: _Ranked, key: str) -> Best:
 
 def _paired(ranked: _Ranked, key: str, one: MeanDifference) -> PairedDifference:
     table, chosen = ranked.scores.table, ranked.columns.questions[key]
-    depends: dict[str, int] = {}
+    lacks = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (one.first, one.second)}
+    depends = {model: number for model, number in lacks.items() if number and one.p_holm < 1 - one.difference.level}
+    verdict: Verdict
     if one.significant:
-        verdict: Verdict = "significant"
+        verdict, depends = "significant", {}
     elif not one.difference.n:
         verdict = "not comparable"
-    elif one.p_holm < 1 - one.difference.level:
-        verdict = "depends on unscored answers"
-        lacks = {model: int(table.unscored[chosen, model].sum()) for model in (one.first, one.second)}
-        depends = {table.models[model]: number for model, number in lacks.items() if number}
     else:
-        verdict = "not distinguishable"
+        verdict = "depends on unscored answers" if depends else "not distinguishable"
     return PairedDifference(
         first=table.models[one.first],
         second=table.models[one.second],

@@ -167,29 +167,27 @@ def _worst(
     rounds: int,
     seed: int,
 ) -> dict[str, Floats]:
-    """Key of a column -> p-values of its pairs in the worst case; NaN for pairs that lack no score."""
+    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all are common.
+
+    Pairs that lack no score are tested as well: which questions are common may depend on the answers of a third model.
+    """
     table = scores.table
     lowest, highest = table.filled(LOWEST), table.filled(HIGHEST)
     found = {key: np.full(len(several), np.nan) for key, several in pairs.items()}
-    wanted: list[tuple[str, list[int], MeanColumn]] = []
+    wanted: dict[str, MeanColumn] = {}
     for key, several in pairs.items():
         chosen = columns[key]
-        lacks = table.unscored[chosen].max(axis=0, initial=0) > 0
-        places = [place for place, (first, second) in enumerate(several) if lacks[first] or lacks[second]]
-        if places:
-            lacking = [several[place] for place in places]
-            wanted.append((key, places, difference_column(lowest[chosen], lacking, highest[chosen], chosen)))
-    if not wanted:
-        return found
-    draws = bootstrap_means(
-        [column for _, _, column in wanted],
-        len(table.finals),
-        reweight=scores.weights.reweight,
-        rounds=rounds,
-        seed=seed,
-    )
-    for (key, places, _), drawn in zip(wanted, draws, strict=True):
-        found[key][places] = worst_p_values(drawn)
+        if several and table.unscored[chosen, : scores.ranked].any():
+            wanted[key] = difference_column(lowest[chosen], several, highest[chosen], chosen)
+    if wanted:
+        draws = bootstrap_means(
+            list(wanted.values()),
+            len(table.finals),
+            reweight=scores.weights.reweight,
+            rounds=rounds,
+            seed=seed,
+        )
+        found |= {key: worst_p_values(drawn) for key, drawn in zip(wanted, draws, strict=True)}
     return found
 
 
