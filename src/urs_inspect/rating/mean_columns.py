@@ -105,10 +105,9 @@ def mean_estimates(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
-    bounds = (
-        np.where(np.isnan(found.values), np.nan, side) for side in tail_bounds(found.draws, _tails(found.n, level))
-    )
-    lows, highs = reported_bounds(*bounds, found.n, level=level, scale=scale)
+    unknown, sides = np.isnan(found.values), tail_bounds(found.draws, _tails(found.n, level))
+    low, high = (np.where(unknown, np.nan, side) for side in sides)
+    lows, highs = reported_bounds(low, high, found.n, level=level, scale=scale)
     rounds = len(found.draws)
     return tuple(
         Estimate(float(value), float(low), float(high), int(n), int(n), level, rounds, found.seed)

@@ -174,12 +174,10 @@ def test_scores_stand_in_their_rows_and_columns(report: IntentReport, page: str)
     [leaderboard] = sections["r1-leaderboard"]
     assert leaderboard.rows[0] == ["Model", "All", "Without a score", *GROUPS]
     for model in block.models:
-        first, lacking, *rest = leaderboard.row(model.model)
-        for cell, estimate in zip(
-            [first, *rest], [model.all, *(model.by_group[group] for group in GROUPS)], strict=True
-        ):
+        own, lacking, *rest = leaderboard.row(model.model)
+        for cell, estimate in zip([own, *rest], [model.all, *(model.by_group[group] for group in GROUPS)], strict=True):
             assert cell.startswith("–" if math.isnan(estimate.value) else f"{estimate.value:.2f}")
-        for key, cell in zip(("all", *GROUPS), [first, *rest], strict=True):
+        for key, cell in zip(("all", *GROUPS), [own, *rest], strict=True):
             assert ("best or not distinguishable" in cell) == (model.model in block.best[key].marked)
         assert lacking.endswith(f"{model.mean_lowest:.2f}–{model.mean_highest:.2f}")
         assert (" !" in lacking) == (model.unscored_share > 0.02)
