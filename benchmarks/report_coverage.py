@@ -1,4 +1,4 @@
-"""How often the report's intervals hold the truth, and how often its tiers are right.
+"""How often the report's intervals hold the truth, and how often its claims and rank intervals are right.
 
 Simulated models of known quality answer questions that are drawn anew in every simulation: as many as the benchmark
 has, each of an intent and language drawn from those of the real cases. A level is the quality of the model, plus what
@@ -9,8 +9,11 @@ have been drawn.
 
     URS_INSPECT_DATA_DIR=DIR python benchmarks/report_coverage.py [--simulations 500] [--dataset urs|sample]
 
+In a third setting, of equal models, one lacks its worst scores: 2, 5, 10 and 25% of them.
+
 Exits with 1 if the intervals of a kind of column hold the truth in less than 93% or more than 97% of cases, by more
-than the error of the simulation itself, or if equal models are told apart in more than 5%, likewise.
+than the error of the simulation itself, or if a difference of equal models is called significant, over all questions or
+within an intent or language, in more than 5%, likewise.
 """
 
 import argparse
@@ -42,6 +45,10 @@ RANKED = (8.6, 8.2, 8.2, 7.5, 7.4, 6.5, 5.5, 5.5)
 """Qualities of the models that are ranked; two pairs are equal, and one differs by little."""
 EQUAL = (7.4,) * 6
 UNSCORED = 0.02
+LACKING = (0.02, 0.05, 0.1, 0.25)
+"""Shares of the scores of one of several equal models that are missing, the worst ones."""
+FALSE = "equal models differ significantly"
+FALSE_IN_COLUMNS = "the best of equal models is significantly better, share of intents and languages"
 KIND_SPREAD = 0.5
 """Standard deviation of what is usual for a kind of question, an intent in a language, in levels."""
 GOAL = (0.93, 0.97)
@@ -110,18 +117,27 @@ def model_names(qualities: Sequence[float]) -> list[str]:
     ]
 
 
-def made_up_answers(drawn_from: Population, qualities: Sequence[float], generator: np.random.Generator) -> Answers:
-    """Answers of all models to questions drawn anew."""
+def made_up_answers(
+    drawn_from: Population, qualities: Sequence[float], generator: np.random.Generator, lacking: float | None = None
+) -> Answers:
+    """Answers of all models to questions drawn anew; with `lacking`, this share of the first one's scores is missing.
+
+    These are its worst ones. Else a few scores of every model are missing at random.
+    """
     total = len(drawn_from.facts)
     drawn: Integers = generator.integers(total, size=total)
     shared = drawn_from.shifts[drawn] + generator.standard_normal(total)
     facts = {str(name): values.to_numpy()[drawn] for name, values in drawn_from.facts.items()}
     judge = "urs_simulation/judge"
     unknown = ("input_tokens", "output_tokens", "judge_input_tokens", "judge_output_tokens", "cost", "judge_cost")
-    tables = []
+    tables: list[pd.DataFrame] = []
     for name, quality in zip(model_names(qualities), qualities, strict=True):
         levels = quality + shared + generator.standard_normal(total)
-        finals = np.where(generator.random(total) < UNSCORED, np.nan, np.clip(np.rint(levels), 1, 10))
+        finals = np.clip(np.rint(levels), 1, 10)
+        if lacking is None:
+            finals[generator.random(total) < UNSCORED] = np.nan
+        elif not tables:
+            finals[np.argsort(finals, kind="stable")[: round(lacking * total)]] = np.nan
         columns: dict[str, Any] = {
             **{"log": f"{name}.eval", "model": name, "base_model": name, "task": "urs_inspect/urs"},
             **{"question": [f"question {number:05}" for number in range(total)], "epoch": 1, **facts, "country": ""},
@@ -143,11 +159,11 @@ class Found:
 
     Attributes:
         columns: Column -> its intervals: whether each holds the truth, its width, and the number of questions.
-        orders: Name of a property of tiers and tests -> whether it holds.
+        orders: Name of a property of tests and rank intervals -> whether it holds, or in which share of columns.
     """
 
     columns: dict[Column, list[tuple[bool, float, int]]] = field(default_factory=dict)
-    orders: dict[str, bool] = field(default_factory=dict)
+    orders: dict[str, float] = field(default_factory=dict)
 
     def add(self, column: Column, estimate: Estimate, truth: float) -> None:
         """Note an interval; one that does not exist is left out."""
@@ -192,39 +208,54 @@ def _intervals(model: ModelReport) -> Iterator[tuple[Column, Estimate]]:
         yield ("cells", f"{group}/{language}"), estimate
 
 
-def _orders(block: Block, quality: dict[str, float]) -> dict[str, bool]:
-    """What is right about the tests and tiers of a report."""
-    tier = {model.model: model.tier for model in block.models}
-    strengths = sorted(set(quality.values()), reverse=True)
+def _orders(block: Block, quality: dict[str, float]) -> dict[str, float]:
+    """What is right about the tests and rank intervals of a report."""
     pairs = [(pair, abs(quality[pair.first] - quality[pair.second])) for pair in block.differences]
     far = [pair for pair, apart in pairs if apart > 0.25]
     near = [pair for pair, apart in pairs if 0 < apart <= 0.25]
-    true_tiers = {name: strengths.index(value) + 1 for name, value in quality.items()}
+    ranks = {model.model: model.ranks or (1, len(quality)) for model in block.models}
+    # Equal models share the ranks that they take together.
+    true = {
+        name: (1 + sum(other > own for other in quality.values()), sum(other >= own for other in quality.values()))
+        for name, own in quality.items()
+    }
     return {
-        "equal models told apart": any(pair.apart for pair, apart in pairs if not apart),
-        "models 0.3 apart or more told apart, all": all(pair.apart for pair in far),
-        "models 0.1 apart told apart": all(pair.apart for pair in near),
-        "a worse model called the better one of two apart": any(
-            pair.apart and quality[pair.first] < quality[pair.second] for pair, _ in pairs
+        FALSE: any(pair.significant for pair, apart in pairs if not apart),
+        FALSE_IN_COLUMNS: false_columns(block, quality),
+        "models 0.3 apart or more differ significantly, all": all(pair.significant for pair in far),
+        "models 0.1 apart differ significantly": all(pair.significant for pair in near),
+        "a worse model called significantly better": any(
+            pair.significant and quality[pair.first] < quality[pair.second] for pair, _ in pairs
         ),
-        "tiers as in truth": tier == true_tiers,
-        "tiers as in truth, but for those 0.1 apart": _merged(tier, quality) == _merged(true_tiers, quality),
+        "rank intervals hold the true ranks of all models": all(
+            ranks[name][0] <= true[name][0] and true[name][1] <= ranks[name][1] for name in quality
+        ),
+        "rank intervals are the true ranks of all models": ranks == true,
     }
 
 
-def _merged(tier: dict[str, int], quality: dict[str, float]) -> set[frozenset[str]]:
-    """Tiers as sets of models, after those with a member in a pair 0.1 apart have been joined with the other's."""
-    joined = {name: {other for other in tier if tier[other] == tier[name]} for name in tier}
-    for name in tier:
-        for other in tier:
-            if 0 < abs(quality[name] - quality[other]) <= 0.25:
-                both = joined[name] | joined[other]
-                for member in both:
-                    joined[member] = both
-    return {frozenset(members) for members in joined.values()}
+def false_columns(block: Block, quality: dict[str, float]) -> float:
+    """Share of intents and languages in which the best model is called better than one that is not worse."""
+    found = [
+        any(one.significant and quality[one.first] <= quality[one.second] for one in best.others)
+        for key, best in block.best.items()
+        if key != "all"
+    ]
+    return float(np.mean(found))
 
 
 _POPULATION: list[Population] = []
+
+
+def _job_lacking(job: tuple[float, int, int]) -> tuple[bool, float, float]:
+    """Whether equal models differ, in which share of columns, and the share of questions that are common."""
+    lacking, rounds, seed = job
+    generator = np.random.default_rng((seed, len(EQUAL), int(1000 * lacking)))
+    answers = made_up_answers(_POPULATION[0], EQUAL, generator, lacking)
+    [block] = report_of(answers, rounds=rounds, seed=seed).blocks
+    quality = dict(zip(model_names(EQUAL), EQUAL, strict=True))
+    differ = any(pair.significant for pair in block.differences)
+    return differ, false_columns(block, quality), block.questions / block.asked
 
 
 def _job(job: tuple[tuple[float, ...], int, int]) -> Found:
@@ -262,7 +293,7 @@ def print_coverage(found: Sequence[Found]) -> bool:
 
 
 def print_orders(found: Sequence[Found], names: Sequence[str]) -> None:
-    """Print how often what is said about tests and tiers holds."""
+    """Print how often what is said about tests and rank intervals holds."""
     print("| | share of simulations |\n|---|---|")
     for name in names:
         share, error = _share([float(one.orders[name]) for one in found])
@@ -312,9 +343,20 @@ def main() -> None:
             if len(set(qualities)) > 1:
                 print_orders(found, list(found[0].orders))
             else:
-                print_orders(found, ["equal models told apart"])
-            share, error = _share([float(one.orders["equal models told apart"]) for one in found])
-            met &= share <= FAMILY_ERROR + error
+                print_orders(found, [FALSE, FALSE_IN_COLUMNS])
+            for name in (FALSE, FALSE_IN_COLUMNS):
+                share, error = _share([float(one.orders[name]) for one in found])
+                met &= share <= FAMILY_ERROR + error
+        print(f"\nEqual models, {', '.join(map(str, EQUAL))}, of which one lacks its worst scores\n")
+        print(f"| missing | common questions | {FALSE} | {FALSE_IN_COLUMNS} |\n|---|---|---|---|")
+        for lacking in LACKING:
+            results = workers.map(
+                _job_lacking, [(lacking, options.rounds, seed) for seed in range(options.simulations)], chunksize=5
+            )
+            shares = [_share([float(one[place]) for one in results]) for place in range(3)]
+            met &= all(share <= FAMILY_ERROR + error for share, error in shares[:2])
+            cells = [f"{share:.1%} ± {error:.1%}" for share, error in shares[:2]]
+            print(f"| {lacking:.0%} | {shares[2][0]:.1%} | {' | '.join(cells)} |")
     print(f"\nMeans over few questions, {_BATCHES * options.simulations:,} simulations of one model\n")
     print_small((RANKED[0], EQUAL[0]), options.simulations, options.rounds)
     print(f"\n{perf_counter() - begun:.0f} s; goals {'met' if met else 'MISSED'}", flush=True)

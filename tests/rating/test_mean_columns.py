@@ -124,12 +124,28 @@ def test_intervals_over_few_questions_are_as_wide_as_students() -> None:
 
 
 def test_few_questions_have_no_interval() -> None:
-    # Five that agree would have an interval without width, though a sign test of five proves nothing at 95%.
+    # A sign test of five values that agree proves nothing at 95%.
     for n, known in ((1, False), (5, False), (6, True)):
-        [found] = bootstrap_means([column(*[[4.0]] * n)], n, rounds=10)
+        [found] = bootstrap_means([column(*[[4.0 + place] for place in range(n)])], n, rounds=50)
         [estimate] = mean_estimates(found)
-        assert (estimate.value, estimate.n) == (4.0, n)
+        assert estimate.n == n
         assert math.isnan(estimate.low) is math.isnan(estimate.high) is not known
+
+
+def test_equal_values_have_no_interval() -> None:
+    [found] = bootstrap_means([column(*[[4.0]] * 50)], 50, rounds=10)
+    [estimate] = mean_estimates(found)
+    assert (estimate.value, math.isnan(estimate.low), math.isnan(estimate.high)) == (4.0, True, True)
+
+
+def test_no_interval_is_beyond_the_scale() -> None:
+    values = np.array([[10.0]] * 7 + [[1.0]])
+    [found] = bootstrap_means([MeanColumn(np.arange(8), values)], 8, rounds=2000)
+    [free], [cut] = mean_estimates(found), mean_estimates(found, scale=(1, 10))
+    assert free.high >= 10 == cut.high
+    assert cut.low == max(free.low, 1)
+    [whole] = mean_estimates(found, scale=(8.0, 9.9))
+    assert math.isnan(whole.low) and math.isnan(whole.high)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 1.5])

@@ -1,4 +1,4 @@
-"""Differences of models on the same questions: by hand, by slow obvious code, by properties; tiers."""
+"""Differences of models on the same questions: by hand, by slow obvious code, by properties; rank intervals."""
 
 import math
 from itertools import combinations
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from urs_inspect.rating import holm
-from urs_inspect.rating.bootstrap import Estimate, resample
-from urs_inspect.rating.paired_means import MeanDifference, compare_means, tiers_of
+from urs_inspect.rating.bootstrap import resample
+from urs_inspect.rating.paired_means import all_pairs, compare_means, rank_intervals
 
 checked = settings(deadline=None, database=None, max_examples=40)
 
@@ -71,7 +71,7 @@ def test_swapping_models_changes_signs_only(seed: int) -> None:
     assert other.difference.value == pytest.approx(-one.difference.value)
     assert (other.difference.low, other.difference.high) == pytest.approx((-one.difference.high, -one.difference.low))
     assert other.p == pytest.approx(one.p)
-    assert other.apart is one.apart
+    assert other.significant is one.significant
 
 
 def test_what_questions_share_cancels_out() -> None:
@@ -82,46 +82,38 @@ def test_what_questions_share_cancels_out() -> None:
 
 def test_models_without_a_common_question_cannot_be_compared() -> None:
     [found] = compare_means([[1.0, math.nan], [math.nan, 2.0]], rounds=10)
-    assert math.isnan(found.p) and math.isnan(found.p_holm) and not found.apart
+    assert math.isnan(found.p) and math.isnan(found.p_holm) and not found.significant
     assert (found.difference.n, math.isnan(found.difference.value)) == (0, True)
 
 
 def test_equal_models_are_told_apart_in_few_families() -> None:
     # Five equal models, ten pairs; after Holm's correction at most 5% of the families hold a false claim.
-    false = [any(one.apart for one in compare_means(scores(seed, 120, *[0.0] * 5), rounds=1000)) for seed in range(200)]
+    false = [
+        any(one.significant for one in compare_means(scores(seed, 120, *[0.0] * 5), rounds=1000)) for seed in range(200)
+    ]
     assert np.mean(false) < 0.09
 
 
 def test_better_models_are_found() -> None:
     found = compare_means(scores(5, 400, 0.0, 0.0, 1.0), rounds=500)
-    assert [one.apart for one in found] == [False, True, True]
+    assert [one.significant for one in found] == [False, True, True]
 
 
-# --- tiers_of ---
+# --- rank_intervals ---
 
 
-def pairs(*apart: tuple[int, int]) -> list[MeanDifference]:
-    nothing = Estimate(0, 0, 0, 0, 0)
-    return [MeanDifference(first, second, nothing, 0.0, 0.0, True) for first, second in apart]
-
-
-def test_tiers_by_hand() -> None:
-    # 2 is apart from 0, so that it begins a tier, though not apart from 1; 4 is apart from 2.
-    assert tiers_of(5, pairs((0, 2), (0, 3), (0, 4), (1, 4), (2, 4))) == (1, 1, 2, 2, 3)
-    assert tiers_of(3, []) == (1, 1, 1)
-    assert tiers_of(3, pairs((0, 1), (1, 2), (0, 2))) == (1, 2, 3)
-    assert tiers_of(0, []) == ()
+def test_rank_intervals_by_hand() -> None:
+    # 0 is better than 2 and 3, 1 is better than 3.
+    assert rank_intervals(4, [(0, 2), (0, 3), (1, 3)]) == ((1, 2), (1, 3), (2, 4), (3, 4))
+    assert rank_intervals(3, []) == ((1, 3),) * 3
+    assert rank_intervals(3, all_pairs(3)) == ((1, 1), (2, 2), (3, 3))
+    assert rank_intervals(0, []) == ()
 
 
 @checked
-@given(models=st.integers(1, 8), seed=st.integers(0, 1000))
-def test_no_two_of_a_tier_are_apart_and_tiers_are_as_long_as_that_allows(models: int, seed: int) -> None:
+@given(order=st.permutations(range(6)), seed=st.integers(0, 1000))
+def test_rank_intervals_hold_the_true_rank_where_every_claim_is_true(order: list[int], seed: int) -> None:
     generator = np.random.default_rng(seed)
-    apart = [pair for pair in combinations(range(models), 2) if generator.random() < 0.3]
-    tiers = tiers_of(models, pairs(*apart))
-    assert list(tiers) == sorted(tiers)
-    assert not any(tiers[first] == tiers[second] for first, second in apart)
-    for model in range(1, models):
-        if tiers[model] > tiers[model - 1]:
-            members = [other for other in range(model) if tiers[other] == tiers[model - 1]]
-            assert any((other, model) in apart for other in members)
+    true = [(order[first], order[second]) for first, second in all_pairs(6)]
+    found = rank_intervals(6, [pair for pair in true if generator.random() < 0.4])
+    assert all(found[model][0] <= rank <= found[model][1] for rank, model in enumerate(order, start=1))

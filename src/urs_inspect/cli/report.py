@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -120,7 +121,7 @@ def print_report(report: "IntentReport", console: Console) -> None:
 
 
 def _print_block(block: "Block", number: int | None, console: Console) -> None:
-    from urs_inspect.reports.intent.page.words import SELF_JUDGED, headline, ranks, traffic_sentence
+    from urs_inspect.reports.intent.page.words import SELF_JUDGED, column_sentences, headline, traffic_sentence
 
     said = block.conditions
     console.print(f"\n[bold]Ranking{'' if number is None else f' {number}'}[/bold]")
@@ -133,24 +134,34 @@ def _print_block(block: "Block", number: int | None, console: Console) -> None:
     for sentence in (*block.apart_because, traffic_sentence(block), *block.notes):
         if sentence:
             console.print(sentence, highlight=False, markup=False)
-    table = Table()
-    table.add_column("rank", justify="right")
-    table.add_column("model", overflow="fold")
-    for heading in ("mean", "interval", "tier", "unscored"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    places = ranks(block)
-    for model in block.models:
-        one = model.all
-        table.add_row(
-            (places[model.model] or _NONE) + (f" {SELF_JUDGED}" if model.self_judged > 0 else ""),
-            escape(model.model),
-            _NONE if math.isnan(one.value) else f"{one.value:.2f}",
-            _NONE if math.isnan(one.low) else f"{one.low:.2f} to {one.high:.2f}",
-            str(model.tier),
-            f"{model.unscored:,}",
-            end_section=model is not block.models[-1] and model.model == block.tiers[model.tier - 1][-1],
-        )
-    console.print(table)
+    console.print(_leaderboard(block))
     if any(model.self_judged > 0 for model in block.models):
         console.print(f"{SELF_JUDGED} judged answers of its own.", highlight=False)
     console.print(headline(block).first.striptags(), highlight=False, markup=False)
+    for title, questions, sentence in column_sentences(block):
+        text = f"- {title} ({counted(questions, 'question')}): {sentence.striptags()}"
+        console.print(text, highlight=False, markup=False)
+
+
+def _leaderboard(block: "Block") -> Table:
+    from urs_inspect.reports.intent.page.formats import interval_text, rank_text, unscored_text
+    from urs_inspect.reports.intent.page.words import SELF_JUDGED
+    from urs_inspect.reports.intent.report import UNSCORED_ALERT
+
+    missing = any(model.unscored for model in block.models)
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("model", overflow="fold")
+    for heading in ("mean", "interval", "no score", *(["these as 1-10"] if missing else [])):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for model in block.models:
+        one, share = model.all, unscored_text(model.unscored_share)
+        table.add_row(
+            rank_text(model.ranks) + (f" {SELF_JUDGED}" if model.self_judged > 0 else ""),
+            escape(model.model),
+            _NONE if math.isnan(one.value) else f"{one.value:.2f}",
+            interval_text(one.low, one.high) or _NONE,
+            f"[bold red]{share}[/bold red]" if model.unscored_share > UNSCORED_ALERT else share,
+            *([interval_text(model.mean_lowest, model.mean_highest) if model.unscored else ""] if missing else []),
+        )
+    return table

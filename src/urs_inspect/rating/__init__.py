@@ -23,10 +23,12 @@ from urs_inspect.rating.measures import JudgeMeasures, measure
 from urs_inspect.rating.paired import PairedComparison, compare, holm, mcnemar, sign_flip
 from urs_inspect.rating.paired_means import (
     MeanDifference,
+    all_pairs,
     compare_means,
     difference_column,
     mean_differences,
-    tiers_of,
+    rank_intervals,
+    worst_p_values,
 )
 from urs_inspect.rating.raking import Margin, effective_number, raking
 from urs_inspect.rating.rank_correlation import rank_correlation
@@ -77,6 +79,7 @@ __all__ = [
     "Verdicts",
     "WinRates",
     "accuracies",
+    "all_pairs",
     "baseline_verdicts",
     "battles_of",
     "bootstrap_bradley_terry",
@@ -114,8 +117,9 @@ __all__ = [
     "raking",
     "rank",
     "rank_correlation",
+    "rank_intervals",
     "shuffle_elo",
     "sign_flip",
-    "tiers_of",
     "win_rates_of",
+    "worst_p_values",
 ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from urs_inspect.rating.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats, Integers, resample, tail_bounds
-from urs_inspect.rating.intervals import fewest_clusters
+from urs_inspect.rating.intervals import reported_bounds
 
 Reweight = Callable[[Floats], Floats]
 """How often each question was drawn -> its weight, shape (B, Q) both."""
@@ -86,25 +86,28 @@ def bootstrap_means(
     ]
 
 
-def mean_estimates(found: MeanDraws, level: float = LEVEL) -> tuple[Estimate, ...]:
-    """Means with their intervals.
+def mean_estimates(
+    found: MeanDraws, level: float = LEVEL, scale: tuple[float, float] | None = None
+) -> tuple[Estimate, ...]:
+    """Means with the intervals that `reported_bounds` allows.
 
     The interval is the expanded percentile interval (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015,
     section 5.2): the percentiles are moved out so far that, for values that are normal, it is as wide as Student's.
-    Over 1,800 questions that changes nothing; over 10, where percentiles alone are 18% too narrow, it mends that. Over
-    fewer questions than `fewest_clusters`, resamples say nothing that can be relied on, and there is no interval.
+    Over 1,800 questions that changes nothing; over 10, where percentiles alone are 18% too narrow, it mends that.
 
     Args:
         found: Means and their rounds.
         level: Confidence level, between 0 and 1.
+        scale: Lowest and highest possible value of the means; None if they have no limits.
 
     Returns:
         One estimate a mean.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
-    unknown = np.isnan(found.values) | (found.n < fewest_clusters(level))
-    lows, highs = (np.where(unknown, np.nan, side) for side in tail_bounds(found.draws, _tails(found.n, level)))
+    unknown, sides = np.isnan(found.values), tail_bounds(found.draws, _tails(found.n, level))
+    low, high = (np.where(unknown, np.nan, side) for side in sides)
+    lows, highs = reported_bounds(low, high, found.n, level=level, scale=scale)
     rounds = len(found.draws)
     return tuple(
         Estimate(float(value), float(low), float(high), int(n), int(n), level, rounds, found.seed)

@@ -124,7 +124,9 @@ def test_the_order_of_logs_changes_nothing(tmp_path: Path) -> None:
     names = [f"q{n}" for n in range(8)]
     files = [
         write_assistant(
-            tmp_path / f"{n}.eval", {name: float(1 + (n + k) % 9) for k, name in enumerate(names)}, model=f"p/{n}"
+            tmp_path / f"{n}.eval",
+            {name: float(1 + (n + k * (n + 1)) % 9) for k, name in enumerate(names)},
+            model=f"p/{n}",
         )
         for n in range(3)
     ]

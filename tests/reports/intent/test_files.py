@@ -8,12 +8,15 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.reports.intent.answer_tables import answers, row, rows
+from tests.reports.intent.page.html_page import HtmlPage
 from urs_inspect.reports.intent import files
 from urs_inspect.reports.intent.csv_tables import differences_csv, means_csv
 from urs_inspect.reports.intent.markdown import report_markdown
+from urs_inspect.reports.intent.page import render_page
 from urs_inspect.reports.intent.report import IntentReport, Run
 from urs_inspect.reports.intent.statistics import report_of
 from urs_inspect.reports.intent.traffic import TrafficMix
@@ -71,18 +74,22 @@ def test_every_mean_is_in_the_csv(report: IntentReport) -> None:
 
 
 def test_every_difference_is_in_the_csv(report: IntentReport) -> None:
-    found = read(differences_csv(report))
+    every = read(differences_csv(report))
+    found = [one for one in every if one["column"] == "all"]
     assert [(one["first"], one["second"], one["verdict"]) for one in found] == [
-        ("p/a|b", "c", "apart"),
-        ("p/a|b", "urs_simulation/d", "no common questions"),
-        ("c", "urs_simulation/d", "no common questions"),
+        ("p/a|b", "c", "significant"),
+        ("p/a|b", "urs_simulation/d", "not comparable"),
+        ("c", "urs_simulation/d", "not comparable"),
     ]
+    best = {one["column"]: one for one in every if one["column"] != "all"}
+    assert set(best) == {"Factual QA", "Solve Problem", "Leisure", "en", "zh"}
+    assert (best["zh"]["first"], best["zh"]["second"], best["zh"]["verdict"]) == ("p/a|b", "c", "significant")
     assert (found[0]["difference"], found[0]["n"], found[1]["p"]) == ("1.0", "40", "")
 
 
 def test_json_holds_the_whole_report(report: IntentReport) -> None:
     found = json.loads(report_json(files.INTENT_REPORT, report))
-    assert (found["format"], found["schema_version"]) == ("urs-inspect intent report", 1)
+    assert (found["format"], found["schema_version"]) == ("urs-inspect intent report", 2)
     first = found["blocks"][0]["models"][0]
     assert first["by_group_and_language"]["Leisure/zh"]["value"] == pytest.approx(
         report.blocks[0].models[0].by_group_and_language["Leisure", "zh"].value
@@ -93,17 +100,58 @@ def test_json_holds_the_whole_report(report: IntentReport) -> None:
     assert set(found) == {"format", "schema_version", *report.__dataclass_fields__}
 
 
-def test_markdown_marks_the_best_as_table_4_does() -> None:
-    finals = {f"leisure-en-{n}": 5.0 for n in range(8)}
-    found = answers(*[rows(name, {q: s + step for q, s in finals.items()}) for step, name in enumerate("wxyz")])
-    text = report_markdown(report_of(found, rounds=100))
-    lines = [line for line in text.splitlines() if re.match(r"\| \d \| [wxyz] \| \S*\d\.\d\d", line)]
-    assert [line.split(" | ")[2] for line in lines] == [
-        r"\*8.00 (8.00–8.00)",
-        "**7.00** (7.00–7.00)",
-        "<u>6.00</u> (6.00–6.00)",
-        "5.00 (5.00–5.00)",
-    ]
+def test_markdown_marks_the_best_and_what_cannot_be_distinguished_from_it() -> None:
+    finals = {f"leisure-en-{n}": 3.0 + n % 4 for n in range(16)}
+    found = answers(
+        rows("w", finals),
+        rows("x", {name: score + (1 if place % 2 else -0.9) for place, (name, score) in enumerate(finals.items())}),
+        rows("y", {name: score - 1.5 for name, score in finals.items()}),
+    )
+    text = report_markdown(report_of(found, rounds=500))
+    cells = {
+        line.split(" | ")[1]: line.split(" | ")[3]
+        for line in text.splitlines()
+        if re.match(r"\| [\d–]+ \| [wxy] ", line)
+    }
+    assert cells["x"].startswith("**4.55** (") and cells["w"].startswith("**4.50** (")
+    assert cells["y"].startswith("3.00 (")
+    block = report_of(found, rounds=500).blocks[0]
+    assert block.best["Leisure"].marked == block.best["all"].marked == {"w", "x"}
+
+
+def test_page_markdown_csv_and_json_hold_the_same_facts() -> None:
+    generator = np.random.default_rng(0)
+    finals = {f"{kind}-{n:02}": float(generator.integers(3, 10)) for kind in KINDS for n in range(12)}
+    lacking = dict(sorted(finals.items(), key=lambda one: one[1])[15:])
+    found = report_of(
+        answers(
+            rows("p/lacking", {name: lacking.get(name, NAN) for name in finals}),
+            rows("p/whole", {name: score - float(generator.integers(0, 2)) for name, score in finals.items()}),
+            rows("p/low", {name: max(1.0, score - 4) for name, score in finals.items()}),
+        ),
+        rounds=500,
+    )
+    page, text = HtmlPage(render_page(found)).text, report_markdown(found)
+    plain = " ".join(text.replace("\\", "").split())
+    shown = " ".join(page.split())
+    means, differences = read(means_csv(found)), read(differences_csv(found))
+    block = json.loads(report_json(files.INTENT_REPORT, found))["blocks"][0]
+    [row_of] = [one for one in means if (one["model"], one["kind"]) == ("p/lacking", "all")]
+    model = next(one for one in block["models"] if one["model"] == "p/lacking")
+    assert (model["unscored_share"], model["ranks"]) == (0.25, [1, 2])
+    assert (row_of["unscored_share"], row_of["rank_from"], row_of["rank_to"]) == ("0.25", "1", "2")
+    for name in ("mean_scored", "mean_lowest", "mean_highest"):
+        assert float(row_of[name]) == model[name]
+        assert f"{model[name]:.2f}" in shown and f"{model[name]:.2f}" in plain
+    pair = next(one for one in differences if (one["column"], one["second"]) == ("all", "p/whole"))
+    assert (pair["verdict"], pair["depends_on"]) == ("depends on unscored answers", "p/lacking (15)")
+    for said in (shown, plain):
+        assert "25% !" in said
+        assert "depends on unscored answers of lacking (15)" in said
+        assert "45 of 60 questions" in said
+        for title, best in (("Leisure", block["best"]["Leisure"]), ("Chinese", block["best"]["zh"])):
+            name = best["model"].removeprefix("p/")
+            assert re.search(rf"{title} \(?\d+ questions\)?:? ?{name} (is best|has the highest)", said), title
 
 
 def test_markdown_says_everything_and_breaks_nothing(report: IntentReport) -> None:
@@ -112,12 +160,11 @@ def test_markdown_says_everything_and_breaks_nothing(report: IntentReport) -> No
     assert "SIMULATION" in text
     assert r"p/a\|b" in text
     assert r"\<b\>f.eval\</b\> was left out." in text
-    assert "| 2 † | c |" in text and "2. c †" in text
+    assert "| 2 † | c |" in text
     assert "† judged answers of its own." in text
-    assert "of the standard error where no round changes the sign" in text
     assert "## Ranking 2" in text
     assert "- Other judges: other, not p/judge." in text
-    assert "told apart" in text
+    assert "| significant |" in text
     assert "````\ninspect eval ``` x\n````" in text
     assert "### Chinese" in text and "### Countries" in text and "### Parts of intents" in text
     widths: set[int] = set()
@@ -159,11 +206,13 @@ def test_markdown_keeps_commands_and_nothing_else_as_code(report: IntentReport) 
     assert "- `urs-inspect cases review` reads it." in text
 
 
-def test_markdown_says_when_models_cannot_be_told_apart() -> None:
-    finals = {f"leisure-en-{n}": float(n) for n in range(8)}
+def test_equal_values_have_no_interval_and_no_verdict() -> None:
+    finals = {f"leisure-en-{n}": float(n + 1) for n in range(8)}
     text = report_markdown(report_of(answers(rows("a", finals), rows("b", finals)), rounds=100))
-    assert "| a | b | 0.00 | 0.00 to 0.00 | 1.000 | 8 | cannot tell apart |" in text
-    assert "1. a, b" in text
+    [line] = [line for line in text.splitlines() if line.startswith("| All | a | b |")]
+    assert line.split(" | ")[3:5] == ["0.00", ""]
+    assert "cannot be distinguished" in line
+    assert "| 1–2 | a |" in text and "| 1–2 | b |" in text
 
 
 def test_markdown_names_the_mix() -> None:

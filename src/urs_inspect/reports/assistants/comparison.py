@@ -116,7 +116,7 @@ def _differences(finals: Floats, names: Sequence[str], bootstrap: Bootstrap) -> 
         return ()
     found = compare_means(finals, rounds=bootstrap.rounds, level=bootstrap.level, seed=bootstrap.seed)
     return tuple(
-        ServiceDifference(names[one.first], names[one.second], one.difference, one.p, one.p_holm, one.apart)
+        ServiceDifference(names[one.first], names[one.second], one.difference, one.p, one.p_holm, one.significant)
         for one in found
     )
 

@@ -1,39 +1,29 @@
 """Answers of models that may be ranked together -> what the report says about them."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from urs_inspect.errors import InputError
-from urs_inspect.rating import (
-    Estimate,
-    MeanColumn,
-    MeanDifference,
-    bootstrap_means,
-    difference_column,
-    effective_number,
-    mean_differences,
-    mean_estimates,
-    raking,
-    tiers_of,
-)
-from urs_inspect.rating.mean_columns import Reweight
+from urs_inspect.rating import Estimate, MeanColumn, MeanDifference, effective_number, rank_intervals
+from urs_inspect.rating.bootstrap import Floats
 from urs_inspect.reports.intent import model_facts
 from urs_inspect.reports.intent.answer_rows import CRITERION
 from urs_inspect.reports.intent.blocks import BlockAnswers
+from urs_inspect.reports.intent.comparisons import OrderedScores, compare_models, order_models
 from urs_inspect.reports.intent.question_table import ALL, Columns, QuestionTable, columns_of, question_table
-from urs_inspect.reports.intent.report import Block, ModelReport, PairedDifference, Traffic
+from urs_inspect.reports.intent.report import Best, Block, ModelReport, PairedDifference, Traffic, Verdict
 from urs_inspect.reports.intent.titles import criteria_in_order, titles_of
 from urs_inspect.reports.intent.traffic import TrafficMix
 from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.results import SIMULATED
-from urs_inspect.rubrics import FINAL, Rubric
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+from urs_inspect.texts import counted
 
-_DIGITS = 9
-"""Means that agree to so many decimals are equal; beyond is noise of summing."""
+_SHRUNK = 0.9
+"""Below this share of the questions that were asked, a note names the model that takes most of them away."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +43,16 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class _Ranked:
-    """Models of a block in order, with their means: key of a column, or `criterion/<id>`, -> one a model."""
+    """Models of a block in order, with their means: key of a column, or `criterion/<id>`, -> one per model."""
 
-    table: QuestionTable
+    scores: OrderedScores
     columns: Columns
     means: dict[str, tuple[Estimate, ...]]
-    differences: tuple[MeanDifference, ...]
-    places: list[dict[str, int]]
-    tiers: tuple[int, ...]
+    comparisons: dict[str, tuple[MeanDifference, ...]]
+    ranks: tuple[tuple[int, int], ...]
+    scored: Floats
+    lowest: Floats
+    highest: Floats
 
 
 def block_report(
@@ -79,96 +71,153 @@ def block_report(
         InputError: If the shares cannot be had from these questions.
     """
     table, notes = question_table(found.table, found.models), list(found.notes)
-    reweight, traffic = None, None
     if mix is not None:
-        table, reweight, traffic = _weighted(table, mix, notes)
-    ranked = _rank(_best_first(table, reweight), rubric, countries, reweight, bootstrap)
+        table = _with_share(table, mix, notes)
+    ranked = _rank(order_models(table, mix), rubric, countries, bootstrap)
+    scores, columns = ranked.scores, ranked.columns
     answers = found.table[found.table["question"].isin(table.facts.index)]
     rows = dict(iter(answers.groupby("model", sort=False)))
-    models = ranked.table.models
+    differences = tuple(_paired(ranked, ALL, one) for one in ranked.comparisons[ALL])
     return Block(
         conditions=found.conditions,
         apart_because=found.apart_because,
         models=tuple(
             _model(ranked, number, rows[model], found.conditions.judges, bootstrap)
-            for number, model in enumerate(models)
+            for number, model in enumerate(scores.table.models)
         ),
-        differences=tuple(_paired(one, models) for one in ranked.differences),
-        tiers=tuple(
-            tuple(model for model, tier in zip(models, ranked.tiers, strict=True) if tier == number)
-            for number in range(1, max(ranked.tiers, default=0) + 1)
-        ),
-        questions=len(table.facts),
-        groups=ranked.columns.groups,
-        parts=ranked.columns.parts,
-        languages=ranked.columns.languages,
-        countries=ranked.columns.countries,
+        differences=differences,
+        best={key: _best(ranked, key) for key in ranked.comparisons},
+        questions=len(scores.common),
+        asked=len(table.facts),
+        groups=columns.groups,
+        parts=columns.parts,
+        languages=columns.languages,
+        countries=columns.countries,
         criteria=criteria_in_order(table.criteria, rubric),
-        titles=titles_of(ranked.columns, table.facts, table.criteria, rubric),
-        question_counts={key: len(questions) for key, questions in ranked.columns.questions.items()},
-        traffic=traffic,
-        notes=(*notes, *model_facts.notes_of(answers, table.facts)),
+        titles=titles_of(columns, table.facts, table.criteria, rubric),
+        question_counts={key: int(np.isin(scores.common, one).sum()) for key, one in columns.questions.items()},
+        traffic=None
+        if mix is None
+        else Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)),
+        notes=(*notes, *_missing_notes(scores), *model_facts.notes_of(answers, table.facts)),
     )
 
 
-def _weighted(table: QuestionTable, mix: TrafficMix, notes: list[str]) -> tuple[QuestionTable, Reweight, Traffic]:
-    """Keep the questions that have a share, and weight them."""
+def _with_share(table: QuestionTable, mix: TrafficMix, notes: list[str]) -> QuestionTable:
+    """Keep the questions that have a share."""
     used = np.all([margin.category >= 0 for margin in mix.margins(table.facts)], axis=0)
     if not used.all():
         notes.append(
             f"{int((~used).sum()):,} of {len(used):,} questions are of kinds without a share in {mix.source} and do "
             "not count."
         )
-    kept = table.of(np.flatnonzero(used), range(len(table.models)))
-    reweight = raking(mix.margins(kept.facts))
-    weights = reweight(np.ones((1, len(kept.facts))))[0]
-    if np.isnan(weights).any() or not weights.any():
-        raise InputError(
-            f"{mix.source}: no weights of the questions give all of these shares together: {', '.join(mix.shares)}; "
-            "too few questions are of several of the kinds at once"
-        )
-    return kept, reweight, Traffic(mix.source, mix.shares, effective_number(weights))
+    return table.of(np.flatnonzero(used), range(len(table.models)))
 
 
-def _best_first(table: QuestionTable, reweight: Reweight | None) -> QuestionTable:
-    everything = np.arange(len(table.facts))
-    [found] = bootstrap_means([MeanColumn(everything, table.finals)], len(everything), reweight=reweight, rounds=1)
-    means = [-math.inf if math.isnan(mean) else round(mean, _DIGITS) for mean in found.values.tolist()]
-    return table.of(everything, sorted(range(len(means)), key=lambda model: (-means[model], table.models[model])))
-
-
-def _rank(
-    table: QuestionTable, rubric: Rubric, countries: int | None, reweight: Reweight | None, bootstrap: Bootstrap
-) -> _Ranked:
+def _rank(scores: OrderedScores, rubric: Rubric, countries: int | None, bootstrap: Bootstrap) -> _Ranked:
     """Bootstrap every mean and difference over the same rounds."""
+    table, finals = scores.table, scores.comparable
     columns = columns_of(table.facts, rubric, countries)
-    wanted = {key: MeanColumn(chosen, table.finals[chosen]) for key, chosen in columns.questions.items()}
+    wanted = {key: _column(finals, np.isin(scores.common, chosen)) for key, chosen in columns.questions.items()}
     for name, values in table.criteria.items():
-        chosen = np.flatnonzero(~np.isnan(values).all(axis=1))
-        wanted[CRITERION + name] = MeanColumn(chosen, values[chosen])
-    *draws, differing = bootstrap_means(
-        [*wanted.values(), difference_column(table.finals)],
-        len(table.facts),
-        reweight=reweight,
+        given = np.where(np.arange(len(table.models)) < scores.ranked, values[scores.common], np.nan)
+        judged = ~np.isnan(given).all(axis=0)
+        complete = np.isnan(given[:, judged]).sum(axis=1) == 0
+        wanted[CRITERION + name] = _column(given, complete if judged.any() else np.zeros_like(complete))
+    tested = {key: columns.questions[key] for key in (ALL, *columns.groups, *columns.languages)}
+    comparisons, means = compare_models(
+        scores,
+        tested,
         rounds=bootstrap.rounds,
+        level=bootstrap.level,
         seed=bootstrap.seed,
+        others=list(wanted.values()),
     )
-    means = {key: mean_estimates(found, bootstrap.level) for key, found in zip(wanted, draws, strict=True)}
-    differences = mean_differences(differing, len(table.models), bootstrap.level)
     return _Ranked(
-        table=table,
+        scores=scores,
         columns=columns,
-        means=means,
-        differences=differences,
-        places=model_facts.places_of({key: means[key] for key in (ALL, *columns.groups)}),
-        tiers=tiers_of(len(table.models), differences),
+        means=dict(zip(wanted, means, strict=True)),
+        comparisons=comparisons,
+        ranks=rank_intervals(scores.ranked, [(one.first, one.second) for one in comparisons[ALL] if one.significant]),
+        scored=scores.weights.means(table.finals),
+        lowest=scores.weights.means(table.filled(LOWEST)),
+        highest=scores.weights.means(table.filled(HIGHEST)),
     )
+
+
+def _column(values: Floats, chosen: npt.NDArray[np.bool_]) -> MeanColumn:
+    return MeanColumn(np.flatnonzero(chosen), values[chosen])
+
+
+def _best(ranked: _Ranked, key: str) -> Best:
+    names, pairs = ranked.scores.table.models, ranked.comparisons[key]
+    if key == ALL:
+        pairs = tuple(one for one in pairs if one.first == 0 and one.second < ranked.scores.ranked)
+    if not pairs:
+        known = [name for name, mean in zip(names, ranked.means[key], strict=True) if not np.isnan(mean.value)]
+        return Best(known[0] if known else "", ())
+    return Best(names[pairs[0].first], tuple(_paired(ranked, key, one) for one in pairs))
+
+
+def _paired(ranked: _Ranked, key: str, one: MeanDifference) -> PairedDifference:
+    table, chosen = ranked.scores.table, ranked.columns.questions[key]
+    lacks = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (one.first, one.second)}
+    depends = {model: number for model, number in lacks.items() if number and one.p_holm < 1 - one.difference.level}
+    verdict: Verdict
+    if one.significant:
+        verdict, depends = "significant", {}
+    elif not one.difference.n:
+        verdict = "not comparable"
+    else:
+        verdict = "depends on unscored answers" if depends else "not distinguishable"
+    return PairedDifference(
+        first=table.models[one.first],
+        second=table.models[one.second],
+        difference=one.difference,
+        p=one.p,
+        p_holm=one.p_holm,
+        p_worst=one.p_worst,
+        verdict=verdict,
+        depends_on=depends,
+        questions=one.difference.n,
+    )
+
+
+def _missing_notes(scores: OrderedScores) -> list[str]:
+    """What missing scores take away, a sentence each."""
+    table, asked, common = scores.table, len(scores.table.finals), len(scores.common)
+    unscored = int(table.unscored.sum())
+    if not unscored:
+        return []
+    notes = [
+        f"{unscored:,} of {int(table.asked.sum()):,} answers have no score. Means, ranks and tests are over the "
+        f"{common:,} of {asked:,} questions for which every ranked model has one, and a difference is significant only "
+        "if it is so in the worst case of the missing scores."
+    ]
+    there = ~np.isnan(table.finals)
+    without = [
+        int(np.delete(there[:, : scores.ranked], model, axis=1).all(axis=1).sum()) for model in range(scores.ranked)
+    ]
+    if scores.ranked > 1 and common < _SHRUNK * asked and max(without) > common:
+        most = int(np.argmax(without))
+        notes.append(
+            f"{table.models[most]} takes away most of the other {asked - common:,}: without its log, the ranking would "
+            f"be over {without[most]:,} questions."
+        )
+    most_scored = int(there.sum(axis=0).max(initial=0))
+    notes += [
+        f"{name} is not ranked: it has a score for {counted(number, 'question')}, fewer than half of the "
+        f"{most_scored:,} of the model that has most."
+        for name, number in zip(table.models[scores.ranked :], there[:, scores.ranked :].sum(axis=0), strict=True)
+    ]
+    return notes
 
 
 def _model(
     ranked: _Ranked, number: int, answers: pd.DataFrame, judges: Sequence[str], bootstrap: Bootstrap
 ) -> ModelReport:
-    columns, name = ranked.columns, ranked.table.models[number]
+    columns, table = ranked.columns, ranked.scores.table
+    name, unscored = table.models[number], int(answers[FINAL].isna().sum())
 
     def mean(key: str) -> Estimate:
         return ranked.means[key][number]
@@ -182,14 +231,17 @@ def _model(
         by_language={language: mean(language) for language in columns.languages},
         by_group_and_language={cell: mean("/".join(cell)) for cell in columns.cells},
         by_country={country: mean(country) for country in columns.countries},
-        by_criterion={criterion: mean(CRITERION + criterion) for criterion in ranked.table.criteria},
-        places=ranked.places[number],
-        tier=ranked.tiers[number],
+        by_criterion={criterion: mean(CRITERION + criterion) for criterion in table.criteria},
+        ranks=ranked.ranks[number] if number < ranked.scores.ranked else None,
+        unscored_share=unscored / len(answers),
+        mean_scored=float(ranked.scored[number]),
+        mean_lowest=float(ranked.lowest[number]),
+        mean_highest=float(ranked.highest[number]),
         questions=int(answers.dropna(subset=FINAL)["question"].nunique()),
         answers=len(answers),
         epochs=model_facts.most_epochs(answers),
         outcomes=model_facts.outcomes_of(answers),
-        unscored=int(answers[FINAL].isna().sum()),
+        unscored=unscored,
         empty=model_facts.empty_answers(answers),
         errors=model_facts.failed_samples(answers),
         self_judged=model_facts.self_judged(answers),
@@ -198,16 +250,4 @@ def _model(
         lengths=model_facts.lengths_of(answers, bootstrap.rounds, bootstrap.level, bootstrap.seed),
         usage=model_facts.usage_of(answers),
         log=", ".join(dict.fromkeys(map(short_name, answers["log"].unique()))),
-    )
-
-
-def _paired(one: MeanDifference, models: Sequence[str]) -> PairedDifference:
-    return PairedDifference(
-        first=models[one.first],
-        second=models[one.second],
-        difference=one.difference,
-        p=one.p,
-        p_holm=one.p_holm,
-        apart=one.apart,
-        questions=one.difference.n,
     )

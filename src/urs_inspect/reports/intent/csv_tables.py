@@ -6,17 +6,29 @@ from urs_inspect.rating import Estimate
 from urs_inspect.reports.intent.report import Block, IntentReport, ModelReport
 from urs_inspect.reports.plain_files import csv_text
 
-MEANS = ("block", "model", "kind", "column", "mean", "low", "high", "n")
-"""Columns of the table of means. A kind is `all`, `intent`, `part`, `language`, `intent and language`, `country` or
-`criterion`."""
-DIFFERENCES = ("block", "first", "second", "difference", "low", "high", "p", "p_holm", "verdict", "n")
-"""Columns of the table of differences."""
+MEANS = (
+    *("block", "model", "kind", "column", "mean", "low", "high", "n", "beside_best"),
+    *("rank_from", "rank_to", "unscored_share", "mean_scored", "mean_lowest", "mean_highest"),
+)
+"""Columns of the table of means.
+
+A kind is `all`, `intent`, `part`, `language`, `intent and language`, `country` or `criterion`. `beside_best`, in
+columns that are tested, is `best` or the verdict on the difference to the best. The rows of the kind `all` have the
+ranks, the share of answers without a score, the mean of all scores that the model has, and the mean over all
+questions if each missing score were the lowest or the highest.
+"""
+DIFFERENCES = (
+    *("block", "column", "first", "second", "difference", "low", "high"),
+    *("p", "p_holm", "p_worst", "verdict", "depends_on", "n"),
+)
+"""Columns of the table of differences: all pairs in the column `all`, and the best model of each intent and language
+beside each other one. `depends_on` names models with the number of their answers without a score."""
 
 
 def means_csv(report: IntentReport) -> str:
     """Every mean with its interval, a row each; blocks are numbered from 1, and what is not known is empty."""
     rows = (
-        (number, model.model, kind, column, *_numbers(estimate))
+        (number, model.model, kind, column, *_numbers(estimate), *_rest(block, model, kind, column))
         for number, block in enumerate(report.blocks, start=1)
         for model in block.models
         for kind, column, estimate in _columns(model)
@@ -45,11 +57,25 @@ def _columns(model: ModelReport) -> Iterator[tuple[str, str, Estimate]]:
             yield kind, column, estimate
 
 
+def _rest(block: Block, model: ModelReport, kind: str, column: str) -> Iterator[object]:
+    best = block.best.get(column) if kind in ("all", "intent", "language") else None
+    beside = {} if best is None else {best.model: "best"} | {one.second: one.verdict for one in best.others}
+    yield beside.get(model.model, "")
+    if kind == "all":
+        yield from model.ranks or ("", "")
+        yield from (model.unscored_share, model.mean_scored, model.mean_lowest, model.mean_highest)
+    else:
+        yield from [""] * 6
+
+
 def _differences(number: int, block: Block) -> Iterator[Sequence[object]]:
-    for one in block.differences:
-        value, low, high, n = _numbers(one.difference)
-        verdict = "apart" if one.apart else "cannot tell apart" if one.questions else "no common questions"
-        yield number, one.first, one.second, value, low, high, one.p, one.p_holm, verdict, n
+    tested = {"all": block.differences} | {key: one.others for key, one in block.best.items() if key != "all"}
+    for column, pairs in tested.items():
+        for one in pairs:
+            value, low, high, n = _numbers(one.difference)
+            depends = "; ".join(f"{name} ({unscored})" for name, unscored in one.depends_on.items())
+            tests = (one.p, one.p_holm, one.p_worst, one.verdict, depends)
+            yield number, column, one.first, one.second, value, low, high, *tests, n
 
 
 def _numbers(estimate: Estimate) -> tuple[float, float, float, int]:

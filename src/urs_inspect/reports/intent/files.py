@@ -10,7 +10,7 @@ from urs_inspect.reports.output_directory import ReportKind, check_directory, re
 
 INTENT_REPORT = ReportKind(
     "urs-inspect intent report",
-    1,
+    2,
     "urs-inspect report",
     "report.json",
     ("report.html", "leaderboard.csv", "differences.csv", "report.md"),

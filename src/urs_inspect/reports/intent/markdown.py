@@ -4,12 +4,28 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from urs_inspect.rating import Estimate
-from urs_inspect.reports.intent.markdown_parts import LEGEND, MARKS, items, markdown_table
-from urs_inspect.reports.intent.markdown_published import published_markdown
+from urs_inspect.reports.intent.markdown_parts import items, markdown_table, published_markdown
 from urs_inspect.reports.intent.page import formats
-from urs_inspect.reports.intent.page.words import SELF_JUDGED, ranks, traffic_sentence, verdict
+from urs_inspect.reports.intent.page.tables import column_tests
+from urs_inspect.reports.intent.page.words import (
+    MARKED,
+    SELF_JUDGED,
+    column_sentences,
+    headline,
+    methods,
+    traffic_sentence,
+    verdict,
+)
 from urs_inspect.reports.intent.question_table import ALL
-from urs_inspect.reports.intent.report import Block, Conditions, IntentReport, ModelReport, Run
+from urs_inspect.reports.intent.report import (
+    UNSCORED_ALERT,
+    Block,
+    Conditions,
+    IntentReport,
+    ModelReport,
+    PairedDifference,
+    Run,
+)
 from urs_inspect.texts import counted, escaped
 
 _SIMULATION = (
@@ -22,7 +38,7 @@ _Column = tuple[str, str, _Mean]
 
 
 def report_markdown(report: IntentReport) -> str:
-    """Write a report as Markdown: leaderboards as in Table 4 of the URS paper, languages, differences in words, tiers.
+    """Write a report as Markdown: who is best, leaderboards, languages, differences in words.
 
     Args:
         report: The report.
@@ -43,14 +59,22 @@ def _block(block: Block, level: float) -> list[str]:
     parts = []
     if block.apart_because:
         parts += ["It stands apart from the first ranking:", items(block.apart_because)]
+    said = headline(block)
+    parts += [escaped(f"{said.first.striptags()} {said.more.striptags()}".strip())]
+    parts += [
+        items(
+            f"{title} ({counted(questions, 'question')}): {sentence.striptags()}"
+            for title, questions, sentence in column_sentences(block)
+        )
+    ]
     parts += [_conditions(block.conditions), escaped(traffic_sentence(block)), items(block.notes)]
-    parts += ["### Leaderboard", _leaderboard(block)]
-    parts.append(f"Mean final score, 1 to 10, with its {formats.level_text(level)} interval. {LEGEND}")
+    parts += ["### Leaderboard", _leaderboard(block), _legend(block, level)]
     if any(model.self_judged > 0 for model in block.models):
         parts.append(f"{SELF_JUDGED} judged answers of its own.")
     if len(block.models) > 1:
-        parts += ["### Tiers", "No two models of a tier can be told apart.", _tiers(block)]
-        parts += ["### Differences", _differences(block, level)]
+        parts += ["### Differences", _differences(block, [("All", one) for one in block.differences], level)]
+        if tests := column_tests(block):
+            parts += ["### The best of each intent and language", _differences(block, tests, level)]
     if len(block.languages) > 1:
         for language in block.languages:
             parts += [f"### {escaped(block.titles.get(language, language))}", _language(block, language)]
@@ -77,51 +101,59 @@ def _conditions(conditions: Conditions) -> str:
 
 
 def _leaderboard(block: Block) -> str:
-    header = ["Rank", "Model", *(_title(block, group) for group in block.groups), "All"]
-    cases = ["", "Questions", *(f"{block.question_counts[key]:,}" for key in (*block.groups, ALL))]
-    places = ranks(block)
+    header = ["Rank", "Model", *(_title(block, group) for group in block.groups), "All", "Without a score"]
+    header += ["Mean with these as 1 to 10"]
+    cases = ["", "Questions", *(f"{block.question_counts[key]:,}" for key in (*block.groups, ALL)), "", ""]
     rows = [
         [
-            _with_mark(places[model.model] or formats.NONE, model),
+            _with_mark(formats.rank_text(model.ranks), model),
             escaped(model.model),
-            *(_marked(model, group, model.by_group.get(group)) for group in block.groups),
-            _marked(model, ALL, model.all),
+            *(_marked(block, model, group, model.by_group.get(group)) for group in block.groups),
+            _marked(block, model, ALL, model.all),
+            formats.unscored_text(model.unscored_share),
+            formats.interval_text(model.mean_lowest, model.mean_highest),
         ]
         for model in block.models
     ]
     return markdown_table(header, [cases, *rows], left=(1,))
 
 
+def _legend(block: Block, level: float) -> str:
+    said = [f"Mean final score, 1 to 10, with its {formats.level_text(level)} interval."]
+    if len(block.models) > 1:
+        said.append(MARKED)
+    if any(model.unscored_share > UNSCORED_ALERT for model in block.models):
+        said.append(f"{formats.ALERT} More than {UNSCORED_ALERT:.0%} of the answers have no score.")
+    return " ".join(said)
+
+
 def _with_mark(text: str, model: ModelReport) -> str:
     return f"{text} {SELF_JUDGED}" if model.self_judged > 0 else text
 
 
-def _marked(model: ModelReport, key: str, estimate: Estimate | None) -> str:
-    return _mean(estimate, MARKS.get(model.places.get(key, 0), "{}"))
+def _marked(block: Block, model: ModelReport, key: str, estimate: Estimate | None) -> str:
+    marked = key in block.best and model.model in block.best[key].marked
+    return _mean(estimate, "**{}**" if marked else "{}")
 
 
-def _tiers(block: Block) -> str:
-    models = {model.model: model for model in block.models}
-    named = (", ".join(_with_mark(escaped(name), models[name]) for name in tier) for tier in block.tiers)
-    return "\n".join(f"{number}. {names}" for number, names in enumerate(named, start=1))
-
-
-def _differences(block: Block, level: float) -> str:
+def _differences(block: Block, tests: Sequence[tuple[str, PairedDifference]], level: float) -> str:
     interval = f"{formats.level_text(level)} interval"
     rows = [
         [
+            escaped(title),
             escaped(one.first),
             escaped(one.second),
             formats.signed_text(one.difference.value),
             formats.signed_interval(one.difference),
             formats.p_text(one.p_holm),
+            formats.p_text(one.p_worst),
             f"{one.questions:,}",
-            verdict(one),
+            escaped(verdict(one, block)),
         ]
-        for one in block.differences
+        for title, one in tests
     ]
-    header = ["First", "Second", "Difference", interval, "p (Holm)", "Questions", "In words"]
-    return markdown_table(header, rows, left=(0, 1, 6))
+    header = ["Questions of", "First", "Second", "Difference", interval, "p (Holm)", "p, worst case", "n", "Verdict"]
+    return markdown_table(header, rows, left=(0, 1, 2, 8))
 
 
 def _language(block: Block, language: str) -> str:
@@ -143,7 +175,10 @@ def _plain(block: Block, keys: Iterable[str], means: Callable[[ModelReport], dic
 
 def _means(block: Block, columns: Sequence[_Column]) -> str:
     header = ["Model", *(title for _, title, _ in columns)]
-    rows = [[escaped(model.model), *(_mean(of(model)) for _, _, of in columns)] for model in block.models]
+    rows = [
+        [escaped(model.model), *(_marked(block, model, key, of(model)) for key, _, of in columns)]
+        for model in block.models
+    ]
     counts = block.question_counts
     cases = [f"{counts[key]:,}" if key in counts else "" for key, _, _ in columns]
     return markdown_table(header, [["Questions", *cases], *rows] if any(cases) else rows)
@@ -157,12 +192,13 @@ def _mean(estimate: Estimate | None, mark: str = "{}") -> str:
 
 
 def _answers(block: Block) -> str:
-    header = ["Model", "Answers", "Unscored", "Empty", "Errors", "Judged by itself"]
+    header = ["Model", "Answers", "Unscored", "Empty", "Errors", "Mean of all its scores", "Judged by itself"]
     header += ["Deviation between epochs", "Deviation of the judge", "Median length", "Length and score (rho)"]
     rows = [
         [
             escaped(model.model),
             *map(formats.count_text, (model.answers, model.unscored, model.empty, model.errors)),
+            formats.mean_text(model.mean_scored),
             formats.share_text(model.self_judged),
             formats.mean_text(model.epoch_deviation),
             formats.mean_text(model.judge_deviation),
@@ -215,15 +251,11 @@ def _method(report: IntentReport) -> str:
         f"Epochs of a question are averaged first. Intervals ({level}) are percentiles of {report.rounds:,} rounds in "
         f"which whole questions are drawn with replacement (seed {report.seed}), moved out as Student's t asks for few "
         "questions; fewer than a sign test needs have none.",
-        "Differences are paired by question; p-values are two-sided, of the same rounds, and of the standard error "
-        "where no round changes the sign; they are corrected by Holm's method over all pairs of a ranking. Two models "
-        "can be told apart where the corrected p is below "
-        f"{1 - report.level:.2g}.",
+        *(f"{title}: {sentence}" for title, sentence in methods(report.level)),
         "The deviation between epochs is what answering and judging once more changes; that of the judge, what judging "
         "the same answer once more does (`inspect score`). Both are pooled standard deviations of the final score.",
         "Models stand in one ranking only if judges, prompts, rubric, references, data and version of the task are the "
         "same, and if the questions that all of them were asked are at least half of those that any of them was asked.",
-        "A new tier begins at the first model that can be told apart from a member of the current one.",
     ]
     return "\n\n".join([*lines, *([f"Made by: `{report.command}`"] if report.command else [])])
 

@@ -1,13 +1,14 @@
 """What the answers of one model say beside its means."""
 
 import math
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect.judging import CUT_OFF, NO_RESPONSE
-from urs_inspect.rating import Estimate, pooled_deviation, rank_correlation
+from urs_inspect.rating import pooled_deviation, rank_correlation
+from urs_inspect.rating.intervals import reported_bounds
 from urs_inspect.reports.intent.answer_rows import ERROR, NOT_SENT
 from urs_inspect.reports.intent.report import LengthBin, Lengths, Usage
 from urs_inspect.rubrics import FINAL
@@ -15,9 +16,6 @@ from urs_inspect.rubrics import FINAL
 _BINS = 10
 _MOST_ROUNDS = 1000
 """Ranks must be found anew in every round, which takes a hundred times as long as a mean."""
-_DIGITS = 9
-"""Means that agree to so many decimals are equal; beyond is noise of summing."""
-_PLACES = 3
 
 
 def lengths_of(answers: pd.DataFrame, rounds: int, level: float, seed: int) -> Lengths:
@@ -38,6 +36,8 @@ def lengths_of(answers: pd.DataFrame, rounds: int, level: float, seed: int) -> L
         level=level,
         seed=seed,
     )
+    low, high = reported_bounds(correlation.low, correlation.high, correlation.clusters, level=level, scale=(-1.0, 1.0))
+    correlation = replace(correlation, low=float(low), high=float(high))
     both = answers[["answer_length", FINAL]].dropna().sort_values("answer_length", kind="stable")
     parts = [part for part in np.array_split(both.to_numpy(), min(_BINS, len(both)) or 1) if len(part)]
     bins = [LengthBin(float(np.median(part[:, 0])), float(part[:, 1].mean()), len(part)) for part in parts]
@@ -112,11 +112,6 @@ def notes_of(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
         facts: Its questions, as in `QuestionTable`.
     """
     notes = []
-    if unscored := int(answers[FINAL].isna().sum()):
-        notes.append(
-            f"{unscored:,} of {len(answers):,} answers have no score; means are over those that have one, differences "
-            "over the questions for which both models have one."
-        )
     if cut := answers.loc[answers["outcome"].isin(CUT_OFF), "model"].value_counts().to_dict():
         named = ", ".join(f"{model} {count:,}" for model, count in cut.items())
         notes.append(
@@ -135,26 +130,6 @@ def notes_of(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
     if 0 < blank < len(facts):
         notes.append(f"{blank:,} of {len(facts):,} questions name no country; they count everywhere but by country.")
     return notes
-
-
-def places_of(means: Mapping[str, Sequence[Estimate]]) -> list[dict[str, int]]:
-    """The best three of each column.
-
-    Args:
-        means: Key of a column -> means of all models.
-
-    Returns:
-        For each model, key of a column -> place from 1 to 3; equal means share a place.
-    """
-    models = len(next(iter(means.values()), ()))
-    places: list[dict[str, int]] = [{} for _ in range(models)]
-    for key, estimates in means.items():
-        shown = [round(one.value, _DIGITS) for one in estimates]
-        for model, value in enumerate(shown):
-            place = 1 + sum(other > value for other in shown)
-            if not math.isnan(value) and place <= _PLACES:
-                places[model][key] = place
-    return places
 
 
 def _scaled(values: "pd.Series[float]") -> float:

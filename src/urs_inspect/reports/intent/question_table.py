@@ -20,14 +20,25 @@ class QuestionTable:
     Attributes:
         facts: One row a question, its id as index, with the columns intent, group, language and country.
         models: Names of the models.
-        finals: Final scores, NaN where a model has none, shape (questions, models).
-        criteria: Criterion -> scores, likewise.
+        finals: Final scores, NaN where a model has none, shape (questions, models). Where some epochs have no score, it
+            is the mean of the others.
+        criteria: Criterion -> scores, of the same shape.
+        asked: Number of answers, with or without a score, of the same shape.
+        unscored: Number of answers without a score, of the same shape.
     """
 
     facts: pd.DataFrame
     models: tuple[str, ...]
     finals: Floats
     criteria: dict[str, Floats]
+    asked: Integers
+    unscored: Integers
+
+    def filled(self, score: float) -> Floats:
+        """Final scores in which each answer without a score has this one; NaN where a model was not asked."""
+        known = (self.asked - self.unscored) * np.nan_to_num(self.finals)
+        total = known + self.unscored * score
+        return np.asarray(np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0))
 
     def of(self, chosen: Integers, models: Sequence[int]) -> "QuestionTable":
         """Some questions and models of it, by their numbers and in their order."""
@@ -36,6 +47,8 @@ class QuestionTable:
             tuple(self.models[number] for number in models),
             self.finals[chosen][:, list(models)],
             {name: values[chosen][:, list(models)] for name, values in self.criteria.items()},
+            self.asked[chosen][:, list(models)],
+            self.unscored[chosen][:, list(models)],
         )
 
 
@@ -51,18 +64,24 @@ def question_table(answers: pd.DataFrame, models: Sequence[str]) -> QuestionTabl
     """
     facts = answers.groupby("question", sort=True)[["intent", "group", "language", "country"]].first()
     criteria = [name for name in answers.columns if str(name).startswith(CRITERION)]
-    means = answers.groupby(["question", "model"], sort=True)[[FINAL, *criteria]].mean()
+    cells = answers.groupby(["question", "model"], sort=True)
+    means, asked, known = cells[[FINAL, *criteria]].mean(), cells.size(), cells[FINAL].count()
 
-    def values(column: str) -> Floats:
-        wide = means[column].unstack("model")
+    def values(column: "pd.Series[float]") -> Floats:
+        wide = column.unstack("model")
         return wide.reindex(index=facts.index, columns=list(models)).to_numpy(dtype=np.float64)
 
-    scored = {name: values(name) for name in criteria}
+    def counts(column: "pd.Series[int]") -> Integers:
+        return np.nan_to_num(values(column.astype(float))).astype(np.int64)
+
+    scored = {name: values(means[name]) for name in criteria}
     return QuestionTable(
         facts,
         tuple(models),
-        values(FINAL),
+        values(means[FINAL]),
         {name.removeprefix(CRITERION): given for name, given in scored.items() if not np.isnan(given).all()},
+        counts(asked),
+        counts(asked - known),
     )
 
 

@@ -1,8 +1,15 @@
 """The typed report: everything that its page, tables and files show."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from urs_inspect.rating import Estimate
+
+Verdict = Literal["significant", "not distinguishable", "depends on unscored answers", "not comparable"]
+"""What a comparison says: the first model is significantly better, whatever the missing scores are; nothing; it would
+be significant if the missing scores were like the others; or there is no question to compare the models on."""
+UNSCORED_ALERT = 0.02
+"""Share of answers without a score above which a report draws attention to it."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +96,25 @@ class Lengths:
 class ModelReport:
     """What a block says about one model. Means are of the final score, 1 to 10, over questions.
 
+    Means and intervals are over the questions for which every ranked model has a score, so that those of two models
+    compare.
+
     Attributes:
         model: Its name.
         simulated: Whether it, or a judge, is a simulation.
-        all: Over all questions.
+        all: Over all these questions.
         by_group: For each reported intent.
         by_part: For each intent that shares its reported group with another one, as API does in URS.
         by_language: For each language.
         by_group_and_language: For each cell.
         by_country: For each country that is shown; empty if the cases have none.
         by_criterion: For each criterion, the mean of its own score.
-        places: 1 to 3 for the best three of a column: `all` or the id of a reported intent; ties share a place.
-        tier: Tier, from 1.
+        ranks: First and last rank that it may have: 1 + the number of models that are significantly better, and the
+            number of ranked models less those that are significantly worse; None if it is not ranked.
+        unscored_share: Share of its answers without a score, 0 to 1.
+        mean_scored: Mean over all questions that it has a score for.
+        mean_lowest: Mean over all questions it was asked if each missing score were 1.
+        mean_highest: The same if each were 10.
         questions: Questions for which it has a score.
         answers: Answers to the questions of the block, epochs included.
         epochs: Most answers to one question.
@@ -127,8 +141,11 @@ class ModelReport:
     by_group_and_language: dict[tuple[str, str], Estimate]
     by_country: dict[str, Estimate]
     by_criterion: dict[str, Estimate]
-    places: dict[str, int]
-    tier: int
+    ranks: tuple[int, int] | None
+    unscored_share: float
+    mean_scored: float
+    mean_lowest: float
+    mean_highest: float
     questions: int
     answers: int
     epochs: int
@@ -152,10 +169,13 @@ class PairedDifference:
         first: The one with the higher mean.
         second: The other.
         difference: Mean of the paired differences of final scores, first less second, with its interval.
-        p: Two-sided bootstrap p-value of no difference, 0 to 1; NaN without common questions.
-        p_holm: The same after Holm's correction over all pairs of the block.
-        apart: Whether `p_holm` is below 1 less the level.
-        questions: Questions that both have a score on.
+        p: Two-sided bootstrap p-value of no difference, 0 to 1; NaN where nothing can be tested.
+        p_holm: The same after Holm's correction over all pairs, or over the comparisons with the best of a column.
+        p_worst: The same if each missing score of the first were 1 and each of the second 10.
+        verdict: What this says.
+        depends_on: The models of the pair that lack scores, with the number of answers without one, if the verdict
+            depends on them; else empty.
+        questions: Questions that both are compared on.
     """
 
     first: str
@@ -163,8 +183,35 @@ class PairedDifference:
     difference: Estimate
     p: float
     p_holm: float
-    apart: bool
+    p_worst: float
+    verdict: Verdict
+    depends_on: dict[str, int]
     questions: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether the first model is significantly better."""
+        return self.verdict == "significant"
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best model of a column, and what can be said about the others.
+
+    Attributes:
+        model: The one with the highest mean; empty if none has a score.
+        others: It beside each other ranked model. p-values are corrected by Holm over these comparisons, and for the
+            choice of the best by the same data; in the column `all` over all pairs.
+    """
+
+    model: str
+    others: tuple[PairedDifference, ...]
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """The best model, and those that are not significantly worse; empty without two models to compare."""
+        unclear = (one.second for one in self.others if not one.significant)
+        return frozenset((self.model, *unclear)) if self.others else frozenset()
 
 
 @dataclass(frozen=True)
@@ -189,10 +236,11 @@ class Block:
     Attributes:
         conditions: What they have in common.
         apart_because: Why they do not stand with the first block, a sentence a reason; empty for the first.
-        models: The models, the best first.
+        models: The models, the best first; those that are not ranked come last.
         differences: Every pair of them, in the order of `models`.
-        tiers: Names of the models of each tier, the best first: no two of a tier can be told apart.
-        questions: Questions that the means are about.
+        best: Column key (`all`, a reported intent or a language) -> its best model.
+        questions: Questions that means, ranks and tests are about: all ranked models have a score for them.
+        asked: Questions that all models were asked.
         groups: Ids of reported intents, in the order of the rubric.
         parts: Keys of `by_part`, in order.
         languages: Codes of languages, in order.
@@ -208,8 +256,9 @@ class Block:
     apart_because: tuple[str, ...]
     models: tuple[ModelReport, ...]
     differences: tuple[PairedDifference, ...]
-    tiers: tuple[tuple[str, ...], ...]
+    best: dict[str, Best]
     questions: int
+    asked: int
     groups: tuple[str, ...]
     parts: tuple[str, ...]
     languages: tuple[str, ...]

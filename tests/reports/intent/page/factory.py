@@ -6,8 +6,9 @@ from itertools import combinations
 
 import numpy as np
 
-from urs_inspect.rating import Estimate
+from urs_inspect.rating import Estimate, rank_intervals
 from urs_inspect.reports.intent.report import (
+    Best,
     Block,
     Conditions,
     IntentReport,
@@ -18,6 +19,7 @@ from urs_inspect.reports.intent.report import (
     Run,
     Traffic,
     Usage,
+    Verdict,
 )
 
 GROUPS = ("Solve Problem", "Factual QA", "Text Assistant", "Ask for Advice", "Seek Creativity", "Leisure")
@@ -101,8 +103,11 @@ def make_model(number: int, level: float) -> ModelReport:
         by_group_and_language={(g, c): about(f"{g}/{c}", 0.35) for g in GROUPS for c in LANGUAGES},
         by_country={},
         by_criterion={criterion: about(criterion, 0.4, 800) for criterion in CRITERIA},
-        places={},
-        tier=1,
+        ranks=(1, 1),
+        unscored_share=7 / 1846,
+        mean_scored=level + 0.003,
+        mean_lowest=level - 0.01,
+        mean_highest=level + 0.02,
         questions=1846,
         answers=1846,
         epochs=1,
@@ -128,35 +133,37 @@ def levels(models: int) -> list[float]:
     return [8.4 - 3 * number / (models - 1) + 0.01 * (number % 3) for number in range(models)]
 
 
-def difference(first: ModelReport, second: ModelReport, pairs: int) -> PairedDifference:
+def difference(first: ModelReport, second: ModelReport, pairs: int, key: str = "all") -> PairedDifference:
     """A comparison of which the standard error is 0.04."""
-    value = first.all.value - second.all.value
+    value = _mean(first, key) - _mean(second, key)
     p = math.erfc(abs(value) / 0.04 / math.sqrt(2))
     found = Estimate(value, value - 0.08, value + 0.08, 1839, 1839, 0.95, ROUNDS, SEED)
-    return PairedDifference(first.model, second.model, found, p, min(1.0, p * pairs), p * pairs < 0.05, 1839)
+    verdict: Verdict = "significant" if p * pairs < 0.05 else "not distinguishable"
+    corrected = min(1.0, p * pairs)
+    return PairedDifference(first.model, second.model, found, p, corrected, corrected, verdict, {}, 1839)
 
 
-def rank(models: list[ModelReport]) -> tuple[list[ModelReport], list[PairedDifference], list[tuple[str, ...]]]:
-    """Places, differences and tiers of models."""
-    columns = {"all": lambda m: m.all.value} | {g: lambda m, g=g: m.by_group[g].value for g in GROUPS}
-    places: dict[str, dict[str, int]] = {model.model: {} for model in models}
-    for key, value in columns.items():
-        for model in models:
-            place = 1 + sum(value(other) > value(model) for other in models)
-            if place <= 3:
-                places[model.model][key] = place
+def _mean(model: ModelReport, key: str) -> float:
+    found = model.all if key == "all" else (model.by_group | model.by_language).get(key)
+    return NAN if found is None else found.value
+
+
+def rank(models: list[ModelReport]) -> tuple[list[ModelReport], list[PairedDifference], dict[str, Best]]:
+    """Ranks and differences of models, and the best of each column."""
     number = len(models) * (len(models) - 1) // 2
     pairs = [difference(a, b, number) for a, b in combinations(models, 2)]
-    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.apart}
-    tiers: list[list[str]] = []
-    for model in models:
-        if tiers and not any(frozenset((model.model, other)) in apart for other in tiers[-1]):
-            tiers[-1].append(model.model)
-        else:
-            tiers.append([model.model])
-    tier_of = {name: place for place, tier in enumerate(tiers, start=1) for name in tier}
-    ranked = [replace(model, places=places[model.model], tier=tier_of[model.model]) for model in models]
-    return ranked, pairs, [tuple(tier) for tier in tiers]
+    names = [model.model for model in models]
+    better = [(names.index(pair.first), names.index(pair.second)) for pair in pairs if pair.significant]
+    ranks = rank_intervals(len(models), better)
+    best = {"all": Best(names[0], tuple(pair for pair in pairs if pair.first == names[0]))}
+    for key in (*GROUPS, *LANGUAGES):
+        known = [model for model in models if not math.isnan(_mean(model, key))]
+        if not known:
+            best[key] = Best("", ())
+            continue
+        top = max(known, key=lambda model: _mean(model, key))
+        best[key] = Best(top.model, tuple(difference(top, other, number, key) for other in known if other is not top))
+    return [replace(model, ranks=found) for model, found in zip(models, ranks, strict=True)], pairs, best
 
 
 def make_conditions(judge: str = JUDGE) -> Conditions:
@@ -166,14 +173,15 @@ def make_conditions(judge: str = JUDGE) -> Conditions:
 
 def make_block(models: list[ModelReport], judge: str = JUDGE, because: tuple[str, ...] = ()) -> Block:
     """A ranking of models, the best first."""
-    ranked, pairs, tiers = rank(models)
+    ranked, pairs, best = rank(models)
     return Block(
         conditions=make_conditions(judge),
         apart_because=because,
         models=tuple(ranked),
         differences=tuple(pairs),
-        tiers=tuple(tiers),
+        best=best,
         questions=1846,
+        asked=1846,
         groups=GROUPS,
         parts=PARTS,
         languages=LANGUAGES,
@@ -241,7 +249,7 @@ def rich_report() -> IntentReport:
         | {"Leisure": Estimate(NAN, NAN, NAN, 0, 0)},
         by_group_and_language={k: e for k, e in models[4].by_group_and_language.items() if k[0] != "Leisure"},
     )
-    first = with_countries(make_block(models))
+    first = with_countries(with_missing(make_block(models), 5))
     first = replace(first, notes=("Two questions that tiny never attempted are left out.",))
     others = [replace(make_model(number, level), log=f"other_{number}.eval") for number, level in ((6, 7.9), (1, 7.7))]
     second = make_block(
@@ -255,6 +263,31 @@ def rich_report() -> IntentReport:
     )
 
 
+def with_missing(block: Block, number: int) -> Block:
+    """The same with a model that lacks a tenth of its scores, on which the comparisons with it depend."""
+    lacking = replace(
+        block.models[number],
+        unscored=185,
+        unscored_share=185 / 1846,
+        mean_lowest=5.11,
+        mean_highest=6.02,
+        questions=1661,
+    )
+
+    def open_(pair: PairedDifference) -> PairedDifference:
+        if lacking.model not in (pair.first, pair.second) or not pair.significant:
+            return pair
+        return replace(
+            pair, p_worst=0.31, verdict="depends on unscored answers", depends_on={lacking.model: lacking.unscored}
+        )
+
+    best = {key: replace(one, others=tuple(map(open_, one.others))) for key, one in block.best.items()}
+    models = (*block.models[:number], lacking, *block.models[number + 1 :])
+    return replace(
+        block, models=models, differences=tuple(map(open_, block.differences)), best=best, questions=1655, asked=1846
+    )
+
+
 def odd_report() -> IntentReport:
     """A report that asks for much room: endless names and commands, many columns, a model without any score."""
     names = ["p/" + "x" * 120, "提供者/" + "模型" * 40, "a-b" * 30, "p/model (" + "setting=value, " * 8 + "z=1)"]
@@ -263,9 +296,7 @@ def odd_report() -> IntentReport:
     last = replace(make_model(5, 5.0), model="none", all=nothing, by_group={}, by_language={}, by_criterion={})
     block = with_countries(make_block(models), tuple(f"A country with a long name {n}" for n in range(14)))
     languages = ("en", "zh", "de", "fr", "pt-br")
-    last = replace(
-        last, places={}, tier=9, questions=0, self_judged=NAN, by_group_and_language={}, lengths=_unknown_lengths()
-    )
+    last = replace(last, ranks=None, questions=0, self_judged=NAN, by_group_and_language={}, lengths=_unknown_lengths())
     conditions = replace(
         block.conditions,
         judges=tuple(f"provider/{'judge' * 12}-{n}" for n in range(4)),
@@ -276,7 +307,6 @@ def odd_report() -> IntentReport:
         block,
         conditions=conditions,
         models=(*block.models, last),
-        tiers=(*block.tiers, ("none",)),
         languages=languages,
         notes=("w" * 300,),
     )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.reports.intent.page.factory import NAN, make_block, make_models
 from urs_inspect.errors import InputError
-from urs_inspect.reports.intent.page import figure_tables
+from urs_inspect.reports.intent.page import drawings
 from urs_inspect.reports.intent.page.drawings import draw
 from urs_inspect.reports.intent.page.figures import (
     NARROW,
@@ -31,13 +31,13 @@ from urs_inspect.reports.intent.page.figures.canvas import Scale, printable, sho
 
 BLOCK = make_block(make_models(6))
 FIGURES: list[tuple[Callable[..., Any], Any]] = [
-    (draw_forest, figure_tables.mean_rows(BLOCK)),
-    (draw_profiles, figure_tables.profiles(BLOCK)),
-    (draw_lengths, figure_tables.length_curves(BLOCK)),
+    (draw_forest, drawings.mean_rows(BLOCK)),
+    (draw_profiles, drawings.profiles(BLOCK)),
+    (draw_lengths, drawings.length_curves(BLOCK)),
 ]
 UNKNOWN: list[tuple[Callable[..., Any], Any]] = [
     (draw_forest, ()),
-    (draw_forest, (MeanRow("–", "a", 1, NAN, NAN, NAN, False), MeanRow("1", "b", 2, 7.0, NAN, NAN, True))),
+    (draw_forest, (MeanRow("–", "a", NAN, NAN, NAN, False), MeanRow("1", "b", 7.0, NAN, NAN, True))),
     (draw_profiles, ()),
     (draw_profiles, (Profile("a", NAN, (IntentMean("x", NAN, NAN, NAN, NAN), IntentMean("y", 5, NAN, NAN, NAN))),)),
     (draw_lengths, (LengthCurve("a", "", ((0.0, 1.0),)),)),
@@ -86,7 +86,7 @@ def test_two_figures_share_no_id() -> None:
     "name", ["通义千问", "$x_1$ & <b>", "a_{b}^c \\frac", "é" * 200, "a\x00b\nc", "\u202eevil", '"id=x"']
 )
 def test_any_name_is_drawn_as_it_is(name: str) -> None:
-    rows = [MeanRow("1", name, 1, 7.5, 7.0, 8.0, False)]
+    rows = [MeanRow("1", name, 7.5, 7.0, 8.0, False)]
     for width in (WIDE, NARROW):
         root = ElementTree.fromstring(inline_svg(draw_forest(rows, width), "key", name, name))
         texts = [element.text for element in root.iter("text")]
@@ -97,9 +97,9 @@ def test_any_name_is_drawn_as_it_is(name: str) -> None:
 def test_numbers_stand_where_they_belong() -> None:
     """Dots lie on one line with ticks: 7 is as far from the tick of 6 as from that of 8."""
     rows = [
-        MeanRow("1", "a", 1, 8.0, 7.5, 8.5, False),
-        MeanRow("2", "b", 1, 7.0, 6.5, 7.5, False),
-        MeanRow("3", "c", 2, 6.0, 5.5, 6.5, True),
+        MeanRow("1–2", "a", 8.0, 7.5, 8.5, False),
+        MeanRow("1–2", "b", 7.0, 6.5, 7.5, False),
+        MeanRow("3", "c", 6.0, 5.5, 6.5, True),
     ]
     root = ElementTree.fromstring(inline_svg(draw_forest(rows, WIDE), "key", "", ""))
     first, second, third = (float(element.get("x", "")) for element in root.iter("use"))

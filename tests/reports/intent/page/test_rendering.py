@@ -71,7 +71,8 @@ def poisoned(value: Any) -> Any:
     if isinstance(value, dict):
         return {poisoned(key): poisoned(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: poisoned(getattr(value, field.name)) for field in fields(value)})
+        kept = [field.name for field in fields(value) if field.name != "verdict"]  # never from a log
+        return replace(value, **{name: poisoned(getattr(value, name)) for name in kept})
     return value
 
 
@@ -139,7 +140,7 @@ def numbers(value: Any) -> Iterator[str]:
         yield from numbers(list(value.values()))
     elif is_dataclass(value):
         for field in fields(value):
-            if field.name not in ("lengths", "usage", "level", "rounds", "seed", "places"):
+            if field.name not in ("lengths", "usage", "level", "rounds", "seed"):
                 yield from numbers(getattr(value, field.name))
 
 
@@ -171,14 +172,19 @@ def test_scores_stand_in_their_rows_and_columns(report: IntentReport, page: str)
     sections = HtmlPage(page).sections
     block = report.blocks[0]
     [leaderboard] = sections["r1-leaderboard"]
-    assert leaderboard.rows[0] == ["Model", "All", *GROUPS]
+    assert leaderboard.rows[0] == ["Model", "All", "Without a score", *GROUPS]
     for model in block.models:
-        row = leaderboard.row(model.model)
-        for cell, estimate in zip(row, [model.all, *(model.by_group[group] for group in GROUPS)], strict=True):
-            shown = cell.lstrip("*").split(" (")[0]
-            expected = "–" if math.isnan(estimate.value) else f"{estimate.value:.2f}"
-            assert shown.startswith(expected)
-    _, matrix, tests = sections["r1-differences"]
+        own, lacking, *rest = leaderboard.row(model.model)
+        for cell, estimate in zip([own, *rest], [model.all, *(model.by_group[group] for group in GROUPS)], strict=True):
+            assert cell.startswith("–" if math.isnan(estimate.value) else f"{estimate.value:.2f}")
+        for key, cell in zip(("all", *GROUPS), [own, *rest], strict=True):
+            assert ("best or not distinguishable" in cell) == (model.model in block.best[key].marked)
+        assert lacking.endswith(f"{model.mean_lowest:.2f}–{model.mean_highest:.2f}")
+        assert (" !" in lacking) == (model.unscored_share > 0.02)
+    red = [attributes for _, attributes in HtmlPage(page).elements if attributes.get("class") == "missing"]
+    assert [one.get("title") for one in red if "title" in one] == ["185 of 1,846 answers"]
+    _, matrix, tests, by_column = sections["r1-differences"]
+    assert len(by_column.rows) == 1 + sum(len(one.others) for key, one in block.best.items() if key != "all")
     for place, model in enumerate(block.models):
         row = matrix.row(model.model)
         for other, cell in enumerate(row):
@@ -190,7 +196,8 @@ def test_scores_stand_in_their_rows_and_columns(report: IntentReport, page: str)
                 pair = next(
                     p for p in block.differences if {p.first, p.second} == {model.model, block.models[other].model}
                 )
-                assert cell.endswith("cannot tell apart") == (not pair.apart)
+                assert cell.endswith("significant") == pair.significant
+                assert ("depends on unscored answers of tiny (185)" in cell) == bool(pair.depends_on)
     assert len(tests.rows) == 1 + len(block.differences)
     first, second = sections["r1-languages"]
     model = block.models[1]
@@ -207,7 +214,9 @@ def test_what_must_be_said_is_said(report: IntentReport, page: str) -> None:
     for said in (
         "SIMULATION",
         "Simulation. These follow simple rules and are no real models: urs_simulation/judge.",
-        "is first and can be told apart from all 5 others.",
+        "is best, significantly better than",
+        "depends on unscored answers of tiny",
+        "1,655 of 1,846 asked",
         "These models are not ranked with those of ranking 1: Another judge: urs_simulation/judge instead of",
         "Two questions that tiny never attempted are left out.",
         "1 log of another task: gpqa.eval. 3 logs that did not end.",
@@ -273,10 +282,10 @@ def test_twenty_models_are_no_burden() -> None:
     found = HtmlPage(page)
     tests = found.sections["r1-differences"][2]
     assert len(tests.rows) == 191
-    assert [attributes for tag, attributes in found.elements if tag == "details"] == [{}]
+    assert [attributes for tag, attributes in found.elements if tag == "details"] == [{}, {}]
     matrix = found.sections["r1-differences"][1]
     assert matrix.rows[0][1:4] == ["1 gpt-large", "2 claude-medium-2025-06-01", "3 通义千问-max"]
-    assert matrix.row("model-19")[0].endswith("told apart")
+    assert matrix.row("model-19")[0].endswith("significant")
 
 
 def test_published_tables_are_there_as_printed(page: str) -> None:

@@ -12,9 +12,9 @@ from tests.reports.intent.page.factory import (
     make_block,
     make_models,
     with_countries,
+    with_missing,
 )
 from urs_inspect.reports.intent.page import tables
-from urs_inspect.reports.intent.page.comparisons import matrix
 
 
 def test_leaderboard_has_all_and_every_intent() -> None:
@@ -23,14 +23,36 @@ def test_leaderboard_has_all_and_every_intent() -> None:
     assert [column.title for column in table.columns] == ["All", *GROUPS]
     assert [column.questions for column in table.columns] == [1846, 556, 455, 186, 300, 170, 179]
     assert [row.model.model for row in table.rows] == [model.model for model in block.models]
-    assert [cell.place for cell in (row.cells[0] for row in table.rows)] == [1, 2, 3, 0]
     assert [row.cells[2].estimate for row in table.rows] == [model.by_group["Factual QA"] for model in block.models]
     assert table.over == []
 
 
-def test_one_model_is_not_the_best_of_three() -> None:
+def test_marks_go_by_the_test_of_the_column_and_by_nothing_else() -> None:
+    block = make_block(make_models(4))
+    best = block.best["Factual QA"]
+    others = tuple(
+        replace(one, verdict="not distinguishable" if n == 1 else "significant") for n, one in enumerate(best.others)
+    )
+    block = replace(block, best=block.best | {"Factual QA": replace(best, others=others)})
+    marked = [row.model.model for row in tables.leaderboard(block).rows if row.cells[2].marked]
+    assert set(marked) == {best.model, best.others[1].second}
+    # Cells of an intent in a language, and parts of intents, are not tested.
+    assert not any(cell.marked for part in tables.languages(block) for row in part.rows for cell in row.cells[2:])
+    assert any(row.cells[0].marked for row in tables.languages(block)[0].rows)
+    assert not any(cell.marked for row in tables.parts(block).rows for cell in row.cells)
+
+
+def test_a_verdict_that_depends_on_unscored_answers_leaves_the_mark() -> None:
+    block = with_missing(make_block(make_models(4)), 3)
+    assert all(
+        row.cells[0].marked == (row.model.model in (block.models[0].model, block.models[3].model))
+        for row in tables.leaderboard(block).rows
+    )
+
+
+def test_one_model_has_no_mark() -> None:
     table = tables.leaderboard(make_block(make_models(1)))
-    assert [cell.place for cell in table.rows[0].cells] == [0] * 7
+    assert not any(cell.marked for cell in table.rows[0].cells)
 
 
 def test_languages_are_laid_out_as_in_the_paper() -> None:
@@ -87,16 +109,9 @@ def test_outcomes_that_occur_good_ones_first() -> None:
     assert tables.outcomes(models) == ("judged", "a", "unscored_x")
 
 
-def test_tiers_begin_where_the_number_changes() -> None:
-    models = [replace(m, tier=t) for m, t in zip(make_block(make_models(4)).models, (1, 1, 2, 3), strict=True)]
-    block = replace(make_block(list(models)), models=tuple(models))
-    assert [row.new_tier for row in tables.leaderboard(block).rows] == [False, False, True, True]
-    assert [row.new_tier for row in matrix(block)] == [False, False, True, True]
-
-
 def test_matrix_is_antisymmetric() -> None:
     block = make_block(make_models(6))
-    rows = matrix(block)
+    rows = tables.matrix(block)
     for i, row in enumerate(rows):
         assert row.cells[i] is None
         for j, cell in enumerate(row.cells):
@@ -112,11 +127,19 @@ def test_matrix_is_antisymmetric() -> None:
     assert rows[2].unclear == (rows[3].model.model,)
 
 
-def test_what_was_never_compared_is_not_told_apart() -> None:
+def test_what_was_never_compared_is_not_significant() -> None:
     block = make_block(make_models(2))
-    pair = replace(block.differences[0], questions=0, p=NAN, p_holm=NAN, apart=False)
+    pair = replace(block.differences[0], questions=0, p=NAN, p_holm=NAN, verdict="not comparable")
     for differences, cell in (((pair,), "none"), ((), None)):
-        first, second = matrix(replace(block, differences=differences))
+        first, second = tables.matrix(replace(block, differences=differences))
         found = first.cells[1]
         assert (found.kind if found else None) == cell
         assert first.unclear == (second.model.model,)
+
+
+def test_matrix_has_what_depends_on_unscored_answers() -> None:
+    # The last two cannot be distinguished anyway.
+    rows = tables.matrix(with_missing(make_block(make_models(4)), 3))
+    assert [cell.kind for cell in rows[3].cells if cell] == ["unscored", "unscored", "same"]
+    assert rows[3].depends == tuple(row.model.model for row in rows[:2])
+    assert rows[0].depends == (rows[3].model.model,)

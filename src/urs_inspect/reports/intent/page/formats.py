@@ -3,11 +3,14 @@
 import math
 
 from urs_inspect.rating import Estimate
+from urs_inspect.reports.intent.report import UNSCORED_ALERT
 
 NONE = "–"
 """Stands where there is no number."""
 UNKNOWN = "not known"
 """Stands where there is a number that nobody wrote down."""
+ALERT = "!"
+"""Stands beside a share of answers without a score that needs attention."""
 _MINUS = "−"
 _SMALLEST_P = 0.001
 _MINUTE, _HOUR = 60, 3600
@@ -55,6 +58,20 @@ def share_text(share: float) -> str:
     if 0 < share < 0.005:
         return "<1%"
     return ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
+
+
+def rank_text(ranks: tuple[int, int] | None) -> str:
+    """Ranks that a model may have; of one that is not ranked none."""
+    if ranks is None:
+        return NONE
+    first, last = ranks
+    return f"{first}" if first == last else f"{first}–{last}"
+
+
+def unscored_text(share: float) -> str:
+    """A share of answers without a score, one that needs attention with a mark."""
+    text = f"{share:.1%}" if 0 < share < 0.1 else share_text(share)
+    return f"{text} {ALERT}" if share > UNSCORED_ALERT else text
 
 
 def money_text(dollars: float) -> str:

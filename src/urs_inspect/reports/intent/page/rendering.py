@@ -9,10 +9,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from urs_inspect.rating.intervals import fewest_clusters
-from urs_inspect.reports.intent.page import comparisons, formats, tables, words
+from urs_inspect.reports.intent.page import formats, tables, words
 from urs_inspect.reports.intent.page.drawings import Drawings, draw
 from urs_inspect.reports.intent.page.names import Name, short_names, split_name
-from urs_inspect.reports.intent.report import Block, IntentReport
+from urs_inspect.reports.intent.report import UNSCORED_ALERT, Block, IntentReport
 from urs_inspect.reports.published_urs import PUBLISHED_SCORES, load_published_urs
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import load_rubric
@@ -32,7 +32,7 @@ class Ranking:
         number: Its number from 1.
         names: Model -> its name in two parts.
         short: Model -> its name where space is rare.
-        ranks: Model -> its place; empty without a score.
+        bests: Intents and languages with their numbers of questions, and who is best there.
         headline: What it says at a glance.
         drawings: Its figures.
         matrix: Every model beside every other one.
@@ -44,10 +44,10 @@ class Ranking:
     number: int
     names: dict[str, Name]
     short: dict[str, str]
-    ranks: dict[str, str]
+    bests: list[tuple[str, int, Markup]]
     headline: words.Headline
     drawings: Drawings
-    matrix: tuple[comparisons.MatrixRow, ...]
+    matrix: tuple[tables.MatrixRow, ...]
     simulated: tuple[str, ...]
 
 
@@ -75,6 +75,7 @@ def render_page(report: IntentReport) -> str:
             published_scores=PUBLISHED_SCORES,
             rubric=load_rubric(),
             fewest=fewest_clusters(report.level),
+            methods=words.methods(report.level),
         )
     )
     # A log may hold halves of characters, which no file can.
@@ -91,10 +92,10 @@ def _ranking(report: IntentReport, block: Block, number: int) -> Ranking:
         number=number,
         names={model: split_name(model) for model in models},
         short=short_names(models),
-        ranks=words.ranks(block),
+        bests=words.column_sentences(block),
         headline=words.headline(block),
         drawings=draw(block, key, report.level),
-        matrix=comparisons.matrix(block),
+        matrix=tables.matrix(block),
         simulated=tuple(dict.fromkeys(name for name in names if name.startswith(SIMULATED))),
     )
 
@@ -114,6 +115,8 @@ def _environment() -> Environment:
         "signed": formats.signed_text,
         "signed_interval": formats.signed_interval,
         "p_value": formats.p_text,
+        "ranks": formats.rank_text,
+        "unscored": formats.unscored_text,
         "count": formats.count_text,
         "share": formats.share_text,
         "money": formats.money_text,
@@ -126,14 +129,18 @@ def _environment() -> Environment:
     environment.filters |= functions
     environment.globals |= {
         "dash": formats.NONE,
+        "alert": formats.ALERT,
+        "unscored_alert": UNSCORED_ALERT,
+        "marked": words.MARKED,
         "simulation": SIMULATED,
         "leaderboard": tables.leaderboard,
         "languages": tables.languages,
         "parts": tables.parts,
         "countries": tables.countries,
         "criteria": tables.criteria,
+        "column_tests": tables.column_tests,
         "outcomes": tables.outcomes,
         "several_judgements": tables.several_judgements,
-        "most_in_words": comparisons.MOST_IN_WORDS,
+        "most_in_words": tables.MOST_IN_WORDS,
     }
     return environment

@@ -1,4 +1,4 @@
-"""Tables of scores, as the page shows them."""
+"""Tables of scores and of differences, as the page shows them."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 from urs_inspect.judging import SCORED_OUTCOMES
 from urs_inspect.rating import Estimate
-from urs_inspect.reports.intent.report import Block, ModelReport
+from urs_inspect.reports.intent.page.words import difference_of
+from urs_inspect.reports.intent.report import Block, ModelReport, PairedDifference
 
 ALL = "all"
+MOST_IN_WORDS = 7
+"""Most models of which a matrix has room for words in each cell."""
 _MOST_COLUMNS = 8
 """Most columns of a table by language: so many fit on a page of paper."""
 
@@ -18,12 +21,14 @@ class ScoreColumn:
     """A column of scores.
 
     Attributes:
+        key: As in `Block.best`.
         title: What stands over it.
         over: What stands over this and neighbouring columns together; may be empty.
         questions: Number of its questions; None if the report does not count them.
         main: Whether it sums up the others.
     """
 
+    key: str
     title: str
     over: str = ""
     questions: int | None = None
@@ -36,12 +41,13 @@ class ScoreCell:
 
     Attributes:
         estimate: The mean, 1 to 10, and its interval; None where the model has no question of the kind.
-        place: 1 to 3 where it is marked as one of the best three, else 0.
+        marked: Whether it is the best of its column or cannot be distinguished from it; never in a column that is not
+            tested.
         shade: 0 for the lowest score of the table to 1 for the highest; NaN without a score.
     """
 
     estimate: Estimate | None
-    place: int
+    marked: bool
     shade: float
 
 
@@ -51,7 +57,6 @@ class ScoreRow:
 
     model: ModelReport
     cells: tuple[ScoreCell, ...]
-    new_tier: bool
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,44 @@ class ScoreTable:
         return spans if any(title for title, _ in spans) else []
 
 
+@dataclass(frozen=True)
+class MatrixCell:
+    """A model beside another one.
+
+    Attributes:
+        pair: Their comparison.
+        sign: 1 if the row's model is the first of the pair, else -1.
+        kind: `better`, `worse`, `same` or `unscored` (the verdict depends on unscored answers) as seen from the row, or
+            `none` if they cannot be compared.
+    """
+
+    pair: PairedDifference
+    sign: int
+    kind: str
+
+    @property
+    def value(self) -> float:
+        """Mean of the row's scores less those of the column, on the same questions."""
+        return self.sign * self.pair.difference.value
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """A model beside all others.
+
+    Attributes:
+        model: The model.
+        cells: One per model; None for itself, and where there is no comparison.
+        unclear: Models that it cannot be distinguished from.
+        depends: Models from which it differs significantly only if the missing scores are like the others.
+    """
+
+    model: ModelReport
+    cells: tuple[MatrixCell | None, ...]
+    unclear: tuple[str, ...]
+    depends: tuple[str, ...]
+
+
 def leaderboard(block: Block) -> ScoreTable:
     """All questions and each reported intent."""
     columns = [_column(block, ALL, "All", main=True)]
@@ -90,7 +133,6 @@ def leaderboard(block: Block) -> ScoreTable:
         block,
         columns,
         lambda model: [model.all, *(model.by_group.get(group) for group in block.groups)],
-        (ALL, *block.groups),
     )
 
 
@@ -140,6 +182,18 @@ def criteria(block: Block) -> ScoreTable:
     return _table(block, columns, lambda model: [model.by_criterion.get(key) for key in block.criteria])
 
 
+def matrix(block: Block) -> tuple[MatrixRow, ...]:
+    """Every model beside every other one, the best first."""
+    rows: list[MatrixRow] = []
+    for model in block.models:
+        cells = tuple(_cell(block, model.model, other.model) for other in block.models)
+        beside = [(other.model, cell.kind if cell else "none") for other, cell in zip(block.models, cells, strict=True)]
+        unclear = tuple(name for name, kind in beside if kind in ("same", "none") and name != model.model)
+        depends = tuple(name for name, kind in beside if kind == "unscored")
+        rows.append(MatrixRow(model, cells, unclear, depends))
+    return tuple(rows)
+
+
 def outcomes(models: Iterable[ModelReport]) -> tuple[str, ...]:
     """Ways in which judging ended that occur, what went well first."""
     found = dict.fromkeys(name for model in models for name, count in model.outcomes.items() if count)
@@ -157,28 +211,28 @@ def _title(block: Block, key: str) -> str:
 
 
 def _column(block: Block, key: str, title: str, *, over: str = "", main: bool = False) -> ScoreColumn:
-    return ScoreColumn(title, over, block.question_counts.get(key), main)
+    return ScoreColumn(key, title, over, block.question_counts.get(key), main)
 
 
 def _table(
     block: Block,
     columns: Sequence[ScoreColumn],
     scores: Callable[[ModelReport], Sequence[Estimate | None]],
-    places: Sequence[str] = (),
 ) -> ScoreTable:
     found = {model.model: scores(model) for model in block.models}
     values = [e.value for row in found.values() for e in row if e is not None and not math.isnan(e.value)]
     lowest, highest = (min(values), max(values)) if values else (math.nan, math.nan)
-    rows = []
-    for number, model in enumerate(block.models):
-        shown = model.places if len(block.models) > 1 else {}
-        marks = [shown.get(key, 0) for key in places or [""] * len(columns)]
-        cells = [
-            ScoreCell(estimate, mark, _shade(estimate, lowest, highest))
-            for estimate, mark in zip(found[model.model], marks, strict=True)
-        ]
-        new_tier = number > 0 and block.models[number - 1].tier != model.tier
-        rows.append(ScoreRow(model, tuple(cells), new_tier))
+    marked = [block.best[column.key].marked if column.key in block.best else frozenset() for column in columns]
+    rows = [
+        ScoreRow(
+            model,
+            tuple(
+                ScoreCell(estimate, model.model in names, _shade(estimate, lowest, highest))
+                for estimate, names in zip(found[model.model], marked, strict=True)
+            ),
+        )
+        for model in block.models
+    ]
     return ScoreTable(tuple(columns), tuple(rows), lowest, highest)
 
 
@@ -186,3 +240,20 @@ def _shade(estimate: Estimate | None, lowest: float, highest: float) -> float:
     if estimate is None or math.isnan(estimate.value):
         return math.nan
     return (estimate.value - lowest) / (highest - lowest) if highest > lowest else 0.5
+
+
+def column_tests(block: Block) -> list[tuple[str, PairedDifference]]:
+    """Title of each intent and language, with the best model beside each other one."""
+    keys = (key for key in (*block.groups, *block.languages) if key in block.best)
+    return [(_title(block, key), pair) for key in keys for pair in block.best[key].others]
+
+
+def _cell(block: Block, row: str, column: str) -> MatrixCell | None:
+    pair = None if row == column else difference_of(block, row, column)
+    if pair is None:
+        return None
+    sign = 1 if pair.first == row else -1
+    if pair.significant:
+        return MatrixCell(pair, sign, "better" if sign > 0 else "worse")
+    kinds = {"not distinguishable": "same", "depends on unscored answers": "unscored"}
+    return MatrixCell(pair, sign, kinds.get(pair.verdict, "none"))

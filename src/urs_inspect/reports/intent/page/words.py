@@ -8,12 +8,22 @@ from markupsafe import Markup
 
 from urs_inspect.reports.intent.page.formats import interval_text, level_text, mean_text, share_text
 from urs_inspect.reports.intent.page.names import short_names
-from urs_inspect.reports.intent.report import Block, ModelReport, PairedDifference
+from urs_inspect.reports.intent.report import Best, Block, ModelReport, PairedDifference, Verdict
 from urs_inspect.texts import counted
 
-APART, NOT_APART, NOTHING_COMMON = "told apart", "cannot tell apart", "no common questions"
+_VERDICTS: dict[Verdict, str] = {
+    "significant": "significant",
+    "not distinguishable": "cannot be distinguished",
+    "depends on unscored answers": "depends on unscored answers",
+    "not comparable": "not comparable",
+}
 SELF_JUDGED = "†"
 """Stands beside the rank of a model that judged answers of its own, where there is no room for words."""
+MARKED = (
+    "Bold: the best of a column, and models that cannot be distinguished from it; means of all questions, intents and "
+    "languages are tested."
+)
+"""What the mark of a cell says."""
 _MOST_NAMES = 4
 _DIGITS = 9
 """Means that agree to so many decimals are equal; beyond is noise of summing."""
@@ -33,38 +43,63 @@ class Headline:
 
 
 def headline(block: Block) -> Headline:
-    """Say which model is first and which ones cannot be told apart from it."""
+    """Say which model is best over all questions, and which ones cannot be distinguished from it."""
     ranked = [model for model in block.models if not math.isnan(model.all.value)]
-    short = short_names([model.model for model in block.models])
     if not ranked:
         return Headline(Markup("No model has a score."), Markup(""))
-    best = [short[model.model] for model in ranked if _known(model) == _known(ranked[0])]
     top = ranked[0]
     if len(ranked) == 1:
-        said = Markup("{} has a mean score of {}.").format(_name(best[0]), mean_text(top.all.value))
-        return Headline(said, Markup("{} No other model has a score here.").format(_interval(top)))
-    if len(best) > 1:
-        share = Markup("{} share the highest mean score, {}.").format(listed(best), mean_text(top.all.value))
-        return Headline(share, Markup(""))
+        name = short_names([model.model for model in block.models])[top.model]
+        said = Markup("{} has a mean score of {}.").format(_name(name), mean_text(top.all.value))
+        return Headline(said, Markup("{} No other model is ranked here.").format(_interval(top)))
     more = Markup("Its mean score is {}. {}").format(mean_text(top.all.value), _interval(top))
-    return Headline(_first(block, top, ranked, short), more)
+    return Headline(best_sentence(block, "all"), more)
 
 
-def _first(block: Block, top: ModelReport, ranked: Sequence[ModelReport], short: dict[str, str]) -> Markup:
-    found = {other.model: difference_of(block, top.model, other.model) for other in ranked[1:]}
-    unclear = [short[other] for other, pair in found.items() if pair is None or not pair.apart]
-    name = _name(short[top.model])
-    if not unclear:
-        others = "the other one" if len(ranked) == 2 else f"all {len(ranked) - 1} others"
-        return Markup("{} is first and can be told apart from {}.").format(name, others)
-    if len(unclear) == len(ranked) - 1:
-        others = Markup("the other one, {}").format(_name(unclear[0])) if len(unclear) == 1 else "any other model"
-        return Markup("{} has the highest mean score, but cannot be told apart from {}.").format(name, others)
-    return Markup("{} is first; it cannot be told apart from {}.").format(name, listed(unclear, joint="or"))
+def column_sentences(block: Block) -> list[tuple[str, int, Markup]]:
+    """For each reported intent and each language its title, number of questions, and who is best.
+
+    Languages are left out where there is only one. Empty without two models to compare.
+    """
+    languages = block.languages if len(block.languages) > 1 else ()
+    return [
+        (block.titles.get(key, key), block.question_counts.get(key, 0), best_sentence(block, key))
+        for key in (*block.groups, *languages)
+        if key in block.best and sum(model.ranks is not None for model in block.models) > 1
+    ]
 
 
-def _known(model: ModelReport) -> float:
-    return round(model.all.value, _DIGITS)
+def best_sentence(block: Block, key: str) -> Markup:
+    """Say which model is best in a column, and which ones cannot be distinguished from it."""
+    found, short = block.best.get(key, Best("", ())), short_names([model.model for model in block.models])
+    if not found.model or not any(one.questions for one in found.others):
+        return Markup("No question has a score of every ranked model.")
+    said: dict[str, list[str]] = {}
+    for one in found.others:
+        said.setdefault(one.verdict, []).append(one.second)
+    name, others = _name(short[found.model]), len(found.others)
+    better, unclear = said.get("significant", []), said.get("not distinguishable", [])
+    if len(better) == others:
+        rest = f"all {others} others" if others > 1 else _name(short[better[0]])
+        return Markup("{} is best, significantly better than {}.").format(name, rest)
+    equal = [one.second for one in found.others if round(one.difference.value, _DIGITS) == 0]
+    if equal:
+        text = Markup("{} share the highest mean score").format(listed([short[one] for one in (found.model, *equal)]))
+        unclear = [one for one in unclear if one not in equal]
+    else:
+        text = Markup("{} has the highest mean score").format(name)
+    if better:
+        text += Markup(", significantly above {}").format(counted(len(better), "other"))
+    if len(unclear) == others > 1:
+        text += Markup(", but cannot be distinguished from any other model")
+    elif unclear:
+        text += Markup(", but cannot be distinguished from {}").format(listed([short[one] for one in unclear], "or"))
+    if open_ := said.get("depends on unscored answers", []):
+        lacking = dict.fromkeys(name for one in found.others for name in one.depends_on)
+        text += Markup("; whether it is better than {} depends on unscored answers of {}").format(
+            listed([short[one] for one in open_], "and"), listed([short[one] for one in lacking])
+        )
+    return text + Markup(".")
 
 
 def _name(name: str) -> Markup:
@@ -73,11 +108,11 @@ def _name(name: str) -> Markup:
 
 def _interval(model: ModelReport) -> str:
     text = interval_text(model.all.low, model.all.high).replace("–", " to ")
-    about = f"over {counted(model.questions, 'question')}"
+    about = f"over {counted(model.all.n, 'question')}"
     return f"The {level_text(model.all.level)} interval is {text}, {about}." if text else f"It is {about}."
 
 
-def listed(names: Sequence[str], *, joint: str = "and", most: int = _MOST_NAMES) -> Markup:
+def listed(names: Sequence[str], joint: str = "and", *, most: int = _MOST_NAMES) -> Markup:
     """Names as part of a sentence, those beyond the most as a count.
 
     Args:
@@ -99,11 +134,13 @@ def difference_of(block: Block, first: str, second: str) -> PairedDifference | N
     return next((pair for pair in block.differences if {pair.first, pair.second} == wanted), None)
 
 
-def verdict(pair: PairedDifference) -> str:
+def verdict(pair: PairedDifference, block: Block) -> str:
     """What a comparison says, in words."""
-    if not pair.questions:
-        return NOTHING_COMMON
-    return APART if pair.apart else NOT_APART
+    if not pair.depends_on:
+        return _VERDICTS[pair.verdict]
+    short = short_names([model.model for model in block.models])
+    names = " and ".join(f"{short[name]} ({number:,})" for name, number in pair.depends_on.items())
+    return f"{_VERDICTS[pair.verdict]} of {names}"
 
 
 def traffic_sentence(block: Block) -> str:
@@ -121,11 +158,38 @@ def traffic_sentence(block: Block) -> str:
     )
 
 
-def ranks(block: Block) -> dict[str, str]:
-    """Place of each model by its mean, ties sharing a place; empty without a score."""
-    values = {model.model: _known(model) for model in block.models}
-    known = [value for value in values.values() if not math.isnan(value)]
-    return {
-        name: "" if math.isnan(value) else str(1 + sum(other > value for other in known))
-        for name, value in values.items()
-    }
+def methods(level: float) -> tuple[tuple[str, str], ...]:
+    """How missing scores, tests, ranks and marks are dealt with, each with a title."""
+    return (
+        (
+            "Missing scores",
+            "A score may be missing because of the answer. Means, ranks and tests are over the questions for "
+            "which every ranked model has a score; of several epochs of a question, the mean of those that have "
+            "one. A difference is significant only if it is so in the worst case as well: over all questions that"
+            " were asked, with each missing score of the better model taken as 1 and of the other one as 10. Else"
+            " the verdict depends on unscored answers. A sample that ended in an error has no score. Answers that"
+            " are not in a log were not asked for and are not missing. A model with scores for fewer than half as"
+            " many questions as the model that has most is not ranked.",
+        ),
+        (
+            "Differences",
+            "Models are compared question by question. The p-value is two-sided, from the bootstrap of the paired "
+            "differences, and from their standard error where no round changes the sign. It is corrected by Holm's "
+            "method over all pairs of a ranking, so that the chance of even one false difference stays below "
+            f"{1 - level:.2g}. A difference is significant where the corrected p-value of the worst case is below "
+            f"{1 - level:.2g}.",
+        ),
+        (
+            "Ranks",
+            "From 1 + the number of models that are significantly better to the number of ranked models less "
+            "those that are significantly worse.",
+        ),
+        (
+            "Intents, languages",
+            "In each, the model with the highest mean is compared with each other one. p-values are corrected by "
+            "Holm's method over these comparisons, and multiplied by half the number of models: each of them "
+            "could have been the best one by chance. The correction is made within each intent or language, not "
+            "over all of them.",
+        ),
+        ("Marks", MARKED),
+    )

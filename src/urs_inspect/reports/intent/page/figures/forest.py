@@ -9,7 +9,6 @@ from urs_inspect.reports.intent.page.figures.canvas import (
     ACCENT,
     INK,
     LINE,
-    RULE,
     SOFT,
     STANDS_WIDE,
     Canvas,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROW, _TALL_ROW, _TOP, _FOOT = 26.0, 42.0, 12.0, 44.0
-_TIER, _RANK, _GAP, _VALUE, _INTERVAL = 52.0, 26.0, 16.0, 34.0, 82.0
+_RANK, _GAP, _VALUE, _INTERVAL = 46.0, 16.0, 34.0, 82.0
 _LONGEST_NAME = 270.0
 
 
@@ -32,9 +31,8 @@ class MeanRow:
     """A row of a forest plot.
 
     Attributes:
-        rank: The model's place, as text.
+        rank: The ranks that it may have, as text.
         model: Its name.
-        tier: Its tier.
         mean: Its mean, 1 to 10; NaN if there is none, here and below.
         low: Lower bound of the interval.
         high: Upper bound.
@@ -43,7 +41,6 @@ class MeanRow:
 
     rank: str
     model: str
-    tier: int
     mean: float
     low: float
     high: float
@@ -51,7 +48,7 @@ class MeanRow:
 
 
 def draw_forest(table: Sequence[MeanRow], width: float, label: str = "mean final score") -> "Figure":
-    """Draw means with their intervals, one row a model, with lines between tiers.
+    """Draw means with their intervals, one row per model.
 
     Args:
         table: The models, the best first.
@@ -69,20 +66,17 @@ def draw_forest(table: Sequence[MeanRow], width: float, label: str = "mean final
     foot = _TOP + step * len(table)
     canvas = Canvas(width, foot + _FOOT)
     name_width = min(max((text_width(row.model) for row in table), default=0), _LONGEST_NAME)
-    left = _TIER + _RANK + name_width + _GAP if wide else 8
+    left = _RANK + name_width + _GAP if wide else 8
     right = width - (_VALUE + _INTERVAL + _GAP if wide else 8)
     scale = Scale([n for row in table for n in (row.mean, row.low, row.high)], (left, right), ticks=7 if wide else 5)
     _axis(canvas, scale, foot)
     canvas.text(((left + right) / 2, foot + 32), label, colour=SOFT, size=11, anchor="middle")
     for place, row in enumerate(table):
         top = _TOP + place * step
-        new_tier = place == 0 or table[place - 1].tier != row.tier
-        if new_tier and place:
-            canvas.lines([[(0, top), (width, top)]], colour=RULE)
         if wide:
-            _labels(canvas, row, top + step / 2, name_width, new_tier)
+            _labels(canvas, row, top + step / 2, name_width)
         else:
-            _labels_above(canvas, row, top + 13, new_tier)
+            _labels_above(canvas, row, top + 13)
         _mark(canvas, scale, row, top + (step / 2 if wide else 30))
     return canvas.figure
 
@@ -93,23 +87,17 @@ def _axis(canvas: Canvas, scale: Scale, foot: float) -> None:
         canvas.text((scale(tick), foot + 12), scale.label(tick), colour=SOFT, size=11, anchor="middle")
 
 
-def _labels(canvas: Canvas, row: MeanRow, middle: float, name_width: float, new_tier: bool) -> None:
-    if new_tier:
-        canvas.text((0, middle), f"Tier {row.tier}", colour=SOFT, size=11)
-    canvas.text((_TIER + _RANK - 8, middle), row.rank, colour=SOFT, anchor="end")
-    canvas.text((_TIER + _RANK, middle), shortened(row.model, name_width + 1))
+def _labels(canvas: Canvas, row: MeanRow, middle: float, name_width: float) -> None:
+    canvas.text((_RANK - 8, middle), row.rank, colour=SOFT, anchor="end")
+    canvas.text((_RANK, middle), shortened(row.model, name_width + 1))
     canvas.text((canvas.width - _INTERVAL, middle), mean_text(row.mean), anchor="end", bold=True)
     canvas.text((canvas.width, middle), interval_text(row.low, row.high), colour=SOFT, size=11, anchor="end")
 
 
-def _labels_above(canvas: Canvas, row: MeanRow, middle: float, new_tier: bool) -> None:
+def _labels_above(canvas: Canvas, row: MeanRow, middle: float) -> None:
     value = mean_text(row.mean)
     canvas.text((canvas.width, middle), value, anchor="end", bold=True)
     space = canvas.width - text_width(value) - _GAP
-    if new_tier:
-        tier = f"Tier {row.tier}"
-        canvas.text((space + 6, middle), tier, colour=SOFT, size=11, anchor="end")
-        space -= text_width(tier, 11) + _GAP
     canvas.text((0, middle), row.rank, colour=SOFT)
     canvas.text((_RANK - 8, middle), shortened(row.model, space - _RANK))
 
