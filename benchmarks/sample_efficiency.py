@@ -448,9 +448,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arena-runs", type=int, default=400, help="runs of each row of Table 1")
-    parser.add_argument(
-        "--first-seed", type=int, default=1000, help="first seed of Table 1; the rules were chosen on 0-99"
-    )
+    parser.add_argument("--first-seed", type=int, default=1000, help="first seed of Table 1")
     parser.add_argument("--runs", type=int, default=100, help="runs of each row of Tables 2 and 3")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--tables", default="123")
