@@ -98,7 +98,7 @@ def _vote(path: Path, row: Row) -> Found:
 def _identity(battle: Battle, values: dict[str, Any]) -> str:
     """What a vote shares with the same vote in another file.
 
-    That is the models with their responses, the winner, the instruction, and who cast it or where it comes from. Neither
+    That is the models with their responses, the winner, the instruction, and who cast it or where it is from. Neither
     the order of the responses nor the time is part of it, since copies of a vote differ in these. Empty if the file
     does not say whose vote it is, or on what.
     """
