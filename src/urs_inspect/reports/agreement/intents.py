@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from urs_inspect.rating import MeanDraws, mean_estimates
 from urs_inspect.rating.bootstrap import Floats
+from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.rating.mean_correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
@@ -16,7 +17,6 @@ from urs_inspect.rating.mean_correlation import (
     derived_seed,
     table_means,
 )
-from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.reports.agreement.report import IntentLevel, IntentPoint
 from urs_inspect.reports.agreement.resampling import Resampling
 from urs_inspect.reports.agreement.satisfaction_files import Satisfaction

@@ -10,10 +10,9 @@ from urs_inspect.reports.crossval.grid_logs import TASK, GridTable, join_grids, 
 from urs_inspect.reports.crossval.judged_answers import read_judged_answers
 from urs_inspect.reports.crossval.report import CrossvalReport, JudgedAnswers
 from urs_inspect.reports.crossval.statistics import report_grid
-from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.block_report import Bootstrap
 from urs_inspect.reports.intent.statistics import ROUNDS
-from urs_inspect.reports.log_files import local_path, short_name
+from urs_inspect.reports.log_files import finished_headers, local_path, short_name
 from urs_inspect.reports.results import SIMULATED
 
 
