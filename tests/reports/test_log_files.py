@@ -1,5 +1,6 @@
 """Which logs a report reads, and what is said about the others."""
 
+import sys
 from collections.abc import Collection
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def test_a_thousand_copies_are_one_line_and_are_not_read(tmp_path: Path, monkeyp
         read.append(file)
         return read_log(file, header_only, without)
 
-    monkeypatch.setattr("urs_inspect.reports.log_files.read_log", counting)
+    monkeypatch.setattr(sys.modules[finished_logs.__module__], "read_log", counting)
     left_out: list[str] = []
     assert len(list(finished_logs([str(tmp_path)], left_out))) == 1
     assert len(read) == 2  # its header, then the whole
@@ -118,12 +119,16 @@ def test_copies_of_several_logs_are_one_line_too(tmp_path: Path) -> None:
 
 def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(tmp_path: Path) -> None:
     log = read_eval_log(write_judged(tmp_path / "a.eval", answered("0", judgement(5.0)), eval_id="one"))
+    write_eval_log(log, log.location)
     write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_a.json"))
     [said] = said_of(tmp_path)
     assert "it is a copy of" in said
-    assert log.samples
-    log.samples[0].scores = {"intent_judge": judgement(9.0)}
-    write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_a.json"))
+    anew = read_eval_log(str(tmp_path / "a.eval"))
+    assert anew.samples
+    anew.samples[0].scores = {"intent_judge": judgement(9.0)}
+    # Under another name: the harness remembers the summaries of a file that it has read.
+    (tmp_path / "2026-01-01T00-00-00_a.json").unlink()
+    write_eval_log(anew, str(tmp_path / "2026-01-02T00-00-00_a.json"))
     assert said_of(tmp_path) == []
 
 
