@@ -68,7 +68,6 @@ def model_level(
     fewest = int(min(scores.n.min(), ranking.clusters))
     correlation = correlate_means(scores, ratings, clusters=fewest, level=resampling.level, seed=resampling.seed)
     correlation = replace(correlation, pearson=reported(correlation.pearson, CORRELATIONS, fewest))
-    counts = dict(zip(models, scores.n.tolist(), strict=True))
     return ModelLevel(
         points=tuple(
             ModelPoint(model, reported(score, (LOWEST, HIGHEST)), ranking.bradley_terry[place])
