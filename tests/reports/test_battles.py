@@ -157,7 +157,7 @@ def test_a_file_named_or_copied_twice_counts_once(tmp_path: Path) -> None:
     votes = write_rows(tmp_path / "in" / "votes.jsonl", {"model_a": "x", "model_b": "y", "winner": "tie"})
     copy = write_rows(tmp_path / "copy.jsonl", {"model_a": "x", "model_b": "y", "winner": "tie"})
     assert count(votes, tmp_path / "in" / ".." / "in" / "votes.jsonl", tmp_path / "in", copy)[0] == 1
-    assert count(votes, copy)[1] == [f"{copy}: left out, the same file as {votes}"]
+    assert count(votes, copy)[1] == ["copy.jsonl was left out: it is a copy of votes.jsonl."]
 
 
 def test_a_log_named_or_copied_twice_counts_once(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_log_of_the_same_run_counts_again_only_if_it_was_judged_otherwise(tmp_
     same = run_log(tmp_path / "b.json", "run", judged(XY, 1.0), judged(XZ, 0.5))
     anew = run_log(tmp_path / "c.eval", "run", judged(XY, 1.0), judged(XZ, 0.0))
     other = run_log(tmp_path / "d.eval", "another run", judged(XY, 1.0), judged(XZ, 0.5))
-    assert count(first, same) == (2, ["left out 2 votes that an earlier file holds as well"])
+    assert count(first, same) == (2, ["b.json was left out: it is a copy of a.eval."])
     assert count(first, anew) == (4, [])
     assert count(first, other) == (4, [])
 

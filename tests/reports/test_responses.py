@@ -81,10 +81,10 @@ def test_unfinished_logs_and_logs_without_answers_are_noted(tmp_path: Path) -> N
     good = log(tmp_path / "a.eval", "p/a", answered("x", "one"))
     broken = log(tmp_path / "b.eval", "p/b", answered("x", "one"), status="error")
     judge = log(tmp_path / "c.eval", "none/none", answered("x", "one"))
-    assert set(read_pool([good, broken, judge]).notes) == {
-        f"{broken} was left out: its status is 'error'",
-        f"{judge} was left out: it has no answers",
-    }
+    notes = read_pool([good, broken, judge]).notes
+    assert len(notes) == 2
+    assert any("b.eval" in note and "status is 'error'" in note for note in notes)
+    assert any("c.eval" in note and "has no answers" in note for note in notes)
     with pytest.raises(InputError, match="no finished log with answers in"):
         read_pool([broken])
 

@@ -30,20 +30,27 @@ if TYPE_CHECKING:
 )
 def judges(logs: tuple[str, ...], published: str) -> None:
     """Compare the judges of LOGS of md_eval, judge_pairwise and judge_rating (files or directories)."""
-    pairs, ratings, left_out = read_datasets(logs)
+    skipped: list[str] = []
+    pairs, ratings, left_out = read_datasets(logs, skipped)
     console = Console()
     for dataset in pairs:
         print_dataset(dataset, console)
     for rated in ratings:
         print_ratings(rated, console)
-    if left_out:
-        console.print(f"\n{_left_out(left_out)}", markup=False, highlight=False)
+    for sentence in [*([_left_out(left_out)] if left_out else []), *skipped]:
+        console.print(f"\n{sentence}", markup=False, highlight=False)
     names = [dataset.dataset for dataset in pairs] + [rated.dataset for rated in ratings]
     print_published(published, names, console)
 
 
-def read_datasets(logs: Iterable[str]) -> "tuple[list[DatasetJudges], list[DatasetRatings], list[EvalLog]]":
+def read_datasets(
+    logs: Iterable[str], skipped: list[str]
+) -> "tuple[list[DatasetJudges], list[DatasetRatings], list[EvalLog]]":
     """Read the judges of log files and of all logs below directories.
+
+    Args:
+        logs: The names.
+        skipped: Gets a sentence about logs that are skipped, as from `finished_logs`.
 
     Returns:
         The datasets of judged pairs, those of rated responses, and the finished logs that have neither.
@@ -53,13 +60,12 @@ def read_datasets(logs: Iterable[str]) -> "tuple[list[DatasetJudges], list[Datas
     """
     from urs_inspect.reports import finished_logs, read_judges, read_ratings
 
-    found = list(finished_logs(logs))
+    names = list(logs)
+    found = list(finished_logs(names, skipped))
     pairs, ratings = read_judges(found), read_ratings(found)
     if not pairs and not ratings:
-        raise InputError(
-            f"no log that is finished and has pairs scored by pair_verdict or responses scored by rating_agreement in: "
-            f"{', '.join(logs)}"
-        )
+        what = "no log that is finished and has pairs scored by pair_verdict or responses scored by rating_agreement"
+        raise InputError("\n".join([f"{what} in: {', '.join(names)}", *skipped]))
     used = {judge.location for dataset in pairs for judge in dataset.judges}
     used |= {judge.location for rated in ratings for judge in rated.judges}
     return pairs, ratings, [log for log in found if log.location not in used]

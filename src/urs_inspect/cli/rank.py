@@ -74,7 +74,7 @@ def rank(
     if output is not None:
         _check_output(output, sources, cast)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
-    people = read_human_battles(sources, cast) if cast else None
+    people = read_human_battles(sources, cast, _note) if cast else None
     ranking = _ranked(people.battles if people else read_battles(sources, _note), rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     if output is not None:

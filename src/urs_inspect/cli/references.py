@@ -23,7 +23,8 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     from urs_inspect.texts import counted
 
     check_output(output)
-    found = read_reference_logs(logs)
+    left_out: list[str] = []
+    found = read_reference_logs(logs, left_out)
     if keep_cut:
         found = with_cut(found)
     with output.open("x", encoding="utf-8", newline="\n") as file:
@@ -36,6 +37,8 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    for sentence in left_out:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
     for outcome in OUTCOMES:
         ids = [item.id for item in found.items if item.outcome == outcome]
         if ids and outcome != USABLE:

@@ -2,26 +2,34 @@
 
 import math
 from collections.abc import Iterable
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import click
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urs_inspect.cli.cells import NONE
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
     from urs_inspect.rating import MeanInterval
     from urs_inspect.reports import IntentResult
+
+_SCALE = (1.0, 10.0)
+_NAME = 16
+"""Width at which names of models are wrapped: six intents with intervals fit beside it in 80 columns."""
+_Columns = dict[str, list[str]]
+"""Heading -> a cell per model."""
 
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
 def table(logs: tuple[str, ...]) -> None:
-    """Show the results of LOGS (files or directories) by intent, language and criterion."""
+    """Show the results of LOGS (files or directories) by intent, language and criterion, one row per model."""
     left_out: list[str] = []
     console = Console()
     print_results(read_results(logs, left_out), console)
@@ -34,37 +42,27 @@ def read_results(logs: Iterable[str], left_out: list[str] | None = None) -> "lis
 
     Args:
         logs: The names.
-        left_out: Gets a sentence about logs that another command reads, if there are any.
+        left_out: Gets a sentence about logs that are skipped, if there are any.
 
     Raises:
         InputError: If there is no log, or none with intent-judged answers.
     """
     from urs_inspect.reports import finished_logs, read_result
-    from urs_inspect.reports.reading_commands import PACKAGE, of_other_tasks, reading_command
 
-    names = list(logs)
-    results: list[IntentResult] = []
-    others: list[EvalLog] = []
-    for log in finished_logs(names):
-        # Other studies compare over questions that are chosen otherwise; their means would mislead here.
-        if reading_command(log.eval.task) not in ("", reading_command(f"{PACKAGE}urs")):
-            others.append(log)
-        elif (result := read_result(log)) is not None:
-            results.append(result)
-    sentences = [of_other_tasks(others, f"{PACKAGE}urs")] if others else []
+    names, skipped = list(logs), list[str]()
+    # Other studies compare over questions that are chosen otherwise; their means would mislead here.
+    found = finished_logs(names, skipped, "urs", also_foreign=True)
+    results = [result for log in found if (result := read_result(log)) is not None]
     if not results:
         what = f"no log that is finished and has answers scored by intent_judge in: {', '.join(names)}"
-        raise InputError("\n".join([what, *sentences]))
+        raise InputError("\n".join([what, *skipped]))
     if left_out is not None:
-        left_out += sentences
+        left_out += skipped
     return sorted(results, key=lambda result: -result.final.mean if not math.isnan(result.final.mean) else math.inf)
 
 
 def print_results(results: "list[IntentResult]", console: Console) -> None:
-    """Print one table for each set of judges and conditions, because scores of different ones do not compare.
-
-    Over fewer questions than the report has intervals for, there are none here: they would reach beyond the scale.
-    """
+    """Print tables for each set of judges and conditions, because scores of different ones do not compare."""
     for judges, conditions in dict.fromkeys((result.judges, result.conditions) for result in results):
         block = [result for result in results if (result.judges, result.conditions) == (judges, conditions)]
         console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
@@ -76,42 +74,81 @@ def print_results(results: "list[IntentResult]", console: Console) -> None:
         )
         if any(result.simulated for result in block):
             console.print("[bold red]SIMULATION[/bold red]: simulated models; the scores mean nothing.")
-        console.print(_table(block))
+        models = dict.fromkeys(result.model for result in block)
+        console.print(f"Models: {', '.join(models)}", markup=False, highlight=False)
+        console.print("Mean scores, 1 to 10, with 95% intervals where there are enough questions.", highlight=False)
+        names = [fill(name, _NAME) for name in _short_names(block)]
+        for title, columns in _tables(block).items():
+            _print_table(title, names, columns, console)
 
 
-def _table(results: "list[IntentResult]") -> Table:
-    """Models across; overall, intents, languages, their cells, criteria and outcomes down (Tables 4, 12 and 13)."""
-    table = Table(title="Mean score, 1 to 10, ± half of the 95% interval", title_justify="left")
-    table.add_column("", no_wrap=True)
-    for result in results:
-        table.add_column(escape(result.model), justify="right", overflow="fold")
-    table.add_row("Final score", *[_shown(result.final) for result in results], style="bold", end_section=True)
-    _section(table, [{**result.by_group, **result.by_part} for result in results])
-    _section(table, [result.by_language for result in results])
-    _section(
-        table, [{" ".join(key): value for key, value in result.by_group_and_language.items()} for result in results]
-    )
-    _section(table, [result.by_criterion for result in results])
-    for name in sorted({name for result in results for name in result.outcomes}):
-        table.add_row(
-            escape(f"Answers: {name.replace('_', ' ')}"), *[str(result.outcomes.get(name, 0)) for result in results]
-        )
-    table.add_row("Self-judged", *["-" if math.isnan(r.self_judged) else f"{r.self_judged:.0%}" for r in results])
-    return table
+def _tables(results: "list[IntentResult]") -> dict[str, _Columns]:
+    """Title -> heading -> a cell per model (Tables 4, 12 and 13 of the paper)."""
+    outcomes = sorted({name for result in results for name in result.outcomes})
+    languages = sorted({language for result in results for language in result.by_language})
+    means: dict[str, list[dict[str, MeanInterval]]] = {
+        "Intents": [result.by_group for result in results],
+        "Parts of intents": [result.by_part for result in results],
+        "Languages": [result.by_language for result in results],
+        **{
+            f"Intents, {language}": [
+                {group: mean for (group, code), mean in result.by_group_and_language.items() if code == language}
+                for result in results
+            ]
+            for language in (languages if len(languages) > 1 else ())
+        },
+        "Criteria": [result.by_criterion for result in results],
+    }
+    overall: _Columns = {
+        "final score": [_shown(result.final, " (", " to ", ")") for result in results],
+        **{f"answers: {name}": [str(result.outcomes.get(name, 0)) for result in results] for name in outcomes},
+        "self-judged": [NONE if math.isnan(r.self_judged) else f"{r.self_judged:.0%}" for r in results],
+    }
+    return {"Final score": overall} | {
+        title: {name: [_shown(row.get(name)) for row in rows] for name in sorted({key for row in rows for key in row})}
+        for title, rows in means.items()
+    }
 
 
-def _section(table: Table, columns: "list[dict[str, MeanInterval]]") -> None:
-    names = sorted({name for column in columns for name in column})
-    for name in names:
-        shown = [_shown(column.get(name)) for column in columns]
-        table.add_row(escape(name.replace("_", " ")), *shown, end_section=name == names[-1])
+def _print_table(title: str, names: list[str], columns: _Columns, console: Console) -> None:
+    """Print models down, in as many tables as the width of the terminal takes; no number is cut."""
+    left = dict(columns)
+    room = console.width - max(cell_len(line) for name in names for line in name.splitlines())
+    while left:
+        taken: dict[str, int] = {}
+        for name, cells in left.items():
+            width = max(cell_len(part) for text in (*cells, *_words(name).split()) for part in text.splitlines())
+            if taken and sum(taken.values()) + len(taken) + width + 1 > room:
+                break
+            taken[name] = width
+        table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
+        table.add_column("model", no_wrap=True)
+        for name, width in taken.items():
+            table.add_column(escape(_words(name)), justify="right", width=width)
+        for place, model in enumerate(names):
+            table.add_row(escape(model), *[columns[name][place] for name in taken])
+        console.print(f"\n[bold]{escape(title)}[/bold]{'' if len(left) == len(columns) else ', continued'}")
+        console.print(table)
+        left = {name: cells for name, cells in left.items() if name not in taken}
 
 
-def _shown(estimate: "MeanInterval | None") -> str:
-    from urs_inspect.rating.intervals import fewest_clusters
+def _short_names(results: "list[IntentResult]") -> list[str]:
+    """Names of the models without their providers where that leaves no two equal."""
+    from urs_inspect.reports.intent.page.names import short_names
+
+    short = short_names(list(dict.fromkeys(result.model for result in results)))
+    return [short[result.model] for result in results]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _shown(estimate: "MeanInterval | None", before: str = "\n", between: str = "–", after: str = "") -> str:
+    from urs_inspect.rating.intervals import reported_bounds
 
     if estimate is None or math.isnan(estimate.mean):
-        return "-"
-    if estimate.n < fewest_clusters(estimate.level):
-        return f"{estimate.mean:.2f}"
-    return f"{estimate.mean:.2f} ±{estimate.high - estimate.mean:.2f}"
+        return NONE
+    low, high = reported_bounds(estimate.low, estimate.high, estimate.n, level=estimate.level, scale=_SCALE)
+    bounds = "" if math.isnan(low) else f"{before}{low:.2f}{between}{high:.2f}{after}"
+    return f"{estimate.mean:.2f}{bounds}"

@@ -1,6 +1,5 @@
 """Logs, ballots and votes -> battles."""
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,15 @@ from urs_inspect.discrepancy.ballots import Ballot, collect_ballots
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating.battles import OUTCOMES, Battle, Battles, battles_of
 from urs_inspect.reports.competitions import choice_of, judged_by_people, outcome_of
-from urs_inspect.reports.log_files import finished_logs, log_files
+from urs_inspect.reports.log_files import (
+    about_copies,
+    about_damaged,
+    copies_of_files,
+    finished_headers,
+    local_path,
+    log_files,
+    read_log,
+)
 from urs_inspect.reports.repeated_votes import Found, of_run, once, unrepeated
 from urs_inspect.reports.vote_lists import SUFFIXES, checked_name, first_object, instruction_cluster, read_vote_list
 from urs_inspect.scorers.pair_choice import AWAITING
@@ -24,7 +31,7 @@ from urs_inspect.texts import counted
 
 logger = getLogger(__name__)
 
-_LOG = ".eval"
+_LOG, _TASK = ".eval", "mad"
 
 
 @dataclass(frozen=True)
@@ -68,38 +75,43 @@ def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logge
     Raises:
         InputError: If a path does not exist, a file cannot be read, or there is no battle.
     """
-    named = [str(path) for path in paths]
-    battles = once(unrepeated([list(_read(file, say)) for file in _distinct(named, say)], say))
+    named, left_out = [str(path) for path in paths], list[str]()
+    files = _distinct(named, left_out)
+    waiting: list[str] = []
+    battles = once(unrepeated([list(_read(file, say, waiting)) for file in files], say))
     if not battles:
-        waiting = sum(_awaiting_votes(file) for file in _files(named))
-        verb = "waits" if waiting == 1 else "wait"
-        told = f"; {counted(waiting, 'ballot')} {verb} for people's votes: name their files with --votes"
-        raise InputError(f"no comparison with a verdict in: {choices(named)}{told if waiting else ''}")
+        verb = "waits" if len(waiting) == 1 else "wait"
+        told = f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with --votes"
+        what = f"no comparison with a verdict in: {choices(named)}{told if waiting else ''}"
+        raise InputError("\n".join([what, *left_out]))
+    for sentence in left_out:
+        say(sentence)
     return battles_of(battles)
 
 
-def _distinct(named: Sequence[str], say: Callable[[str], None]) -> Iterator[str]:
-    """The files, each once, whatever the paths and copies."""
-    seen: dict[str, str] = {}
-    again: list[str] = []
+def _distinct(named: Sequence[str], left_out: list[str]) -> list[str]:
+    """Finished logs of `mad` and other files in the order in which they are named, each once, whatever the copies."""
+    files: dict[str, str] = {}
     for file in _files(named):
-        with Path(file).open("rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        if digest in seen:
-            again.append(f"{file}: left out, the same file as {seen[digest]}")
-        else:
-            seen[digest] = file
-            yield file
-    if again:
-        say(f"{again[0]} (and {len(again) - 1} more such files)" if len(again) > 1 else again[0])
+        files.setdefault(local_path(file), file)
+    logs = [path for path, file in files.items() if _is_log(file)]
+    kept = {log.location for log in finished_headers(logs, left_out, _TASK, also_foreign=True)}
+    others = [path for path in files if path not in logs]
+    copies = copies_of_files(others)
+    if copies:
+        left_out.append(about_copies(copies))
+    return [file for path, file in files.items() if path in kept or (path in others and path not in copies)]
 
 
-def read_human_battles(paths: Iterable[str | Path], votes: Iterable[str | Path]) -> HumanBattles:
+def read_human_battles(
+    paths: Iterable[str | Path], votes: Iterable[str | Path], say: Callable[[str], None] = logger.warning
+) -> HumanBattles:
     """Read the majorities of people's votes about ballots.
 
     Args:
         paths: Logs of `mad`, files with one ballot a line (.jsonl), and directories of logs.
         votes: Files with one vote a line (.jsonl), and directories of such files.
+        say: Takes a line about each log that is skipped.
 
     Returns:
         The battles, in the order of the ballots, and how they came about. A judge's verdicts do not count.
@@ -107,8 +119,12 @@ def read_human_battles(paths: Iterable[str | Path], votes: Iterable[str | Path])
     Raises:
         InputError: If a path does not exist, a file cannot be read, or no ballot has a vote.
     """
-    named = [str(path) for path in paths]
-    ballots = _ballots(file for file in _files(named))
+    named, left_out = [str(path) for path in paths], list[str]()
+    ballots = _ballots(_distinct(named, left_out))
+    if not ballots:
+        raise InputError("\n".join([f"no ballot in: {choices(named)}", *left_out]))
+    for sentence in left_out:
+        say(sentence)
     reading = read_votes({path.resolve(): path for path in vote_files(votes)}.values())
     known, unknown = reading.about(ballots)
     outcomes = {majority.ballot: majority.outcome for majority in majorities(known)}
@@ -150,17 +166,25 @@ def _files(names: Iterable[str]) -> Iterator[str]:
 def _inside(directory: Path) -> list[str]:
     """The logs below a directory; if there are none, the files of votes in it."""
     if logs := log_files([str(directory)]):
-        return [file.removeprefix("file://") for file in logs]
+        return logs
     return sorted(str(file) for file in directory.iterdir() if file.suffix.lower() in SUFFIXES)
 
 
-def _read(file: str, say: Callable[[str], None]) -> Iterator[Found]:
+def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator[Found]:
+    """The battles of a file; ballots of a log that people are to decide go to `waiting`."""
     if _is_log(file):
-        for log in finished_logs([file]):
-            if people := judged_by_people(log):
-                say(f"{file}: people's choices count (human_choice), a judge's verdicts in it do not")
-            found = [one for sample in log.samples or [] if (one := _judged(sample, people, log.location)) is not None]
-            yield from of_run(found, log.eval.eval_id)
+        try:
+            log = read_log(file)
+        except InputError as error:
+            say(about_damaged(file, error))
+            return
+        if people := judged_by_people(log):
+            say(f"{file}: people's choices count (human_choice), a judge's verdicts in it do not")
+        samples = log.samples or []
+        choices_made = [choice_of(sample, people=False) for sample in samples]
+        waiting += [file for score in choices_made if score and (score.metadata or {}).get("outcome") == AWAITING]
+        found = [one for sample in samples if (one := _judged(sample, people, log.location)) is not None]
+        yield from of_run(found, log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
         yield from read_vote_list(Path(file))
     else:
@@ -175,13 +199,6 @@ def _is_log(file: str) -> bool:
     with Path(file).open("rb") as opened:
         start = opened.read(200).lstrip()
     return start.startswith(b"{") and b'"version"' in start
-
-
-def _awaiting_votes(file: str) -> int:
-    """Number of ballots in a log that people are to decide."""
-    samples = [sample for log in finished_logs([file]) for sample in log.samples or []] if _is_log(file) else []
-    found = [choice_of(sample, people=False) for sample in samples]
-    return sum((score.metadata or {}).get("outcome") == AWAITING for score in found if score is not None)
 
 
 def _judged(sample: EvalSample, people: bool, location: str) -> Found | None:

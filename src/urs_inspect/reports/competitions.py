@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from logging import getLogger
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
@@ -11,6 +12,8 @@ from inspect_ai.scorer import Score
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.errors import InputError
 from urs_inspect.reports.log_files import finished_logs
+
+logger = getLogger(__name__)
 
 _CHOICE = re.compile(r"pair_choice(-?\d+)?")
 _PEOPLE = re.compile(r"human_choice(-?\d+)?")
@@ -46,7 +49,8 @@ def read_comparisons(name: str) -> tuple[Comparison, ...]:
         InputError: If there is none.
     """
     found: dict[str, Comparison] = {}
-    for log in finished_logs([name]):
+    left_out: list[str] = []
+    for log in finished_logs([name], left_out, "mad"):
         people = judged_by_people(log)
         for sample in log.samples or []:
             if "ballot" in sample.metadata:
@@ -54,7 +58,10 @@ def read_comparisons(name: str) -> tuple[Comparison, ...]:
                 if not math.isnan(one.outcome) or one.ballot.id not in found:
                     found[one.ballot.id] = one
     if not found:
-        raise InputError(f"previous: no comparison in '{name}'; name a finished log of the task mad")
+        what = f"previous: no comparison in '{name}'; name a finished log of the task mad"
+        raise InputError("\n".join([what, *left_out]))
+    for sentence in left_out:
+        logger.warning(f"previous: {sentence}")
     return tuple(found.values())
 
 

@@ -1,29 +1,45 @@
-"""Finds logs and reads the finished ones."""
+"""Finds logs: the one rule about which of them count, and which are skipped and why."""
 
-from collections.abc import Collection, Iterable, Iterator
-from logging import getLogger
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
+from re import match
+from typing import Protocol, Self, TypeVar
 from urllib.parse import unquote, urlparse
 
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
 
 from urs_inspect.errors import InputError
+from urs_inspect.reports.reading_commands import PACKAGE, of_other_tasks
+from urs_inspect.texts import counted
 
-logger = getLogger(__name__)
+_HARNESS_NAME = r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}.*\.json$"
+"""What a file in JSON must be called to be taken for a log if its directory is named; the rule of the harness."""
+_SHARE = 2
+"""A later run of no less than half of the questions stands in the place of an earlier one."""
 
 
 def log_files(logs: Iterable[str]) -> list[str]:
-    """The log files among the names, and those below the directories.
+    """The log files among the names, and those below the directories, each once.
 
     Raises:
         InputError: If a name does not exist.
     """
-    files: list[str] = []
+    files: dict[str, None] = {}
     for name in logs:
-        if not Path(name).exists():
+        path = Path(local_path(name))
+        if not path.exists():
             raise InputError(f"no log '{name}'")
-        files += [info.name for info in list_eval_logs(name)] if Path(name).is_dir() else [name]
-    return files
+        # The harness's own listing reads the header of each file that it has not named.
+        found = sorted(path.rglob("*.*")) if path.is_dir() else [path]
+        files |= dict.fromkeys(str(file) for file in found if not path.is_dir() or _is_log(file))
+    return list(files)
+
+
+def _is_log(file: Path) -> bool:
+    return file.is_file() and (file.suffix == ".eval" or match(_HARNESS_NAME, file.name) is not None)
 
 
 def short_name(file: str) -> str:
@@ -62,16 +78,262 @@ def read_log(file: str, header_only: bool = False, without: Collection[str] | No
         ) from error
 
 
-def finished_logs(logs: Iterable[str]) -> Iterator[EvalLog]:
-    """Read logs one after the other, leaving out those that did not finish, with a warning.
+def finished_headers(
+    names: Iterable[str], left_out: list[str], task: str | None = None, *, also_foreign: bool = False
+) -> list[EvalLog]:
+    """Read the headers of finished logs; every command finds its logs by this rule.
+
+    A file that cannot be read is skipped; so are copies of a log, logs of other tasks, and runs that did not finish.
+    Of several attempts at one run (`inspect eval-retry` keeps its task id) unfinished ones are skipped if one finished,
+    else the newest is named.
+
+    Args:
+        names: Log files and directories.
+        left_out: Gets a sentence about what is skipped: each directory without logs, each damaged file and each run
+            that did not finish; copies, other tasks and attempts that were retried together in one sentence each, with
+            counts. The sentences name no folders.
+        task: Only logs of this task, named without the package; None for logs of any.
+        also_foreign: Beside those, logs of tasks that are not of this package.
+
+    Returns:
+        The headers, in the order in which the logs were made.
 
     Raises:
-        InputError: If a name does not exist or a file is no log.
+        InputError: If a name does not exist.
     """
-    for file in log_files(logs):
-        log = read_log(file)
-        if log.status == "success":
-            yield log
+    finished, unfinished = sorted_headers(names, left_out, task, also_foreign=also_foreign)
+    left_out += map(_about_unfinished, unfinished)
+    return finished
+
+
+def finished_logs(
+    names: Iterable[str],
+    left_out: list[str],
+    task: str | None = None,
+    *,
+    also_foreign: bool = False,
+    without: Collection[str] | None = None,
+) -> Iterator[EvalLog]:
+    """Read whole logs one after the other; arguments and errors as for `finished_headers` and `read_log`."""
+    for header in finished_headers(names, left_out, task, also_foreign=also_foreign):
+        try:
+            log = read_log(header.location, without=without)
+        except InputError as error:
+            left_out.append(about_damaged(header.location, error))
         else:
-            # Half a run would stand beside whole ones as if it were one.
-            logger.warning(f"left out {file}: its status is '{log.status}'; finish it with `inspect eval-retry`")
+            yield log
+
+
+def sorted_headers(
+    names: Iterable[str], left_out: list[str], task: str | None = None, *, also_foreign: bool = False
+) -> tuple[list[EvalLog], list[EvalLog]]:
+    """Headers of finished logs, and of the newest attempt at each run of which none finished.
+
+    Arguments and errors as for `finished_headers`, except that nothing is said about runs that did not finish.
+    """
+    logs: list[EvalLog] = []
+    files: dict[str, None] = {}
+    for name in names:
+        found = log_files([name])
+        if not found:
+            left_out.append(f"{name} has no logs.")
+        files |= dict.fromkeys(found)
+    copies = copies_of_files(list(files))
+    for file in files:
+        if file in copies:
+            continue
+        try:
+            logs.append(read_log(file, header_only=True))
+        except InputError as error:
+            left_out.append(about_damaged(file, error))
+    logs.sort(key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
+    copies |= _copies_of_logs(logs)
+    if copies:
+        left_out.append(about_copies(copies))
+    logs = [log for log in logs if log.location not in copies]
+    own: list[EvalLog] = []
+    others: list[EvalLog] = []
+    for log in logs:
+        foreign = not log.eval.task.startswith(PACKAGE)
+        wanted = task is None or log.eval.task == PACKAGE + task or (foreign and also_foreign)
+        (own if wanted else others).append(log)
+    if others:
+        left_out.append(of_other_tasks(others, f"{PACKAGE}{task}"))
+    return _attempts(own, left_out)
+
+
+def copies_of_files(files: Sequence[str]) -> dict[str, str]:
+    """Files whose bytes are those of an earlier one, and which; only files of one size are read."""
+    sizes: dict[int, list[str]] = defaultdict(list)
+    for file in files:
+        sizes[Path(file).stat().st_size].append(file)
+    copies: dict[str, str] = {}
+    for same_size in sizes.values():
+        first: dict[str, str] = {}
+        for file in same_size if len(same_size) > 1 else ():
+            with Path(file).open("rb") as opened:
+                original = first.setdefault(hashlib.file_digest(opened, "sha256").hexdigest(), file)
+            if original != file:
+                copies[file] = original
+    return copies
+
+
+def _copies_of_logs(logs: Sequence[EvalLog]) -> dict[str, str]:
+    """Logs that say the same as an earlier one in another format, and which."""
+    copies: dict[str, str] = {}
+    first: dict[tuple[str, str], EvalLog] = {}
+    for log in logs:
+        header = log.model_dump_json(exclude={"location", "etag", "reductions"})
+        original = first.setdefault((log.eval.eval_id, header), log)
+        if original is not log and _content(original) == _content(log):
+            copies[log.location] = original.location
+    return copies
+
+
+def _content(log: EvalLog) -> object:
+    """What the samples of a log say; the log itself, which equals no other one, if that cannot be read."""
+    try:
+        samples = read_eval_log_sample_summaries(log.location)
+    except Exception:  # whatever a damaged file does to its reader
+        return log
+    return sorted(sample.model_dump_json() for sample in samples)
+
+
+def _attempts(logs: Sequence[EvalLog], left_out: list[str]) -> tuple[list[EvalLog], list[EvalLog]]:
+    """Finished logs, and the newest attempt at each run of which none finished."""
+    finished = [log for log in logs if log.status == "success"]
+    done = {log.eval.task_id: log for log in finished if log.eval.task_id}
+    newest: dict[str, EvalLog] = {}
+    retried: list[tuple[str, str]] = []
+    for log in logs:
+        if log.status == "success":
+            continue
+        if later := done.get(log.eval.task_id) or _finished_beside(log):
+            retried.append((log.location, later.location))
+        else:
+            newest[log.eval.task_id or log.location] = log
+    if retried:
+        one, other = map(short_name, retried[0])
+        more = f" (and {len(retried) - 1:,} more such logs)" if len(retried) > 1 else ""
+        left_out.append(f"{one} was left out: retried by {other}{more}.")
+    return finished, list(newest.values())
+
+
+def _finished_beside(log: EvalLog) -> EvalLog | None:
+    """A finished attempt at the same run in the folder of an unfinished one; its name has the id of the task."""
+    for file in sorted(Path(log.location).parent.glob("*.eval")) if log.eval.task_id else ():
+        if log.eval.task_id in file.name and str(file) != log.location:
+            try:
+                found = read_log(str(file), header_only=True)
+            except InputError:
+                continue
+            if found.status == "success" and found.eval.task_id == log.eval.task_id:
+                return found
+    return None
+
+
+def about_damaged(file: str, error: InputError) -> str:
+    """Say that a file was skipped that cannot be read."""
+    # The page goes to others, whom the folders of this machine do not concern.
+    short = short_name(file)
+    reason = error.message.replace(f" '{file}'", "").replace(file, short)
+    return f"{short} was left out: {reason}."
+
+
+def about_copies(copies: Mapping[str, str]) -> str:
+    """Say in one sentence which copies were skipped: file -> the one that it is a copy of."""
+    (copy, original), originals = next(iter(copies.items())), set(copies.values())
+    left, right = _told_apart(copy, original)
+    if len(copies) == 1:
+        return f"{left} was left out: it is a copy of {right}."
+    of = right if len(originals) == 1 else f"{len(originals):,} logs"
+    which = left if len(originals) == 1 else f"{left}, a copy of {right}"
+    return f"{counted(len(copies), 'copy', 'copies')} of {of} were left out, such as {which}."
+
+
+def _about_unfinished(log: EvalLog) -> str:
+    ids = log.eval.dataset.sample_ids
+    wanted = (log.eval.dataset.samples or 0 if ids is None else len(ids)) * (log.eval.config.epochs or 1)
+    running = "if it is no longer running, " if log.status == "started" else ""
+    return (
+        f"{short_name(log.location)} of {log.eval.model} was left out: its status is '{log.status}', {_done(log):,} of "
+        f"{wanted:,} samples are done; {running}finish it with `inspect eval-retry`."
+    )
+
+
+def _done(log: EvalLog) -> int:
+    """Number of samples without an error in the file of a run that did not end, and so may not have counted them."""
+    try:
+        return sum(sample.error is None for sample in read_eval_log_sample_summaries(log.location))
+    except Exception:  # whatever a file that was not closed does to its reader
+        return log.results.completed_samples if log.results else 0
+
+
+class Run(Protocol):
+    """A run of which another may take the place."""
+
+    @property
+    def file(self) -> str:
+        """Its log."""
+
+    @property
+    def run_id(self) -> str:
+        """What all files of the run have in common; empty if that is not known."""
+
+    @property
+    def of(self) -> str:
+        """Whose answers it has."""
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """Ids of its questions."""
+
+    def replaces(self, other: Self) -> bool:
+        """Whether it has answers of the same to some of the same questions under the same conditions."""
+
+
+_Run = TypeVar("_Run", bound=Run)
+
+
+def latest_runs(runs: Sequence[_Run], left_out: list[str]) -> list[_Run]:
+    """Leave out runs whose questions later ones asked again, unless these asked fewer than half as many.
+
+    Args:
+        runs: The runs in the order in which they were made.
+        left_out: Gets a sentence for each that is left out.
+
+    Returns:
+        The others, in that order.
+    """
+    kept: list[_Run] = []
+    for run in reversed(runs):
+        later = [one for one in kept if one.replaces(run)]
+        asked = len({question for one in later for question in one.questions})
+        names = ", ".join(short_name(one.file) for one in reversed(later))
+        if later and later[0].run_id and later[0].run_id == run.run_id:
+            left, right = _told_apart(run.file, later[0].file)
+            left_out.append(f"{left} was left out: {right} is another file of the same run.")
+        elif later and _SHARE * asked >= len(run.questions):
+            are = "is a later run" if len(later) == 1 else "are later runs"
+            left_out.append(
+                f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same conditions "
+                f"({counted(asked, 'question')}; {len(run.questions):,} in the one left out)."
+            )
+        else:
+            # Who tries something out on a few questions afterwards has not taken back the whole run.
+            if later:
+                it = "it is a later run" if len(later) == 1 else "they are later runs"
+                were = "was" if len(later) == 1 else "were"
+                left_out.append(
+                    f"{names} of {run.of} {were} left out: {it} under the same conditions, but of only "
+                    f"{counted(asked, 'question')}; {short_name(run.file)}, which counts, has {len(run.questions):,}."
+                )
+            kept = [*(one for one in kept if one not in later), run]
+    return kept[::-1]
+
+
+def _told_apart(first: str, second: str) -> tuple[str, str]:
+    """Names of two files with no more folders than it takes to tell them apart."""
+    ends = zip(reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False)
+    alike = sum(1 for _ in takewhile(lambda names: names[0] == names[1], ends))
+    return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(PurePosixPath(second).parts[-alike - 1 :])

@@ -1,6 +1,7 @@
 """Logs and files -> reference answers of one model."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from logging import getLogger
 from pathlib import Path
 
 from inspect_ai.log import EvalLog, EvalSample
@@ -8,9 +9,11 @@ from inspect_ai.log import EvalLog, EvalSample
 from urs_inspect.datasets.references import NO_ANSWER, Reference, References, gather, question_sha256
 from urs_inspect.datasets.references import read_reference_file as read_file
 from urs_inspect.errors import InputError, choices
-from urs_inspect.reports.log_files import local_path, log_files, read_log
+from urs_inspect.reports.log_files import finished_logs, short_name
 from urs_inspect.reports.responses import ANSWERS_ONLY, NO_MODEL, text_of
 from urs_inspect.scorers.reference_outcome import outcome_of
+
+logger = getLogger(__name__)
 
 LOG_SUFFIXES = (".eval", ".json")
 
@@ -20,7 +23,7 @@ def read_references(place: str) -> References:
 
     Args:
         place: A `.jsonl` file as `urs-inspect references` writes it, or the log of a finished run, of `urs_references`
-            or any other task whose samples have one answer.
+            or any other task whose samples have one answer, or a folder of such logs.
 
     Raises:
         InputError: If there is no such file, or it cannot be read or used.
@@ -29,14 +32,19 @@ def read_references(place: str) -> References:
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
         return read_file(path)
-    if suffix not in LOG_SUFFIXES:
+    if suffix not in LOG_SUFFIXES and not path.is_dir():
         raise InputError(
-            f"references: cannot read '{place}'; allowed: a .jsonl file, or a log ({choices(LOG_SUFFIXES)})"
+            f"references: cannot read '{place}'; allowed: a .jsonl file, a log ({choices(LOG_SUFFIXES)}), or a folder "
+            "of logs"
         )
-    return read_reference_logs([str(path)])
+    left_out: list[str] = []
+    found = read_reference_logs([str(path)], left_out)
+    for sentence in left_out:
+        logger.warning(f"references: {sentence}")
+    return found
 
 
-def read_reference_logs(logs: Iterable[str]) -> References:
+def read_reference_logs(logs: Iterable[str], left_out: list[str]) -> References:
     """Read the answers in logs of one model as reference answers.
 
     The first epoch of a sample counts. Of several answers to one question the last usable one counts, so that a later
@@ -44,30 +52,22 @@ def read_reference_logs(logs: Iterable[str]) -> References:
 
     Args:
         logs: Log files and directories.
+        left_out: Gets a sentence about what is skipped, as from `finished_headers`.
 
     Raises:
-        InputError: If a log cannot be read, did not finish or has no model, or the logs are of several models.
+        InputError: If no log is left, or the logs are of several models.
     """
-    files = [local_path(file) for file in log_files(logs)]
-    headers = sorted(((file, _finished(file)) for file in files), key=lambda pair: pair[1].eval.created)
-    return gather((item for file, log in headers for item in _items(file, log)), ", ".join(files) or "the logs given")
-
-
-def _finished(file: str) -> EvalLog:
-    log = read_log(file, header_only=True)
-    if log.status != "success":
-        raise InputError(
-            f"references: the status of {file} is '{log.status}'; finish the run with `inspect eval-retry` first"
-        )
-    if log.eval.model == NO_MODEL:
-        raise InputError(f"references: {file} has no answers of a model (its model is 'none')")
-    return log
-
-
-def _items(file: str, log: EvalLog) -> Iterator[Reference]:
-    for sample in read_log(file, without=ANSWERS_ONLY).samples or []:
-        if sample.epoch == 1:
-            yield _reference(sample, log)
+    names, places = list(logs), list[str]()
+    items: list[Reference] = []
+    for log in finished_logs(names, left_out, without=ANSWERS_ONLY):
+        if log.eval.model == NO_MODEL:
+            left_out.append(f"{short_name(log.location)} was left out: it has no answers of a model (its is 'none').")
+            continue
+        places.append(log.location)
+        items += [_reference(sample, log) for sample in log.samples or [] if sample.epoch == 1]
+    if not places:
+        raise InputError("\n".join([f"references: no finished log with answers in: {', '.join(names)}", *left_out]))
+    return gather(items, ", ".join(places))
 
 
 def _reference(sample: EvalSample, log: EvalLog) -> Reference:

@@ -1,6 +1,6 @@
 """Logs -> a pool: what several models answered to the same instructions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect.discrepancy.pools.pool import Instruction, Pool
 from urs_inspect.errors import InputError
-from urs_inspect.reports.log_files import log_files, read_log
+from urs_inspect.reports.log_files import finished_logs
 
 RESPONSES = "responses"
 """Key of a sample's store under which a competition keeps what each contestant answered."""
@@ -59,15 +59,11 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     """
     names = list(logs)
     found = _Found(same_references)
-    headers = [(file, read_log(file, header_only=True)) for file in log_files(names)]
-    finished = [(file, log) for file, log in headers if log.status == "success"]
-    found.notes += [
-        f"{file} was left out: its status is '{log.status}'" for file, log in headers if log.status != "success"
-    ]
-    for file, log in sorted(finished, key=lambda pair: pair[1].eval.created):
-        _add(found, file, log)
+    for log in finished_logs(names, found.notes, without=ANSWERS_ONLY):
+        _add(found, log)
     if not found.responses:
-        raise InputError(f"responses: no finished log with answers in: {', '.join(names)}")
+        what = f"responses: no finished log with answers in: {', '.join(names)}"
+        raise InputError("\n".join([what, *found.notes]))
     task, dataset, sha256 = found.source or ("", "", "")
     return Pool(
         name=dataset or task,
@@ -79,7 +75,8 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     )
 
 
-def _add(found: _Found, file: str, log: EvalLog) -> None:
+def _add(found: _Found, log: EvalLog) -> None:
+    file = log.location
     source = _source_of(log)
     if found.source is None:
         found.source, found.first_file = source, file
@@ -90,7 +87,9 @@ def _add(found: _Found, file: str, log: EvalLog) -> None:
         )
     answers: dict[str, dict[str, str]] = {}
     probabilities: dict[str, dict[str, list[float]]] = {}
-    for sample in _answer_samples(file):
+    for sample in log.samples or []:
+        if sample.epoch != 1 or (sample.metadata or {}).get("phase", ANSWER) != ANSWER:
+            continue
         _add_instruction(found, _instruction(sample, log), file)
         for model, (text, tokens) in _answers(sample, log).items():
             answers.setdefault(model, {})[str(sample.id)] = text
@@ -113,14 +112,6 @@ def _source_of(log: EvalLog) -> tuple[str, str, str]:
 
 def _words(source: tuple[str, str, str]) -> str:
     return f"'{source[1]}'" + (f" (sha256 {source[2][:12]})" if source[2] else "")
-
-
-def _answer_samples(file: str) -> Iterator[EvalSample]:
-    # All at once: sample by sample, the harness reads the directory of the file again for each, and it knows only those
-    # that were there at the start.
-    for sample in read_log(file, without=ANSWERS_ONLY).samples or []:
-        if sample.epoch == 1 and (sample.metadata or {}).get("phase", ANSWER) == ANSWER:
-            yield sample
 
 
 def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:

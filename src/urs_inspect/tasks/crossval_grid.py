@@ -12,7 +12,7 @@ from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets.references import References, named, with_references
 from urs_inspect.discrepancy.pools.pool import Pool
 from urs_inspect.errors import InputError, choices
-from urs_inspect.reports.crossval.report import DATASET
+from urs_inspect.reports.crossval.report import COPY, DATASET
 from urs_inspect.reports.references import read_references
 from urs_inspect.rubrics import Rubric
 from urs_inspect.solvers.recorded_answer import ANSWER
@@ -82,11 +82,14 @@ class Grid:
                 for source in self.sources:
                     for model, texts in self.answers.items():
                         sample = case_to_sample(case, rubric)
-                        facts = _facts(case.id, folds[case.id], evaluator, source.name, model, texts.get(case.id))
+                        answer, reference = texts.get(case.id), source.texts[case.id]
+                        facts = _facts(case.id, folds[case.id], evaluator, source.name, model, answer)
+                        if source.name == model and answer is not None and answer.strip() == reference:
+                            facts[COPY] = True
                         yield Sample(
                             id=f"{case.id}:{evaluator}:{source.name}:{model}",
                             input=sample.input,
-                            target=source.texts[case.id],
+                            target=reference,
                             metadata={**(sample.metadata or {}), **facts, "reference_score": rubric.reference_score},
                         )
 

@@ -117,3 +117,23 @@ def test_judges_that_are_not_tested_have_no_self_preference(tmp_path: Path) -> N
     assert line == (
         "No self-preference from 1 log of mockllm/B, judged by mockllm/A, mockllm/X: no judge is among the models."
     )
+
+
+def test_answers_that_are_their_own_references_take_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the answers of A are its references; for these all judges, mild or not, give one score."""
+    from urs_inspect.datasets.references import Reference, gather, question_sha256, reference_lines
+
+    samples = list(urs(dataset="sample").dataset)
+    texts = ["An answer by A." if place < CASES - 1 else "Another one." for place in range(len(samples))]
+    items = [
+        Reference(str(one.id), question_sha256(str(one.input)), text, "mockllm/A")
+        for one, text in zip(samples, texts, strict=True)
+    ]
+    (tmp_path / "refs.jsonl").write_text("".join(reference_lines(gather(items, "here"))), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in "AB":
+        answers(tmp_path, name, GIVEN, references="refs.jsonl")
+    [found], _ = read_judged_answers([str(tmp_path / "logs")], BOOTSTRAP)
+    assert any(f"{CASES - 1} of {CASES} answers of mockllm/A" in note for note in found.notes)
+    [own] = found.preferences
+    assert own.result.preference.n == 1

@@ -1,13 +1,18 @@
 """Grids -> numbers, worked out by hand."""
 
 import math
+from itertools import product
 
+import numpy as np
 import pytest
 
 from tests.reports.crossval.grids import BOOTSTRAP, grid_table
-from urs_inspect.rating import holm
-from urs_inspect.reports.crossval.report import ALL, Gap, SettingOrder
-from urs_inspect.reports.crossval.statistics import order_reversals, report_grid
+from urs_inspect.rating import Estimate, holm
+from urs_inspect.rating.self_preference import SelfPreference
+from urs_inspect.reports.crossval.grid_logs import GridTable
+from urs_inspect.reports.crossval.report import ALL, Gap, Preference, SettingOrder
+from urs_inspect.reports.crossval.statistics import order_reversals, report_grid, with_holm
+from urs_inspect.reports.intent.block_report import Bootstrap
 
 
 def test_means_folds_and_failures_of_a_cell() -> None:
@@ -138,3 +143,65 @@ def test_the_best_model_comes_first_whatever_logs_name_first() -> None:
     assert grid.models == ("high", "low", "none")
     assert [cell.mean.value for cell in grid.cells if cell.model == "high"] == [8, 6]
     assert next(cell.mean.value for cell in grid.cells if cell.model == "low") == 3.5
+
+
+def neutral_grid(seed: int, *, favour: float = 0.0) -> GridTable:
+    """Three models judge one another, mild and severe alike to all; answers and references are of the same runs.
+
+    Args:
+        seed: Seed of the scores.
+        favour: What a judge gives its own answers on top.
+    """
+    chance = np.random.default_rng(seed)
+    names, cases = ("A", "B", "C"), 40
+    quality, hardness = chance.normal(6.0, 0.7, 3), chance.normal(0.0, 1.0, cases)
+    leniency = dict(zip(names, (-0.6, 0.0, 0.8), strict=True))
+    finals: dict[tuple[str, str, str], list[float | None]] = {}
+    for evaluator, source, (place, model) in product(names, names, enumerate(names)):
+        shift = leniency[evaluator] + favour * (evaluator == model)
+        scores = quality[place] + hardness + shift + chance.normal(0.0, 1.0, cases)
+        # Whoever is shown a text twice gives it the highest score, mild or not.
+        finals[evaluator, source, model] = [10.0] * cases if source == model else list(np.clip(scores.round(), 1, 10))
+    table = grid_table(finals)
+    table.copies = {name: frozenset(table.folds) for name in names}
+    return table
+
+
+def claims(table: GridTable) -> list[float]:
+    """What self-preference a report claims: the differences that are significant."""
+    [found] = with_holm([report_grid(table, Bootstrap(300, 0.95, 0)).preferences])
+    return [one.result.beyond.value for one in found if one.p_beyond_holm < 0.05]
+
+
+def test_neutral_judges_are_not_said_to_favour_themselves_where_answers_are_the_references() -> None:
+    """With copies in it, a mild judge seems to disfavour itself: its own answers alone leave it no room to be mild."""
+    runs = 60
+    false = sum(bool(claims(neutral_grid(seed))) for seed in range(runs))
+    assert false <= 7  # 5% of 60, and 2.4 standard errors
+    partial = [claims(neutral_grid(seed, favour=0.8)) for seed in range(10)]
+    assert all(found and min(found) > 0 for found in partial)
+
+
+def test_copies_leave_rating_bias_and_stay_in_the_means() -> None:
+    table = grid_table(
+        {("J", "A", "A"): [10, 6], ("J", "A", "B"): [4, 4], ("J", "B", "A"): [7, 7], ("J", "B", "B"): [9, 9]}
+    )
+    table.copies = {"A": frozenset({"c0"}), "B": frozenset({"c0", "c1"})}
+    grid = report_grid(table, BOOTSTRAP)
+    [bias] = grid.biases
+    assert bias.by_model["A"].value == 6 - 8 == bias.bias.value
+    assert math.isnan(bias.by_model["B"].value)
+    assert {(cell.source, cell.model): cell.mean.value for cell in grid.cells}["A", "A"] == 8
+    assert grid.copies == {"A": 1, "B": 2}
+
+
+def test_self_preference_is_corrected_over_evaluators_sources_and_runs() -> None:
+    def one(evaluator: str, source: str, p: float) -> Preference:
+        nothing = Estimate(0.1, 0.0, 0.2, 10, 10, 0.95, 100, 0)
+        return Preference(evaluator, source, (), SelfPreference(nothing, nothing, nothing, 1.0, 1.0, p, p))
+
+    parts = [[one("A", "x", 0.01), one("A", "y", 0.04)], [one("B", "x", 0.02), one("B", "", math.nan)]]
+    first, second = with_holm(parts)
+    assert [found.p_beyond_holm for found in first] == [pytest.approx(0.03), pytest.approx(0.04)]
+    assert second[0].p_holm == pytest.approx(0.04)
+    assert math.isnan(second[1].p_holm)

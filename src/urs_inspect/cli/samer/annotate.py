@@ -25,9 +25,10 @@ def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int,
 
     if out.exists() and not overwrite:
         raise InputError(f"{out}: already there; name another file, or add --overwrite")
-    found = read_annotations(finished_logs(logs))
+    left_out: list[str] = []
+    found = read_annotations(finished_logs(logs, left_out, "samer_annotate"))
     if not found.pairs:
-        raise InputError(f"no log of samer_annotate in: {', '.join(logs)}")
+        raise InputError("\n".join([f"no log of samer_annotate in: {', '.join(logs)}", *left_out]))
     balanced = balance(found.kept, least=least, most=most, seed=seed)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -48,5 +49,7 @@ def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int,
         f"agrees on {share} (the paper kept 78%).",
         highlight=False,
     )
+    for sentence in left_out:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
     if balanced.short:
         console.print(f"Fewer than {least} pairs: {', '.join(balanced.short)}.", markup=False, highlight=False)

@@ -30,9 +30,12 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool) -> None:
     from urs_inspect.reports import finished_logs
     from urs_inspect.reports.samer_weights import differing, read_weights
 
-    found = read_weights(finished_logs(logs))
+    left_out: list[str] = []
+    found = read_weights(finished_logs(logs, left_out))
     if not found:
-        raise InputError(f"no log with scores of SaMer in: {', '.join(logs)}")
+        raise InputError("\n".join([f"no log with scores of SaMer in: {', '.join(logs)}", *left_out]))
+    for sentence in left_out:
+        click.echo(sentence, err=True)  # standard output may be read as JSON
     if as_json:
         click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=1))
         return

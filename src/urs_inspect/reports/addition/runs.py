@@ -11,11 +11,10 @@ from inspect_ai.scorer import Score
 
 from urs_inspect.errors import InputError
 from urs_inspect.rating.chain_lengths import Trial
-from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import ERROR, NOT_JUDGED, whole_characters
 from urs_inspect.reports.intent.judged_log import version_number
 from urs_inspect.reports.intent.run_commands import model_settings
-from urs_inspect.reports.log_files import short_name
+from urs_inspect.reports.log_files import finished_headers, latest_runs, short_name
 from urs_inspect.reports.naming import distinct_names
 from urs_inspect.scorers.addition_metrics import RIGHT, SUMMANDS
 
@@ -57,6 +56,7 @@ class AdditionRun:
         outcomes: How all answers ended, with counts: `right`, `wrong`, `no_number`, `no_response`, and what left one
             unscored.
         epochs: How often each chain was asked.
+        run_id: What all files of its run have in common; empty if that is not known.
     """
 
     file: str
@@ -66,6 +66,21 @@ class AdditionRun:
     trials: tuple[Trial, ...]
     outcomes: dict[str, int]
     epochs: int
+    run_id: str
+
+    @property
+    def of(self) -> str:
+        """Its model."""
+        return self.model
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """Ids of its chains."""
+        return frozenset(trial.chain for trial in self.trials)
+
+    def replaces(self, other: "AdditionRun") -> bool:
+        """Whether it has answers of the same model with the same settings to the same chains."""
+        return (self.model, self.settings, self.conditions) == (other.model, other.settings, other.conditions)
 
 
 def read_runs(logs: Iterable[str], left_out: list[str]) -> list[AdditionRun]:
@@ -86,7 +101,7 @@ def read_runs(logs: Iterable[str], left_out: list[str]) -> list[AdditionRun]:
     """
     names = list(logs)
     runs = [run for log in finished_headers(names, left_out, TASK) if (run := _read(log, left_out)) is not None]
-    kept = _latest(runs, left_out)
+    kept = latest_runs(runs, left_out)
     if not kept:
         what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
         raise InputError("\n".join([what, *left_out]))
@@ -115,9 +130,15 @@ def _read(log: EvalLog, left_out: list[str]) -> AdditionRun | None:
         )
         return None
     settings = {key: str(value) for key, value in model_settings(log).items()}
-    epochs = log.eval.config.epochs or 1
     return AdditionRun(
-        log.location, log.eval.model, settings, _conditions(log, samples), trials, dict(outcomes), epochs
+        file=log.location,
+        model=log.eval.model,
+        settings=settings,
+        conditions=_conditions(log, samples),
+        trials=trials,
+        outcomes=dict(outcomes),
+        epochs=log.eval.config.epochs or 1,
+        run_id=log.eval.eval_id,
     )
 
 
@@ -155,16 +176,3 @@ def _conditions(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> ChainCond
         chains=len(chains),
         chains_sha256=hashlib.sha256("\n".join(chains).encode()).hexdigest(),
     )
-
-
-def _latest(runs: Sequence[AdditionRun], left_out: list[str]) -> list[AdditionRun]:
-    kept: dict[object, AdditionRun] = {}
-    for run in reversed(runs):
-        key = (run.model, tuple(sorted(run.settings.items())), run.conditions)
-        later = kept.setdefault(key, run)
-        if later is not run:
-            left_out.append(
-                f"{short_name(run.file)} of {run.model} was left out: {short_name(later.file)} is a later run of the "
-                "same chains."
-            )
-    return list(kept.values())[::-1]

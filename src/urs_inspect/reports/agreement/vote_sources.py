@@ -9,7 +9,7 @@ from urs_inspect.rating import Ranking, rank
 from urs_inspect.reports.agreement.resampling import Resampling
 from urs_inspect.reports.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
 from urs_inspect.reports.competitions import judged_by_people
-from urs_inspect.reports.log_files import read_log
+from urs_inspect.reports.log_files import finished_logs, log_files
 from urs_inspect.texts import counted
 
 _TASK = "mad"
@@ -50,8 +50,8 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
         raise InputError(f"votes: {cast[0]} has votes about ballots; name the log or file with the ballots as well")
     said: list[str] = []
     if cast:
-        people = read_human_battles(sources, cast)
-        battles, said = people.battles, _about(people)
+        people = read_human_battles(sources, cast, said.append)
+        battles, said = people.battles, [*_about(people), *said]
     else:
         _refuse_judges(sources)
         battles = read_battles(sources, said.append)
@@ -60,17 +60,19 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
 
 def _refuse_judges(sources: Iterable[str]) -> None:
     """Refuse logs in which a judge decided, whose verdicts would pass for people's."""
-    for source in map(Path, sources):
-        logs = sorted(source.rglob("*.eval")) if source.is_dir() else [source] if source.suffix == ".eval" else []
-        for file in logs:
-            log = read_log(str(file))
-            if log.eval.task.rpartition("/")[2] != _TASK:
-                raise InputError(f"votes: {file} is a log of {log.eval.task}; allowed: one of urs_inspect/{_TASK}")
-            if not judged_by_people(log):
-                raise InputError(
-                    f"votes: {file} has no people's choices, only verdicts of a judge or ballots; name people's votes "
-                    "about its ballots as well"
-                )
+    logs = [file for source in sources for file in (log_files([source]) if _may_hold_logs(Path(source)) else [])]
+    for log in finished_logs(logs, []):
+        if log.eval.task.rpartition("/")[2] != _TASK:
+            raise InputError(f"votes: {log.location} is a log of {log.eval.task}; allowed: one of urs_inspect/{_TASK}")
+        if not judged_by_people(log):
+            raise InputError(
+                f"votes: {log.location} has no people's choices, only verdicts of a judge or ballots; name people's "
+                "votes about its ballots as well"
+            )
+
+
+def _may_hold_logs(path: Path) -> bool:
+    return path.is_dir() or path.suffix == ".eval"
 
 
 def _holds_ballot_votes(path: str) -> bool:

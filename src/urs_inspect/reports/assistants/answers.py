@@ -12,11 +12,9 @@ from urs_inspect.assistants import asks_for_translation
 from urs_inspect.errors import InputError
 from urs_inspect.judging import NO_RESPONSE
 from urs_inspect.reports.assistants.services import Service, distinct_services, service_of
-from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import ERROR, Row, whole_characters
 from urs_inspect.reports.intent.judged_log import JudgedLog, read_judged_log
-from urs_inspect.reports.latest_runs import latest_runs
-from urs_inspect.reports.log_files import short_name
+from urs_inspect.reports.log_files import finished_headers, latest_runs, short_name
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER

@@ -54,6 +54,7 @@ def _texts(report: CrossvalReport) -> dict[str, str]:
     result = [
         f"{name}{bound}" for name in ("preference", "leniency", "beyond") for bound in ("", "_low", "_high", "_n")
     ]
+    p_values = ("p", "p_beyond", "p_holm", "p_beyond_holm")
     return {
         "means.csv": csv_text(("grid", "evaluator", "source", "model", *mean), _means(report)),
         "rating_bias.csv": csv_text(("grid", "evaluator", "model", "bias", *_BOUNDS), _biases(report)),
@@ -65,7 +66,7 @@ def _texts(report: CrossvalReport) -> dict[str, str]:
             _differences(report),
         ),
         "self_preference.csv": csv_text(
-            ("from", "evaluator", "source", "others", "own_mean", "others_mean", *result, "p", "p_beyond"),
+            ("from", "evaluator", "source", "others", "own_mean", "others_mean", *result, *p_values),
             _preferences(report),
         ),
         "crossval.md": markdown(report),
@@ -115,7 +116,8 @@ def _preferences(report: CrossvalReport) -> _Rows:
             found = one.result
             numbers = [*_numbers(found.preference), *_numbers(found.leniency), *_numbers(found.beyond)]
             others = ", ".join(one.others)
-            yield (name, one.evaluator, one.source, others, found.own, found.others, *numbers, found.p, found.p_beyond)
+            p_values = (found.p, found.p_beyond, one.p_holm, one.p_beyond_holm)
+            yield (name, one.evaluator, one.source, others, found.own, found.others, *numbers, *p_values)
 
 
 def _numbers(found: Estimate) -> tuple[float, float, float, int]:

@@ -9,10 +9,13 @@ from pathlib import PurePosixPath
 
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 
-from urs_inspect.reports.crossval.report import Conditions
+from urs_inspect.reports.crossval.report import COPY, Conditions
 from urs_inspect.reports.intent.judged_log import version_number
+from urs_inspect.reports.log_files import read_log
+from urs_inspect.reports.responses import ANSWERS_ONLY
 from urs_inspect.reports.results import value_of
 from urs_inspect.rubrics import FINAL
+from urs_inspect.solvers.recorded_answer import ANSWER
 
 TASK = "urs_inspect/urs_crossval"
 ERROR, MISSING = "error", "missing"
@@ -50,7 +53,7 @@ class GridTable:
         evaluators: The evaluators.
         folds: Case -> its fold, from 1.
         cells: The cells.
-        copies: Model -> number of its answers that are word for word its references.
+        copies: Model -> cases where its answer is word for word its reference.
         apart_because: Why it does not stand with the first grid.
         notes: What was replaced, a sentence each.
     """
@@ -61,7 +64,7 @@ class GridTable:
     evaluators: list[str]
     folds: dict[str, int]
     cells: dict[CellKey, CellScores]
-    copies: dict[str, int]
+    copies: dict[str, frozenset[str]]
     apart_because: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
@@ -79,10 +82,13 @@ def read_grid(log: EvalLog) -> GridTable:
     evaluators, sources, models = list(facts["evaluators"]), dict(facts["sources"]), dict(facts["models"])
     cells = {(e, s, m): CellScores(name) for e in evaluators for s in sources for m in models}
     folds: dict[str, int] = {}
+    copied: dict[str, set[str]] = {}
     for sample in read_eval_log_sample_summaries(log.location):
         about = sample.metadata or {}
         case = str(about["case"])
         folds[case] = int(about["fold"])
+        if about.get(COPY):
+            copied.setdefault(str(about["model"]), set()).add(case)
         cell = cells[str(about["evaluator"]), str(about["source"]), str(about["model"])]
         outcome, final = _judged(sample)
         cell.outcomes[outcome] += 1
@@ -96,8 +102,21 @@ def read_grid(log: EvalLog) -> GridTable:
         evaluators=evaluators,
         folds=folds,
         cells=cells,
-        copies=dict(facts.get("copies", {})),
+        copies={model: frozenset(found) for model, found in (copied or _unmarked_copies(log)).items()},
     )
+
+
+def _unmarked_copies(log: EvalLog) -> dict[str, set[str]]:
+    """Copies in a log of a version that counted them but did not mark their samples."""
+    copied: dict[str, set[str]] = {}
+    if not (log.eval.metadata or {}).get("copies"):
+        return copied
+    for sample in read_log(log.location, without=ANSWERS_ONLY).samples or []:
+        about = sample.metadata
+        same = str(about.get(ANSWER, "")).strip() == str(sample.target)
+        if about["source"] == about["model"] and ANSWER in about and same:
+            copied.setdefault(str(about["model"]), set()).add(str(about["case"]))
+    return copied
 
 
 def join_grids(grids: Iterable[GridTable]) -> list[GridTable]:
@@ -189,4 +208,5 @@ def _add(known: GridTable, grid: GridTable) -> None:
     known.models |= grid.models
     known.evaluators += [name for name in grid.evaluators if name not in known.evaluators]
     known.folds |= grid.folds
-    known.copies |= grid.copies
+    for model, cases in grid.copies.items():
+        known.copies[model] = known.copies.get(model, frozenset()) | cases

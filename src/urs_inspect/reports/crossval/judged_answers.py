@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from inspect_ai.log import EvalSpec
 
 from urs_inspect.reports.crossval.report import JudgedAnswers
 from urs_inspect.reports.crossval.statistics import Ratings, preferences
@@ -12,6 +13,7 @@ from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.reports.intent.block_report import Bootstrap
 from urs_inspect.reports.intent.judged_log import version_number
 from urs_inspect.reports.log_files import read_log, short_name
+from urs_inspect.reports.responses import ANSWERS_ONLY
 from urs_inspect.reports.results import prompts_digest
 from urs_inspect.texts import counted
 
@@ -30,12 +32,13 @@ class _Block:
 
 @dataclass(frozen=True)
 class _Log:
-    """One log: what its scores compare with, the run that its answers are of, and its rows."""
+    """One log: what its scores compare with, the run that its answers are of, its rows, and which are copies."""
 
     block: _Block
     run: str
     model: str
     rows: pd.DataFrame
+    copies: frozenset[tuple[str, int]]
 
 
 def read_judged_answers(logs: Iterable[str], bootstrap: Bootstrap) -> tuple[tuple[JudgedAnswers, ...], tuple[str, ...]]:
@@ -63,6 +66,12 @@ def read_judged_answers(logs: Iterable[str], bootstrap: Bootstrap) -> tuple[tupl
     found, left_out = [], list(answers.left_out)
     for block, several in blocks.items():
         kept, notes = _one_run_a_model(several)
+        notes += [
+            f"{len(log.copies)} of {len(log.rows)} answers of {log.model} are word for word its references: these "
+            "judgements take no part, because a text was judged against itself."
+            for log in kept
+            if log.copies
+        ]
         ratings = _ratings(kept)
         measured = preferences(ratings, bootstrap)
         if not measured:
@@ -96,7 +105,17 @@ def _log(file: str, rows: pd.DataFrame) -> _Log:
         references=str(first["references"]),
         prompts=prompts_digest("/".join(map(str, one)) for one in known.itertuples(index=False)),
     )
-    return _Log(block, read_log(file, header_only=True).eval.eval_id, str(first["base_model"]), rows)
+    spec = read_log(file, header_only=True).eval
+    return _Log(block, spec.eval_id, str(first["base_model"]), rows, _copies(file, spec))
+
+
+def _copies(file: str, spec: EvalSpec) -> frozenset[tuple[str, int]]:
+    """Question and epoch of answers that are word for word their references, which are by the same model."""
+    if not str((spec.metadata or {}).get("references", "")).startswith(f"{spec.model} ("):
+        return frozenset()
+    samples = read_log(file, without=ANSWERS_ONLY).samples or []
+    same = [sample for sample in samples if sample.output.completion.strip() == str(sample.target).strip()]
+    return frozenset((str(sample.id), sample.epoch) for sample in same)
 
 
 def _one_run_a_model(logs: Sequence[_Log]) -> tuple[list[_Log], list[str]]:
@@ -119,8 +138,9 @@ def _one_run_a_model(logs: Sequence[_Log]) -> tuple[list[_Log], list[str]]:
 def _judgements(logs: Iterable[_Log]) -> Iterator[tuple[str, str, str, float]]:
     """Judge, model, question and final score, one an epoch."""
     for log in logs:
-        for question, finals in zip(log.rows["question"], log.rows["judge_finals"], strict=True):
-            for judge, final in finals.items():
+        columns = (log.rows["question"], log.rows["epoch"], log.rows["judge_finals"])
+        for question, epoch, finals in zip(*columns, strict=True):
+            for judge, final in finals.items() if (str(question), int(epoch)) not in log.copies else ():
                 yield str(judge), log.model, str(question), float(final)
 
 

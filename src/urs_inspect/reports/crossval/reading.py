@@ -1,6 +1,7 @@
 """Logs -> the report of a cross-validation."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from inspect_ai.log import EvalLog
 
@@ -9,11 +10,10 @@ from urs_inspect.rating.bootstrap import LEVEL, SEED
 from urs_inspect.reports.crossval.grid_logs import TASK, GridTable, join_grids, read_grid
 from urs_inspect.reports.crossval.judged_answers import read_judged_answers
 from urs_inspect.reports.crossval.report import CrossvalReport, JudgedAnswers
-from urs_inspect.reports.crossval.statistics import report_grid
-from urs_inspect.reports.finished_headers import finished_headers
+from urs_inspect.reports.crossval.statistics import report_grid, with_holm
 from urs_inspect.reports.intent.block_report import Bootstrap
 from urs_inspect.reports.intent.statistics import ROUNDS
-from urs_inspect.reports.log_files import local_path, short_name
+from urs_inspect.reports.log_files import finished_headers, local_path, short_name
 from urs_inspect.reports.results import SIMULATED
 
 
@@ -46,9 +46,11 @@ def read_crossval(
         raise InputError("\n".join([f"{what}: {', '.join(names)}", *left_out]))
     models = {name for one in tables for name in (*one.evaluators, *one.models, *one.sources)}
     models |= {name for one in judged for name in (*one.judges, *one.models)}
+    grids = [report_grid(table, bootstrap) for table in tables]
+    corrected = with_holm([*(one.preferences for one in grids), *(one.preferences for one in judged)])
     return CrossvalReport(
-        grids=tuple(report_grid(table, bootstrap) for table in tables),
-        judged=judged,
+        grids=tuple(replace(one, preferences=part) for one, part in zip(grids, corrected, strict=False)),
+        judged=tuple(replace(one, preferences=part) for one, part in zip(judged, corrected[len(grids) :], strict=True)),
         logs=tuple(short_name(log.location) for log in headers),
         left_out=tuple(left_out),
         simulated=any(name.startswith(SIMULATED) for name in models),

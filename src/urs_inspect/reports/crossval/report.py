@@ -1,5 +1,6 @@
 """The typed report of a cross-validation: everything that its tables, files and figures show."""
 
+import math
 from dataclasses import dataclass
 
 from urs_inspect.rating import Estimate
@@ -11,6 +12,8 @@ ALL = "all"
 
 DATASET = "dataset"
 """The source of references that are those of the data."""
+COPY = "copy"
+"""Key of a sample's metadata: the answer is word for word the reference, which is by the same model."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,16 @@ class Preference:
         source: Source of the references, or `all`.
         others: The other evaluators.
         result: The differences.
+        p_holm: `result.p` after Holm's correction over all evaluators, sources and sets of runs of the report.
+        p_beyond_holm: The same of `result.p_beyond`.
     """
 
     evaluator: str
     source: str
     others: tuple[str, ...]
     result: SelfPreference
+    p_holm: float = math.nan
+    p_beyond_holm: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -181,8 +188,8 @@ class Grid:
         preferences: Self-preference of each evaluator that is also tested, by source and over all.
         orders: The order of the models in each setting.
         reversals: Pairs of models whose order changes; empty if it is the same in all settings.
-        copies: Model -> how many of its answers are word for word its references, in which case Equation 1 is not about
-            two outputs.
+        copies: Model -> how many of its answers are word for word its references; judgements of these, which are about
+            one output and not two, are left out of biases and preferences.
         notes: What else a reader must know, a sentence each.
     """
 

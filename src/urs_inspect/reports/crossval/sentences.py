@@ -14,7 +14,8 @@ EQUATION = (
 PREFERENCE = (
     "Preference: what an evaluator gives its own answers, less what the other evaluators give the same answers. "
     "Leniency: the same difference over answers of models that are neither of the two. Beyond leniency: the first less "
-    "the second, which is what favouring oneself is. Paired by case; every other evaluator weighs the same."
+    "the second, which is what favouring oneself is. Paired by case; every other evaluator weighs the same. "
+    "p is that of beyond leniency, after Holm's correction over all evaluators and references."
 )
 
 
@@ -65,10 +66,11 @@ def order(grid: Grid) -> list[str]:
 
 
 def copies(grid: Grid) -> list[str]:
-    """Where Equation 1 is not about two outputs."""
+    """Which judgements take no part in bias and preference."""
     return [
-        f"{count} of {grid.conditions.cases} answers of {model} are word for word its references: there a copy is "
-        "judged, not a second output."
+        f"{count} of {grid.conditions.cases} answers of {model} are word for word its references: these judgements "
+        "take no part in rating bias and self-preference, because a text was judged against itself. Take the "
+        "references from another run than the answers."
         for model, count in grid.copies.items()
     ]
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -48,6 +48,7 @@ def report_grid(table: GridTable, how: Bootstrap) -> Grid:
     """Compute everything about one grid."""
     cases = sorted(table.folds)
     ratings = _ratings(table, cases)
+    second = _without_copies(table, ratings, cases)
     orders = setting_orders(ratings, how)
     return Grid(
         conditions=table.conditions,
@@ -56,13 +57,31 @@ def report_grid(table: GridTable, how: Bootstrap) -> Grid:
         sources=ratings.sources,
         models=ratings.models,
         cells=_cells(table, ratings, [table.folds[case] for case in cases], how),
-        biases=rating_biases(ratings, table.conditions.reference_score, how),
-        preferences=preferences(ratings, how),
+        biases=rating_biases(second, table.conditions.reference_score, how),
+        preferences=preferences(second, how),
         orders=orders,
         reversals=order_reversals(orders),
-        copies=table.copies,
+        copies={model: len(copied) for model, copied in table.copies.items()},
         notes=tuple(table.notes),
     )
+
+
+def with_holm(parts: Sequence[Sequence[Preference]]) -> list[tuple[Preference, ...]]:
+    """Correct the p-values of self-preference over all evaluators and sources: a report makes all these claims at once.
+
+    Args:
+        parts: The preferences of each grid, and of each set of ordinary runs.
+
+    Returns:
+        The same parts with corrected p-values.
+    """
+    everything = [one for part in parts for one in part]
+    own, beyond = holm([one.result.p for one in everything]), holm([one.result.p_beyond for one in everything])
+    corrected = iter(zip(own, beyond, strict=True))
+    return [
+        tuple(replace(one, p_holm=p, p_beyond_holm=q) for one, (p, q) in zip(part, corrected, strict=False))
+        for part in parts
+    ]
 
 
 def rating_biases(ratings: Ratings, reference_score: float, how: Bootstrap) -> tuple[Bias, ...]:
@@ -158,6 +177,20 @@ def _ratings(table: GridTable, cases: Sequence[str]) -> Ratings:
                 scores[place, e, s, m] = math.fsum(finals) / len(finals)
     best = sorted(range(len(models)), key=lambda model: _worst_last(scores[..., model]))
     return Ratings(evaluators, sources, tuple(models[place] for place in best), scores[..., best])
+
+
+def _without_copies(table: GridTable, ratings: Ratings, cases: Sequence[str]) -> Ratings:
+    """Ratings without those of answers that are their own references.
+
+    Whoever judges a text against itself gives the highest score, so that such a rating says neither how far a judge is
+    from the score of a reference, nor how it rates itself beside others.
+    """
+    scores = ratings.scores.copy()
+    for model, copied in table.copies.items():
+        if model in ratings.sources and model in ratings.models:
+            there = [place for place, case in enumerate(cases) if case in copied]
+            scores[there, :, ratings.sources.index(model), ratings.models.index(model)] = np.nan
+    return replace(ratings, scores=scores)
 
 
 def _worst_last(scores: Floats) -> float:

@@ -130,7 +130,7 @@ def _bias_table(grid: Grid, short: Names) -> TextTable:
 
 
 def _preference_table(found: Sequence[Preference], short: Names, *, with_source: bool) -> TextTable:
-    headings = ("own", "others", "preference", "p", "leniency", "beyond leniency", "p")
+    headings = ("own", "others", "preference", "leniency", "beyond leniency", "p (Holm)")
     rows = []
     for one in found:
         result = one.result
@@ -139,10 +139,9 @@ def _preference_table(found: Sequence[Preference], short: Names, *, with_source:
             mean_text(result.own),
             mean_text(result.others),
             difference_text(result.preference),
-            p_text(result.p),
             difference_text(result.leniency),
             difference_text(result.beyond),
-            p_text(result.p_beyond),
+            p_text(one.p_beyond_holm),
         )
         rows.append((short[one.evaluator], *source, *numbers))
     names = ("evaluator", "references by") if with_source else ("judge",)

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from urs_inspect.errors import InputError
-from urs_inspect.reports.finished_headers import finished_headers
 from urs_inspect.reports.intent.answer_rows import whole_characters
 from urs_inspect.reports.intent.judged_log import TASK, JudgedLog, read_judged_log
 from urs_inspect.reports.intent.report import Run
 from urs_inspect.reports.intent.run_commands import run_command
-from urs_inspect.reports.latest_runs import latest_runs
-from urs_inspect.reports.log_files import short_name
+from urs_inspect.reports.log_files import finished_headers, latest_runs, short_name
 from urs_inspect.reports.naming import distinct_names
 from urs_inspect.reports.results import prompts_digest
 

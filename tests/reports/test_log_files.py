@@ -1,0 +1,145 @@
+"""Which logs a report reads, and what is said about the others."""
+
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, read_eval_log, write_eval_log
+
+from tests.reports.intent.judged_logs import answered, judgement, write_judged
+from urs_inspect.reports.log_files import finished_headers, finished_logs, read_log
+
+
+def said_of(*names: Path) -> list[str]:
+    left_out: list[str] = []
+    finished_headers(map(str, names), left_out)
+    return left_out
+
+
+@pytest.mark.parametrize(
+    ("epochs", "wanted"),
+    [
+        (1, 4),
+        # Each epoch asks every question.
+        (2, 8),
+    ],
+)
+def test_an_unfinished_run_is_counted_against_what_it_was_to_ask(tmp_path: Path, epochs: int, wanted: int) -> None:
+    # A file of 1,846, of which `--limit 4` took four; three are done, and nothing was summed up.
+    write_judged(
+        tmp_path / "half.eval",
+        *[answered(str(n), judgement(5.0)) for n in range(3)],
+        answered("3", error=EvalError(message="gone", traceback="", traceback_ansi="")),
+        status="error",
+        dataset=EvalDataset(name="urs", samples=1846, sample_ids=list("0123")),
+        config=EvalConfig(limit=4, epochs=epochs),
+    )
+    assert said_of(tmp_path) == [
+        f"half.eval of p/model was left out: its status is 'error', 3 of {wanted} samples are done; finish it with "
+        "`inspect eval-retry`."
+    ]
+
+
+def test_a_log_that_names_no_questions_is_counted_against_its_file(tmp_path: Path) -> None:
+    dataset = EvalDataset(name="urs", samples=1846)
+    write_judged(tmp_path / "half.eval", answered("0", judgement(5.0)), status="cancelled", dataset=dataset)
+    [said] = said_of(tmp_path)
+    assert "its status is 'cancelled', 1 of 1,846 samples are done" in said
+
+
+def test_a_cut_off_file_is_called_damaged(tmp_path: Path) -> None:
+    whole = Path(write_judged(tmp_path / "cut.eval", answered("0", judgement(5.0))))
+    whole.write_bytes(whole.read_bytes()[:200])
+    [said] = said_of(tmp_path)
+    assert said.startswith("cut.eval was left out: cannot read the log, which is damaged, incomplete or no log at all")
+
+
+def test_logs_of_other_tasks_of_this_package_are_named_together(tmp_path: Path) -> None:
+    for name, task in (("a", "urs_probe"), ("b", "urs_probe"), ("c", "mad"), ("d", "urs")):
+        write_judged(tmp_path / f"{name}.eval", answered("0", judgement(5.0)), task=f"urs_inspect/{task}")
+    write_judged(tmp_path / "theirs.eval", answered("0", judgement(5.0)), task="theirs/own")
+    left_out: list[str] = []
+    found = finished_headers([str(tmp_path)], left_out, "urs", also_foreign=True)
+    assert sorted(log.eval.task for log in found) == ["theirs/own", "urs_inspect/urs"]
+    assert left_out == [
+        "3 logs were left out, not being of urs_inspect/urs: 1 of urs_inspect/mad (`urs-inspect rank` reads it), "
+        "2 of urs_inspect/urs_probe (`urs-inspect probe` reads them)."
+    ]
+    left_out.clear()
+    assert [log.eval.task for log in finished_headers([str(tmp_path)], left_out, "urs")] == ["urs_inspect/urs"]
+
+
+@pytest.mark.parametrize("given", ["folder", "file"])
+def test_a_run_whose_retry_finished_is_never_called_unfinished(tmp_path: Path, given: str) -> None:
+    """`inspect eval-retry` writes another log with the same task id; whoever follows the advice again pays again."""
+    failed = Path(write_judged(tmp_path / "2026_run_first.eval", answered("0"), status="error", task_id="first"))
+    done = write_judged(tmp_path / "2026_again_first.eval", answered("0", judgement(5.0)), task_id="first")
+    left_out: list[str] = []
+    found = finished_headers([str(tmp_path if given == "folder" else failed)], left_out)
+    assert [log.location for log in found] == ([done] if given == "folder" else [])
+    [said] = left_out
+    assert "retried by 2026_again_first.eval" in said
+    assert "eval-retry" not in said and "status" not in said
+
+
+def test_of_several_attempts_that_did_not_finish_the_newest_is_named(tmp_path: Path) -> None:
+    for day, status in enumerate(("error", "cancelled", "started"), start=1):
+        created = f"2026-01-0{day}T00:00:00+00:00"
+        write_judged(tmp_path / f"{day}.eval", answered("0"), status=status, created=created, task_id="same")
+    [said] = said_of(tmp_path)
+    assert said.startswith("3.eval") and "if it is no longer running" in said
+
+
+def test_a_thousand_copies_are_one_line_and_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = Path(write_judged(tmp_path / "a.eval", answered("0", judgement(5.0)))).read_bytes()
+    for number in range(1000):
+        (tmp_path / f"copy{number}.eval").write_bytes(content)
+    read: list[str] = []
+
+    def counting(file: str, header_only: bool = False, without: Collection[str] | None = None) -> EvalLog:
+        read.append(file)
+        return read_log(file, header_only, without)
+
+    monkeypatch.setattr(sys.modules[finished_logs.__module__], "read_log", counting)
+    left_out: list[str] = []
+    assert len(list(finished_logs([str(tmp_path)], left_out))) == 1
+    assert len(read) == 2  # its header, then the whole
+    assert left_out == ["1,000 copies of a.eval were left out, such as copy0.eval."]
+
+
+def test_copies_of_several_logs_are_one_line_too(tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    for name in "abc":
+        log = Path(write_judged(tmp_path / f"{name}.eval", answered(name, judgement(5.0))))
+        (tmp_path / "backup" / f"{name}.eval").write_bytes(log.read_bytes())
+    [said] = said_of(tmp_path)
+    assert said.startswith("3 copies of 3 logs were left out")
+
+
+def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(tmp_path: Path) -> None:
+    log = read_eval_log(write_judged(tmp_path / "a.eval", answered("0", judgement(5.0)), eval_id="one"))
+    write_eval_log(log, log.location)
+    write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_a.json"))
+    [said] = said_of(tmp_path)
+    assert "it is a copy of" in said
+    anew = read_eval_log(str(tmp_path / "a.eval"))
+    assert anew.samples
+    anew.samples[0].scores = {"intent_judge": judgement(9.0)}
+    # Under another name: the harness remembers the summaries of a file that it has read.
+    (tmp_path / "2026-01-01T00-00-00_a.json").unlink()
+    write_eval_log(anew, str(tmp_path / "2026-01-02T00-00-00_a.json"))
+    assert said_of(tmp_path) == []
+
+
+def test_a_log_whose_samples_are_damaged_is_skipped_with_a_line(tmp_path: Path) -> None:
+    write_judged(tmp_path / "good.eval", answered("0", judgement(5.0)))
+    bad = Path(write_judged(tmp_path / "bad.eval", answered("0", judgement(5.0)), eval_id="other"))
+    content = bytearray(bad.read_bytes())
+    sample = content.index(b"samples/")
+    content[sample + 40 : sample + 80] = bytes(40)
+    bad.write_bytes(content)
+    left_out: list[str] = []
+    assert [Path(log.location).name for log in finished_logs([str(tmp_path)], left_out)] == ["good.eval"]
+    [said] = left_out
+    assert said.startswith("bad.eval was left out: cannot read the log")
