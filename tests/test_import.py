@@ -134,7 +134,6 @@ REGISTERED = {
     "null_answer": "solver",
     "second_answer": "solver",
     "annotated_pair": "scorer",
-    "case_group": "scorer",
     "case_review": "scorer",
     "crossval_cell": "scorer",
     "crossval_judge": "scorer",

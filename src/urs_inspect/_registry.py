@@ -3,7 +3,6 @@
 # ruff: noqa: F401
 from urs_inspect.providers import urs_simulation
 from urs_inspect.scorers import (
-    case_group,
     competition_report,
     evolution_report,
     evolved,

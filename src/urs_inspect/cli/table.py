@@ -61,10 +61,7 @@ def read_results(logs: Iterable[str], left_out: list[str] | None = None) -> "lis
 
 
 def print_results(results: "list[IntentResult]", console: Console) -> None:
-    """Print one table for each set of judges and conditions, because scores of different ones do not compare.
-
-    Over fewer questions than the report has intervals for, there are none here: they would reach beyond the scale.
-    """
+    """Print one table for each set of judges and conditions, because scores of different ones do not compare."""
     for judges, conditions in dict.fromkeys((result.judges, result.conditions) for result in results):
         block = [result for result in results if (result.judges, result.conditions) == (judges, conditions)]
         console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
@@ -97,6 +94,12 @@ def _table(results: "list[IntentResult]") -> Table:
             escape(f"Answers: {name.replace('_', ' ')}"), *[str(result.outcomes.get(name, 0)) for result in results]
         )
     table.add_row("Self-judged", *["-" if math.isnan(r.self_judged) else f"{r.self_judged:.0%}" for r in results])
+    for name, values in (
+        ("Judges' alpha", [result.judge_alpha for result in results]),
+        ("Deviation of epochs", [result.epoch_deviation for result in results]),
+    ):
+        if not all(map(math.isnan, values)):
+            table.add_row(name, *["-" if math.isnan(value) else f"{value:.2f}" for value in values])
     return table
 
 
@@ -108,10 +111,11 @@ def _section(table: Table, columns: "list[dict[str, MeanInterval]]") -> None:
 
 
 def _shown(estimate: "MeanInterval | None") -> str:
-    from urs_inspect.rating.intervals import fewest_clusters
-
     if estimate is None or math.isnan(estimate.mean):
         return "-"
-    if estimate.n < fewest_clusters(estimate.level):
+    if math.isnan(estimate.low):
         return f"{estimate.mean:.2f}"
-    return f"{estimate.mean:.2f} ±{estimate.high - estimate.mean:.2f}"
+    below, above = estimate.mean - estimate.low, estimate.high - estimate.mean
+    if math.isclose(below, above):
+        return f"{estimate.mean:.2f} ±{above:.2f}"
+    return f"{estimate.mean:.2f} -{below:.2f}/+{above:.2f}"  # cut to the scale

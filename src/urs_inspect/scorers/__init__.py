@@ -1,6 +1,5 @@
 """How an answer becomes a score, and scores become metrics."""
 
-from urs_inspect.scorers.case_group import case_group
 from urs_inspect.scorers.evolution_metrics import evolution_report
 from urs_inspect.scorers.evolved import evolved
 from urs_inspect.scorers.intent_judge import intent_judge
@@ -17,7 +16,6 @@ from urs_inspect.scorers.samer_metrics import samer_report
 from urs_inspect.scorers.samer_outcome import samer_outcome
 
 __all__ = [
-    "case_group",
     "competition_report",
     "evolution_report",
     "evolved",

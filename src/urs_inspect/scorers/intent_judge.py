@@ -13,6 +13,7 @@ from urs_inspect.solvers.role_models import bound_models
 
 logger = getLogger(__name__)
 
+
 @scorer(metrics=[intent_report()])
 @known_arguments
 def intent_judge(
