@@ -85,15 +85,20 @@ def print_details(judges: "Mapping[str, Sequence[Detail]]", by: Iterable[str], c
                 name: {(one.group, one.measure): _detail(one) for one in details if one.level == level}
                 for name, details in chosen.items()
             }
-            print_text_table(_details_table(what, cells), console, f"By {what}{_LEVELS.get(level, '')}")
+            print_text_table(_details_table(what, cells), console, _title(what, level))
 
 
 _BY = {"measure": "all"}
-_LEVELS = {
-    "overall": ", verdicts as a whole, with 95% intervals",
-    "dimensions": ", verdicts on dimensions, with 95% intervals",
-    "ratings": ", ratings, with 95% intervals",
-}
+_LEVELS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
+
+
+def _title(what: str, level: str) -> str:
+    if what == "failure":
+        return "Failures by mode"
+    if level == "ratings":
+        return f"Agreement with the labels by {what}"
+    number = "Shares in %, alpha from -1 to 1," if what == "measure" else "Accuracy in %"
+    return f"{number} by {what}: {_LEVELS[level]}"
 
 
 def _details_table(what: str, cells: "Mapping[str, Mapping[tuple[str, str], str]]") -> "TextTable":
