@@ -6,6 +6,7 @@ from urs_inspect.scorers import (
     competition_report,
     evolution_report,
     evolved,
+    group_finals,
     human_choice,
     intent_judge,
     intent_report,

@@ -106,8 +106,8 @@ def test_own_cases_with_an_intent_and_a_criterion_of_their_own(cases: str, own_r
     assert metrics["thrift"] == pytest.approx(8)  # (9 + 5 + 10) / 3
     # s = sqrt((1 + 9 + 4) / 2) = 2.6458, t(2) = 4.3027, so that t * s / sqrt(3) = 6.5725
     assert metrics["thrift ±"] == pytest.approx(6.5725, abs=1e-4)
-    assert metric_values(log, "final")["mean"] == pytest.approx(6.75)  # (8 + 6 + 3 + 10) / 4
-    assert metric_values(log, "factuality")["mean"] == pytest.approx(6)  # (6 + 8 + 3 + 7) / 4
+    assert metric_values(log, "intent_judge")["final"] == pytest.approx(6.75)  # (8 + 6 + 3 + 10) / 4
+    assert metric_values(log, "intent_judge")["factuality"] == pytest.approx(6)  # (6 + 8 + 3 + 7) / 4
     assert log.eval.metadata is not None
     assert log.eval.metadata["rubric"] == "household 3"
     english = next(messages[0].text for messages in grader.seen if "open a jar" in messages[1].text)

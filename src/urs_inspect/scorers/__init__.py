@@ -4,7 +4,7 @@ from urs_inspect.scorers.evolution_metrics import evolution_report
 from urs_inspect.scorers.evolved import evolved
 from urs_inspect.scorers.intent_judge import intent_judge
 from urs_inspect.scorers.judge_outcome import judge_outcome
-from urs_inspect.scorers.metrics import intent_report, outcome_counts
+from urs_inspect.scorers.metrics import group_finals, intent_report, outcome_counts
 from urs_inspect.scorers.pair_choice import human_choice, pair_choice
 from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.scorers.pair_verdict import pair_verdict
@@ -19,6 +19,7 @@ __all__ = [
     "competition_report",
     "evolution_report",
     "evolved",
+    "group_finals",
     "human_choice",
     "intent_judge",
     "intent_report",

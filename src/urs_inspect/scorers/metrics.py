@@ -33,8 +33,8 @@ def intent_report() -> Metric:
     own `grouped()` stops the run if one sample lacks the key.
 
     Returns:
-        The metric. Rows: `final`; `low` and `high`, its 95% interval (`rating.mean_interval`), and `stderr`; the mean
-        final score by reported intent and by language; the mean of each criterion that was scored. Everything else that
+        The metric. Rows: `final`; `low` and `high`, its 95% interval, and `stderr`, by the rule of
+        `rating.intervals.reported_bounds`; the mean final score by reported intent and by language; the mean of each criterion that was scored. Everything else that
         scores say, `urs-inspect table` and `urs-inspect report` compute from the log.
     """
 
@@ -53,6 +53,30 @@ def intent_report() -> Metric:
                     criteria[key].append(_number(given))
         _add(rows, "criterion", criteria, in_order=True)
         return {**rows}
+
+    return compute
+
+
+@metric(scores="unreduced")
+def group_finals(key: str, groups: list[str]) -> Metric:
+    """Mean final score of each of some groups of samples.
+
+    Args:
+        key: Key of the samples' metadata that names the group.
+        groups: The groups, in the order of the rows.
+
+    Returns:
+        The metric; NaN for a group without a score, and no rows for a scorer that gives no final scores.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        finals = {
+            group: _known(final_of(score) for score in scores if (score.sample_metadata or {}).get(key) == group)
+            for group in groups
+        }
+        if scores and not any(FINAL in _value(score) for score in scores):
+            return {}
+        return {group: math.fsum(known) / len(known) if known else math.nan for group, known in finals.items()}
 
     return compute
 
@@ -79,15 +103,13 @@ def outcome_counts() -> Metric:
 
 
 def interval_rows(name: str, values: Sequence[float], scale: tuple[float, float]) -> _Rows:
-    """Rows of a mean: `<name>`, then `low` and `high` if an interval is reported, and `stderr`; NaN without values."""
+    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval is reported."""
     estimate = mean_interval(values, scale=scale)
-    rows = {name: estimate.mean}
-    if not math.isnan(estimate.low):
-        rows |= {"low": estimate.low, "high": estimate.high}
-    if estimate.n > 1:
-        squares = math.fsum((value - estimate.mean) ** 2 for value in values)
-        rows["stderr"] = math.sqrt(squares / (estimate.n - 1) / estimate.n)
-    return rows
+    if math.isnan(estimate.low):
+        return {name: estimate.mean}
+    squares = math.fsum((value - estimate.mean) ** 2 for value in values)
+    deviation = math.sqrt(squares / (estimate.n - 1) / estimate.n)
+    return {name: estimate.mean, "low": estimate.low, "high": estimate.high, "stderr": deviation}
 
 
 def panel_alpha(facts: Iterable[Mapping[str, Any]]) -> float:
