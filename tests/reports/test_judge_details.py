@@ -1,4 +1,4 @@
-"""Details of judges: the numbers that headers of logs held before, against a slow computation, and by plain counting."""
+"""Details of judges: the numbers that headers of logs once held, against `rating` itself and by plain counting."""
 
 import csv
 import io
@@ -128,7 +128,7 @@ def test_the_file_has_a_row_for_each_number_of_judges_and_baselines() -> None:
     assert counted == {one.name: len(pair_details(one)) for one in (judge, *baselines)}
     [row] = [row for row in rows if row["judge"] == "judge" and row["measure"] == "alpha" and row["level"] == "overall"]
     assert float(row["value"]) == rows_of(pair_details(judge))["overall", "all", "", "alpha"][0]
-    assert (row["dataset"], row["orders"], int(row["n"])) == ("data", "ab", judge.overall.unread.n - _unread(scores))
+    assert (row["dataset"], row["orders"], int(row["n"])) == ("data", "ab", len(scores) - _unread(scores))
 
 
 def _unread(scores: Sequence[SampleScore]) -> int:

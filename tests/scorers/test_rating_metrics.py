@@ -62,7 +62,7 @@ def test_an_empty_cluster_is_none() -> None:
 def test_the_header_holds_the_agreement_over_all_responses() -> None:
     scores = [scored(n, label, 2 * label, group="x" if n < 4 else "y") for n, label in enumerate([1, 2, 3, 4, 1, 3, 5])]
     rows = report(scores)
-    assert list(rows)[0] == "pearson" and rows["pearson"] == pytest.approx(1)
+    assert next(iter(rows)) == "pearson" and rows["pearson"] == pytest.approx(1)
     # 1 + 4 / 9 (2x - 1) - x is 4/9 3/9 2/9 1/9 4/9 2/9 0 for 1 2 3 4 1 3 5
     assert rows["mean difference"] == rows["distance"] == pytest.approx(16 / 9 / 7)
     assert (rows["unread"], rows["failures"]) == (0, 0)

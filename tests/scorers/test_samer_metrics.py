@@ -30,7 +30,7 @@ def dimensions(*scores: SampleScore) -> dict[str, DimensionScore]:
         EvalSample(id=str(one.sample_id), epoch=number, input="", target="", scores={"samer": one.score})
         for number, one in enumerate(scores)
     ]
-    return read_dimensions(EvalLog.model_construct(samples=samples))
+    return read_dimensions(EvalLog.model_construct(samples=samples))  # type: ignore[call-arg]
 
 
 def report(*scores: SampleScore) -> dict[str, float]:
@@ -57,7 +57,7 @@ def test_means_and_shares_worked_by_hand() -> None:
     assert (found["Clarity"].mean.mean, found["Clarity"].selected) == pytest.approx((0.5, 2 / 3))
     assert (found["Depth"].mean.mean, found["Depth"].selected) == pytest.approx((0.9, 1 / 3))
     assert math.isnan(found["Clarity"].mean.low)  # two answers have no interval
-    assert list(found)[0] == "overall" and found["overall"].selected == 1
+    assert next(iter(found)) == "overall" and found["overall"].selected == 1
 
 
 def test_everything_special_is_counted() -> None:

@@ -185,7 +185,7 @@ def judge_numbers(log: EvalLog) -> dict[str, float]:
 
 
 def _named(prefix: str, details: Sequence[Detail]) -> dict[str, float]:
-    """Names such as `overall accuracy`, `dimension accuracy need=safety`, `failures truncated`, with `low` and `high`."""
+    """Numbers by names such as `overall accuracy`, `overall accuracy low`, `dimension accuracy need=safety`."""
     levels = {"overall": "overall ", "dimensions": "dimension "}
     numbers: dict[str, float] = {}
     for one in details:

@@ -12,6 +12,7 @@ from tests.servers import Request, Response, says, serving
 from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
 from urs_inspect import urs
+from urs_inspect.reports import read_result
 
 SIMULATION = ["--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge"]
 OTHER_TASK = """\
@@ -62,7 +63,8 @@ def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest
     assert "openai-api/local/subject JUDGES ITS OWN ANSWERS" in said
     assert "--model-role grader=" in said
     [log] = logs_in(tmp_path)
-    assert metric_values(log, "intent_judge")["self_judged"] == 1.0
+    result = read_result(read_eval_log(log.location))
+    assert result is not None and result.self_judged == 1.0
     assert metric_values(log, "intent_judge")["final"] == 6
 
 
@@ -99,7 +101,7 @@ def test_another_judge_scores_a_log_without_asking_the_model_again(tmp_path: Pat
         assert final_of(sample, appended) == 3
         assert final_of(sample, "intent_judge") == final_of(first[sample.id], "intent_judge")
     assert again.results is not None
-    means = [result.metrics["mean"].value for result in again.results.scores if result.name == "final"]
+    means = [result.metrics["final"].value for result in again.results.scores if result.name.startswith("intent_judge")]
     assert means == pytest.approx([metric_values(log, "intent_judge")["final"], 3])
 
 
@@ -137,7 +139,8 @@ def test_panel_and_settings_of_judges_are_given_on_the_command_line(tmp_path: Pa
     [log] = logs_in(tmp_path)
     assert metric_values(log, "judge_outcome") == {"judged": 4}
     # The simulated models judge alike, so that they agree in full.
-    assert metric_values(log, "intent_judge")["judge_alpha"] == 1.0
+    result = read_result(read_eval_log(log.location))
+    assert result is not None and result.judge_alpha == 1.0
     for sample in samples_of(log):
         judges = ((sample.scores or {})["intent_judge"].metadata or {})["judges"]
         assert [(judge["judge"], judge["temperature"]) for judge in judges] == [

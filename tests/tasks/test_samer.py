@@ -71,7 +71,7 @@ def test_urs_by_samer_has_the_numbers_of_a_plain_computation(weights_at: str, ch
         weights = [score.metadata["weights"].get(name, 0.0) for name in DIMENSIONS]
         np.testing.assert_allclose(weights, expected.weights, atol=1e-5)
     assert log.results is not None and log.results.headline is not None
-    assert (log.results.headline.scorer, log.results.headline.score) == ("samer", "overall")
+    assert (log.results.headline.scorer, log.results.headline.metric) == ("samer", "overall")
     assert {score_of(sample, "samer_outcome").value["evaluation"] for sample in samples_of(log)} == {"scored"}
     assert "intent_judge" not in (samples_of(log)[0].scores or {})
 

@@ -34,8 +34,9 @@ def intent_report() -> Metric:
 
     Returns:
         The metric. Rows: `final`; `low` and `high`, its 95% interval, and `stderr`, by the rule of
-        `rating.intervals.reported_bounds`; the mean final score by reported intent and by language; the mean of each criterion that was scored. Everything else that
-        scores say, `urs-inspect table` and `urs-inspect report` compute from the log.
+        `rating.intervals.reported_bounds`; the mean final score by reported intent and by language; the mean of each
+        criterion that was scored. Everything else that scores say, `urs-inspect table` and `urs-inspect report` compute
+        from the log.
     """
 
     def compute(scores: list[SampleScore]) -> Value:

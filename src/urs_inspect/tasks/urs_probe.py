@@ -15,7 +15,6 @@ from urs_inspect.tasks import arguments
 from urs_inspect.tasks.urs import URS_VERSION, case_to_sample, data_facts
 from urs_inspect.tasks.viewer import intent_viewer
 
-
 NULL_ANSWER = "null_answer"
 """Key of a sample's metadata that names the kind of its answer."""
 
