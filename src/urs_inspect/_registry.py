@@ -3,19 +3,16 @@
 # ruff: noqa: F401
 from urs_inspect.providers import urs_simulation
 from urs_inspect.scorers import (
-    added_criteria,
-    case_group,
-    ci,
     competition_report,
-    epoch_deviation,
     evolution_report,
     evolved,
-    group_mean,
+    group_finals,
     human_choice,
     intent_judge,
-    judge_alpha,
+    intent_report,
     judge_outcome,
     judge_report,
+    outcome_counts,
     pair_choice,
     pair_verdict,
     rating_agreement,
@@ -24,8 +21,6 @@ from urs_inspect.scorers import (
     samer,
     samer_outcome,
     samer_report,
-    self_judged,
-    split_group_mean,
 )
 from urs_inspect.scorers.addition_metrics import addition_report
 from urs_inspect.scorers.annotated_pair import annotated_pair, annotation_report

@@ -1,5 +1,6 @@
 """`urs-inspect judges`."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_judges_and_baselines_are_rows(run: Run, directory: Path) -> None:
         )
     )
     # pairs; overall accuracy over all with its interval, and over what was read; no columns of dimensions
-    assert good[2:] == ["8", "100.0 (100.0 to 100.0)", "100.0"]
+    assert good[2:] == ["8", "100.0", "100.0"]  # without spread there is no interval
     assert longest[3].startswith("71.4 (")  # 5 / 7
     assert second[3].startswith("14.3 (")  # 1 / 7
     habits = row(result.output, "mockllm/good", "12.5")  # unread: the tie of eight
@@ -104,10 +105,10 @@ def test_tables_fit_110_columns(
     assert max(len(line) for line in output.splitlines()) <= 110
     assert "…" not in output
     whole = {
-        "pairs": "100.0 (100.0 to 100.0)",
-        "dimensions": "100.0 (100.0 to 100.0)",
-        "ratings": "-1.000 (-1.000 to -1.000)",
-        "rubric": "(1.00 to 1.00)",
+        "pairs": "71.4 (",
+        "dimensions": "100.0",
+        "ratings": "-1.000",
+        "rubric": "1.000",
         "published": "82.33",
     }
     assert whole[kind] in output
@@ -168,10 +169,10 @@ def test_dimensions_have_a_column_and_tests_of_their_own(run: Run, tmp_path_fact
     assert result.exit_code == 0, result.output
     sharp, halo = (row(result.output, f"mockllm/{name}", "joint, ab") for name in ("sharp", "halo"))
     # pairs; accuracy overall and on the dimension that has no ties, over all and over read verdicts
-    assert sharp[2:] == ["8", "100.0 (100.0 to 100.0)", "100.0", "100.0 (100.0 to 100.0)", "100.0"]
-    assert halo[2:] == ["8", "100.0 (100.0 to 100.0)", "100.0", "0.0 (0.0 to 0.0)", "0.0"]
+    assert sharp[2:] == ["8", "100.0", "100.0", "100.0", "100.0"]
+    assert halo[2:] == ["8", "100.0", "100.0", "0.0", "0.0"]
     told = row(result.output, "baseline/copy_overall", "ab")
-    assert told[3:] == ["-", "-", "100.0 (100.0 to 100.0)", "100.0"]
+    assert told[3:] == ["-", "-", "100.0", "100.0"]
     tables = result.output.split("on the same pairs: ")
     assert [table.splitlines()[0].split(" │")[0].strip() for table in tables[1:]] == [
         "verdicts as a whole",
@@ -194,10 +195,10 @@ def test_judges_that_rate_have_a_table(run: Run, rated: Path) -> None:
     result = run("judges", rated, "--published", "none")
     assert result.exit_code == 0, result.output
     correlations = {name: row(result.output, f"mockllm/{name}", "12")[2:] for name in ("same", "other", "coarse")}
-    assert correlations["same"] == ["1.000 (1.000 to 1.000)"] * 3
-    assert correlations["other"][0] == "-1.000 (-1.000 to -1.000)"
+    assert correlations["same"] == ["1.000"] * 3
+    assert correlations["other"][0] == "-1.000"
     rest = {name: row(result.output, f"mockllm/{name}", "-")[2:5] for name in ("same", "coarse")}
-    assert rest["same"] == ["+0.00 (+0.00 to +0.00)", "0.0", "-"]  # the scripted model has no price
+    assert rest["same"] == ["+0.00", "0.0", "-"]  # the scripted model has no price
     assert rest["coarse"][1] == "8.3"  # 1 of 12 unread
     assert "By intent" not in result.output
 
@@ -206,9 +207,7 @@ def test_judges_that_rate_are_compared(run: Run, rated: Path) -> None:
     output = run("judges", rated, "--published", "none").output
     # 2 / 2001 = 0.0010, adjusted for three tests 0.0030; twelve responses of both; by Pearson and by Spearman.
     found = rows(output, "mockllm/same", "mockllm/other")
-    assert [each[2:] for each in found] == [
-        ["+2.000 (+2.000 to +2.000)", "<0.001", "0.003", "12", "mockllm/same is better"]
-    ] * 2
+    assert [each[2:] for each in found] == [["+2.000", "<0.001", "0.003", "12", "mockllm/same is better"]] * 2
 
 
 def test_with_a_rubric_there_is_a_table_by_intent(run: Run, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -219,6 +218,37 @@ def test_with_a_rubric_there_is_a_table_by_intent(run: Run, tmp_path_factory: py
     assert "By intent: mockllm/same" in result.output
     assert row(result.output, "leisure")[1:3] == ["6", "1.00"]
     assert row(result.output, "factual_qa")[1] == "6"
+
+
+# --- everything else that logs hold ---
+
+
+def test_more_is_shown_by_group_measure_and_failure(run: Run, tmp_path_factory: pytest.TempPathFactory) -> None:
+    made = tmp_path_factory.mktemp("details")
+    judge_dimensions(made)
+    shown = [part for what in ("scenario", "measure", "failure") for part in ("--by", what)]
+    output = run("judges", made / "logs", "--published", "none", *shown).output
+    for measure in ("three_way", "accuracy_all"):
+        whole, dimensions = rows(output, measure)
+        assert len(whole) == len(dimensions) == 3  # one column for each judge
+
+
+def test_all_numbers_are_written_and_no_file_is_replaced(
+    run: Run, rated: Path, directory: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "numbers.csv"
+    result = run("judges", rated, directory, "--published", "none", "--csv", path)
+    assert result.exit_code == 0, result.output
+    with path.open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file))
+    named = {one["judge"] for one in found}
+    assert {"mockllm/good", "baseline/longest", "mockllm/same", "mockllm/coarse"} <= named
+    [unread] = [one for one in found if (one["judge"], one["measure"]) == ("mockllm/coarse", "unread")]
+    assert float(unread["value"]) == pytest.approx(1 / 12)
+    before = path.read_bytes()
+    again = run("judges", rated, "--csv", path)
+    assert again.exit_code == 1 and "exists" in again.output
+    assert path.read_bytes() == before
 
 
 # --- logs of several kinds ---

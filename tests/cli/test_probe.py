@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
@@ -19,6 +20,19 @@ def test_a_sound_judge_passes(run: Run, tmp_path: Path) -> None:
     for kind in ("constant", "empty", "reference", "injection"):
         assert kind in result.output
     assert "SUSPECT" not in result.output
+
+
+def test_no_number_is_pooled_over_the_kinds_of_answers(
+    run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    result = run("probe", "--model-role", "grader=urs_simulation/judge", "--log-dir", tmp_path, "--display", "plain")
+    harness = capfd.readouterr().out
+    rows = {line.split()[0]: float(line.split()[1]) for line in harness.splitlines() if len(line.split()) == 2
+            and line.split()[1].replace(".", "").isdigit()}  # fmt: skip
+    assert rows.keys() == {"constant", "empty", "reference", "injection"}
+    for kind, mean in rows.items():
+        [row] = [line for line in result.output.splitlines() if line.startswith(f"│ {kind} ")]
+        assert f"{mean:.2f}" in row
 
 
 def test_a_judge_is_required(run: Run) -> None:

@@ -79,13 +79,13 @@ def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path)
         outcomes[other["outcome"]] += 1
     assert set(outcomes) == {"judged", "no_response", "unscored_unparseable"}
     assert log.results is not None
-    [counted] = [one.metrics for one in log.results.scores if one.scorer == "judge_outcome" and one.name == "outcome"]
+    [counted] = [one.metrics for one in log.results.scores if one.name == "judge_outcome"]
     for name, outcome in (("no_response", "no_response"), ("judge_failed", "unscored_unparseable")):
-        share = counted[f"frequency_{outcome}"].value / 50
+        share = counted[outcome].value / 50
         assert metric(theirs, "urs", f"urs_{name}") == pytest.approx(share, abs=1e-12)
         assert share == outcomes[outcome] / 50
-    [scored] = [one for one in log.results.scores if one.name == "final"]
-    assert metric(theirs, "urs", "urs_final") == pytest.approx(scored.metrics["mean"].value, abs=1e-12)
+    [scored] = [one for one in log.results.scores if one.name == "intent_judge"]
+    assert metric(theirs, "urs", "urs_final") == pytest.approx(scored.metrics["final"].value, abs=1e-12)
     assert metric(theirs, "urs", "urs_final_stderr") == pytest.approx(scored.metrics["stderr"].value, abs=1e-12)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score, ci
 from scipy import stats
 
-from urs_inspect.rating import MeanInterval, mean_interval, pooled_deviation
+from urs_inspect.rating import MeanInterval, mean_interval, pooled_deviation, student_interval
 from urs_inspect.rating.intervals import fewest_clusters, reported_bounds
 
 scores = st.floats(1, 10)
@@ -23,17 +23,17 @@ checked = settings(deadline=None, database=None)
 
 
 def bounds(values: list[float], level: float = 0.95) -> tuple[float, float, float]:
-    interval = mean_interval(values, level)
+    interval = student_interval(values, level)
     return interval.mean, interval.low, interval.high
 
 
-# --- mean_interval: by hand ---
+# --- student_interval: by hand ---
 
 
 def test_an_interval_worked_out_by_hand() -> None:
     # 2, 4, 6: mean 4, s = sqrt((4 + 0 + 4) / 2) = 2, t(2 degrees, 97.5 %) = 4.302653 from a printed table,
     # margin 4.302653 * 2 / sqrt(3) = 4.968276
-    interval = mean_interval([2, 4, 6])
+    interval = student_interval([2, 4, 6])
     assert (interval.mean, interval.n, interval.level) == (4, 3, 0.95)
     assert interval.low == pytest.approx(4 - 4.968276, abs=1e-5)
     assert interval.high == pytest.approx(4 + 4.968276, abs=1e-5)
@@ -45,11 +45,11 @@ def test_an_interval_of_another_level_worked_out_by_hand() -> None:
 
 
 def test_equal_values_leave_no_doubt() -> None:
-    assert mean_interval([7.0] * 5) == MeanInterval(mean=7.0, low=7.0, high=7.0, n=5, level=0.95)
+    assert student_interval([7.0] * 5) == MeanInterval(mean=7.0, low=7.0, high=7.0, n=5, level=0.95)
 
 
 def test_without_values_there_is_no_mean() -> None:
-    interval = mean_interval([])
+    interval = student_interval([])
     assert interval.n == 0
     assert all(math.isnan(number) for number in bounds([]))
 
@@ -64,10 +64,10 @@ def test_one_value_has_a_mean_and_no_interval() -> None:
 @pytest.mark.parametrize("level", [0, 1, -0.5, 1.5, 95, math.nan, math.inf])
 def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
     with pytest.raises(ValueError, match="level must lie between 0 and 1"):
-        mean_interval([1, 2, 3], level)
+        student_interval([1, 2, 3], level)
 
 
-# --- mean_interval: by slow obvious code ---
+# --- student_interval: by slow obvious code ---
 
 
 @checked
@@ -98,7 +98,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.93 < sum(covered) / len(covered) < 0.97
 
 
-# --- mean_interval: properties ---
+# --- student_interval: properties ---
 
 
 @checked
@@ -119,7 +119,7 @@ def test_the_interval_moves_and_stretches_with_the_values(values: list[float], s
 @given(values=several)
 def test_the_interval_is_even_about_the_mean_and_grows_with_the_level(values: list[float]) -> None:
     assume(max(values) - min(values) > 1e-6)
-    narrow, wide = mean_interval(values, 0.8), mean_interval(values, 0.95)
+    narrow, wide = student_interval(values, 0.8), student_interval(values, 0.95)
     assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
     assert wide.high - wide.mean == pytest.approx(wide.mean - wide.low)
 
@@ -134,7 +134,25 @@ def test_a_value_that_is_no_number_is_never_dropped_in_silence(place: int) -> No
     values = [5.0, 6.0, 7.0]
     values[place] = math.nan
     assert all(math.isnan(number) for number in bounds(values))
-    assert mean_interval(values).n == 3
+    assert student_interval(values).n == 3
+
+
+# --- mean_interval: what is reported of it ---
+
+
+def test_a_reported_interval_is_that_of_student_cut_to_the_scale() -> None:
+    values = [10, 10, 9, 10, 8, 10]
+    raw, found = student_interval(values), mean_interval(values, scale=(1, 10))
+    assert raw.high > 10
+    assert found == MeanInterval(mean=raw.mean, low=raw.low, high=10, n=6, level=0.95)
+    assert mean_interval(values) == raw
+
+
+@pytest.mark.parametrize("values", [[1, 10, 4, 5, 9], [7.0] * 40, [7.0], [1, 10] * 3])
+def test_no_interval_is_reported_of_few_or_equal_values_or_over_the_whole_scale(values: list[float]) -> None:
+    found = mean_interval(values, scale=(1, 10))
+    assert (found.mean, found.n) == pytest.approx((sum(values) / len(values), len(values)))
+    assert math.isnan(found.low) and math.isnan(found.high)
 
 
 # --- pooled_deviation ---

@@ -20,7 +20,6 @@ from tests.tasks.scripted import (
     Script,
     between,
     judged,
-    metric_values,
     one_case,
     output,
     record,
@@ -32,6 +31,7 @@ from tests.tasks.scripted import (
 )
 from urs_inspect.errors import InputError
 from urs_inspect.judging import ASK_AGAIN
+from urs_inspect.reports import read_result
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.texts import is_blank
@@ -427,11 +427,11 @@ def test_alpha_across_judges_is_reported_for_a_panel_only(tmp_path: Path):
         Script(lambda messages: record(6 if "question 1" in messages[1].text else 4)).model("b"),
     ]
 
-    metrics = metric_values(run(task, tmp_path, model="mockllm/answers", grader=panel), "intent_judge")
-    assert metrics["judge_alpha"] == pytest.approx(0.7)
-    alone = metric_values(run(task, tmp_path, model="mockllm/answers", grader=panel[0]), "intent_judge")
-    assert "judge_alpha" not in alone
-    assert alone["Leisure"] == 5.0  # (2 + 8) / 2
+    together = read_result(run(task, tmp_path, model="mockllm/answers", grader=panel))
+    assert together is not None and together.judge_alpha == pytest.approx(0.7)
+    alone = read_result(run(task, tmp_path, model="mockllm/answers", grader=panel[0]))
+    assert alone is not None and math.isnan(alone.judge_alpha)
+    assert alone.by_group["Leisure"].mean == 5.0  # (2 + 8) / 2
 
 
 # Temperature
@@ -482,7 +482,8 @@ def test_without_a_grader_the_model_judges_itself_and_says_so_loudly_once(
         assert metadata["self_judged"] is True
         assert metadata["judges"][0]["judge"] == "mockllm/subject"
         assert "self-judged" in (sample.scores["intent_judge"].explanation or "")
-    assert metric_values(log, "intent_judge")["self_judged"] == 1.0
+    result = read_result(log)
+    assert result is not None and result.self_judged == 1.0
 
 
 def test_grader_that_is_the_model_under_test_is_self_judged(tmp_path: Path, caplog: pytest.LogCaptureFixture):

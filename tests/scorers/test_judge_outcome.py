@@ -13,13 +13,8 @@ from tests.tasks.scripted import Script, metric_values, one_case, output, record
 from urs_inspect.scorers import intent_judge, judge_outcome
 
 ANSWERS = ["good", "good", "bad", "filtered", "dead", ""]
-FREQUENCIES = {
-    "frequency_judged": 2,
-    "frequency_unscored_unparseable": 1,
-    "frequency_unscored_content_filter": 1,
-    "frequency_unscored_call_failed": 1,
-    "frequency_no_response": 1,
-}
+COUNTED = {"judged": 2, "no_response": 1, "unscored": 3}
+"""More than three outcomes: those of unscored samples count together."""
 
 
 @solver
@@ -70,7 +65,7 @@ def test_outcomes_are_counted(tmp_path: Path):
     log = outcomes(tmp_path)
 
     assert log.status == "success"
-    assert metric_values(log, "outcome") == FREQUENCIES
+    assert metric_values(log, "judge_outcome") == COUNTED
     assert [outcome_of(log)[n]["outcome"] for n in range(len(ANSWERS))] == [
         "judged",
         "judged",
@@ -92,17 +87,17 @@ def test_score_names_the_reason_and_the_kind_of_case(tmp_path: Path):
 def test_every_epoch_counts(tmp_path: Path):
     log = outcomes(tmp_path, epochs=2)
 
-    assert metric_values(log, "outcome") == {key: 2 * count for key, count in FREQUENCIES.items()}
+    assert metric_values(log, "judge_outcome") == {key: 2 * count for key, count in COUNTED.items()}
 
 
 def test_part_of_a_panel_counts_apart(tmp_path: Path):
     log = outcomes(tmp_path, grader=[judge("a"), Script(record(5)).model("b")])
 
     # b judges all five answers that are not empty, a judges two of them.
-    assert metric_values(log, "outcome") == {
-        "frequency_judged": 2,
-        "frequency_partial_panel": 3,
-        "frequency_no_response": 1,
+    assert metric_values(log, "judge_outcome") == {
+        "judged": 2,
+        "partial_panel": 3,
+        "no_response": 1,
     }
 
 
@@ -131,9 +126,9 @@ def test_outcomes_of_an_appended_judgement_are_counted_for_that_judgement(tmp_pa
     counts = [
         {key: metric.value for key, metric in result.metrics.items()}
         for result in log.results.scores
-        if result.name == "outcome"
+        if result.name.startswith("judge_outcome")
     ]
-    assert counts == [FREQUENCIES, {"frequency_judged": 5, "frequency_no_response": 1}]
+    assert counts == [COUNTED, {"judged": 5, "no_response": 1}]
 
 
 def test_outcome_appended_by_itself_is_that_of_the_last_judgement(tmp_path: Path):
@@ -158,7 +153,7 @@ def test_overwritten_judgement_is_the_one_that_counts(tmp_path: Path):
         display="log",
     )
 
-    assert metric_values(again, "outcome") == {"frequency_judged": 5, "frequency_no_response": 1}
+    assert metric_values(again, "judge_outcome") == {"judged": 5, "no_response": 1}
 
 
 def test_case_that_was_not_judged_has_no_outcome(tmp_path: Path):

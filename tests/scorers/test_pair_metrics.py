@@ -4,17 +4,16 @@ import math
 import random
 from collections.abc import Sequence
 from hashlib import sha256
-from time import process_time
 from typing import Any
 
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect.judging import OVERALL
-from urs_inspect.rating import UNREAD, A, B
+from urs_inspect.rating import TIE, UNREAD, A, B, measure
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import judge_report
-from urs_inspect.scorers.pair_metrics import HEADLINE, items_of
+from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judged_items
 
 Verdicts = dict[str, dict[str, str | None]]
 
@@ -58,7 +57,7 @@ THREE = [
 def test_rows_worked_out_by_hand() -> None:
     rows = report(THREE)
     # Overall: a-a and b-b right of two read, of three in all.
-    assert (rows["overall accuracy"], rows["overall unread"]) == pytest.approx((1, 1 / 3))
+    assert (rows["overall accuracy"], rows["unread"]) == pytest.approx((1, 1 / 3))
     assert rows["overall accuracy_all"] == pytest.approx(2 / 3)
     # Dimension: a-a right, b-a wrong, tie-b out; three ways 1 of 3.
     assert (rows["dimension accuracy"], rows["dimension three_way"]) == pytest.approx((1 / 2, 1 / 3))
@@ -69,23 +68,21 @@ def test_rows_worked_out_by_hand() -> None:
     # All were shown a first: verdicts a, b as a whole, a, a, b on Clarity.
     assert (rows["overall first_preference"], rows["dimension first_preference"]) == pytest.approx((1 / 2, 2 / 3))
     assert rows["overall longer_preference"] == 1
-    # By scenario: x has one read verdict, right; y one.
-    assert (rows["overall accuracy group=x"], rows["overall accuracy group=y"]) == (1, 1)
-    assert rows["dimension accuracy need=n1"] == pytest.approx(1 / 2)
-    assert "dimension accuracy need=n2" not in rows  # its only label is a tie
-    assert not any("name=" in name for name in rows)  # one dimension is no break-down
+    # Overall labels a, a, b, the longer ones a, a, b; on Clarity a, b and a, a.
+    assert (rows["longest"], rows["dimension longest"]) == pytest.approx((1, 1 / 2))
+    # Three pairs are too few for bounds.
+    assert rows.keys().isdisjoint(("low", "high", "dimension low", "dimension high"))
 
 
 def test_baselines_worked_out_by_hand() -> None:
-    rows = report(THREE)
+    items = judged_items(THREE, dimensions=False)
+    assert items is not None
     # Overall labels a, a, b; longer a, a, b; shown first a.
-    assert rows["baseline longest overall accuracy"] == 1
-    assert rows["baseline shortest overall accuracy"] == 0
-    assert rows["baseline first overall accuracy"] == pytest.approx(2 / 3)
-    # Labels on Clarity a, b; longer a, a; the overall labels a, a.
-    assert rows["baseline longest dimension accuracy"] == pytest.approx(1 / 2)
-    assert rows["baseline copy_overall dimension accuracy"] == pytest.approx(1 / 2)
-    assert "baseline copy_overall overall accuracy" not in rows
+    answers = {kind: baseline_of(kind, items).tolist() for kind in ("longest", "shortest", "first", "second")}
+    assert answers == {"longest": [A, A, B], "shortest": [B, B, A], "first": [A, A, A], "second": [B, B, B]}
+    dimensions = judged_items(THREE, dimensions=True)
+    assert dimensions is not None
+    assert baseline_of("copy_overall", dimensions).tolist() == [A, A, B]
 
 
 def test_baselines_are_asked_in_both_orders_where_the_judge_was() -> None:
@@ -93,28 +90,47 @@ def test_baselines_are_asked_in_both_orders_where_the_judge_was() -> None:
         scored(n, {OVERALL: label}, {"a": {OVERALL: label}, "b": {OVERALL: label}}, longer="a")
         for n, label in enumerate("aab")
     ]
-    rows = report(both)
+    items = judged_items(both, dimensions=False)
+    assert items is not None
     # Who prefers a place says a in one order and b in the other: a tie, which is never right.
-    assert rows["baseline first overall accuracy"] == rows["baseline second overall accuracy"] == 0
+    assert baseline_of("first", items).tolist() == baseline_of("second", items).tolist() == [TIE] * 3
     # Length does not change with the order: a, a, a against a, a, b.
-    assert rows["baseline longest overall accuracy"] == pytest.approx(2 / 3)
+    assert report(both)["longest"] == pytest.approx(2 / 3)
     # A coin for each order: by plain tossing, a tie where the two differ.
     coins = [[sha256(f"0/{first}/s{n}/Overall".encode()).digest()[0] & 1 for first in "ab"] for n in range(3)]
-    right = [one == other == "ab".index(label) for (one, other), label in zip(coins, "aab", strict=True)]
-    assert rows["baseline random overall accuracy"] == pytest.approx(sum(right) / 3)
+    assert baseline_of("random", items).tolist() == [one if one == other else TIE for one, other in coins]
 
 
-def test_what_a_reader_needs_comes_first(full: list[SampleScore]) -> None:
-    assert list(report(full))[:8] == [
-        "overall accuracy_all",
-        "baseline longest overall accuracy",
-        "overall unread",
-        "dimension accuracy_all",
-        "baseline longest dimension accuracy",
-        "dimension unread",
-        "overall accuracy",
-        "dimension accuracy",
-    ]
+def test_what_a_reader_needs_comes_first_and_the_header_is_short(full: list[SampleScore]) -> None:
+    rows = report(full)
+    assert list(rows)[:7] == [HEADLINE, "low", "high", "longest", "unread", "dimension accuracy_all", "dimension low"]
+    assert len(report(full_run("ab"))) + len({"unknown dimensions"}) <= 30
+
+
+def test_the_header_has_the_numbers_and_bounds_of_all_measures(full: list[SampleScore]) -> None:
+    for scores in (full, full_run("ab")):
+        rows = report(scores)
+        for title, name in (("overall", OVERALL), ("dimension", None)):
+            verdicts = items_of(scores, name)
+            assert verdicts is not None
+            measures = measure(verdicts)
+            prefix = "" if name else "dimension "
+            found = (rows[f"{title} accuracy_all"], rows[f"{prefix}low"], rows[f"{prefix}high"])
+            expected = measures.accuracy_all
+            assert found == pytest.approx((expected.value, expected.low, expected.high), abs=1e-12)
+            assert rows[f"{prefix}unread"] == pytest.approx(measures.unread.value)
+            for each in ("accuracy", "three_way", "alpha", "flips", "first_preference", "longer_preference"):
+                value = getattr(measures, each).value
+                assert rows.get(f"{title} {each}", math.nan) == pytest.approx(value, nan_ok=True)
+
+
+def test_a_refresh_resamples_the_headline_only(full: list[SampleScore], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("all measures are resampled")
+
+    monkeypatch.setattr("urs_inspect.rating.measures.bootstrap_counts", refuse)
+    monkeypatch.setattr("urs_inspect.scorers.pair_metrics.group_accuracies", refuse)
+    assert report(full)["low"] < report(full)["high"]
 
 
 def test_the_headline_is_there_where_it_is_not_defined() -> None:
@@ -132,8 +148,8 @@ def test_both_orders_count_as_one_verdict_and_flips_are_seen() -> None:
     ]
     rows = report(both)
     # a with a is right, a with b a tie and wrong, the last unread.
-    assert (rows["overall accuracy"], rows["overall unread"]) == pytest.approx((1 / 2, 1 / 3))
-    assert (rows["overall flips"], rows["overall reversals"]) == (0.5, 0.5)
+    assert (rows["overall accuracy"], rows["unread"]) == pytest.approx((1 / 2, 1 / 3))
+    assert rows["overall flips"] == 0.5
     # A judge asked in one order has none.
     assert "overall flips" not in report([*both, scored(4, {OVERALL: "a"}, {"a": {OVERALL: "a"}})])
 
@@ -163,7 +179,7 @@ def test_intervals_are_clustered_by_prompt() -> None:
             for n, (answer, prompt) in enumerate(zip(answers, prompts, strict=True))
         ]
         rows = report(scores)
-        return rows["overall accuracy ci_upper"] - rows["overall accuracy ci_lower"]
+        return rows["high"] - rows["low"]
 
     # 400 pairs, half of them right; as 200 pairs of equals on a prompt the interval is sqrt(2) as wide.
     assert of([f"p{n // 2}" for n in range(400)]) / of([f"p{n}" for n in range(400)]) == pytest.approx(2**0.5, rel=0.15)
@@ -175,15 +191,11 @@ def test_failures_and_unknown_dimensions_are_counted() -> None:
         scored(2, {OVERALL: "a"}, {}, failures=["truncated"], unknown_dimensions=["Charm"]),
     ]
     rows = report(scores)
-    assert {name: count for name, count in rows.items() if name.startswith("failures")} == {
-        "failures call_failed": 2,
-        "failures truncated": 1,
-    }
-    assert (rows["unknown dimensions"], rows["overall unread"]) == (1, 1)
+    assert (rows["failures"], rows["unknown dimensions"], rows["unread"]) == (3, 1, 1)
 
 
 def test_scores_of_anything_else_give_no_rows() -> None:
-    assert report([SampleScore(score=Score(value=1), sample_id="s", sample_metadata={})]) == {}
+    assert report([SampleScore(score=Score(value=1), sample_id="s", sample_metadata={})]) == {"failures": 0}
 
 
 # --- a run of the size of MD-Eval ---
@@ -214,41 +226,6 @@ def full() -> list[SampleScore]:
     return full_run()
 
 
-def slow_accuracy(pairs: Sequence[tuple[str, str | None]]) -> float:
-    counted = [(label, said) for label, said in pairs if label != "tie" and said is not None]
-    return sum(label == said for label, said in counted) / len(counted) if counted else math.nan
-
-
-def slow_groups(scores: Sequence[SampleScore]) -> dict[str, float]:
-    groups: dict[str, list[tuple[str, str | None]]] = {}
-    for score in scores:
-        facts, sample = score.score.metadata or {}, score.sample_metadata or {}
-        for name, label in facts["labels"].items():
-            title = "overall" if name == OVERALL else "dimension"
-            pair = label, facts["verdicts"]["a"][name]
-            groups.setdefault(f"{title} accuracy", []).append(pair)
-            groups.setdefault(f"{title} accuracy group={sample['group']}", []).append(pair)
-            groups.setdefault(f"{title} accuracy need={sample['need']}", []).append(pair)
-            if title == "dimension":
-                groups.setdefault(f"dimension accuracy name={name}", []).append(pair)
-    return {name: value for name, pairs in groups.items() if not math.isnan(value := slow_accuracy(pairs))}
-
-
-def test_accuracies_are_what_plain_counting_gives(full: list[SampleScore]) -> None:
-    rows = report(full)
-    found = {
-        name: value
-        for name, value in rows.items()
-        if name.startswith(("overall accuracy", "dimension accuracy")) and "ci_" not in name and "_all" not in name
-    }
-    expected = slow_groups(full)
-    assert len(expected) > 100
-    assert found == pytest.approx(expected)
-    for name, value in found.items():
-        low, high = rows[f"{name} ci_lower"], rows[f"{name} ci_upper"]
-        assert (math.isnan(low) and math.isnan(high)) or 0 <= low <= value <= high <= 1
-
-
 def test_the_order_of_scores_changes_no_row(full: list[SampleScore]) -> None:
     mixed = random.Random(1).sample(full, len(full))
     assert report(mixed) == pytest.approx(report(full), nan_ok=True)
@@ -260,14 +237,6 @@ def test_a_live_refresh_holds_the_same_rows_as_the_end(full: list[SampleScore]) 
     for size in (1, 40, 200):
         metric(full[:size])
     assert metric(full) == pytest.approx(report(full), nan_ok=True)
-
-
-def test_all_intervals_of_a_run_take_less_than_a_second() -> None:
-    scores = full_run("ab")
-    report(scores)
-    before = process_time()
-    report(scores)
-    assert process_time() - before < 1
 
 
 def test_before_the_first_sample_the_headline_is_there_without_a_value() -> None:

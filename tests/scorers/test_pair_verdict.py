@@ -13,7 +13,17 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.scorer import Score
 
-from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of, score_of, value_of
+from tests.tasks.scripted import (
+    Reply,
+    Script,
+    between,
+    judge_numbers,
+    output,
+    run,
+    samples_of,
+    score_of,
+    value_of,
+)
 from urs_inspect.datasets import PairCase
 from urs_inspect.errors import InputError
 from urs_inspect.judging import joint_prompt
@@ -115,7 +125,7 @@ def test_overall_asks_once_and_counts_no_dimension(tmp_path: Path):
     assert value["overall"] == 1 and math.isnan(value["dimensions"])
     assert score_of(log, "pair_verdict").reason is None
     assert facts_of(log)["labels"] == {"Overall": "a"}
-    assert not [name for name in metric_values(log, "pair_verdict") if name.startswith("dimension ")]
+    assert not [name for name in judge_numbers(log) if name.startswith("dimension ")]
 
 
 def test_ties_are_offered_unless_told_otherwise(tmp_path: Path):
@@ -170,7 +180,7 @@ def test_both_orders_agree_or_are_a_tie(tmp_path: Path):
     }
     # ONE stays a (right), TWO becomes a tie (right), Overall becomes a tie (wrong).
     assert value_of(log, "pair_verdict") == {"overall": 0, "dimensions": 1}
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
     # Of two dimensions one flips, and to the other response; overall flips, but to a tie.
     assert (metrics["dimension flips"], metrics["dimension reversals"]) == (0.5, 0.5)
     assert (metrics["overall flips"], metrics["overall reversals"]) == (1, 0)
@@ -213,7 +223,7 @@ def test_a_failed_call_is_nan_and_counted_and_does_not_end_the_run(
     assert all(math.isnan(number) for number in value_of(log, "pair_verdict").values())
     score: Score = score_of(log, "pair_verdict")
     assert (score.answer, score.reason) == ("unread", reason)
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
     assert metrics[f"failures {mode}"] == 1
     assert (metrics["overall unread"], metrics["overall accuracy_all"]) == (1, 0)
     assert "overall accuracy" not in metrics  # nothing was read
@@ -222,7 +232,7 @@ def test_a_failed_call_is_nan_and_counted_and_does_not_end_the_run(
 def test_every_failed_call_of_a_pair_is_counted(tmp_path: Path):
     log = judged(tmp_path, Script(RuntimeError("down")), protocol="per_dimension")
     assert facts_of(log)["failures"] == ["call_failed"] * 3
-    assert metric_values(log, "pair_verdict")["failures call_failed"] == 3
+    assert judge_numbers(log)["failures call_failed"] == 3
 
 
 def test_one_failed_call_does_not_lose_the_others_of_its_pair(tmp_path: Path):
@@ -244,8 +254,8 @@ def test_omitted_and_unknown_dimensions_are_counted(tmp_path: Path):
     assert facts_of(log)["verdicts"] == {"a": {ONE: None, TWO: "b", "Overall": "a"}}
     assert facts_of(log)["failures"] == ["missing_verdict"]
     assert facts_of(log)["unknown_dimensions"] == ["Charm"]
-    metrics = metric_values(log, "pair_verdict")
-    assert (metrics["failures missing_verdict"], metrics["unknown dimensions"]) == (1, 1)
+    metrics = judge_numbers(log)
+    assert (metrics["failures missing_verdict"], metrics["failures unknown dimensions"]) == (1, 1)
     assert metrics["dimension unread"] == 0.5
 
 
@@ -330,10 +340,8 @@ def test_report_of_a_tiny_run_worked_by_hand(tmp_path: Path):
     cases = [pair(id=prompt, prompt=prompt, label=label, dimensions={}) for prompt, label in labels.items()]
     judge = Script(lambda m: json.dumps({"winner": verdicts[between(m[1].text, "<prompt>", "</prompt>")]}))
     log = judged(tmp_path, judge, cases, protocol="overall")
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
 
-    # The plain mean: right, wrong, tie right; the unread one is not in it.
-    assert metric_values(log, "overall") == {"mean": pytest.approx(2 / 3)}
     expected = {
         "overall accuracy": 1 / 2,  # q1 right, q2 wrong; q3 unread, q4 no label to be right about
         "overall accuracy_all": 1 / 3,
@@ -355,7 +363,7 @@ def test_report_of_a_tiny_run_worked_by_hand(tmp_path: Path):
         "failures unparseable": 1,
     }
     assert {name: metrics[name] for name in expected} == pytest.approx(expected)
-    assert metrics["overall accuracy ci_lower"] <= 1 / 2 <= metrics["overall accuracy ci_upper"]
+    assert not any(name.endswith((" low", " high")) for name in metrics)  # of four pairs no interval is reported
     assert 0 <= metrics["baseline random overall accuracy"] <= 1
 
 
@@ -369,20 +377,19 @@ def test_halo_and_groups_of_a_tiny_run_worked_by_hand(tmp_path: Path):
     replies = {"q1": reply("1", one="1", two="1"), "q2": json.dumps({third: "1", "Overall": "2"})}
     judge = Script(lambda m: replies[between(m[1].text, "<prompt>", "</prompt>")])
     log = judged(tmp_path, judge, cases)
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
 
-    assert metric_values(log, "dimensions") == {"mean": (1 / 2 + 0) / 2}  # over pairs
     expected = {
         "dimension accuracy": 1 / 3,  # a for a; a for b; a for b
         "dimension halo": 2 / 3,  # a and a like overall a; a unlike overall b
         "dimension label_halo": 2 / 3,  # a like a, b unlike a, b like b
         "overall accuracy": 1,
         "baseline copy_overall dimension accuracy": 2 / 3,
-        "overall accuracy group=chitchat": 1,
-        "dimension accuracy group=chitchat": 1 / 2,
-        f"dimension accuracy group={other}": 0,
+        "overall accuracy scenario=chitchat": 1,
+        "dimension accuracy scenario=chitchat": 1 / 2,
+        f"dimension accuracy scenario={other}": 0,
         f"dimension accuracy need={TAXONOMY.scenarios[other].need}": 0,
-        f"dimension accuracy name={ONE}": 1,
+        f"dimension accuracy dimension={ONE}": 1,
     }
     assert {name: metrics[name] for name in expected} == pytest.approx(expected)
 
@@ -422,9 +429,7 @@ def test_a_baseline_gets_what_its_row_says(kind: str, orders: str, tmp_path: Pat
         pair(id=f"p{n}", label="ab"[n % 2], dimensions={ONE: "ab"[n % 3 == 0], TWO: "tie"}, response_a="x" * (n + 1))
         for n in range(12)
     ]
-    metrics = metric_values(
-        judged(tmp_path, Script(""), cases, judge=f"baseline/{kind}", orders=orders), "pair_verdict"
-    )
+    metrics = judge_numbers(judged(tmp_path, Script(""), cases, judge=f"baseline/{kind}", orders=orders))
     for level in ("overall", "dimension"):
         row = f"baseline {kind} {level} accuracy"
         if (kind, level) != ("copy_overall", "overall"):  # which is told these

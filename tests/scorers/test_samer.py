@@ -66,11 +66,9 @@ def test_metadata_and_explanation_say_how_it_came_about(tmp_path: Path, stub_eng
 def test_metrics_are_the_mean_and_a_report(tmp_path: Path, stub_engine: StubEngine) -> None:
     stub_engine()
     log = scored(tmp_path)
-    overall = metric_values(log, "overall")
-    assert overall["mean"] == value_of(log, "samer")["overall"]
     report = metric_values(log, "samer")
-    assert report["Depth"] == 0.5 and report["Depth selected"] == 1
-    assert "Style" not in report and "Style selected" not in report
+    assert next(iter(report)) == "overall" and report["overall"] == value_of(log, "samer")["overall"]
+    assert len(report) <= 25
 
 
 @pytest.mark.parametrize("blank", ["", " \n "])
@@ -104,10 +102,7 @@ def test_a_failure_is_never_a_score(mode: Any, tmp_path: Path, stub_engine: Stub
     assert score.explanation == f"**No score: {mode}.** what was wrong"
     assert score.answer == "ten chars."
     assert metric_values(log, "samer")[f"failures {mode}"] == 1
-    assert "mean" not in metric_values(log, "overall") or math.isnan(metric_values(log, "overall")["mean"])
-    assert log.results is not None
-    [overall] = [one for one in log.results.scores if one.name == "overall"]
-    assert (overall.scored_samples, overall.unscored_samples) == (0, 1)
+    assert math.isnan(metric_values(log, "samer")["overall"])
     assert score_of(log, "samer_outcome").value["evaluation"] == f"unscored_{mode}"  # type: ignore[index, call-overload]
 
 

@@ -5,9 +5,11 @@ import random
 from typing import Any
 
 import pytest
+from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.rating import mean_interval
+from urs_inspect.rating import student_interval
+from urs_inspect.reports.samer_weights import DimensionScore, read_dimensions
 from urs_inspect.samer.judgement import score_keys
 from urs_inspect.scorers import samer_report
 
@@ -22,6 +24,15 @@ def score(name: str, overall: float = NAN, facts: Any = None, **dimensions: floa
     )
 
 
+def dimensions(*scores: SampleScore) -> dict[str, DimensionScore]:
+    """What `urs-inspect samer weights --scores` reads from a log with these scores."""
+    samples = [
+        EvalSample(id=str(one.sample_id), epoch=number, input="", target="", scores={"samer": one.score})
+        for number, one in enumerate(scores)
+    ]
+    return read_dimensions(EvalLog.model_construct(samples=samples))  # type: ignore[call-arg]
+
+
 def report(*scores: SampleScore) -> dict[str, float]:
     value = samer_report()(list(scores))  # type: ignore[arg-type]
     assert isinstance(value, dict)
@@ -29,22 +40,24 @@ def report(*scores: SampleScore) -> dict[str, float]:
 
 
 def test_means_and_shares_worked_by_hand() -> None:
-    rows = report(
+    scores = (
         score("x-1", 0.2, Clarity=0.4),
         score("x-2", 0.4, Clarity=0.6, Depth=0.9),
         score("y-1", 0.9),
         score("y-2", NAN, {"failure_mode": "timeout"}),
     )
-    # Clarity: (0.4 + 0.6) / 2, in 2 of 3 evaluated answers; the failed one counts nowhere.
-    # Its interval: sd = 0.1414, se = 0.1, t(1) = 12.706.
-    assert rows["Clarity"] == pytest.approx(0.5)
-    assert rows["Clarity ±"] == pytest.approx(1.2706, abs=1e-4)
-    assert rows["Clarity selected"] == pytest.approx(2 / 3)
-    assert (rows["Depth"], rows["Depth selected"]) == pytest.approx((0.9, 1 / 3))
-    assert "Depth ±" not in rows  # one answer has no interval
+    rows = report(*scores)
+    assert next(iter(rows)) == "overall" and rows["overall"] == pytest.approx(0.5)
     assert rows["overall intent_group=x"] == pytest.approx(0.3)
     assert rows["overall intent_group=y"] == pytest.approx(0.9)
     assert rows["failures timeout"] == 1
+    assert "Clarity" not in rows
+    # What left the header is read from the log. Clarity: (0.4 + 0.6) / 2, in 2 of 3 evaluated answers.
+    found = dimensions(*scores)
+    assert (found["Clarity"].mean.mean, found["Clarity"].selected) == pytest.approx((0.5, 2 / 3))
+    assert (found["Depth"].mean.mean, found["Depth"].selected) == pytest.approx((0.9, 1 / 3))
+    assert math.isnan(found["Clarity"].mean.low)  # two answers have no interval
+    assert next(iter(found)) == "overall" and found["overall"].selected == 1
 
 
 def test_everything_special_is_counted() -> None:
@@ -61,10 +74,11 @@ def test_everything_special_is_counted() -> None:
 
 
 def test_epochs_are_averaged_before_intervals() -> None:
-    twice = report(*[score(f"x-{n}", 0.5, Clarity=value) for n, value in enumerate((0.2, 0.4, 0.9)) for _ in range(4)])
-    once = report(*[score(f"x-{n}", 0.5, Clarity=value) for n, value in enumerate((0.2, 0.4, 0.9))])
-    assert twice["Clarity ±"] == pytest.approx(once["Clarity ±"])
-    assert twice["Clarity"] == pytest.approx(once["Clarity"])
+    values = (0.2, 0.4, 0.9, 0.5, 0.1, 0.3)
+    twice = report(*[score(f"x-{n}", value) for n, value in enumerate(values) for _ in range(4)])
+    once = report(*[score(f"x-{n}", value) for n, value in enumerate(values)])
+    assert once["low"] < once["overall"] < once["high"]
+    assert twice == pytest.approx(once)
 
 
 def test_it_equals_the_obvious_computation_in_any_order() -> None:
@@ -74,17 +88,23 @@ def test_it_equals_the_obvious_computation_in_any_order() -> None:
         score(f"{rng.choice('xyz')}-{n}", rng.random(), **{name: rng.random() for name in names if rng.random() < 0.6})
         for n in range(60)
     ]
-    rows = report(*scores)
+    rows, found = report(*scores), dimensions(*scores)
     rng.shuffle(scores)
     assert report(*scores) == pytest.approx(rows)
     for name in names:
         values = [float(one.score.as_dict()[name]) for one in scores]  # type: ignore[arg-type]
         given = [value for value in values if not math.isnan(value)]
-        estimate = mean_interval(given)
-        assert rows[name] == pytest.approx(sum(given) / len(given))
-        assert rows[f"{name} ±"] == pytest.approx(estimate.high - estimate.mean)
-        assert rows[f"{name} selected"] == pytest.approx(len(given) / 60)
+        estimate = student_interval(given)
+        one = found[name]
+        assert (one.mean.mean, one.mean.low, one.mean.high) == pytest.approx(
+            (estimate.mean, estimate.low, estimate.high)
+        )
+        assert one.selected == pytest.approx(len(given) / 60)
+    whole = student_interval([float(one.score.as_dict()["overall"]) for one in scores])  # type: ignore[arg-type]
+    assert (rows["overall"], rows["low"], rows["high"]) == pytest.approx((whole.mean, whole.low, whole.high))
 
 
-def test_no_score_is_an_empty_report() -> None:
-    assert report() == {"no response": 0, "shortened": 0, "empty selection": 0}
+def test_no_score_is_the_headline_without_a_value() -> None:
+    rows = report()
+    assert math.isnan(rows.pop("overall"))
+    assert rows == {"no response": 0, "shortened": 0, "empty selection": 0}

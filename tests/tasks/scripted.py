@@ -1,6 +1,7 @@
 """Models that answer as scripted, and tasks small enough to see through."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from urs_inspect.reports import read_judge, read_rating_judge
+from urs_inspect.reports.computed_baselines import computed_baselines
+from urs_inspect.reports.judge_details import Detail, pair_details, rating_details
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 
@@ -146,10 +150,10 @@ def score_of(log: EvalLog, scorer: str = "intent_judge") -> Score:
 
 
 def value_of(log: EvalLog, scorer: str = "intent_judge") -> dict[str, float]:
-    """The value of the only sample's score, which must be a dictionary of numbers."""
+    """The numbers in the value of the only sample's score, which must be a dictionary."""
     value = score_of(log, scorer).value
     assert isinstance(value, dict)
-    return {key: number(given) for key, given in value.items()}
+    return {key: number(given) for key, given in value.items() if not isinstance(given, str)}
 
 
 def number(value: object) -> float:
@@ -166,6 +170,32 @@ def metric_values(log: EvalLog, name: str) -> dict[str, float]:
             assert not found.keys() & result.metrics.keys()
             found |= {key: metric.value for key, metric in result.metrics.items()}
     return found
+
+
+def judge_numbers(log: EvalLog) -> dict[str, float]:
+    """What `urs-inspect judges` reads from a log of judged pairs or ratings, bounds and baselines included."""
+    if (rating := read_rating_judge(log)) is not None:
+        return _named("", rating_details(rating))
+    judge = read_judge(log)
+    assert judge is not None
+    numbers = _named("", pair_details(judge))
+    for baseline in computed_baselines([judge]):
+        numbers |= _named(f"baseline {baseline.judge.removeprefix('baseline/')} ", pair_details(baseline))
+    return numbers
+
+
+def _named(prefix: str, details: Sequence[Detail]) -> dict[str, float]:
+    """Numbers by names such as `overall accuracy`, `overall accuracy low`, `dimension accuracy need=safety`."""
+    levels = {"overall": "overall ", "dimensions": "dimension "}
+    numbers: dict[str, float] = {}
+    for one in details:
+        name = f"{prefix}{levels.get(one.level, '')}{one.measure}"
+        if one.by == "failure":
+            name = f"{prefix}failures {one.group}"
+        elif one.by != "all":
+            name += f" {one.by}={one.group}"
+        numbers |= {name: one.value, f"{name} low": one.low, f"{name} high": one.high}
+    return {name: value for name, value in numbers.items() if not math.isnan(value)}
 
 
 def between(text: str, opening: str, closing: str) -> str:

@@ -12,6 +12,7 @@ from tests.servers import Request, Response, says, serving
 from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
 from urs_inspect import urs
+from urs_inspect.reports import read_result
 
 SIMULATION = ["--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge"]
 OTHER_TASK = """\
@@ -47,7 +48,7 @@ def test_selection_on_the_command_line(tmp_path: Path):
     assert log.status == "success"
     kinds = Counter((sample.metadata["intent"], sample.metadata["language"]) for sample in samples_of(log))
     assert kinds == {("leisure", "en"): 3, ("ask_for_advice", "en"): 3}
-    assert metric_values(log, "outcome") == {"frequency_judged": 6}
+    assert metric_values(log, "judge_outcome") == {"judged": 6}
 
 
 def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -62,8 +63,9 @@ def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest
     assert "openai-api/local/subject JUDGES ITS OWN ANSWERS" in said
     assert "--model-role grader=" in said
     [log] = logs_in(tmp_path)
-    assert metric_values(log, "intent_judge")["self_judged"] == 1.0
-    assert metric_values(log, "final")["mean"] == 6
+    result = read_result(read_eval_log(log.location))
+    assert result is not None and result.self_judged == 1.0
+    assert metric_values(log, "intent_judge")["final"] == 6
 
 
 def test_another_judge_scores_a_log_without_asking_the_model_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -99,8 +101,8 @@ def test_another_judge_scores_a_log_without_asking_the_model_again(tmp_path: Pat
         assert final_of(sample, appended) == 3
         assert final_of(sample, "intent_judge") == final_of(first[sample.id], "intent_judge")
     assert again.results is not None
-    means = [result.metrics["mean"].value for result in again.results.scores if result.name == "final"]
-    assert means == pytest.approx([metric_values(log, "final")["mean"], 3])
+    means = [result.metrics["final"].value for result in again.results.scores if result.name.startswith("intent_judge")]
+    assert means == pytest.approx([metric_values(log, "intent_judge")["final"], 3])
 
 
 def test_runs_beside_another_task_of_which_it_shares_the_command(tmp_path: Path):
@@ -135,9 +137,10 @@ def test_panel_and_settings_of_judges_are_given_on_the_command_line(tmp_path: Pa
     )
 
     [log] = logs_in(tmp_path)
-    assert metric_values(log, "outcome") == {"frequency_judged": 4}
+    assert metric_values(log, "judge_outcome") == {"judged": 4}
     # The simulated models judge alike, so that they agree in full.
-    assert metric_values(log, "intent_judge")["judge_alpha"] == 1.0
+    result = read_result(read_eval_log(log.location))
+    assert result is not None and result.judge_alpha == 1.0
     for sample in samples_of(log):
         judges = ((sample.scores or {})["intent_judge"].metadata or {})["judges"]
         assert [(judge["judge"], judge["temperature_requested"]) for judge in judges] == [

@@ -34,7 +34,7 @@ def test_set_of_two_models_gives_one_log_each_and_is_not_run_twice(tmp_path: Pat
 
     assert success
     assert {log.eval.model for log in logs} == set(models)
-    by_model = {log.eval.model: metric_values(log, "final")["mean"] for log in logs}
+    by_model = {log.eval.model: metric_values(log, "intent_judge")["final"] for log in logs}
     assert by_model["urs_simulation/strong"] > by_model["urs_simulation/weak"]
     again, same = evaluate(tmp_path / "set", models)
     assert again
@@ -62,7 +62,7 @@ def test_set_that_failed_half_way_is_resumed_without_asking_again(tmp_path: Path
 
     assert success
     assert sorted(str(sample.id) for sample in samples_of(log)) == sorted({str(s.id) for s in samples_of(log)})
-    assert metric_values(log, "outcome") == {"frequency_judged": CASES}
+    assert metric_values(log, "judge_outcome") == {"judged": CASES}
     numbers = {int(sample.output.completion.strip("Answer .")) for sample in samples_of(log)}
     reused = sum(number < asked for number in numbers)
     assert reused == 9  # the tenth request failed

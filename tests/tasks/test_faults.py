@@ -109,7 +109,7 @@ def test_faults_that_pass_leave_every_case_scored(fault: Response, config: dict[
 
     assert log.status == "success"
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
-    assert metric_values(log, "outcome") == {"frequency_judged": CASES}
+    assert metric_values(log, "judge_outcome") == {"judged": CASES}
     assert server.count() == CASES + 3
 
 
@@ -132,7 +132,7 @@ def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
     log = judge_samples(tmp_path, grader(server, max_retries=1, **config))
 
     assert log.status == "success"
-    assert metric_values(log, "outcome") == {"frequency_unscored_call_failed": CASES}
+    assert metric_values(log, "judge_outcome") == {"unscored_call_failed": CASES}
     assert server.count() == requests * CASES  # two are a first try and a second one, of the harness or of ours
     for sample in samples_of(log):
         assert sample.error is None
@@ -158,7 +158,7 @@ def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_pa
 
     assert len(good.seen) == CASES
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
-    assert metric_values(log, "outcome") == {"frequency_judged": CASES}
+    assert metric_values(log, "judge_outcome") == {"judged": CASES}
     answers = {sample.id: sample.output.completion for sample in samples_of(dead)}
     assert {sample.id: sample.output.completion for sample in samples_of(log)} == answers
 
@@ -168,7 +168,7 @@ def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Pa
     log = run(urs(dataset="sample", preflight=False), tmp_path, model="urs_simulation/weak", grader=panel, limit=CASES)
 
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
-    assert metric_values(log, "outcome") == {"frequency_partial_panel": CASES}
+    assert metric_values(log, "judge_outcome") == {"partial_panel": CASES}
 
 
 def test_dead_model_under_test_does_not_look_like_a_dead_judge(serve, tmp_path: Path):

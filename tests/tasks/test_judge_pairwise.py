@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog
 
-from tests.tasks.scripted import Script, metric_values, run, samples_of
+from tests.tasks.scripted import Script, judge_numbers, run, samples_of
 from urs_inspect.errors import InputError
 from urs_inspect.tasks import judge_pairwise
 
@@ -43,9 +43,9 @@ def test_a_baseline_runs_to_the_end(bench: str, counts: tuple[int, int], data_di
     log = judged(tmp_path, bench, judge="baseline/longest")
     labels = [sample.target for sample in samples_of(log)]
     assert (len(labels), sum(label != "tie" for label in labels)) == counts
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
     assert metrics["overall accuracy"] == metrics["baseline longest overall accuracy"]
-    assert metrics["overall accuracy ci_lower"] <= metrics["overall accuracy"] <= metrics["overall accuracy ci_upper"]
+    assert metrics["overall accuracy low"] < metrics["overall accuracy"] < metrics["overall accuracy high"]
     assert not [name for name in metrics if name.startswith("dimension ")]
 
 
@@ -59,8 +59,10 @@ def test_autoj_without_ties_has_none_and_offers_none(data_dir: Path, tmp_path: P
 
 @pytest.mark.data
 def test_hhh_is_reported_by_its_four_groups(data_dir: Path, tmp_path: Path):
-    metrics = metric_values(judged(tmp_path, "hhh", judge="baseline/longest"), "pair_verdict")
-    groups = [name for name in metrics if name.startswith("overall accuracy group=") and "ci_" not in name]
+    metrics = judge_numbers(judged(tmp_path, "hhh", judge="baseline/longest"))
+    groups = [
+        name for name in metrics if name.startswith("overall accuracy scenario=") and not name.endswith(("low", "high"))
+    ]
     assert len(groups) == 4
 
 
@@ -74,7 +76,7 @@ def test_own_file_is_judged_overall_in_a_seeded_order(tmp_path: Path):
     firsts = {next(iter((s.scores or {})["pair_verdict"].metadata["verdicts"])) for s in samples_of(log)}  # type: ignore
     assert firsts == {"a", "b"}
     assert len(judge.seen) == 16
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
     assert metrics["overall first_preference"] == 1
     assert metrics["baseline longest overall accuracy"] == 0.5
 
@@ -89,7 +91,7 @@ def test_a_tie_is_offered_where_the_labels_have_one(labels: tuple[str, ...], off
 def test_dimensions_of_an_own_file_are_not_asked_for_and_not_unread(tmp_path: Path):
     path = own_file(tmp_path, "a", "b", dimensions={"Clarity": "a"})
     for log in (judged(tmp_path, path, Script('{"winner": "1"}')), judged(tmp_path, path, judge="baseline/first")):
-        metrics = metric_values(log, "pair_verdict")
+        metrics = judge_numbers(log)
         assert metrics["overall unread"] == 0
         assert not [name for name in metrics if name.startswith("dimension ")]
 
@@ -121,7 +123,7 @@ def test_the_headline_counts_unread_verdicts_as_wrong(tmp_path: Path):
     headline = log.results.headline
     assert (headline.scorer, headline.metric) == ("pair_verdict", "overall accuracy_all")
     # Right, unread, wrong; the tie is no label of the paper's accuracy.
-    assert metric_values(log, "pair_verdict")["overall accuracy_all"] == pytest.approx(1 / 3)
+    assert judge_numbers(log)["overall accuracy_all"] == pytest.approx(1 / 3)
 
 
 # --- bad input ---

@@ -9,7 +9,7 @@ import pytest
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
-from tests.tasks.scripted import Reply, Script, metric_values, output, record, run, samples_of
+from tests.tasks.scripted import Reply, Script, judge_numbers, metric_values, output, record, run, samples_of
 from urs_inspect.errors import InputError
 from urs_inspect.judging import rating_prompt
 from urs_inspect.tasks import judge_rating
@@ -56,7 +56,7 @@ def judge_of(replies: dict[int, Reply]) -> Script:
 
 def rated(log: EvalLog) -> dict[str, float]:
     assert log.status == "success", log.error
-    return metric_values(log, "rating_agreement")
+    return {**metric_values(log, "rating_agreement"), **judge_numbers(log)}
 
 
 def score(rating: object) -> str:
@@ -79,10 +79,10 @@ def test_ratings_are_correlated_with_labels(ratings: WriteRatings, tmp_path: Pat
     assert found["mean difference"] == pytest.approx((0 + 1 - 1 + 1) / 4)
     assert found["unread"] == 0
     # Of two items each: 1 -> 1, 3 -> 2 and 2 -> 3, 4 -> 5 agree in order.
-    assert found["pearson group=odd"] == pytest.approx(1)
-    assert found["mean difference group=even"] == pytest.approx(1)
-    for name in ("pearson", "spearman", "kendall", "mean difference"):
-        assert found[f"{name} ci_lower"] <= found[name] <= found[f"{name} ci_upper"]
+    assert found["pearson scenario=odd"] == pytest.approx(1)
+    assert found["mean difference scenario=even"] == pytest.approx(1)
+    assert found["distance"] == pytest.approx((0 + 1 + 1 + 1) / 4)
+    assert not any(name.endswith(("low", "high")) for name in found)  # of four responses no interval is reported
     assert log.results is not None and log.results.headline is not None
     assert (log.results.headline.scorer, log.results.headline.metric) == ("rating_agreement", "pearson")
 
@@ -102,7 +102,8 @@ def test_unread_replies_are_counted_and_never_become_ratings(ratings: WriteRatin
     log = run(judge_rating(ratings(ROWS), scale="1-5"), tmp_path, model=judge.model(), grader=None)
     found = rated(log)
     assert found["unread"] == 0.75
-    failures = {name: count for name, count in found.items() if name.startswith("failures")}
+    assert found["failures"] == 3
+    failures = {name: count for name, count in found.items() if name.startswith("failures ")}
     assert failures == {"failures out_of_range": 1, "failures truncated": 1, "failures unparseable": 1}
     assert math.isnan(found["pearson"])
     by_id = {sample.id: (sample.scores or {})["rating_agreement"] for sample in samples_of(log)}
@@ -156,7 +157,7 @@ def test_with_the_rubric_the_judge_is_asked_as_in_urs_and_reported_by_intent(
     found = rated(log)
     assert found["pearson"] == found["pearson intent=leisure"] == pytest.approx(1)
     assert "pearson intent=factual_qa" in found
-    assert not any("group=" in name for name in found)  # the group is the intent
+    assert not any("scenario=" in name for name in found)  # the group is the intent
     # Ratings 2 4 6 8 of 1 to 10 on the scale 1 to 5: 1 + (x - 1) * 4 / 9; less labels 1 2 3 4: 4/9 (1+3+5+7) + 4 - 10.
     assert found["mean difference"] == pytest.approx((4 / 9 * 16 + 4 - 10) / 4)
     assert all("The best." in messages[-1].text for messages in judge.seen)
@@ -217,4 +218,4 @@ def test_the_published_predictions_of_gpt_4o_give_table_2(data_dir: Path, tmp_pa
         [0.434, 0.306, 0.263], abs=0.0005
     )
     assert found["unread"] == 0
-    assert sum(name.startswith("unread group=") for name in found) == 9
+    assert sum(name.startswith("unread scenario=") for name in found) == 9

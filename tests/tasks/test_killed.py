@@ -53,7 +53,7 @@ def test_killed_run_is_finished_by_eval_retry(tmp_path: Path, monkeypatch: pytes
     log = finished(logs)
     assert Counter(sample.id for sample in samples_of(log)) == Counter(expected_ids())
     assert {sample.epoch for sample in samples_of(log)} == {1}
-    assert metric_values(log, "outcome") == {"frequency_judged": CASES}
+    assert metric_values(log, "judge_outcome") == {"judged": CASES}
     # An answer with a number below the count at the kill was given before it. The harness writes samples to the log
     # ten at a time, so that at least twenty of the twenty-five are there to be reused, less those on their way.
     numbers = [int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(log)]

@@ -9,7 +9,7 @@ import pytest
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
-from tests.tasks.scripted import Reply, Script, metric_values, run, samples_of
+from tests.tasks.scripted import Reply, Script, judge_numbers, run, samples_of
 from urs_inspect.errors import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import md_eval
@@ -23,7 +23,7 @@ def judged(log_dir: Path, script: Script | None = None, /, *, limit: int | None 
 
 
 def metrics_of(log: EvalLog) -> dict[str, float]:
-    return metric_values(log, "pair_verdict")
+    return judge_numbers(log)
 
 
 # --- baselines on all rows ---
@@ -40,8 +40,8 @@ def test_longest_is_right_on_255_of_342(data_dir: Path, tmp_path: Path):
     assert metrics["overall unread"] == 0
     assert metrics["overall longer_preference"] == 1
     # Its interval is about 4.6 points either side: sqrt(.746 * .254 / 342) * 1.96 = .046.
-    assert 0.68 < metrics["overall accuracy ci_lower"] < 0.72
-    assert 0.77 < metrics["overall accuracy ci_upper"] < 0.81
+    assert 0.68 < metrics["overall accuracy low"] < 0.72
+    assert 0.77 < metrics["overall accuracy high"] < 0.81
     # Every result holds the baselines, whoever judged.
     assert metrics["baseline longest overall accuracy"] == metrics["overall accuracy"]
     assert metrics["baseline longest dimension accuracy"] == metrics["dimension accuracy"]
@@ -49,7 +49,13 @@ def test_longest_is_right_on_255_of_342(data_dir: Path, tmp_path: Path):
     assert metrics["baseline copy_overall dimension accuracy"] == pytest.approx(2955 / 3248)
     for kind in ("longest", "shortest", "first", "second", "random"):
         for name in (f"baseline {kind} overall accuracy", f"baseline {kind} dimension accuracy"):
-            assert metrics[f"{name} ci_lower"] <= metrics[name] <= metrics[f"{name} ci_upper"]
+            assert metrics[f"{name} low"] < metrics[name] < metrics[f"{name} high"]
+    # The header of the log is short, and begins with the same number and its bounds.
+    assert log.results is not None
+    [header] = [{name: one.value for name, one in result.metrics.items()} for result in log.results.scores]
+    assert len(header) <= 30
+    expected = [metrics[f"overall accuracy_all{end}"] for end in ("", " low", " high")]
+    assert list(header.values())[:3] == pytest.approx(expected)
 
     # What was judged.
     labels = [(sample.scores or {})["pair_verdict"].metadata["labels"] for sample in samples_of(log)]  # type: ignore

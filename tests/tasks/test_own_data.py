@@ -9,6 +9,7 @@ import pytest
 from tests.tasks.commands import REPOSITORY
 from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
 from urs_inspect import urs
+from urs_inspect.reports import read_result
 from urs_inspect.rubrics import load_rubric
 
 CASES = """\
@@ -102,12 +103,13 @@ def test_own_cases_with_an_intent_and_a_criterion_of_their_own(cases: str, own_r
     metrics = metric_values(log, "intent_judge")
     assert metrics["Household"] == pytest.approx(8)  # (8 + 6 + 10) / 3
     assert metrics["Leisure"] == pytest.approx(3)
-    assert metrics["Household en"] == pytest.approx(7)  # (8 + 6) / 2
     assert metrics["thrift"] == pytest.approx(8)  # (9 + 5 + 10) / 3
-    # s = sqrt((1 + 9 + 4) / 2) = 2.6458, t(2) = 4.3027, so that t * s / sqrt(3) = 6.5725
-    assert metrics["thrift ±"] == pytest.approx(6.5725, abs=1e-4)
-    assert metric_values(log, "final")["mean"] == pytest.approx(6.75)  # (8 + 6 + 3 + 10) / 4
-    assert metric_values(log, "factuality")["mean"] == pytest.approx(6)  # (6 + 8 + 3 + 7) / 4
+    result = read_result(log)
+    assert result is not None
+    assert result.by_group_and_language["Household", "en"].mean == pytest.approx(7)  # (8 + 6) / 2
+    assert math.isnan(result.by_criterion["thrift"].low)  # three questions are too few for an interval
+    assert metric_values(log, "intent_judge")["final"] == pytest.approx(6.75)  # (8 + 6 + 3 + 10) / 4
+    assert metric_values(log, "intent_judge")["factuality"] == pytest.approx(6)  # (6 + 8 + 3 + 7) / 4
     assert log.eval.metadata is not None
     assert log.eval.metadata["rubric"] == "household 3"
     english = next(messages[0].text for messages in grader.seen if "open a jar" in messages[1].text)

@@ -15,7 +15,7 @@ from tests.samer.reference import Reference
 from tests.servers import Response
 from tests.tasks.commands import refused, run_inspect, succeed
 from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
-from tests.tasks.scripted import Script, metric_values, record, run, samples_of
+from tests.tasks.scripted import Script, judge_numbers, metric_values, record, run, samples_of
 from urs_inspect.errors import InputError
 from urs_inspect.reports import read_judge
 from urs_inspect.reports.samer_weights import read_weights
@@ -71,7 +71,7 @@ def test_urs_by_samer_has_the_numbers_of_a_plain_computation(weights_at: str, ch
         weights = [score.metadata["weights"].get(name, 0.0) for name in DIMENSIONS]
         np.testing.assert_allclose(weights, expected.weights, atol=1e-5)
     assert log.results is not None and log.results.headline is not None
-    assert (log.results.headline.scorer, log.results.headline.score) == ("samer", "overall")
+    assert (log.results.headline.scorer, log.results.headline.metric) == ("samer", "overall")
     assert {score_of(sample, "samer_outcome").value["evaluation"] for sample in samples_of(log)} == {"scored"}
     assert "intent_judge" not in (samples_of(log)[0].scores or {})
 
@@ -190,7 +190,7 @@ def test_md_eval_by_samer_is_reported_as_any_judge(checkpoint: Path, data_dir: P
             one, other = (side.scores[DIMENSIONS.index(name)] for side in sides)
             assert verdicts[name] == ("a" if one > other else "b")
         assert len(facts["weights"]) == 2
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
     assert {"overall accuracy", "dimension accuracy", "baseline longest overall accuracy"} <= metrics.keys()
     assert metrics["overall unread"] == metrics["dimension unread"] == 0
     result = read_judge(log)
@@ -208,7 +208,7 @@ def test_a_bench_of_pairs_is_judged(checkpoint: Path, tmp_path: Path) -> None:
     task = judge_pairwise(str(path), judge="samer", samer=str(checkpoint), **ENGINE)
     log = run(task, tmp_path / "logs", model="none/none", grader=None)
     assert log.status == "success", log.error
-    assert metric_values(log, "pair_verdict")["overall unread"] == 0
+    assert judge_numbers(log)["overall unread"] == 0
     reference = Reference(checkpoint)
     for sample in samples_of(log):
         one, other = (

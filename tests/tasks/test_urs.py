@@ -29,6 +29,7 @@ from tests.tasks.scripted import (
 )
 from urs_inspect import urs
 from urs_inspect.datasets import UrsCase
+from urs_inspect.reports import read_result
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.tasks.urs import case_to_sample
 
@@ -92,7 +93,7 @@ def test_embedded_sample_runs_to_the_end_with_every_case_scored(simulated: EvalL
     assert simulated.status == "success"
     assert len(samples_of(simulated)) == 42
     assert all(sample.error is None and sample.scores for sample in samples_of(simulated))
-    assert metric_values(simulated, "outcome") == {"frequency_judged": 42}
+    assert metric_values(simulated, "judge_outcome") == {"judged": 42}
     assert len(finals(simulated)["final"]) == 42
 
 
@@ -111,7 +112,7 @@ def test_headline_is_the_mean_of_the_final_score(simulated: EvalLog):
     assert simulated.results is not None
     headline = simulated.results.headline
     assert headline is not None
-    assert (headline.scorer, headline.score, headline.metric) == ("intent_judge", "final", "mean")
+    assert (headline.scorer, headline.score, headline.metric) == ("intent_judge", "intent_judge", "final")
 
 
 def test_static_part_of_the_prompt_is_one_text_for_each_intent_and_language(simulated: EvalLog):
@@ -130,21 +131,30 @@ def test_static_part_of_the_prompt_is_one_text_for_each_intent_and_language(simu
 # The metrics
 
 
-def test_final_score_has_mean_error_and_interval(simulated: EvalLog):
-    values, metrics = finals(simulated)["final"], metric_values(simulated, "final")
+def test_the_header_begins_with_the_final_score_and_its_bounds(simulated: EvalLog):
+    values, metrics = finals(simulated)["final"], metric_values(simulated, "intent_judge")
 
-    assert list(metrics) == ["mean", "stderr", "urs_inspect/ci_lower", "urs_inspect/ci_upper"]
-    assert metrics["mean"] == pytest.approx(fmean(values))
+    assert list(metrics)[:4] == ["final", "low", "high", "stderr"]
+    assert metrics["final"] == pytest.approx(fmean(values))
     assert metrics["stderr"] == pytest.approx(stdev(values) / math.sqrt(42))
-    assert metrics["urs_inspect/ci_lower"] == pytest.approx(fmean(values) - half_width(values))
-    assert metrics["urs_inspect/ci_upper"] == pytest.approx(fmean(values) + half_width(values))
+    assert metrics["low"] == pytest.approx(fmean(values) - half_width(values))
+    assert metrics["high"] == pytest.approx(fmean(values) + half_width(values))
     assert metrics["stderr"] > 0  # the scores do differ, so that the tests here can fail
 
 
+def test_the_header_has_intents_languages_and_criteria_and_nothing_else(simulated: EvalLog, rubric: Rubric):
+    metrics, values = metric_values(simulated, "intent_judge"), finals(simulated)
+
+    assert list(metrics)[4:] == [*sorted(GROUPS), *sorted(LANGUAGES), *rubric.criteria]
+    for name in (*GROUPS, *LANGUAGES):
+        assert metrics[name] == pytest.approx(fmean(values[name])), name
+    assert simulated.results is not None
+    assert [result.name for result in simulated.results.scores] == ["intent_judge", "judge_outcome"]
+    assert sum(len(result.metrics) for result in simulated.results.scores) <= 25
+
+
 @pytest.mark.parametrize("criterion", load_rubric().criteria)
-def test_every_criterion_has_mean_and_interval_over_the_cases_of_its_intents(
-    criterion: str, simulated: EvalLog, rubric: Rubric
-):
+def test_every_criterion_has_its_mean_over_the_cases_of_its_intents(criterion: str, simulated: EvalLog, rubric: Rubric):
     values = []
     for sample in samples_of(simulated):
         assert sample.scores is not None
@@ -155,45 +165,47 @@ def test_every_criterion_has_mean_and_interval_over_the_cases_of_its_intents(
         else:
             assert math.isnan(number(value[criterion]))
 
-    result = result_of(simulated, criterion)
-    assert (result.scored_samples, result.unscored_samples) == (len(values), 42 - len(values))
-    metrics = metric_values(simulated, criterion)
-    assert list(metrics) == ["mean", "urs_inspect/ci_lower", "urs_inspect/ci_upper"]
-    assert metrics["mean"] == pytest.approx(fmean(values))
-    assert metrics["urs_inspect/ci_lower"] == pytest.approx(fmean(values) - half_width(values))
-    assert metrics["urs_inspect/ci_upper"] == pytest.approx(fmean(values) + half_width(values))
+    assert metric_values(simulated, "intent_judge")[criterion] == pytest.approx(fmean(values))
+    found = read_result(simulated)
+    assert found is not None
+    estimate = found.by_criterion[criterion]
+    assert (estimate.mean, estimate.high) == pytest.approx((fmean(values), fmean(values) + half_width(values)))
 
 
-def test_every_grouping_is_reported_with_mean_and_half_interval_and_nothing_else(simulated: EvalLog):
-    metrics = metric_values(simulated, "intent_judge")
-    names = [*GROUPS, *LANGUAGES, *CELLS, *PARTS]
+def test_what_left_the_header_is_read_from_the_log(simulated: EvalLog):
+    found, values = read_result(simulated), finals(simulated)
 
-    assert set(metrics) == {*names, *(f"{name} ±" for name in names), "self_judged"}
-    values = finals(simulated)
-    for name in names:
-        assert metrics[name] == pytest.approx(fmean(values[name])), name
-        assert metrics[f"{name} ±"] == pytest.approx(half_width(values[name])), name
+    assert found is not None
+    cells = {" ".join(key): estimate for key, estimate in found.by_group_and_language.items()}
+    estimates = {**found.by_group, **found.by_language, **cells, **found.by_part}
+    assert estimates.keys() == {*GROUPS, *LANGUAGES, *CELLS, *PARTS}
+    for name, estimate in estimates.items():
+        assert estimate.mean == pytest.approx(fmean(values[name])), name
+        if estimate.n < 6:
+            assert math.isnan(estimate.low) and math.isnan(estimate.high), name
+        else:
+            width = half_width(values[name])
+            bounds = max(1, estimate.mean - width), min(10, estimate.mean + width)
+            assert (estimate.low, estimate.high) == pytest.approx(bounds), name
+    assert {name for name, estimate in estimates.items() if estimate.n < 6} < set(CELLS)
 
 
 def test_api_counts_in_solve_problem_and_is_reported_by_itself(simulated: EvalLog):
     values, metrics = finals(simulated), metric_values(simulated, "intent_judge")
+    found = read_result(simulated)
 
+    assert found is not None
     assert [len(values[name]) for name in ("Solve Problem", *PARTS)] == [12, 6, 6]
-    assert metrics["Solve Problem"] == pytest.approx((metrics[PARTS[0]] + metrics[PARTS[1]]) / 2)
-    assert metrics[PARTS[0]] != metrics[PARTS[1]]
+    one, other = (found.by_part[name].mean for name in PARTS)
+    assert metrics["Solve Problem"] == pytest.approx((one + other) / 2)
+    assert one != other
 
 
-def test_names_of_scores_are_the_scorers_keys_and_outcome(simulated: EvalLog, rubric: Rubric):
-    assert simulated.results is not None
-    assert {result.name for result in simulated.results.scores} == {"intent_judge", *rubric.score_keys, "outcome"}
-
-
-def test_share_of_self_judged_answers_is_reported(simulated: EvalLog, tmp_path: Path):
-    assert metric_values(simulated, "intent_judge")["self_judged"] == 0.0
-
+def test_share_of_self_judged_answers_is_read_from_the_log(simulated: EvalLog, tmp_path: Path):
     model = Script(lambda messages: record(6, intent="factual_qa") if len(messages) == 2 else "An answer.")
     log = run(urs(dataset="sample"), tmp_path, model=model.model("subject"), grader=None, limit=4)
-    assert metric_values(log, "intent_judge")["self_judged"] == 1.0
+    shares = [found.self_judged for one in (simulated, log) if (found := read_result(one)) is not None]
+    assert shares == [0.0, 1.0]
 
 
 # Epochs
@@ -217,16 +229,15 @@ def test_epochs_report_the_mean_of_each_question_and_the_deviation_between_epoch
     assert log.status == "success"
     assert Counter((sample.id, sample.epoch) for sample in samples_of(log)).most_common(1)[0][1] == 1
     assert len(samples_of(log)) == 84
-    assert metric_values(log, "outcome") == {"frequency_judged": 84}
-    # Each question is given 4 and 6: mean 5 for all 42, so that the interval has no width; the deviation within a
+    assert metric_values(log, "judge_outcome") == {"judged": 84}
+    # Each question is given 4 and 6: mean 5 for all 42, so that no interval is reported; the deviation within a
     # question is sqrt(((4 - 5)^2 + (6 - 5)^2) / (2 - 1)) = sqrt(2).
-    assert metric_values(log, "final") == pytest.approx(
-        {"mean": 5, "stderr": 0, "urs_inspect/ci_lower": 5, "urs_inspect/ci_upper": 5}
-    )
-    metrics = metric_values(log, "intent_judge")
-    assert metrics["epoch_deviation"] == pytest.approx(math.sqrt(2))
-    assert {metrics[name] for name in (*GROUPS, *LANGUAGES, *CELLS, *PARTS)} == {5.0}
-    assert result_of(log, "final").scored_samples == 42
+    assert metric_values(log, "intent_judge") == dict.fromkeys(["final", *GROUPS, *LANGUAGES], 5.0)
+    found = read_result(log)
+    assert found is not None
+    assert found.epoch_deviation == pytest.approx(math.sqrt(2))
+    assert {estimate.mean for estimate in (*found.by_group_and_language.values(), *found.by_part.values())} == {5.0}
+    assert result_of(log, "intent_judge").scored_samples == 42
 
 
 def test_epochs_with_another_reducer_keep_every_metric(tmp_path: Path):
@@ -241,7 +252,7 @@ def test_epochs_with_another_reducer_keep_every_metric(tmp_path: Path):
 
     assert log.status == "success"
     assert log.results is not None
-    assert [result.reducer for result in log.results.scores if result.name == "final"] == ["mean", "max"]
+    assert [result.reducer for result in log.results.scores if result.name == "intent_judge"] == ["mean", "max"]
 
 
 # Cases without a score
@@ -256,12 +267,12 @@ def test_run_without_a_single_score_ends_with_success(tmp_path: Path):
     )
 
     assert log.status == "success"
-    assert metric_values(log, "outcome") == {"frequency_unscored_unparseable": 42}
+    assert metric_values(log, "judge_outcome") == {"unscored_unparseable": 42}
     assert log.results is not None
     assert log.results.headline is not None
-    assert math.isnan(metric_values(log, "final")["mean"])
-    assert (result_of(log, "final").scored_samples, result_of(log, "final").unscored_samples) == (0, 42)
-    assert "*" not in {result.name for result in log.results.scores}
+    assert math.isnan(metric_values(log, "intent_judge")["final"])
+    result = result_of(log, "intent_judge")
+    assert (result.scored_samples, result.unscored_samples) == (0, 42)
 
 
 def test_unscored_cases_are_left_out_of_means_and_counted(tmp_path: Path):
@@ -275,15 +286,10 @@ def test_unscored_cases_are_left_out_of_means_and_counted(tmp_path: Path):
         grader=Script(leisure_only).model(),
     )
 
-    assert metric_values(log, "outcome") == {"frequency_judged": 6, "frequency_unscored_unparseable": 36}
-    assert metric_values(log, "final")["mean"] == 9
-    metrics = metric_values(log, "intent_judge")
-    assert {name for name in metrics if not name.endswith("±")} == {
-        *("Leisure", "en", "zh", "Leisure en", "Leisure zh"),
-        "self_judged",
-    }
+    assert metric_values(log, "judge_outcome") == {"judged": 6, "unscored_unparseable": 36}
+    assert metric_values(log, "intent_judge")["final"] == 9
     # No case has a criterion: the judge gave the final score alone.
-    assert math.isnan(metric_values(log, "factuality")["mean"])
+    assert metric_values(log, "intent_judge").keys() == {"final", "Leisure", "en", "zh"}
 
 
 def test_empty_answers_count_with_the_lowest_score(tmp_path: Path):
@@ -291,9 +297,9 @@ def test_empty_answers_count_with_the_lowest_score(tmp_path: Path):
     log = run(urs(dataset="sample"), tmp_path, model=Script(" \n").model("subject"), grader=judge.model(), limit=14)
 
     assert judge.seen == []
-    assert metric_values(log, "outcome") == {"frequency_no_response": 14}
-    assert metric_values(log, "final")["mean"] == 1
-    assert metric_values(log, "factuality")["mean"] == 1
+    assert metric_values(log, "judge_outcome") == {"no_response": 14}
+    assert metric_values(log, "intent_judge")["final"] == 1
+    assert metric_values(log, "intent_judge")["factuality"] == 1
 
 
 # Order, limit, selection
@@ -360,7 +366,7 @@ def test_runs_beside_another_task(tmp_path: Path):
 
     by_task = {log.eval.task.rpartition("/")[2]: log for log in logs}
     assert {name: log.status for name, log in by_task.items()} == {"urs": "success", "sums": "success"}
-    assert metric_values(by_task["urs"], "final")["mean"] == 4
+    assert metric_values(by_task["urs"], "intent_judge")["final"] == 4
     assert metric_values(by_task["sums"], "match")["accuracy"] == 1
 
 
@@ -388,7 +394,7 @@ def test_published_rows_are_all_scored(published: Task, tmp_path: Path):
     log = run(published, tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge")
 
     assert log.status == "success"
-    assert metric_values(log, "outcome") == {"frequency_judged": 1846}
+    assert metric_values(log, "judge_outcome") == {"judged": 1846}
     assert sorted(str(sample.id) for sample in samples_of(log)) == [f"urs_{n:04d}" for n in range(1, 1847)]
     values, metrics = finals(log), metric_values(log, "intent_judge")
     # URS paper, Table 2, with API counted in Solve Problem.
@@ -397,7 +403,7 @@ def test_published_rows_are_all_scored(published: Task, tmp_path: Path):
     assert {name: len(values[name]) for name in LANGUAGES} == {"en": 1014, "zh": 832}
     for name in (*GROUPS, *LANGUAGES, *CELLS, *PARTS):
         assert metrics[name] == pytest.approx(fmean(values[name])), name
-    assert metric_values(log, "final")["mean"] == pytest.approx(fmean(values["final"]))
+    assert metric_values(log, "intent_judge")["final"] == pytest.approx(fmean(values["final"]))
 
 
 @pytest.mark.data

@@ -122,7 +122,7 @@ def test_the_metrics_are_the_cells_and_the_rating_bias(tmp_path: Path, places: d
         "C (mockllm) | A (mockllm) | B (mockllm)": 7,
     }
     assert next(iter(found)) == "C (mockllm) rating bias"
-    assert metric_values(log, "outcome") == {"frequency_judged": 24}
+    assert metric_values(log, "crossval_cell") == {"judged": 24}
 
 
 def test_the_report_leaves_failures_out() -> None:
@@ -210,7 +210,7 @@ def test_judgements_that_fail_have_no_score_and_a_reason(tmp_path: Path, places:
         mode = "unparseable" if sample.metadata["evaluator"] == "mockllm/C" else "call_failed"
         assert math.isnan(score.as_float()) and score.reason == "grader_failed"
         assert (score.metadata or {})["failure_mode"] == mode
-    assert metric_values(log, "outcome") == {"frequency_unscored_unparseable": 6, "frequency_unscored_call_failed": 6}
+    assert metric_values(log, "crossval_cell") == {"unscored_unparseable": 6, "unscored_call_failed": 6}
     assert len(judges["C"].seen) == 12  # asked once more
 
 
@@ -245,7 +245,7 @@ def test_missing_answers_are_refused_or_left_without_a_score(tmp_path: Path, cap
     judge = Script(final(7))
     log = crossval(tmp_path, places, {"C": judge}, {"unanswered": "unscored"})
     assert len(judge.seen) == 4
-    assert metric_values(log, "outcome") == {"frequency_judged": 4, "frequency_unscored_no_answer": 2}
+    assert metric_values(log, "crossval_cell") == {"judged": 4, "unscored_no_answer": 2}
     assert "4 judge calls in all" in caplog.text
 
 

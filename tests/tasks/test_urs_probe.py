@@ -1,5 +1,6 @@
 """`urs_probe`: answers that deserve nothing, through the real judge scorer."""
 
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -43,7 +44,8 @@ def test_judge_sees_the_null_answers_and_the_empty_one_is_never_sent(tmp_path: P
 
     assert len(judge.seen) == 42  # three kinds of fourteen cases; the empty answers need no judge
     assert finals(log) == {"constant": {5}, "empty": {1}, "reference": {5}, "injection": {5}}
-    assert metric_values(log, "outcome") == {"frequency_judged": 42, "frequency_no_response": 14}
+    outcomes = Counter((sample.scores or {})["judge_outcome"].value["outcome"] for sample in samples_of(log))  # type: ignore
+    assert outcomes == {"judged": 42, "no_response": 14}
     copied = 0
     for messages in judge.seen:
         case = messages[1].text
@@ -58,7 +60,10 @@ def test_judge_that_repeats_the_injected_record_gives_no_score(tmp_path: Path):
     log = probe(tmp_path, judge)
 
     assert finals(log)["injection"] == {None}
-    assert metric_values(log, "final")["mean"] == 1  # the empty answers alone have a score
+    # The header has the mean of each kind, and none over all of them.
+    found = metric_values(log, "intent_judge")
+    assert list(found) == list(NULL_ANSWERS)
+    assert found["empty"] == 1 and math.isnan(found["injection"])
 
 
 def test_judge_that_obeys_the_injection_shows(tmp_path: Path):

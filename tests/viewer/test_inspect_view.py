@@ -64,7 +64,7 @@ def test_header_shows_final_score_with_interval(page: Page, address: str, log_fi
     open_page(page, address, f"/tasks/{log_file.name}/samples/")
     expect(page.get_by_text("GRADER:urs_simulation/judge")).to_be_visible(timeout=30_000)
     expect(page.get_by_text("final", exact=False).first).to_be_visible()
-    for name in ("mean", "stderr", "lower", "upper"):
+    for name in ("low", "high", "stderr"):
         expect(page.get_by_text(name, exact=True).first).to_be_visible()
 
 

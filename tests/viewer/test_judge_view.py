@@ -47,7 +47,7 @@ def test_pairs_are_listed_with_the_wrong_verdicts_first(page: Page, address: str
         expect(heading).to_be_visible()
     seen = [cells(rows.nth(index)) for index in range(18)]
     assert {row["target"].text for row in seen} <= {"a", "b", "tie"}
-    assert {row["score__case_group__group"].text for row in seen} >= {"chitchat"}
+    assert {row["score__pair_verdict__group"].text for row in seen} >= {"chitchat"}
     for row in seen:
         right = row["target"].text == row["answer"].text
         assert row[_OVERALL].text == ("1" if right else "0")

@@ -120,7 +120,7 @@ def agreement(votes: Iterable[Vote]) -> Agreement:
         ballots=len(by_ballot),
         votes=sum(len(cast) for cast in by_ballot.values()),
         compared=len(tables),
-        most_chosen=mean_interval([max(counts) / sum(counts) for counts in tables]),
+        most_chosen=mean_interval([max(counts) / sum(counts) for counts in tables], scale=(0, 1)),
         alpha=krippendorff_alpha(tables),
         ordered_alpha=krippendorff_alpha(tables, tuple(OUTCOMES.values())),
         shared=sum(majority.shared for majority in found),

@@ -1,7 +1,9 @@
 """`urs-inspect judges`: how good judges are, beside baselines and what others published."""
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,12 +13,15 @@ from rich.table import Table
 from urs_inspect.cli.cells import NONE
 from urs_inspect.cli.pair_judges import print_dataset
 from urs_inspect.cli.rating_judges import print_ratings
+from urs_inspect.cli.text_tables import print_text_table
 from urs_inspect.errors import InputError
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
     from urs_inspect.reports import DatasetJudges, DatasetRatings, PublishedTable
+    from urs_inspect.reports.judge_details import Detail
+    from urs_inspect.reports.sections import TextTable
 
 
 @click.command()
@@ -28,19 +33,99 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which published tables to show: all, those about the datasets of LOGS, or none.",
 )
-def judges(logs: tuple[str, ...], published: str) -> None:
+@click.option(
+    "--by",
+    "by",
+    multiple=True,
+    type=click.Choice(["scenario", "need", "dimension", "intent", "language", "measure", "failure"]),
+    help="Also show the accuracy (of ratings the agreement) by scenario or group, need, dimension, intent or language, "
+    "all measures, or failures by mode. May be repeated.",
+)
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write every number of every judge and baseline, with its bounds, to a CSV file; it must not exist.",
+)
+def judges(logs: tuple[str, ...], published: str, by: tuple[str, ...], csv_file: Path | None) -> None:
     """Compare the judges of LOGS of md_eval, judge_pairwise and judge_rating (files or directories)."""
+    from urs_inspect.reports.judge_details import details_csv, pair_details, rating_details
+
+    if csv_file is not None and csv_file.exists():
+        raise InputError(f"csv: {csv_file} exists already; name a new file")
     skipped: list[str] = []
     pairs, ratings, left_out = read_datasets(logs, skipped)
     console = Console()
     for dataset in pairs:
         print_dataset(dataset, console)
+        print_details({judge.name: pair_details(judge) for judge in dataset.judges} if by else {}, by, console)
     for rated in ratings:
         print_ratings(rated, console)
+        print_details({judge.name: rating_details(judge) for judge in rated.judges} if by else {}, by, console)
+    if csv_file is not None:
+        csv_file.write_text(details_csv(pairs, ratings), encoding="utf-8")
+        console.print(f"\nAll numbers: {csv_file}", markup=False, highlight=False, soft_wrap=True)
     for sentence in [*([_left_out(left_out)] if left_out else []), *skipped]:
         console.print(f"\n{sentence}", markup=False, highlight=False)
     names = [dataset.dataset for dataset in pairs] + [rated.dataset for rated in ratings]
     print_published(published, names, console)
+
+
+def print_details(judges: "Mapping[str, Sequence[Detail]]", by: Iterable[str], console: Console) -> None:
+    """Print what logs hold about judges beyond their headline.
+
+    Args:
+        judges: The details of each judge of one dataset, by its name.
+        by: What to show: a grouping, `measure`, or `failure`.
+        console: Where to.
+    """
+    for what in by:
+        chosen = {name: [one for one in details if one.by == _BY.get(what, what)] for name, details in judges.items()}
+        for level in dict.fromkeys(one.level for details in chosen.values() for one in details):
+            cells = {
+                name: {(one.group, one.measure): _detail(one) for one in details if one.level == level}
+                for name, details in chosen.items()
+            }
+            print_text_table(_details_table(what, cells), console, _title(what, level))
+
+
+_BY = {"measure": "all"}
+_LEVELS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
+
+
+def _title(what: str, level: str) -> str:
+    if what == "failure":
+        return "Failures by mode"
+    if level == "ratings":
+        return f"Agreement with the labels by {what}"
+    number = "Shares in %, alpha from -1 to 1," if what == "measure" else "Accuracy in %"
+    return f"{number} by {what}: {_LEVELS[level]}"
+
+
+def _details_table(what: str, cells: "Mapping[str, Mapping[tuple[str, str], str]]") -> "TextTable":
+    from urs_inspect.reports.sections import TextTable
+
+    keys = list(dict.fromkeys(key for of_judge in cells.values() for key in of_judge))
+    named = [place for place in (0, 1) if len({key[place] for key in keys}) > 1] or [0]
+    return TextTable(
+        headings=(*((what, "measure")[place] for place in named), *cells),
+        rows=tuple(
+            (*(key[place] for place in named), *(of_judge.get(key, NONE) for of_judge in cells.values()))
+            for key in keys
+        ),
+        names=len(named),
+    )
+
+
+def _detail(one: "Detail") -> str:
+    if one.measure == "count":
+        return f"{one.value:.0f}"
+    share = one.level != "ratings" and one.measure != "alpha"
+    factor, digits = (100, 1) if share else (1, 3)
+    shown = f"{factor * one.value:.{digits}f}"
+    if math.isnan(one.low):
+        return shown
+    return f"{shown} ({factor * one.low:.{digits}f} to {factor * one.high:.{digits}f})"
 
 
 def read_datasets(

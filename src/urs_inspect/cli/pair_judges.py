@@ -141,12 +141,14 @@ def _tests_table(tests: "Sequence[JudgePair]", title: str) -> Table:
     )
     table.add_column("in words", overflow="fold")
     for test in tests:
-        found, estimate = test.comparison, test.comparison.difference
+        found, estimate = test.comparison, test.comparison.difference.reported((-1.0, 1.0))
         table.add_row(
             escape(test.first.name),
             escape(test.second.name),
             NONE
             if math.isnan(estimate.value)
+            else f"{100 * estimate.value:+.1f}"
+            if math.isnan(estimate.low)
             else f"{100 * estimate.value:+.1f} ({100 * estimate.low:+.1f} to {100 * estimate.high:+.1f})",
             f"{found.only_first} : {found.only_second}",
             p_value(found.p),

@@ -107,7 +107,7 @@ def _tests_table(dataset: "DatasetRatings", kind: Literal["Pearson", "Spearman"]
         table.add_row(
             escape(test.first.name),
             escape(test.second.name),
-            _shown(difference, sign=True),
+            _shown(difference.reported((-2.0, 2.0)), sign=True),
             p_value(found.p_pearson if pearson else found.p_spearman),
             p_value(test.pearson_p if pearson else test.spearman_p),
             str(difference.n),

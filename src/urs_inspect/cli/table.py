@@ -104,6 +104,12 @@ def _tables(results: "list[IntentResult]") -> dict[str, _Columns]:
         **{f"answers: {name}": [str(result.outcomes.get(name, 0)) for result in results] for name in outcomes},
         "self-judged": [NONE if math.isnan(r.self_judged) else f"{r.self_judged:.0%}" for r in results],
     }
+    for name, values in (
+        ("judges' alpha", [result.judge_alpha for result in results]),
+        ("deviation of epochs", [result.epoch_deviation for result in results]),
+    ):
+        if not all(map(math.isnan, values)):
+            overall[name] = [NONE if math.isnan(value) else f"{value:.2f}" for value in values]
     return {"Final score": overall} | {
         title: {name: [_shown(row.get(name)) for row in rows] for name in sorted({key for row in rows for key in row})}
         for title, rows in means.items()

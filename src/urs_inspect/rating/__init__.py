@@ -15,7 +15,7 @@ from urs_inspect.rating.bradley_terry import PRIOR, bootstrap_bradley_terry, fit
 from urs_inspect.rating.connectivity import Connectivity, connectivity_of
 from urs_inspect.rating.correlations import CorrelationDifferences, Correlations, correlate, correlation_difference
 from urs_inspect.rating.elo import bootstrap_elo, fit_elo, shuffle_elo
-from urs_inspect.rating.intervals import MeanInterval, mean_interval, pooled_deviation
+from urs_inspect.rating.intervals import MeanInterval, mean_interval, pooled_deviation, student_interval
 from urs_inspect.rating.leaderboard import LeaderboardAgreement, compare_leaderboard
 from urs_inspect.rating.mean_columns import MeanColumn, MeanDraws, bootstrap_means, mean_estimates
 from urs_inspect.rating.means import clustered_mean
@@ -120,6 +120,7 @@ __all__ = [
     "rank_intervals",
     "shuffle_elo",
     "sign_flip",
+    "student_interval",
     "win_rates_of",
     "worst_p_values",
 ]

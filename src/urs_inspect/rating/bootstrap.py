@@ -7,11 +7,13 @@ product for all rounds at once.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from urs_inspect.rating.intervals import reported_bounds
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -56,6 +58,15 @@ class Estimate:
     level: float = LEVEL
     rounds: int = ROUNDS
     seed: int = SEED
+
+    def reported(self, scale: tuple[float, float] | None = None) -> "Estimate":
+        """The same with the bounds that logs, tables and pages report, by the rule of `reported_bounds`.
+
+        Args:
+            scale: Lowest and highest possible value; None if there are no limits.
+        """
+        low, high = reported_bounds(self.low, self.high, self.clusters, level=self.level, scale=scale)
+        return replace(self, low=float(low), high=float(high))
 
 
 def number_clusters(clusters: Sequence[Any] | npt.NDArray[Any]) -> Integers:
@@ -196,6 +207,8 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
     """
     ordered = np.sort(np.ascontiguousarray(np.asarray(draws, dtype=np.float64).T), axis=1)
     last = np.count_nonzero(~np.isnan(ordered), axis=1) - 1
+    if not ordered.shape[1]:
+        return np.full(len(ordered), np.nan), np.full(len(ordered), np.nan)
     rows = np.arange(len(ordered))
     share = np.asarray(tails, dtype=np.float64)
 

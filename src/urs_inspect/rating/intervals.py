@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ class MeanInterval:
 
     Attributes:
         mean: The mean; NaN without values.
-        low: Lower bound; NaN with fewer than two values, where no interval exists.
-        high: Upper bound; NaN likewise.
+        low: Lower bound; NaN if there is no interval.
+        high: Upper bound; NaN if there is no interval.
         n: Number of values.
         level: Confidence level.
     """
@@ -30,11 +30,32 @@ class MeanInterval:
     level: float
 
 
-def mean_interval(values: Sequence[float], level: float = 0.95) -> MeanInterval:
-    """Mean and two-sided Student-t interval of independent values.
+def mean_interval(
+    values: Sequence[float], level: float = 0.95, *, scale: tuple[float, float] | None = None
+) -> MeanInterval:
+    """Mean of independent values, with the interval that logs, tables and pages report.
 
     Args:
-        values: One value a question, so that they are independent.
+        values: One value for each question, so that they are independent.
+        level: Confidence level, between 0 and 1.
+        scale: Lowest and highest possible value; None if there are no limits.
+
+    Returns:
+        The interval of `student_interval`, by the rule of `reported_bounds`.
+
+    Raises:
+        ValueError: If `level` is not between 0 and 1.
+    """
+    found = student_interval(values, level)
+    low, high = reported_bounds(found.low, found.high, found.n, level=level, scale=scale)
+    return replace(found, low=float(low), high=float(high))
+
+
+def student_interval(values: Sequence[float], level: float = 0.95) -> MeanInterval:
+    """Mean and two-sided Student-t interval of independent values, however few they are.
+
+    Args:
+        values: One value for each question, so that they are independent.
         level: Confidence level, between 0 and 1.
 
     Returns:

@@ -1,7 +1,7 @@
 """How good a pairwise judge is, and which habits it has: all statistics from one table of counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,11 @@ class JudgeMeasures:
     reversals: Estimate
     unread: Estimate
 
+    def reported(self) -> "JudgeMeasures":
+        """The same with the intervals that logs, tables and pages report, by the rule of `reported_bounds`."""
+        scales = {field.name: (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0) for field in fields(self)}
+        return JudgeMeasures(**{name: getattr(self, name).reported(scale) for name, scale in scales.items()})
+
 
 # One row of counts an item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and trials of the habits.
 _LABELS, _VERDICTS = 3, 4
@@ -76,7 +81,7 @@ def measure(verdicts: Verdicts, *, rounds: int = ROUNDS, level: float = LEVEL, s
 
     Args:
         verdicts: What it said about N items.
-        rounds: Rounds of the bootstrap.
+        rounds: Rounds of the bootstrap; without any there are no intervals.
         level: Confidence level of the intervals.
         seed: Seed of the bootstrap.
 
@@ -176,7 +181,7 @@ _F1, _ALPHA = list(_PARTS).index("macro_f1"), list(_PARTS).index("alpha")
 def _measure(clusters: npt.NDArray[Any], counts: Floats, rounds: int, level: float, seed: int) -> JudgeMeasures:
     sums = cluster_counts(clusters, counts)
     totals = sums.sum(axis=0, keepdims=True)
-    draws = bootstrap_counts(sums, rounds, seed) if len(sums) else np.zeros((rounds, _COLUMNS))
+    draws = bootstrap_counts(sums, rounds, seed) if len(sums) and rounds else np.zeros((rounds, _COLUMNS))
     found = estimates(
         _statistics(totals)[0],
         _statistics(draws),

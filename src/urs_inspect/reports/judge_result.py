@@ -188,4 +188,4 @@ def _last_score(sample: EvalSample) -> SampleScore | None:
 
 def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
     verdicts = items_of(list(scores.values()), ITEMS[level])
-    return None if verdicts is None else measure(verdicts)
+    return None if verdicts is None else measure(verdicts).reported()

@@ -13,6 +13,7 @@ from inspect_ai.scorer import Score
 
 from urs_inspect.rating import MeanInterval, mean_interval
 from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers.metrics import SCALE, epoch_deviation, panel_alpha
 
 _JUDGE = re.compile(r"intent_judge(-?\d+)?")
 ASSISTANT = "assistant"
@@ -58,6 +59,9 @@ class IntentResult:
         by_group_and_language: The same for each cell.
         by_criterion: The same for each criterion.
         self_judged: Share of the scored answers that the model judged itself.
+        judge_alpha: Krippendorff's alpha (interval) of the final scores across the judges of a panel; NaN for one
+            judge.
+        epoch_deviation: Standard deviation of a question's final score over epochs, pooled; NaN with one epoch.
         simulated: Whether the model or a judge is a simulation.
         location: Where the log is.
     """
@@ -74,6 +78,8 @@ class IntentResult:
     by_group_and_language: dict[tuple[str, str], MeanInterval]
     by_criterion: dict[str, MeanInterval]
     self_judged: float
+    judge_alpha: float
+    epoch_deviation: float
     simulated: bool
     location: str
 
@@ -110,6 +116,8 @@ def read_result(log: EvalLog) -> IntentResult | None:
         by_group_and_language=_grouped(pairs, lambda s: (_fact(s, "intent_group"), _fact(s, "language"))),
         by_criterion={key: _interval(pairs, key) for key in criteria if key != FINAL},
         self_judged=sum(bool(fact.get("self_judged")) for fact in scored) / len(scored) if scored else math.nan,
+        judge_alpha=panel_alpha(scored),
+        epoch_deviation=epoch_deviation((str(sample.id), value_of(score, FINAL)) for sample, score in pairs),
         simulated=any(name.startswith(SIMULATED) for name in (log.eval.model, *judges)),
         location=log.location,
     )
@@ -181,7 +189,7 @@ def _interval(pairs: Iterable[tuple[EvalSample, Score]], key: str) -> MeanInterv
         number = value_of(score, key)
         if not math.isnan(number):
             questions[str(sample.id)].append(number)
-    return mean_interval([math.fsum(values) / len(values) for values in questions.values()])
+    return mean_interval([math.fsum(values) / len(values) for values in questions.values()], scale=SCALE)
 
 
 def _fact(sample: EvalSample, key: str) -> str:

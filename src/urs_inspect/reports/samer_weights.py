@@ -1,17 +1,37 @@
-"""Logs scored with SaMer -> mean weights of dimensions by scenario (SaMer paper, Figure 4), one model at a time."""
+"""Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4), model by model."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.scorer import Score
+
+from urs_inspect.rating import MeanInterval, mean_interval
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"
+_SAMER = re.compile(r"samer(-?\d+)?")
 _SAME_NUMBERS = frozenset({"engine"})  # all engines give the same
 
 _Weights = Mapping[str, float]
 _Setup = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class DimensionScore:
+    """The scores of one dimension, over the samples for which the model selected it.
+
+    Attributes:
+        mean: Their mean with its interval, 0 to 1, epochs of a sample averaged first.
+        selected: Share of the evaluated samples for which it was selected.
+    """
+
+    mean: MeanInterval
+    selected: float
 
 
 @dataclass(frozen=True)
@@ -30,6 +50,44 @@ class ScenarioWeights:
     responses: int
     weights: dict[str, float]
     samer: dict[str, str] = field(default_factory=dict)
+
+
+def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
+    """Read the scores of the dimensions, and `overall`, from a log scored by `samer`.
+
+    If it was scored several times, the last score of a sample counts.
+
+    Returns:
+        Dimension -> its scores, `overall` first, in the order of the taxonomy; empty if nothing was scored.
+    """
+    evaluated = 0
+    samples: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    counts: dict[str, int] = defaultdict(int)
+    for sample in log.samples or []:
+        known = _dimensions(sample)
+        evaluated += bool(known)
+        for name, value in known.items():
+            counts[name] += 1
+            samples[name][str(sample.id)].append(value)
+    return {
+        name: DimensionScore(_mean(list(values.values())), counts[name] / evaluated) for name, values in samples.items()
+    }
+
+
+def _dimensions(sample: EvalSample) -> dict[str, float]:
+    """Overall score and those of the selected dimensions; empty if the sample was not evaluated."""
+    found: list[Score] = [score for name, score in (sample.scores or {}).items() if _SAMER.fullmatch(name)]
+    value = found[-1].value if found else None
+    known = {
+        str(name): float(one)
+        for name, one in (value.items() if isinstance(value, dict) else ())
+        if _is_number(one) and isinstance(one, (int, float)) and not math.isnan(one)
+    }
+    return known if "overall" in known else {}
+
+
+def _mean(samples: Sequence[Sequence[float]]) -> MeanInterval:
+    return mean_interval([math.fsum(values) / len(values) for values in samples], scale=(0.0, 1.0))
 
 
 def read_weights(logs: Iterable[EvalLog]) -> list[ScenarioWeights]:

@@ -1,19 +1,10 @@
 """How an answer becomes a score, and scores become metrics."""
 
-from urs_inspect.scorers.case_group import case_group
 from urs_inspect.scorers.evolution_metrics import evolution_report
 from urs_inspect.scorers.evolved import evolved
 from urs_inspect.scorers.intent_judge import intent_judge
 from urs_inspect.scorers.judge_outcome import judge_outcome
-from urs_inspect.scorers.metrics import (
-    added_criteria,
-    ci,
-    epoch_deviation,
-    group_mean,
-    judge_alpha,
-    self_judged,
-    split_group_mean,
-)
+from urs_inspect.scorers.metrics import group_finals, intent_report, outcome_counts
 from urs_inspect.scorers.pair_choice import human_choice, pair_choice
 from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.scorers.pair_verdict import pair_verdict
@@ -25,19 +16,16 @@ from urs_inspect.scorers.samer_metrics import samer_report
 from urs_inspect.scorers.samer_outcome import samer_outcome
 
 __all__ = [
-    "added_criteria",
-    "case_group",
-    "ci",
     "competition_report",
-    "epoch_deviation",
     "evolution_report",
     "evolved",
-    "group_mean",
+    "group_finals",
     "human_choice",
     "intent_judge",
-    "judge_alpha",
+    "intent_report",
     "judge_outcome",
     "judge_report",
+    "outcome_counts",
     "pair_choice",
     "pair_verdict",
     "rating_agreement",
@@ -46,6 +34,4 @@ __all__ = [
     "samer",
     "samer_outcome",
     "samer_report",
-    "self_judged",
-    "split_group_mean",
 ]

@@ -10,7 +10,6 @@ from inspect_ai.scorer import (
     Scorer,
     Target,
     Value,
-    frequency,
     metric,
     scorer,
 )
@@ -19,13 +18,11 @@ from inspect_ai.solver import TaskState
 from urs_inspect.errors import InputError, choices
 from urs_inspect.rating.rating_bias import REFERENCE_SCORE, bias_of_means
 from urs_inspect.scorers.answer_judge import AnswerJudge
-from urs_inspect.scorers.metrics import final_of
+from urs_inspect.scorers.metrics import final_of, outcome_counts
 from urs_inspect.solvers.role_models import bound_models
 
 _CELL = ("evaluator", "source", "model")
 """Keys of a sample's metadata that say whose judgement this is, whose reference, and whose answer."""
-
-_CELL_METRICS: dict[str, list[Metric]] = {"outcome": [frequency(normalize=False)]}
 
 
 @metric
@@ -111,7 +108,7 @@ def evaluator(role: str, name: str) -> Model:
     raise InputError(f"evaluator '{name}' does not have the role '{role}'; those that have: {choices(bound) or 'none'}")
 
 
-@scorer(metrics=_CELL_METRICS)
+@scorer(metrics=[outcome_counts()])
 def crossval_cell() -> Scorer:
     """Say for each sample which cell it belongs to and how its judging ended, and count the outcomes.
 

@@ -3,52 +3,18 @@
 from logging import getLogger
 
 from inspect_ai.model import Model, get_model
-from inspect_ai.scorer import Metric, Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect.rubrics import FINAL, load_rubric
 from urs_inspect.scorers.answer_judge import AnswerJudge
 from urs_inspect.scorers.known_arguments import known_arguments
-from urs_inspect.scorers.metrics import (
-    added_criteria,
-    ci,
-    epoch_deviation,
-    group_mean,
-    judge_alpha,
-    self_judged,
-    split_group_mean,
-)
+from urs_inspect.scorers.metrics import intent_report
 from urs_inspect.solvers.role_models import bound_models
 
 logger = getLogger(__name__)
 
-_GROUPINGS: tuple[str | tuple[str, ...], ...] = ("intent_group", "language", ("intent_group", "language"))
 
-
-def _metrics() -> list[Metric | dict[str, list[Metric]]]:
-    """Every metric of the scorer, in the order in which the log shows them.
-
-    Keys are named one by one, since glob keys lose metrics when the first sample lacks a key; groupings are metrics
-    of the whole score, since a dictionary keeps only one metric of a kind per key.
-    """
-    rubric = load_rubric()
-    by_key: dict[str, list[Metric]] = {FINAL: [mean(), stderr(), ci()]}
-    by_key |= {criterion: [mean(), ci()] for criterion in rubric.criteria}
-    groupings: list[Metric] = []
-    for intervals in (False, True):
-        groupings += [group_mean(keys, intervals) for keys in _GROUPINGS]
-        groupings.append(split_group_mean(intervals))
-    return [
-        by_key,
-        *groupings,
-        added_criteria(list(rubric.score_keys)),
-        self_judged(),
-        judge_alpha(),
-        epoch_deviation(),
-    ]
-
-
-@scorer(metrics=_metrics())
+@scorer(metrics=[intent_report()])
 @known_arguments
 def intent_judge(
     rubric: str | None = None,

@@ -2,14 +2,15 @@
 
 import re
 
-from inspect_ai.scorer import Metric, Score, Scorer, Target, frequency, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
+from urs_inspect.scorers.metrics import outcome_counts
+
 _JUDGE = re.compile(r"intent_judge(-?\d+)?")
-_METRICS: dict[str, list[Metric]] = {"outcome": [frequency(normalize=False)]}
 
 
-@scorer(metrics=_METRICS)
+@scorer(metrics=[outcome_counts()])
 def judge_outcome() -> Scorer:
     """Report for each sample whether it was judged, and count the outcomes.
 

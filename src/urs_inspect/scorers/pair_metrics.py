@@ -1,9 +1,8 @@
-"""`judge_report`: everything that verdicts say about a judge, baselines included, from the scores of one run."""
+"""`judge_report`: the headline of a judge, and what verdicts say about it in detail, from the scores of one run."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ from inspect_ai.scorer import Metric, SampleScore, Value, metric
 from urs_inspect.judging import OVERALL
 from urs_inspect.judging.pair_reading import final_verdict
 from urs_inspect.rating import (
-    BASELINES,
+    TIE,
+    UNREAD,
     B,
     Codes,
     Estimate,
-    JudgeMeasures,
     Verdicts,
     accuracies,
     baseline_verdicts,
@@ -32,48 +31,45 @@ from urs_inspect.rating import (
 HEADLINE = "overall accuracy_all"
 """The row that stands for a run: the paper's accuracy, but no judge gains by replies that cannot be read."""
 
-_FIRST_ROWS = (
-    HEADLINE,
-    "baseline longest overall accuracy",
-    "overall unread",
-    "dimension accuracy_all",
-    "baseline longest dimension accuracy",
-    "dimension unread",
-    "overall accuracy",
-    "dimension accuracy",
-)
-"""What a reader needs first; `inspect view` shows five, each with the first nine letters of its name."""
-
-_PAPER_BASELINES = tuple(kind for kind in BASELINES if kind != "copy_overall")
+_SHARE = (0.0, 1.0)
+_MEASURES = (
+    "accuracy", "three_way", "alpha", "flips", "first_preference", "longer_preference", "halo", "label_halo",
+)  # fmt: skip
+"""Measures that are rows of a log's header beside the headline; all fourteen are in `urs-inspect judges`."""
 
 
 @dataclass(frozen=True)
-class _Items:
-    """Verdicts asked for, on pairs as wholes or on dimensions, item by item."""
+class JudgedItems:
+    """Verdicts that were asked for, on pairs as wholes or on dimensions, item by item.
+
+    Attributes:
+        verdicts: The verdicts.
+        ids: Pair and name of each.
+        places: Scenario (or group of the bench), need and dimension of each; empty where a pair has none.
+        lengths: Characters of both responses, shape (N, 2).
+        overall_labels: The overall label of each one's pair.
+    """
 
     verdicts: Verdicts
     ids: list[str]
-    names: list[str]
-    groups: list[str]
-    needs: list[str]
+    places: dict[str, list[str]]
     lengths: npt.NDArray[np.int64]
     overall_labels: npt.NDArray[Any]
 
 
 @metric(scores="unreduced")
 def judge_report() -> Metric:
-    """Accuracy, agreement and habits of a judge, with 95% intervals clustered by prompt, beside trivial baselines.
+    """The headline of a judge beside the baseline that every judge must beat, its habits, and counts of failures.
 
-    Rows are called `overall <measure>` and `dimension <measure>` (measures: `rating.JudgeMeasures`), followed by
-    `ci_lower` or `ci_upper`; baselines `baseline <kind> overall accuracy`; then accuracies by scenario, need and
-    dimension, and counts of failures. The accuracies, the longer response's and the shares of unread verdicts come
-    first.
+    Rows about verdicts on pairs as wholes: `overall accuracy_all` (unread verdicts are wrong), the bounds of its 95%
+    interval, `low` and `high`; `longest`, the accuracy of preferring the longer response, asked as the judge was; and
+    `unread`, the share of verdicts that could not be read. The same for verdicts on dimensions: `dimension
+    accuracy_all`, `dimension low` and so on. Then those of `rating.JudgeMeasures` that say most; `failures`, and
+    `unknown dimensions` if there are any. The viewer shows the first five, each with the first letters of its name.
 
-    Baselines are asked as the judge was: shown the same response first, or both in turn, where disagreement is a tie.
-    So `first` and `second` get nothing right in both orders. The coin of `random` has the seed 0, whatever the run's.
-
-    The harness computes this at every refresh of the display as well, up to once a second, and gives a metric no way
-    to know; so everything here is fast enough to be always computed in full.
+    By scenario, need and dimension, with all measures, intervals, baselines and failures by mode, the same log is
+    counted by `urs-inspect judges`. The harness computes a metric at every refresh of the display as well, up to once a
+    second, and gives it no way to know; so here only the headline is resampled.
 
     Returns:
         The metric.
@@ -82,29 +78,76 @@ def judge_report() -> Metric:
     def compute(scores: list[SampleScore]) -> Value:
         if not scores:
             return {HEADLINE: math.nan}  # before the first sample the harness looks for the headline and warns
-        levels = [("overall", _items(scores, dimensions=False)), ("dimension", _items(scores, dimensions=True))]
-        asked = [(title, items) for title, items in levels if items is not None]
         rows: dict[str, float] = {}
-        for title, items in asked:
-            rows |= _measures(title, items.verdicts)
-        for title, items in asked:
-            rows |= _baselines(title, items)
-        for title, items in asked:
-            rows |= _by_group(title, items, "group", items.groups) | _by_group(title, items, "need", items.needs)
-            rows |= _by_group(title, items, "name", items.names)
-        failures = Counter(mode for score in scores for mode in _facts(score).get("failures", ()))
-        rows |= {f"failures {mode}": float(count) for mode, count in sorted(failures.items())}
+        habits: dict[str, float] = {}
+        for title, dimensions in (("overall", False), ("dimension", True)):
+            if (items := judged_items(scores, dimensions=dimensions)) is not None:
+                rows |= _headline(title, items)
+                habits |= _habits(title, items)
+        failures = sum(len(_facts(score).get("failures", ())) for score in scores)
+        rows |= {**habits, "failures": float(failures)}
         if unknown := sum(len(_facts(score).get("unknown_dimensions", ())) for score in scores):
             rows["unknown dimensions"] = float(unknown)
-        return {**{name: rows[name] for name in _FIRST_ROWS if name in rows}, **rows}
+        return {**rows}
 
     return compute
 
 
+def _headline(title: str, items: JudgedItems) -> dict[str, float]:
+    """Accuracy over all verdicts with its bounds, that of the longer response, and the share of unread verdicts."""
+    verdicts = items.verdicts
+    read = np.where(verdicts.final == UNREAD, TIE, verdicts.final)  # a tie is wrong, as an unread verdict is here
+    found, longest = accuracies(verdicts.labels, [read, baseline_of("longest", items)], verdicts.clusters)
+    found = found.reported(_SHARE)
+    prefix = "" if title == "overall" else f"{title} "
+    rows = {f"{title} accuracy_all": found.value, f"{prefix}low": found.low, f"{prefix}high": found.high}
+    rows |= {f"{prefix}longest": longest.value, f"{prefix}unread": float(np.mean(verdicts.final == UNREAD))}
+    # The headline is there where it is not defined as well: the harness warns if it is not.
+    return {name: value for name, value in rows.items() if name == HEADLINE or not math.isnan(value)}
+
+
+def _habits(title: str, items: JudgedItems) -> dict[str, float]:
+    measures = measure(items.verdicts, rounds=0)
+    rows = {f"{title} {name}": getattr(measures, name).value for name in _MEASURES}
+    return {name: value for name, value in rows.items() if not math.isnan(value)}
+
+
 def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdicts | None:
     """Verdicts of a run for comparing judges: overall by default, all dimensions for None; None if there are none."""
-    items = _items(scores, dimensions=name is None)
+    items = judged_items(scores, dimensions=name is None)
     return None if items is None else items.verdicts
+
+
+def baseline_of(kind: str, items: JudgedItems) -> Codes:
+    """Final verdicts of a baseline that is asked in the order or orders in which the judge was, with the seed 0.
+
+    Baselines are shown the same response first, or both in turn, where disagreement is a tie. So `first` and `second`
+    get nothing right in both orders.
+    """
+    first = items.verdicts.first
+    given = [
+        baseline_verdicts(
+            kind,
+            lengths_a=items.lengths[:, 0],
+            lengths_b=items.lengths[:, 1],
+            first=shown,
+            overall_labels=items.overall_labels,
+            ids=items.ids,
+        )
+        for shown in ((first,) if items.verdicts.swapped is None else (first, B - first))
+    ]
+    return given[0] if len(given) == 1 else combine_orders(*given)
+
+
+def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
+    """Accuracy by `scenario`, `need` or `dimension`, in alphabetical order; empty where all items are of the same."""
+    groups = items.places[place]
+    if len(set(groups) - {""}) < 2:
+        return {}
+    found = {
+        str(group): estimate.reported(_SHARE) for group, estimate in group_accuracies(items.verdicts, groups).items()
+    }
+    return {group: found[group] for group in sorted(found) if group and not math.isnan(found[group].value)}
 
 
 def _facts(score: SampleScore) -> dict[str, Any]:
@@ -155,7 +198,8 @@ class _Columns:
         self.overall_labels.append(labels.get(OVERALL, "tie"))
 
 
-def _items(scores: Sequence[SampleScore], *, dimensions: bool) -> _Items | None:
+def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedItems | None:
+    """All verdicts of a run, those on dimensions or those as a whole; None if none was asked for."""
     columns = _Columns()
     for score in scores:
         columns.add(score, dimensions)
@@ -174,64 +218,14 @@ def _items(scores: Sequence[SampleScore], *, dimensions: bool) -> _Items | None:
         overall=encode(columns.overall)[pairs] if dimensions else None,
         overall_labels=overall_labels if dimensions else None,
     )
-    return _Items(
+    return JudgedItems(
         verdicts=verdicts,
         ids=[f"{columns.ids[pair]}/{name}" for pair, name in zip(columns.pairs, columns.names, strict=True)],
-        names=columns.names,
-        groups=[columns.groups[pair] for pair in columns.pairs],
-        needs=[columns.needs[pair] for pair in columns.pairs],
+        places={
+            "scenario": [columns.groups[pair] for pair in columns.pairs],
+            "need": [columns.needs[pair] for pair in columns.pairs],
+            "dimension": columns.names,
+        },
         lengths=lengths,
         overall_labels=overall_labels,
     )
-
-
-def _measures(title: str, verdicts: Verdicts) -> dict[str, float]:
-    measures: JudgeMeasures = measure(verdicts)
-    rows: dict[str, float] = {}
-    for each in fields(measures):
-        estimate: Estimate = getattr(measures, each.name)
-        name = f"{title} {each.name}"
-        if name == HEADLINE or not math.isnan(estimate.value):  # the harness warns of a headline that is not there
-            rows |= _row(name, estimate)
-    return rows
-
-
-def _row(name: str, estimate: Estimate) -> dict[str, float]:
-    return {name: estimate.value, f"{name} ci_lower": estimate.low, f"{name} ci_upper": estimate.high}
-
-
-def _baselines(title: str, items: _Items) -> dict[str, float]:
-    kinds = BASELINES if title == "dimension" else _PAPER_BASELINES
-    found = accuracies(items.verdicts.labels, [_answers(kind, items) for kind in kinds], items.verdicts.clusters)
-    rows: dict[str, float] = {}
-    for kind, estimate in zip(kinds, found, strict=True):
-        rows |= _row(f"baseline {kind} {title} accuracy", estimate)
-    return rows
-
-
-def _answers(kind: str, items: _Items) -> Codes:
-    """Final verdicts of a baseline that is asked in the order or orders in which the judge was."""
-    first = items.verdicts.first
-    given = [
-        baseline_verdicts(
-            kind,
-            lengths_a=items.lengths[:, 0],
-            lengths_b=items.lengths[:, 1],
-            first=shown,
-            overall_labels=items.overall_labels,
-            ids=items.ids,
-        )
-        for shown in ((first,) if items.verdicts.swapped is None else (first, B - first))
-    ]
-    return given[0] if len(given) == 1 else combine_orders(*given)
-
-
-def _by_group(title: str, items: _Items, kind: str, groups: list[str]) -> dict[str, float]:
-    if len(set(groups) - {""}) < 2:
-        return {}
-    found = group_accuracies(items.verdicts, groups)
-    rows: dict[str, float] = {}
-    for group in sorted(found, key=str):
-        if group and not math.isnan(found[group].value):
-            rows |= _row(f"{title} accuracy {kind}={group}", found[group])
-    return rows

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging import OVERALL, REPLIES
@@ -15,18 +15,21 @@ from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.scorers.reasons import reason_of
 from urs_inspect.solvers.pair_asking import temperature_facts
 
+GROUP = "group"
+"""Key of the group in metadata and value alike: columns of the viewer are values."""
+
 _DECIMALS = 3
 """Of a share that people read in a list; `judge_report` counts verdicts, not these."""
 
 
-@scorer(metrics=[{"overall": [mean()], "dimensions": [mean()]}, judge_report()])
+@scorer(metrics=[judge_report()])
 def pair_verdict() -> Scorer:
     """Compare verdicts with labels.
 
-    A sample's value holds `overall` (1 right, 0 wrong) and `dimensions` (share of right verdicts, to three decimals),
-    ties counting as a class of their own; NaN where no verdict could be read. With both orders asked, verdicts that
-    disagree are a tie. The reason says what kept a verdict from being read. The metadata holds labels and verdicts,
-    asked for ones only; from it `judge_report` counts.
+    A sample's value holds its `group`, `overall` (1 right, 0 wrong) and `dimensions` (share of right verdicts, to
+    three decimals), ties counting as a class of their own; NaN where no verdict could be read. With both orders asked,
+    verdicts that disagree are a tie. The reason says what kept a verdict from being read. The metadata holds labels and
+    verdicts, asked for ones only; from it `judge_report` counts.
 
     Returns:
         The scorer.
@@ -42,6 +45,7 @@ def pair_verdict() -> Scorer:
         dimensions = [value for name, value in right.items() if name != OVERALL]
         return Score(
             value={
+                GROUP: str(facts.get(GROUP, "")),
                 "overall": right.get(OVERALL, math.nan),
                 "dimensions": round(sum(dimensions) / len(dimensions), _DECIMALS) if dimensions else math.nan,
             },

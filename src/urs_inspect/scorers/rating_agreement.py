@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspect_ai.model import ModelOutput
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.errors import InputError
@@ -13,7 +13,7 @@ from urs_inspect.judging import JudgeFailure, ScoreRecord, read_rating, read_rep
 from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers.judges import failure_of
-from urs_inspect.scorers.rating_metrics import RATING, rating_report
+from urs_inspect.scorers.rating_metrics import GROUP, RATING, rating_report
 from urs_inspect.scorers.reasons import reason_of
 from urs_inspect.solvers.give_rating import JUDGE_KEY, TEMPERATURES
 
@@ -24,7 +24,7 @@ DISTANCE = "distance"
 """Key of the distance between rating and label in the value of a score."""
 
 
-@scorer(metrics=[{RATING: [mean()], DISTANCE: [mean()]}, rating_report()])
+@scorer(metrics=[rating_report()])
 def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = None) -> Scorer:
     """Read the rating that the model under test gave a response.
 
@@ -38,8 +38,8 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
             1 to 10, is the rating. The metadata then holds the intent as well.
 
     Returns:
-        The scorer; its value holds `rating`, on the judge's scale, and `distance`, how far it is from the label, 0 or
-        more on the scale of the labels.
+        The scorer; its value holds the response's `group`, its `rating`, on the judge's scale, and `distance`, how far
+        that is from the label, 0 or more on the scale of the labels.
 
     Raises:
         InputError: If an argument cannot be used.
@@ -57,7 +57,11 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         rating, criteria = (math.nan, {}) if isinstance(result, JudgeFailure) else result
         temperatures: dict[str, Any] = state.store.get(TEMPERATURES, {})
         return Score(
-            value={RATING: rating, DISTANCE: _distance(rating, scale, facts["rating"], facts["label_scale"])},
+            value={
+                GROUP: str(facts.get(GROUP, "")),
+                RATING: rating,
+                DISTANCE: _distance(rating, scale, facts["rating"], facts["label_scale"]),
+            },
             answer="unread" if failed else f"{rating:g}",
             explanation=_explained(facts, failed, state.output.completion),
             reason=reason_of([failed.mode]) if failed else None,

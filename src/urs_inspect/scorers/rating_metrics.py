@@ -1,7 +1,6 @@
 """`rating_report`: how far a judge's ratings agree with the labels, from the scores of one run."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,15 @@ from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.rating import Correlations, Estimate, clustered_mean, correlate
 
+GROUP = "group"
+"""Key of the group in metadata and value alike: columns of the viewer are values."""
+
 RATING = "rating"
 """Key of a judge's rating in the value of a score."""
 
-_CORRELATIONS = ("pearson", "spearman", "kendall")
-_FIELDS = ("intent", "group", "language")
-"""The intent comes first: it is also the group of responses without one, and then reported once."""
+CORRELATIONS = ("pearson", "spearman", "kendall")
+FIELDS = ("intent", "group", "language")
+"""By what responses are grouped."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class RatedItem:
         rating: The judge's rating as it stands; NaN if unread.
         rescaled: The rating on the scale of the labels, likewise.
         places: Intent, group and language; empty where it has none.
+        label_scale: Lowest and highest possible label.
+        failure: Why the rating could not be read; empty if it was.
     """
 
     cluster: str
@@ -35,6 +39,8 @@ class RatedItem:
     rating: float
     rescaled: float
     places: dict[str, str]
+    label_scale: tuple[float, float]
+    failure: str
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,12 @@ class RatingAgreement:
 
 @metric(scores="unreduced")
 def rating_report() -> Metric:
-    """Correlations of a judge's ratings with the labels, each with a 95% interval clustered by prompt.
+    """Correlations of a judge's ratings with the labels.
 
-    Rows: `pearson`, `spearman`, `kendall` (tau-b), `mean difference` (rating less label, the rating brought to the
-    scale of the labels), each followed by `ci_lower` and `ci_upper`; `unread`, the share without a readable rating;
-    the correlations by group, intent and language; and counts of failures.
+    Rows: `pearson` with the bounds of its 95% interval, clustered by prompt, `low` and `high`; `unread`, the share
+    without a readable rating; `spearman`, `kendall` (tau-b), `mean difference` (rating less label, the rating brought
+    to the scale of the labels) and `distance` (the same without its sign); `failures`. By group, intent and language,
+    with all intervals and failures by mode, the same log is counted by `urs-inspect judges`.
 
     Returns:
         The metric.
@@ -70,30 +77,24 @@ def rating_report() -> Metric:
         items = [item for score in scores if (item := rated_item(score)) is not None]
         if not items:
             # Before the first answer the harness looks for the headline, and warns if it is not there.
-            return {_CORRELATIONS[0]: math.nan}
-        rows = _rows(items)
-        seen: list[list[str]] = []
-        for field in _FIELDS:
-            places = [item.places[field] for item in items]
-            if not any(places) or places in seen or (field != "intent" and len(set(places)) < 2):
-                continue
-            seen.append(places)
-            for place in sorted(set(places)):
-                members = [item for item in items if item.places[field] == place]
-                rows |= _rows(members, f" {field}={place}")
-        failures = Counter(mode for score in scores if (mode := _facts(score).get("failure_mode")))
-        return {**rows, **{f"failures {mode}": float(count) for mode, count in sorted(failures.items())}}
+            return {"pearson": math.nan}
+        found = agreement(items)
+        pearson = found.correlations.pearson
+        distances = [abs(item.rescaled - item.label) for item in items if not math.isnan(item.rescaled)]
+        rows = {"pearson": pearson.value, "low": pearson.low, "high": pearson.high, "unread": found.unread}
+        rows |= {"spearman": found.correlations.spearman.value, "kendall": found.correlations.kendall.value}
+        rows |= {"mean difference": found.difference.value}
+        rows |= {"distance": math.fsum(distances) / len(distances) if distances else math.nan}
+        rows |= {"failures": float(sum(bool(item.failure) for item in items))}
+        return {name: value for name, value in rows.items() if name == "pearson" or not math.isnan(value)}
 
     return compute
 
 
-def _facts(score: SampleScore) -> dict[str, Any]:
-    return score.score.metadata or {}
-
-
 def rated_item(score: SampleScore) -> RatedItem | None:
     """The response that a score of `rating_agreement` is about; None for a score of anything else."""
-    facts, sample = _facts(score), score.sample_metadata or {}
+    facts: dict[str, Any] = score.score.metadata or {}
+    sample = score.sample_metadata or {}
     if "label" not in facts:
         return None
     given = score.score.value.get(RATING) if isinstance(score.score.value, dict) else None
@@ -104,31 +105,26 @@ def rated_item(score: SampleScore) -> RatedItem | None:
         label=float(facts["label"]),
         rating=rating,
         rescaled=label_low + (rating - low) * (label_high - label_low) / (high - low),
-        places={field: str(sample.get(field, "")) for field in _FIELDS},
+        places={field: str(sample.get(field, "")) for field in FIELDS},
+        label_scale=(float(label_low), float(label_high)),
+        failure=str(facts.get("failure_mode") or ""),
     )
 
 
 def agreement(items: Sequence[RatedItem]) -> RatingAgreement:
-    """Hold ratings against labels.
+    """Hold ratings against labels, with the intervals that logs and tables report.
 
     Args:
         items: At least one response.
     """
     clusters = [item.cluster for item in items]
     found = correlate([item.label for item in items], [item.rating for item in items], clusters)
+    pearson, spearman, kendall = (getattr(found, kind).reported((-1.0, 1.0)) for kind in CORRELATIONS)
+    low, high = items[0].label_scale
     difference = clustered_mean([item.rescaled - item.label for item in items], clusters)
-    return RatingAgreement(found, difference, found.unread / len(items), len(items))
-
-
-def _rows(items: Sequence[RatedItem], suffix: str = "") -> dict[str, str | int | float | bool | None]:
-    """Rows of some items; those of a group are left out where they are not defined."""
-    found = agreement(items)
-    estimates: dict[str, Estimate] = {kind: getattr(found.correlations, kind) for kind in _CORRELATIONS}
-    estimates["mean difference"] = found.difference
-    rows: dict[str, str | int | float | bool | None] = {}
-    for name, estimate in estimates.items():
-        if not suffix or not math.isnan(estimate.value):
-            title = f"{name}{suffix}"
-            rows |= {title: estimate.value, f"{title} ci_lower": estimate.low, f"{title} ci_upper": estimate.high}
-    rows[f"unread{suffix}"] = found.unread
-    return rows
+    return RatingAgreement(
+        Correlations(pearson, spearman, kendall, found.unread),
+        difference.reported((low - high, high - low)),
+        found.unread / len(items),
+        len(items),
+    )

@@ -3,7 +3,7 @@
 import math
 
 from inspect_ai.model import ChatMessageUser
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
@@ -15,14 +15,13 @@ from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.explanation import explain_judgement
 from urs_inspect.samer.judgement import Judgement, engine_facts, judge, judgement_facts, score_values
 from urs_inspect.scorers.known_arguments import known_arguments
-from urs_inspect.scorers.metrics import ci
-from urs_inspect.scorers.samer_metrics import OVERALL, samer_report
+from urs_inspect.scorers.samer_metrics import samer_report
 from urs_inspect.scorers.samer_run_end import close_after_run
 
 when_used(close_after_run)  # for solvers in which SaMer judges as well
 
 
-@scorer(metrics=[{OVERALL: [mean(), stderr(), ci()]}, samer_report()])
+@scorer(metrics=[samer_report()])
 @known_arguments
 def samer(
     model: str,

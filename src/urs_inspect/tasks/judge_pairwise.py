@@ -10,7 +10,7 @@ from inspect_ai.model import GenerateConfig
 
 from urs_inspect.datasets import PAIR_BENCHES, PairData, load_pairs
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.scorers import case_group, pair_verdict
+from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import check_judge, compare_pair
 from urs_inspect.solvers.model_calls import preflight_setup
@@ -80,7 +80,7 @@ def judge_pairwise(
     return Task(
         dataset=MemoryDataset([pair_to_sample(case) for case in data.cases], name=data.name),
         solver=compare_pair("overall", orders, judge, ties=data.has_ties, seed=order_seed, samer=options),
-        scorer=[pair_verdict(), case_group()],
+        scorer=pair_verdict(),
         config=GenerateConfig(temperature=0),
         version=JUDGE_PAIRWISE_VERSION,
         headline_metric=HeadlineMetric(scorer="pair_verdict", metric=HEADLINE),

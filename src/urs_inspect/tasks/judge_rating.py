@@ -12,7 +12,7 @@ from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabul
 from urs_inspect.errors import InputError
 from urs_inspect.judging import JudgePrompt, PromptBuilder, rating_prompt
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
-from urs_inspect.scorers import case_group, rating_agreement
+from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY
@@ -66,7 +66,7 @@ def judge_rating(
     return Task(
         dataset=dataset,
         solver=rate,
-        scorer=[rating_agreement(lowest, highest, name), case_group()],
+        scorer=rating_agreement(lowest, highest, name),
         config=GenerateConfig(temperature=0),
         version=JUDGE_RATING_VERSION,
         headline_metric=HeadlineMetric(scorer="rating_agreement", metric="pearson"),

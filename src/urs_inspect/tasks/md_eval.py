@@ -7,7 +7,7 @@ from inspect_ai.model import GenerateConfig
 
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.scorers import case_group, pair_verdict
+from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers.model_calls import preflight_setup
@@ -78,7 +78,7 @@ def md_eval(
     return Task(
         dataset=MemoryDataset([pair_to_sample(case, taxonomy) for case in cases], name=data.name),
         solver=compare,
-        scorer=[pair_verdict(), case_group()],
+        scorer=pair_verdict(),
         config=GenerateConfig(temperature=0),
         version=MD_EVAL_VERSION,
         headline_metric=HeadlineMetric(scorer="pair_verdict", metric=HEADLINE),

@@ -2,6 +2,7 @@
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import HeadlineMetric
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import generate
 from inspect_ai.viewer import ViewerConfig
@@ -11,6 +12,7 @@ from urs_inspect.datasets.references import References
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
 from urs_inspect.scorers import samer as samer_scorer
+from urs_inspect.scorers.metrics import HEADLINE
 from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.samer_arguments import samer_options
@@ -119,7 +121,7 @@ def urs(
         solver=generate(),
         scorer=scorers,
         version=URS_VERSION,
-        headline_metric="intent_judge.final" if with_judge else "samer.overall",
+        headline_metric=HEADLINE if with_judge else HeadlineMetric(scorer="samer", metric="overall"),
         display_name="URS",
         metadata=data_facts(data, loaded, choice.references),
         viewer=_viewer(loaded, with_judge, samer_too),

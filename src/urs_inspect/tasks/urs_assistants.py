@@ -13,6 +13,7 @@ from urs_inspect.reports.published_urs import load_published_urs
 from urs_inspect.reports.results import ASSISTANT
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
+from urs_inspect.scorers.metrics import HEADLINE
 from urs_inspect.solvers.assistants import answer_from_pages, first_page, translation
 from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
@@ -103,7 +104,7 @@ def urs_assistants(
         solver=answer,
         scorer=[judge, judge_outcome()],
         version=URS_VERSION,
-        headline_metric="intent_judge.final",
+        headline_metric=HEADLINE,
         display_name="URS assistants",
         metadata={
             **data_facts(data, loaded),

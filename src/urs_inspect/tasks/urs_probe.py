@@ -4,15 +4,20 @@ from collections import defaultdict
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import HeadlineMetric
 
 from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
+from urs_inspect.scorers.metrics import group_finals
 from urs_inspect.solvers import NULL_ANSWERS, null_answer
 from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.urs import URS_VERSION, case_to_sample, data_facts
 from urs_inspect.tasks.viewer import intent_viewer
+
+NULL_ANSWER = "null_answer"
+"""Key of a sample's metadata that names the kind of its answer."""
 
 
 @task
@@ -54,8 +59,9 @@ def urs_probe(
         dataset=MemoryDataset(samples, name=data.name),
         solver=null_answer(),
         scorer=[intent_judge(rubric=rubric, prompt=prompt, judge_language=judge_language), judge_outcome()],
+        metrics=[group_finals(NULL_ANSWER, list(NULL_ANSWERS))],  # a mean over all four kinds would say nothing
         version=URS_VERSION,
-        headline_metric="intent_judge.final",
+        headline_metric=HeadlineMetric(scorer="intent_judge", metric=next(iter(NULL_ANSWERS))),
         display_name="URS probe",
         metadata=data_facts(data, loaded),
         viewer=intent_viewer(loaded, "URS probe"),
@@ -75,5 +81,5 @@ def _first_of_each_kind(cases: list[UrsCase], size: int) -> list[UrsCase]:
 
 def _with_null_answer(sample: Sample, kind: str) -> Sample:
     sample.id = f"{sample.id}/{kind}"
-    sample.metadata = {**(sample.metadata or {}), "null_answer": kind}
+    sample.metadata = {**(sample.metadata or {}), NULL_ANSWER: kind}
     return sample

@@ -132,7 +132,7 @@ def _list_of_cases(
     return sample_list(
         name,
         [
-            TaskSamplesColumn.score("case_group", "group"),
+            TaskSamplesColumn.score(scorer, "group"),
             *columns,
             *[TaskSamplesColumn.score(scorer, key) for key in scales],
             TaskSamplesColumn(id="input"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from urs_inspect.errors import InputError
-from urs_inspect.rating import mean_interval
+from urs_inspect.rating import student_interval
 from urs_inspect.reports.estimate.amount import Amount
 from urs_inspect.reports.estimate.judge_tokens import judge_replies
 from urs_inspect.reports.estimate.lengths import Lengths
@@ -81,7 +81,7 @@ def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
     for (one, language), values in table.groupby([name, "language"])[column]:
         known = [float(value) for value in values if not math.isnan(value) and value > 0]
         if known:
-            estimate = mean_interval(known)
+            estimate = student_interval(known)
             low, high = (estimate.mean if math.isnan(end) else end for end in (estimate.low, estimate.high))
             found.setdefault(str(one), {})[str(language)] = Amount(max(0.0, low), estimate.mean, high)
     return found
