@@ -140,7 +140,7 @@ def _unread(scores: Sequence[SampleScore]) -> int:
 
 def test_ratings_have_the_numbers_that_headers_had(tmp_path: Path) -> None:
     judge_with_rubric(tmp_path)
-    [dataset] = read_ratings(list(finished_logs([str(tmp_path / "logs")])))
+    [dataset] = read_ratings(list(finished_logs([str(tmp_path / "logs")], [])))
     for judge in dataset.judges:
         found = rows_of(rating_details(judge))
         items = list(judge.items.values())
@@ -167,7 +167,7 @@ def test_ratings_have_the_numbers_that_headers_had(tmp_path: Path) -> None:
 
 def test_unread_ratings_are_counted_by_mode(tmp_path: Path) -> None:
     judge_ratings(tmp_path)
-    [dataset] = read_ratings(list(finished_logs([str(tmp_path / "logs")])))
+    [dataset] = read_ratings(list(finished_logs([str(tmp_path / "logs")], [])))
     unread = {
         judge.judge: {one.group: one.value for one in rating_details(judge) if one.by == "failure"}
         for judge in dataset.judges

@@ -20,6 +20,7 @@ from tests.tasks.scripted import (
     Script,
     between,
     judged,
+    metric_values,
     one_case,
     output,
     record,
@@ -354,7 +355,7 @@ def test_outcome_says_how_an_answer_ended(text: str, stop_reason: StopReason, ou
 
     assert (metadata["outcome"], metadata["answer_stop_reason"]) == (outcome, stop_reason)
     assert value_of(log)["final"] == final
-    assert metric_values(log, "outcome") == {f"frequency_{outcome}": 1}
+    assert {name.strip(): count for name, count in metric_values(log, "judge_outcome").items()} == {outcome: 1}
 
 
 def test_cut_off_answers_are_warned_of_once_with_the_option_that_helps(tmp_path: Path, caplog):
