@@ -34,7 +34,7 @@ def test_pairs_and_differences_by_hand() -> None:
         {"model_a": "a", "model_b": "b", "battles": 4, "wins_a": 2, "wins_b": 1, "ties": 1, "win_rate_a": 0.625}
     ]
     [gap] = found["differences"]
-    assert (gap["better"], gap["other"], gap["interval"], gap["verdict"]) == ("a", "b", None, "cannot tell apart")
+    assert (gap["better"], gap["other"], gap["interval"], gap["verdict"]) == ("a", "b", None, "cannot be distinguished")
     assert gap["difference"] == pytest.approx(found["bradley_terry"]["a"] - found["bradley_terry"]["b"], abs=1e-5)
     assert found["intervals"]["bradley_terry"] == {"a": None, "b": None}
     assert found["intervals"]["ranks"] == {"a": [1, 2], "b": [1, 2]}
@@ -47,7 +47,7 @@ def test_groups_that_do_not_compare_are_said() -> None:
 
 
 def test_a_leaderboard_comes_along() -> None:
-    ranking = rank(random_fights(3, 100, 30, seed=3), rounds=20)
+    ranking = rank(random_fights(3, 100, 30, seed=3, spread=0.3), rounds=50)
     agreement = compare_leaderboard(ranking, {name: -place for place, name in enumerate(ranking.players)} | {"z": 0.0})
     found = ranking_dict(ranking, agreement)["leaderboard"]
     assert (found["spearman"], found["kendall"]) == pytest.approx((1, 1))
