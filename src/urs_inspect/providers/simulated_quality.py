@@ -1,6 +1,6 @@
 """Simulated models of known quality: an answer bears its level, and simulated judges score by it.
 
-What a report should say about such models is known beforehand, so that its intervals and tiers can be put to the test.
+What a report should say about such models is known beforehand, so that its intervals and ranks can be tested.
 """
 
 import hashlib

@@ -111,7 +111,7 @@ def _leaderboard(block: Block) -> str:
             *(_marked(block, model, group, model.by_group.get(group)) for group in block.groups),
             _marked(block, model, ALL, model.all),
             formats.unscored_text(model.unscored_share),
-            formats.interval_text(model.mean_lowest, model.mean_highest),
+            formats.interval_text(model.mean_lowest, model.mean_highest) if model.unscored else "",
         ]
         for model in block.models
     ]

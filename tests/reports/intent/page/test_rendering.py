@@ -178,7 +178,7 @@ def test_scores_stand_in_their_rows_and_columns(report: IntentReport, page: str)
         for cell, estimate in zip([own, *rest], [model.all, *(model.by_group[group] for group in GROUPS)], strict=True):
             assert cell.startswith("–" if math.isnan(estimate.value) else f"{estimate.value:.2f}")
         for key, cell in zip(("all", *GROUPS), [own, *rest], strict=True):
-            assert ("best or not distinguishable" in cell) == (model.model in block.best[key].marked)
+            assert ("not significantly worse" in cell) == (model.model in block.best[key].marked)
         assert lacking.endswith(f"{model.mean_lowest:.2f}–{model.mean_highest:.2f}")
         assert (" !" in lacking) == (model.unscored_share > 0.02)
     red = [attributes for _, attributes in HtmlPage(page).elements if attributes.get("class") == "missing"]

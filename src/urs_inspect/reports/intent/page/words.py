@@ -20,8 +20,8 @@ _VERDICTS: dict[Verdict, str] = {
 SELF_JUDGED = "†"
 """Stands beside the rank of a model that judged answers of its own, where there is no room for words."""
 MARKED = (
-    "Bold: the best of a column, and models that cannot be distinguished from it; means of all questions, intents and "
-    "languages are tested."
+    "Bold: the best of a column and models that are not significantly worse; means over all questions, of intents and "
+    "of languages are tested."
 )
 """What the mark of a cell says."""
 _MOST_NAMES = 4
@@ -165,11 +165,12 @@ def methods(level: float) -> tuple[tuple[str, str], ...]:
             "Missing scores",
             "A score may be missing because of the answer. Means, ranks and tests are over the questions for "
             "which every ranked model has a score; of several epochs of a question, the mean of those that have "
-            "one. A difference is significant only if it is so in the worst case as well: over all questions that"
-            " were asked, with each missing score of the better model taken as 1 and of the other one as 10. Else"
-            " the verdict depends on unscored answers. A sample that ended in an error has no score. Answers that"
-            " are not in a log were not asked for and are not missing. A model with scores for fewer than half as"
-            " many questions as the model that has most is not ranked.",
+            "one. Which questions these are may depend on the answers as well. So a difference is significant "
+            "only if it is so in the worst case too: over all questions that were asked, with each missing score "
+            "of the better model taken as 1 and of the other one as 10. If it is not, and one of the two lacks "
+            "scores, the verdict depends on unscored answers. A sample that ended in an error has no score. "
+            "Answers that are not in a log were not asked for and are not missing. A model with scores for fewer "
+            "than half as many questions as the model that has most is not ranked.",
         ),
         (
             "Differences",
