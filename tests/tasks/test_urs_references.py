@@ -142,14 +142,14 @@ def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
         read_references(none.location)
     broken = ask(tmp_path, lambda messages: RuntimeError("down"), limit=2)
     assert broken.status == "error"
-    with pytest.raises(InputError, match=r"status of .* is 'error'; finish"):
+    with pytest.raises(InputError, match=r"status is 'error'.*eval-retry"):
         read_references(broken.location)
     with pytest.raises(InputError) as caught:
         read_reference_logs([str(Path(broken.location).parent)], [])
     assert "file:" not in str(caught.value) and str(tmp_path) in str(caught.value)
     with pytest.raises(InputError, match=r"no log"):
         read_references(str(tmp_path / "absent.eval"))
-    with pytest.raises(InputError, match=r"cannot read .*; allowed: a .jsonl file, or a log"):
+    with pytest.raises(InputError, match=r"cannot read .*; allowed: a .jsonl file, a log"):
         read_references(str(tmp_path / "refs.csv"))
 
 
