@@ -8,16 +8,17 @@ import pytest
 from scipy.stats import pearsonr
 
 from tests.reports.agreement.tables import answers, rows
-from urs_inspect.rating import MeanDraws
+from urs_inspect.rating import Estimate, MeanDraws
 from urs_inspect.rating.mean_correlation import correlate_means, derived_seed, exact_means, fisher_interval
 from urs_inspect.reports.agreement.intents import intent_level
 from urs_inspect.reports.agreement.report import IntentLevel
-from urs_inspect.reports.agreement.resampling import Resampling
+from urs_inspect.reports.agreement.resampling import CORRELATIONS, Resampling, reported
 from urs_inspect.reports.agreement.satisfaction_files import Satisfaction, SatisfactionRow
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.question_table import question_table
 
-HOW = Resampling(rounds=80, seed=4)
+# At this level two questions make an interval.
+HOW = Resampling(rounds=80, level=0.5, seed=4)
 ONE = {"a1": 2, "a2": 4, "b1": 5, "b2": 7, "b3": 9, "c1": 8, "c2": 9, "d1": 3, "d2": 8}
 OTHER = {"a1": 4, "a2": 6, "b1": 7, "b2": 9, "b3": 8, "c1": 6, "c2": 7, "d1": 5, "d2": 2}
 
@@ -46,10 +47,7 @@ def test_values_worked_out_by_hand() -> None:
         ("Leisure", 4, 2),
     ]
     assert [(p.questions, p.people) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
-    assert found.notes == (
-        "Intents without satisfaction were left out: Solve Problem.",
-        "Fewer than 6 questions or people on Factual QA, Leisure, Text Assistant: the interval may be too narrow.",
-    )
+    assert found.notes == ("Intents without satisfaction were left out: Solve Problem.",)
     assert all(math.isnan(bound) for bound in found.correlation.over_points)  # three points have no such interval
     assert not found.people_resampled
 
@@ -60,7 +58,7 @@ def test_models_by_themselves() -> None:
     said = [2, 4, 3, 1]
     assert found.by_model["m"].pearson.value == pytest.approx(pearsonr([3, 7, 8.5, 5.5], said).statistic)
     assert found.by_model["n"].pearson.value == pytest.approx(pearsonr([5, 8, 6.5, 3.5], said).statistic)
-    assert found.correlation.over_points == pytest.approx(fisher_interval(found.correlation.pearson.value, 4))
+    assert found.correlation.over_points == pytest.approx(fisher_interval(found.correlation.pearson.value, 4, 0.5))
 
 
 def test_the_interval_is_that_of_a_slow_resampling() -> None:
@@ -76,6 +74,7 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
         MeanDraws(np.array([7.5, 4.0, 4.5, 7.5]), np.array(drawn_means).T, np.array([3, 2, 2, 2]), 4),
         exact_means([4, 2, 1, 3]),
         clusters=2,
+        level=0.5,
         seed=4,
     )
     pearson = found.correlation.pearson
@@ -102,12 +101,14 @@ def test_people_that_are_resampled_widen_the_interval() -> None:
     means = satisfaction(
         **{key: float(np.mean([r.value for r in people if r.group == n])) for key, n in zip("abcd", names, strict=True)}
     )
-    exact = level(answers(rows("m", finals)), means)
-    moved = level(answers(rows("m", finals)), Satisfaction(Path("s.csv"), (1.0, 5.0), people))
+    how = Resampling(rounds=80, seed=4)
+    exact = level(answers(rows("m", finals)), means, how)
+    moved = level(answers(rows("m", finals)), Satisfaction(Path("s.csv"), (1.0, 5.0), people), how)
     assert moved.correlation.pearson.value == pytest.approx(exact.correlation.pearson.value)
     assert moved.people_resampled
-    widths = [one.correlation.pearson.high - one.correlation.pearson.low for one in (exact, moved)]
-    assert widths[1] > 3 * widths[0]
+    # Six people each leave every correlation possible, which is no interval to report.
+    assert exact.correlation.pearson.high - exact.correlation.pearson.low < 0.1
+    assert math.isnan(moved.correlation.pearson.low)
 
 
 def people(*told: tuple[str, int, float]) -> Satisfaction:
@@ -120,7 +121,7 @@ def people(*told: tuple[str, int, float]) -> Satisfaction:
 def test_where_one_person_stands_for_an_intent_there_is_no_interval() -> None:
     many = [(key, person, 1.0 + (place * person) % 5) for place, key in enumerate("abc", 1) for person in range(9)]
     found = level(answers(rows("m", ONE), rows("n", OTHER)), people(*many, ("d", 0, 2.0)))
-    assert found.why_no_interval == "only 1 person on Solve Problem"
+    assert found.why_no_interval == "fewer than 2 people on Solve Problem"
     for correlation in (found.correlation, *found.by_model.values()):
         assert not math.isnan(correlation.pearson.value)
         assert all(map(math.isnan, (correlation.pearson.low, correlation.pearson.high, correlation.without_noise)))
@@ -130,7 +131,7 @@ def test_where_one_person_stands_for_an_intent_there_is_no_interval() -> None:
 
 def test_one_person_for_every_intent_is_not_exact() -> None:
     found = level(answers(rows("m", ONE)), people(("a", 1, 2), ("b", 1, 4), ("c", 2, 3)))
-    assert found.why_no_interval == "only 1 person on Factual QA, Leisure, Text Assistant"
+    assert found.why_no_interval == "fewer than 2 people on Factual QA, Leisure, Text Assistant"
     assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
     # The same numbers as means of a hundred people count as exact.
     assert not math.isnan(level(answers(rows("m", ONE)), satisfaction(a=2, b=4, c=3)).correlation.pearson.low)
@@ -139,7 +140,7 @@ def test_one_person_for_every_intent_is_not_exact() -> None:
 def test_one_question_of_an_intent_is_said() -> None:
     few = {question: final for question, final in ONE.items() if question != "a2"}
     found = level(answers(rows("m", few)), satisfaction(a=2, b=4, c=3))
-    assert found.why_no_interval == "only 1 question with a score on Leisure"
+    assert found.why_no_interval == "fewer than 2 questions with a score on Leisure"
     assert math.isnan(found.correlation.pearson.low)
 
 
@@ -148,7 +149,7 @@ def test_means_of_many_beside_single_people_are_said() -> None:
     mean = SatisfactionRow("Text Assistant", 3.0, 40, "")
     found = level(answers(rows("m", ONE)), Satisfaction(one.path, one.scale, (*one.rows, mean)))
     assert "Some rows of s.csv are means of several people: satisfaction counts as exact." in found.notes
-    assert found.why_no_interval == "only 1 person on Factual QA"
+    assert found.why_no_interval == "fewer than 2 people on Factual QA"
 
 
 def test_epochs_of_a_question_are_averaged() -> None:
@@ -182,3 +183,25 @@ def test_without_a_model_that_has_all_intents_there_is_none() -> None:
     table = question_table(answers(rows("m", halves[0]), rows("n", halves[1])).table, ["m", "n"])
     found = intent_level(table, satisfaction(a=2, b=4, c=3), HOW)
     assert found == "No correlation over intents: no model has a score on each of them."
+
+
+def test_too_few_questions_leave_no_interval() -> None:
+    """A table of `1.00 (-1.00 to 1.00)` says nothing and looks like something."""
+    found = level(answers(rows("m", ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1), Resampling(80, 0.95, 4))
+    assert all(math.isnan(one.pearson.low) for one in (found.correlation, *found.by_model.values()))
+    assert all(math.isnan(point.score.low) for point in found.points)
+    assert "fewer than 6 questions" in found.why_no_interval
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "clusters", "kept"),
+    [
+        (-1.0, 1.0, 40, False),
+        (0.4, 0.4, 40, False),
+        (0.4, 0.9, 5, False),
+        (0.4, 1.2, 40, True),
+    ],
+)
+def test_which_intervals_of_correlations_are_reported(low: float, high: float, clusters: int, kept: bool) -> None:
+    found = reported(Estimate(0.5, low, high, 40, clusters), CORRELATIONS)
+    assert (found.low, found.high) == (low, 1.0) if kept else math.isnan(found.low) and math.isnan(found.high)

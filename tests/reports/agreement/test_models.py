@@ -19,7 +19,8 @@ from urs_inspect.reports.agreement.resampling import Resampling
 from urs_inspect.reports.agreement.vote_sources import Votes, read_vote_ranking
 from urs_inspect.reports.intent.question_table import question_table
 
-HOW = Resampling(rounds=60, seed=3)
+# At this level two questions make an interval.
+HOW = Resampling(rounds=60, level=0.5, seed=3)
 FINALS: dict[str, dict[str, float]] = {
     "x": {"a1": 9, "a2": 8, "b1": 7},
     "y": {"a1": 8, "a2": 4, "b1": 6},
@@ -64,6 +65,7 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
         MeanDraws(finals.mean(axis=1), np.array(means), np.full(3, 3), 3),
         MeanDraws(np.array([one.value for one in given.ranking.bradley_terry]), given.ranking.draws, np.full(3, 9), 3),
         clusters=3,
+        level=0.5,
         seed=3,
     )
     pearson = found.correlation.pearson
@@ -73,11 +75,11 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
 def test_one_question_or_instruction_leaves_no_interval_and_that_is_said() -> None:
     found = level(votes(), **{**FINALS, "x": {"a1": 9, "a2": math.nan, "b1": math.nan}})
     assert isinstance(found, ModelLevel)
-    assert found.why_no_interval == "only 1 question with a score of x"
+    assert found.why_no_interval == "fewer than 2 questions with a score of x"
     together = [Battle(*one, cluster="the only one") for one in FOUGHT]
     found = level(Votes(rank(battles_of(together), **HOW.options), ()))
     assert isinstance(found, ModelLevel)
-    assert found.why_no_interval == "only 1 instruction with votes"
+    assert found.why_no_interval == "fewer than 2 instructions with votes"
     assert not math.isnan(found.correlation.pearson.value)
     assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
 

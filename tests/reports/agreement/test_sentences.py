@@ -51,10 +51,7 @@ def test_means_that_are_noise() -> None:
 
 def test_a_mean_of_one_person_leaves_no_interval() -> None:
     lines = said(MeanCorrelation(one(0.4), NAN, 0.3, (-0.6, 0.9)), lacking="only 1 person on Leisure")
-    assert lines[0] == (
-        "Over 6 intents: Pearson 0.40, Spearman 0.30. There is no interval, and no correction for noise: only 1 person "
-        "on Leisure. Nothing says how far such a mean would scatter."
-    )
+    assert "no interval" in lines[0] and "only 1 person on Leisure" in lines[0]
     assert not any("bracket" in line or "resamples" in line for line in lines)
 
 

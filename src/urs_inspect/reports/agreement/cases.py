@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect.errors import InputError, choices
-from urs_inspect.rating import Estimate, clustered_mean, correlate
+from urs_inspect.rating import clustered_mean, correlate
 from urs_inspect.rating.interval_agreement import clustered_interval_alpha
-from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.reports.agreement.rating_files import HumanRating, HumanRatings
 from urs_inspect.reports.agreement.report import CaseAgreement, CaseLevel, PeopleAgreement
-from urs_inspect.reports.agreement.resampling import Resampling
+from urs_inspect.reports.agreement.resampling import CORRELATIONS, Resampling, reported
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.texts import counted
 
@@ -202,21 +201,18 @@ def _agreement(answers: Sequence[RatedAnswer], given: HumanRatings, resampling: 
     found = correlate(means, scores, questions, **resampling.options)
     pearson, spearman, kendall = (
         # Two points always lie on a line.
-        _told(one if len(answers) > _FEWEST else replace(one, value=math.nan))
+        reported(one if len(answers) > _FEWEST else replace(one, value=math.nan), CORRELATIONS)
         for one in (found.pearson, found.spearman, found.kendall)
     )
+    alpha = clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options)
+    difference = clustered_mean(scores - rescaled, questions, **resampling.options)
     return CaseAgreement(
         correlations=replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
-        alpha=_told(clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options)),
-        difference=_told(clustered_mean(scores - rescaled, questions, **resampling.options)),
+        alpha=reported(alpha, CORRELATIONS),
+        difference=reported(difference, (LOWEST - HIGHEST, HIGHEST - LOWEST)),
         answers=len(answers),
         questions=len(set(questions)),
     )
-
-
-def _told(found: Estimate) -> Estimate:
-    """A number without its interval where it is over so few questions that resamples say nothing to rely on."""
-    return found if found.clusters >= fewest_clusters(found.level) else replace(found, low=math.nan, high=math.nan)
 
 
 def _people(answers: Sequence[RatedAnswer], resampling: Resampling) -> PeopleAgreement | None:
@@ -226,4 +222,4 @@ def _people(answers: Sequence[RatedAnswer], resampling: Resampling) -> PeopleAgr
     table = np.array([[one.ratings.get(rater, math.nan) for one in answers] for rater in raters])
     alpha = clustered_interval_alpha(table, [one.question for one in answers], **resampling.options)
     given = (~np.isnan(table)).sum(axis=0)
-    return PeopleAgreement(_told(alpha), len(raters), int(given.sum()), int((given > 1).sum()))
+    return PeopleAgreement(reported(alpha, CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum()))

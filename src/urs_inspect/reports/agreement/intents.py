@@ -18,9 +18,10 @@ from urs_inspect.rating.mean_correlation import (
     table_means,
 )
 from urs_inspect.reports.agreement.report import IntentLevel, IntentPoint
-from urs_inspect.reports.agreement.resampling import Resampling
+from urs_inspect.reports.agreement.resampling import CORRELATIONS, Resampling, reported
 from urs_inspect.reports.agreement.satisfaction_files import Satisfaction
 from urs_inspect.reports.intent.question_table import QuestionTable
+from urs_inspect.rubrics import HIGHEST, LOWEST
 
 Flags = npt.NDArray[np.bool_]
 
@@ -60,8 +61,6 @@ def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: R
         notes.append(f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as exact.")
     said = satisfaction.means(groups, resampling.rounds, resampling.seed)
     fewest = _fewest(counted, groups, satisfaction)
-    if few := _few(counted, groups, satisfaction, resampling.level):
-        notes.append(few)
     scores = _over_intents(parts, whole, counted)
     return IntentLevel(
         points=_points(groups, scores, said, satisfaction, resampling.level),
@@ -72,7 +71,7 @@ def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: R
             if whole[m]
         },
         people_resampled=satisfaction.by_respondent,
-        why_no_interval=_why_no_interval(counted, groups, satisfaction),
+        why_no_interval=_why_no_interval(counted, groups, satisfaction, resampling.level),
         scale=satisfaction.scale,
         notes=tuple(notes),
     )
@@ -111,27 +110,24 @@ def _fewest(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfa
     return min(*counted, *people, *alone)
 
 
-def _why_no_interval(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction) -> str:
-    """Which means are of one question or one person, so that nothing says how far they would scatter."""
-    one = {
-        "question with a score": [group for group, number in zip(groups, counted, strict=True) if number < 2],
-        "person": [group for group in groups if satisfaction.people(group) == 1],
-    }
-    return "; ".join(f"only 1 {what} on {', '.join(found)}" for what, found in one.items() if found)
-
-
-def _few(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction, level: float) -> str:
-    """Which means are of so few that resamples of them say little."""
+def _why_no_interval(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction, level: float) -> str:
+    """Which means are of so few questions or people that nothing says how far they would scatter."""
     least = fewest_clusters(level)
     people = [satisfaction.people(group) or 0 if satisfaction.by_respondent else least for group in groups]
-    few = [g for g, *numbers in zip(groups, counted, people, strict=True) if 1 < min(numbers) < least]
-    if not few:
-        return ""
-    return f"Fewer than {least} questions or people on {', '.join(few)}: the interval may be too narrow."
+    few = {
+        "questions with a score": [group for group, number in zip(groups, counted, strict=True) if number < least],
+        "people": [
+            group
+            for group, number in zip(groups, people, strict=True)
+            if number < least or satisfaction.people(group) == 1
+        ],
+    }
+    return "; ".join(f"fewer than {least} {what} on {', '.join(found)}" for what, found in few.items() if found)
 
 
 def _correlated(scores: MeanDraws, said: MeanDraws, fewest: int, resampling: Resampling) -> MeanCorrelation:
     found = correlate_means(scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed)
+    found = replace(found, pearson=reported(found.pearson, CORRELATIONS, fewest))
     # Where nothing says how much a mean scatters, its noise is not 0 but not known.
     return found if fewest > 1 else replace(found, without_noise=math.nan)
 
@@ -140,5 +136,14 @@ def _points(
     groups: Sequence[str], scores: MeanDraws, said: MeanDraws, satisfaction: Satisfaction, level: float
 ) -> tuple[IntentPoint, ...]:
     columns = zip(groups, mean_estimates(scores, level), mean_estimates(said, level), strict=True)
-    points = [IntentPoint(group, score, value, score.n, satisfaction.people(group)) for group, score, value in columns]
+    points = [
+        IntentPoint(
+            group,
+            reported(score, (LOWEST, HIGHEST)),
+            reported(value, satisfaction.scale),
+            score.n,
+            satisfaction.people(group),
+        )
+        for group, score, value in columns
+    ]
     return tuple(sorted(points, key=lambda point: -point.satisfaction.value))

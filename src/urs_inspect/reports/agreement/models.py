@@ -9,11 +9,13 @@ import pandas as pd
 
 from urs_inspect.errors import choices
 from urs_inspect.rating import MeanDraws, mean_estimates
+from urs_inspect.rating.intervals import fewest_clusters
 from urs_inspect.rating.mean_correlation import FEWEST_POINTS, correlate_means, derived_seed, table_means
 from urs_inspect.reports.agreement.report import ModelLevel, ModelPoint
-from urs_inspect.reports.agreement.resampling import Resampling
+from urs_inspect.reports.agreement.resampling import CORRELATIONS, Resampling, reported
 from urs_inspect.reports.agreement.vote_sources import Votes
 from urs_inspect.reports.intent.question_table import QuestionTable
+from urs_inspect.rubrics import HIGHEST, LOWEST
 
 _QUESTIONS = 2
 """Names the resampling of questions among those of a seed."""
@@ -65,9 +67,10 @@ def model_level(
     )
     fewest = int(min(scores.n.min(), ranking.clusters))
     correlation = correlate_means(scores, ratings, clusters=fewest, level=resampling.level, seed=resampling.seed)
+    correlation = replace(correlation, pearson=reported(correlation.pearson, CORRELATIONS, fewest))
     return ModelLevel(
         points=tuple(
-            ModelPoint(model, score, ranking.bradley_terry[place])
+            ModelPoint(model, reported(score, (LOWEST, HIGHEST)), ranking.bradley_terry[place])
             for model, score, place in zip(models, mean_estimates(scores, resampling.level), shared, strict=True)
         ),
         # Where nothing says how much a mean scatters, its noise is not 0 but not known.
@@ -76,17 +79,20 @@ def model_level(
         instructions=ranking.clusters,
         ties=ranking.ties,
         questions=int((~np.isnan(table.finals[:, columns])).any(axis=1).sum()),
-        why_no_interval=_why_no_interval(dict(zip(models, scores.n.tolist(), strict=True)), ranking.clusters),
+        why_no_interval=_why_no_interval(
+            dict(zip(models, scores.n.tolist(), strict=True)), ranking.clusters, resampling.level
+        ),
         notes=tuple(_notes(votes, set(models), scored, [ranking.players[place] for place in shared])),
     )
 
 
-def _why_no_interval(questions: Mapping[str, int], instructions: int) -> str:
-    """What is there only once, so that nothing says how far it would scatter."""
-    few = [model for model, number in questions.items() if number < 2]
+def _why_no_interval(questions: Mapping[str, int], instructions: int, level: float) -> str:
+    """What is there so rarely that nothing says how far it would scatter."""
+    least = fewest_clusters(level)
+    few = [model for model, number in questions.items() if number < least]
     reasons = [
-        f"only 1 question with a score of {', '.join(few)}" if few else "",
-        "only 1 instruction with votes" if instructions < 2 else "",
+        f"fewer than {least} questions with a score of {', '.join(few)}" if few else "",
+        f"fewer than {least} instructions with votes" if instructions < least else "",
     ]
     return "; ".join(filter(None, reasons))
 

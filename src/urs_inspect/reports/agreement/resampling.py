@@ -1,9 +1,14 @@
 """How the intervals of a report come about."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from urs_inspect.rating.bootstrap import LEVEL, ROUNDS, SEED
+from urs_inspect.rating.bootstrap import LEVEL, ROUNDS, SEED, Estimate
+from urs_inspect.rating.intervals import reported_bounds
+
+CORRELATIONS = (-1.0, 1.0)
+"""Lowest and highest correlation."""
 
 
 class Options(TypedDict):
@@ -32,3 +37,12 @@ class Resampling:
     def options(self) -> Options:
         """As arguments."""
         return Options(rounds=self.rounds, level=self.level, seed=self.seed)
+
+
+def reported(found: Estimate, scale: tuple[float, float], clusters: int | None = None) -> Estimate:
+    """A number with its interval where one is reported; by fewest questions or people behind it, if they are given."""
+    behind = found.clusters if clusters is None else clusters
+    low, high = reported_bounds(found.low, found.high, behind, level=found.level, scale=scale)
+    if math.isnan(low):
+        return replace(found, low=math.nan, high=math.nan)
+    return replace(found, low=float(low), high=float(high))

@@ -130,8 +130,12 @@ def _correlation(found: MeanCorrelation, points: int, what: str, resampled: str,
         return [f"There is no correlation: all {points} {what} have the same mean on one of the two sides."]
     measured = f"Over {points} {what}: Pearson {plain(found.pearson.value)}, Spearman {plain(found.spearman)}."
     if math.isnan(found.pearson.low):
-        why = f": {lacking}. Nothing says how far such a mean would scatter" if lacking else ""
-        return [f"{measured} There is no interval, and no correction for noise{why}."]
+        why = (
+            f"{lacking}. Too little says how far such a mean would scatter"
+            if lacking
+            else f"the means of these {what} differ no more than noise would make them"
+        )
+        return [f"{measured} There is no interval, and no correction for noise: {why}."]
     how = f"over resamples of {resampled}, these {what} given."
     if math.isnan(found.without_noise):
         limits = f"{plain(found.pearson.low)} to {plain(found.pearson.high)}"
