@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     Judges = Sequence[JudgeResult] | Sequence[RatingJudge]
 
 NONE = "-"
+PRICES_HELP = (
+    "YAML or JSON file as for --model-cost-config of inspect eval, US dollars per million tokens: "
+    "'openai/gpt-4o: {input: 2.5, output: 10, input_cache_write: 0, input_cache_read: 1.25}', one model per line."
+)
 _NAME = 12  # columns of the terminal that a name has at least
 _PADDING = 2  # blanks beside a cell
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from urs_inspect.cli.cells import PRICES_HELP
 from urs_inspect.texts import counted
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ _NOTHING_WRITTEN = (
     "--rounds", type=click.IntRange(min=100), default=10_000, show_default=True, help="Rounds of the bootstrap."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    help=f"Prices of models, for answers whose log has tokens and no cost. {PRICES_HELP}",
+)
 @click.option("--rubric", help="Rubric of your own (YAML) that the runs were made with: names and order of intents.")
 def report(
     logs: tuple[str, ...],
@@ -49,6 +55,7 @@ def report(
     countries: int | None,
     rounds: int,
     seed: int,
+    prices: Path | None,
     rubric: str | None,
 ) -> None:
     """Report on LOGS of urs (files or directories): rankings, and with -o a page, tables and what is sure about them.
@@ -56,6 +63,7 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
+    from urs_inspect.reports.estimate.prices import load_prices, with_costs
     from urs_inspect.reports.intent.answers import read_answers
     from urs_inspect.reports.intent.files import INTENT_REPORT, write_report
     from urs_inspect.reports.intent.statistics import report_of
@@ -69,6 +77,8 @@ def report(
     console = Console()
     with console.status("Reading logs"):
         answers = read_answers(logs)
+        if prices is not None:
+            answers = with_costs(answers, load_prices(prices))
         named = [country for country in answers.table["country"].unique() if country]
         mix = None if traffic is None else read_traffic(traffic, texts, named)
     with console.status("Computing intervals"):
@@ -79,7 +89,7 @@ def report(
             countries=countries,
             rounds=rounds,
             seed=seed,
-            command=_command(logs, output, traffic, countries, rounds, seed, rubric),
+            command=_command(logs, output, traffic, countries, rounds, seed, prices, rubric),
         )
     files: tuple[Path, ...] = ()
     if output is not None:
@@ -97,11 +107,12 @@ def _command(
     countries: int | None,
     rounds: int,
     seed: int,
+    prices: Path | None,
     rubric: str | None,
 ) -> str:
     to = [] if output is None else ["-o", str(output)]
     words = ["urs-inspect", "report", *logs, *to, "--rounds", str(rounds), "--seed", str(seed)]
-    options = {"--traffic": traffic, "--countries": countries, "--rubric": rubric}
+    options = {"--traffic": traffic, "--countries": countries, "--prices": prices, "--rubric": rubric}
     return shlex.join(
         [*words, *(str(w) for name, value in options.items() if value is not None for w in (name, value))]
     )

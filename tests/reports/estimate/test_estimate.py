@@ -23,7 +23,9 @@ from urs_inspect.reports.estimate import (
     measured_lengths,
     read_actual,
 )
+from urs_inspect.reports.estimate.prices import with_costs
 from urs_inspect.reports.estimate.tokens import count_by_rule
+from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.tasks import urs
 
@@ -252,7 +254,8 @@ def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
 
 
 def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
-    write_eval_log(run, tmp_path / "again.eval")
+    again = run.model_copy(update={"eval": run.eval.model_copy(update={"eval_id": "another run"})})
+    write_eval_log(again, tmp_path / "again.eval")
     one, both = (read_actual(logs, "urs").roles for logs in ([run.location], [run.location, str(tmp_path)]))
     assert [(entry.role, entry.model) for entry in both] == [(entry.role, entry.model) for entry in one]
     for single, double in zip(one, both, strict=True):
@@ -298,8 +301,8 @@ def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_pat
     found = read_actual([run.location, str(tmp_path)], "urs")
     assert [one.role for one in found.roles] == ["model", "grader"]
     assert len(found.left_out) == 2
-    assert any("it is of the task other" in sentence for sentence in found.left_out)
-    assert any(sentence.startswith("2026-01-01T00-00-00-00-00_urs_broken.eval: ") for sentence in found.left_out)
+    assert any("1 of other" in sentence for sentence in found.left_out)
+    assert any(sentence.startswith("2026-01-01T00-00-00-00-00_urs_broken.eval was left out") for sentence in found.left_out)
     assert str(tmp_path) not in "".join(found.left_out)
 
 
@@ -317,3 +320,39 @@ def test_assumptions_are_plain_sentences() -> None:
         assert sentence.endswith(".")
         assert "{" not in sentence
         json.dumps(sentence)
+
+
+def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> None:
+    """A log of all cases and two epochs beside an estimate of three: other questions are longer or shorter."""
+    assert run.samples
+    twice = [*run.samples, *(one.model_copy(update={"epoch": 2}) for one in run.samples)]
+    write_eval_log(run.model_copy(update={"samples": twice}), tmp_path / "log.eval")
+    samples = list(urs(dataset="sample").dataset)[:3]
+    names = {"models": ["urs_simulation/strong"], "graders": ["urs_simulation/judge"]}
+    used = read_actual([str(tmp_path)], "urs", of(samples, **names))
+    ids = {one.id for one in samples}
+    expected = [one.output.usage.output_tokens for one in run.samples if one.id in ids and one.output.usage]
+    [model] = [one for one in used.roles if one.role == "model"]
+    assert (model.samples, model.output_tokens) == (3, sum(expected))
+    assert any("81 of 84 samples" in sentence for sentence in used.left_out)
+    assert {one.samples for one in read_actual([str(tmp_path)], "urs", of(samples, epochs=2, **names)).roles} == {6}
+
+
+def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) -> None:
+    samples = list(urs(dataset="sample").dataset)
+    found = read_actual([run.location], "urs", of(samples, models=["urs_simulation/strong"], graders=["j"]))
+    assert [one.role for one in found.roles] == ["model"]
+    assert any("grader urs_simulation/judge" in sentence for sentence in found.left_out)
+    with pytest.raises(InputError, match="no log of urs"):
+        read_actual([run.location], "urs", of(samples, models=["m"], graders=["j"]))
+
+
+def test_prices_fill_in_the_costs_that_a_log_does_not_have(run: EvalLog, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("urs_simulation/strong: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}")
+    answers = read_answers([run.location])
+    table = with_costs(answers, load_prices(prices)).table
+    expected = (2 * table["input_tokens"] + 8 * table["output_tokens"]) / 1e6
+    assert answers.table["cost"].isna().all() and (expected > 0).all()
+    assert table["cost"].tolist() == pytest.approx(expected.tolist())
+    assert table["judge_cost"].isna().all()

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from urs_inspect.cli.cells import PRICES_HELP
 from urs_inspect.cli.estimate.arguments import read_graders, read_models, read_task_arguments
 from urs_inspect.cli.estimate.plans import TASKS, estimate_task, lengths_of
 from urs_inspect.cli.estimate.tables import print_actual, print_estimate
@@ -25,8 +26,12 @@ _PREFIX = "urs_inspect/"
 @click.option("--answer-tokens", type=click.IntRange(min=1), help="Tokens of an answer, in place of an assumption.")
 @click.option("--judge-tokens", type=click.IntRange(min=1), help="Tokens of a judge's reply, likewise.")
 @click.option("--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one.")
-@click.option("--prices", type=click.Path(path_type=Path), help="Prices, as for --model-cost-config of inspect eval.")
-@click.option("--against", multiple=True, help="Log or directory of the run, to compare with what it really took.")
+@click.option("--prices", type=click.Path(path_type=Path), help=f"Prices of models. {PRICES_HELP}")
+@click.option(
+    "--against",
+    multiple=True,
+    help="Log or directory of the run: what it took for the samples, epochs, models and judges of the estimate.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def estimate(
     task: str,
@@ -65,9 +70,10 @@ def estimate(
         counter=load_counter(tokenizer),
         prices=load_prices(prices),
     )
-    actual = read_actual(against, found.task) if against else None
+    actual = read_actual(against, found.task, found) if against else None
     if as_json:
-        click.echo(json.dumps({**plain(found), "actual": plain(actual)}, indent=2, ensure_ascii=False))
+        facts = {name: value for name, value in plain(found).items() if name != "ids"}
+        click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
         return
     console = Console()
     print_estimate(found, console)

@@ -1,16 +1,17 @@
 """What runs did take, beside which their estimate may be laid."""
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from itertools import chain
 
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 from inspect_ai.model import ModelUsage
 
 from urs_inspect.errors import InputError
-from urs_inspect.reports.estimate.roles import GRADER, UNDER_TEST
-from urs_inspect.reports.log_files import log_files, read_log
+from urs_inspect.reports.estimate.roles import GRADER, UNDER_TEST, RunEstimate
+from urs_inspect.reports.log_files import short_name, sorted_headers
 
 BOTH = "model and grader"
 """Role of a model that judged itself: its usage is one number."""
@@ -50,15 +51,17 @@ class ActualUse:
     left_out: tuple[str, ...]
 
 
-def read_actual(logs: Iterable[str], task: str) -> ActualUse:
-    """Read what runs of a task took, finished or not.
+def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = None) -> ActualUse:
+    """Read what runs of a task took, finished or not; of several attempts at one run the one that counts.
 
     Args:
         logs: Log files and directories.
         task: The task, such as `urs`; logs of others are left out.
+        estimated: Count only its samples, epochs, models and judges; None for all that the logs have.
 
     Returns:
-        What they took. Where a model judged itself without a role, the two cannot be told apart and are one entry.
+        What the samples without an error took. Where a model judged itself without a role, the two cannot be told apart
+        and are one entry.
 
     Raises:
         InputError: If no log is left.
@@ -66,20 +69,36 @@ def read_actual(logs: Iterable[str], task: str) -> ActualUse:
     names = list(logs)
     found: list[Actual] = []
     left_out: list[str] = []
-    for file in log_files(names):
-        short = PurePosixPath(file).name
+    for log in chain(*sorted_headers(names, left_out, task)):
+        name = short_name(log.location)
         try:
-            log = read_log(file, header_only=True)
-        except InputError as error:
-            left_out.append(f"{short}: {str(error).partition(': ')[2] or error}")
+            samples = [one for one in read_eval_log_sample_summaries(log.location) if one.error is None]
+        except Exception as error:  # whatever a damaged file does to its reader
+            left_out.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
             continue
-        if log.eval.task.rpartition("/")[2] != task:
-            left_out.append(f"{short}: it is of the task {log.eval.task}")
-            continue
-        found += _roles(log)
+        asked = [one for one in samples if _asked(one, estimated)]
+        if len(asked) < len(samples):
+            left_out.append(f"{len(samples) - len(asked):,} of {len(samples):,} samples of {name}: not estimated.")
+        for one in _roles(log, asked) if asked else ():
+            if estimated is None or _estimated(one, estimated):
+                found.append(one)
+            else:
+                left_out.append(f"{one.role} {one.model} of {name}: not estimated.")
     if not found:
         raise InputError("\n".join([f"--against: no log of {task} in: {', '.join(names)}", *left_out]))
     return ActualUse(_together(found), tuple(left_out))
+
+
+def _asked(sample: EvalSampleSummary, estimated: RunEstimate | None) -> bool:
+    """Whether a sample and its epoch were estimated."""
+    if estimated is None or not estimated.ids:
+        return True
+    return str(sample.id) in estimated.ids and sample.epoch <= estimated.epochs
+
+
+def _estimated(one: Actual, estimated: RunEstimate) -> bool:
+    names = one.model.split(", ")
+    return any(role.model in names and one.role in (role.role, BOTH) for role in estimated.roles)
 
 
 def _together(found: list[Actual]) -> tuple[Actual, ...]:
@@ -98,30 +117,33 @@ def _together(found: list[Actual]) -> tuple[Actual, ...]:
     )
 
 
-def _roles(log: EvalLog) -> list[Actual]:
-    samples = log.results.completed_samples if log.results else 0
+def _roles(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> list[Actual]:
+    used: dict[str, ModelUsage] = {}
+    for sample in samples:
+        for name, usage in sample.model_usage.items():
+            used[name] = used.get(name, ModelUsage()) + usage
     graders = (log.eval.model_roles or {}).get(GRADER)
-    judging = log.stats.role_usage.get(GRADER, ModelUsage())
-    everything = sum(log.stats.model_usage.values(), ModelUsage())
+    judging = sum((sample.role_usage.get(GRADER, ModelUsage()) for sample in samples), ModelUsage())
+    everything = sum(used.values(), ModelUsage())
     if graders is None:
         both = log.eval.task.rpartition("/")[2] == "urs"
-        return [_actual(BOTH if both else UNDER_TEST, log.eval.model, everything, samples)]
+        return [_actual(BOTH if both else UNDER_TEST, log.eval.model, everything, len(samples))]
     judges = [one.model for one in (graders if isinstance(graders, list) else [graders])]
     own = _less(everything, judging)
-    parts = _judges(log, judges, own, judging)
+    parts = _judges(log, judges, used, own, judging)
     if log.eval.task.rpartition("/")[2] == "urs_crossval":
-        evaluators = (log.eval.metadata or {}).get("evaluators", judges)
-        cells = samples // len(evaluators)
-        return [_actual(GRADER, name, used, cells) for name, used in parts.items() if name in evaluators]
+        cells = Counter(str((sample.metadata or {}).get("evaluator")) for sample in samples)
+        return [_actual(GRADER, name, part, cells[name]) for name, part in parts.items() if cells[name]]
     return [
-        _actual(UNDER_TEST, log.eval.model, own, samples),
-        *(_actual(GRADER, name, used, samples) for name, used in parts.items()),
+        _actual(UNDER_TEST, log.eval.model, own, len(samples)),
+        *(_actual(GRADER, name, part, len(samples)) for name, part in parts.items()),
     ]
 
 
-def _judges(log: EvalLog, judges: list[str], own: ModelUsage, together: ModelUsage) -> dict[str, ModelUsage]:
+def _judges(
+    log: EvalLog, judges: list[str], used: Mapping[str, ModelUsage], own: ModelUsage, together: ModelUsage
+) -> dict[str, ModelUsage]:
     """Usage of each judge; of all in one where the log does not tell them apart."""
-    used = log.stats.model_usage
     if len(set(judges)) == len(judges):
         parts = {name: used.get(name, ModelUsage()) for name in judges}
         if log.eval.model in parts:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from urs_inspect.errors import InputError
 from urs_inspect.reports.estimate.amount import Amount
+from urs_inspect.reports.intent.answers import Answers
 
 _MILLION = 1_000_000
 
@@ -73,3 +74,23 @@ def load_prices(file: Path | None) -> Prices:
             if not 0 <= value < math.inf:
                 raise InputError(f"--prices: {file}: {model} / {field}: must be a number of at least 0, is {value}")
     return Prices(own)
+
+
+def with_costs(answers: Answers, prices: Prices) -> Answers:
+    """Fill in the costs that logs do not have from their tokens.
+
+    Args:
+        answers: The answers; costs that their logs know stay as they are.
+        prices: Only those of the file are used. All tokens sent count at the price of `input`, cached ones among them.
+            The tokens of a panel are known together only, so that its cost is filled in if all its judges have one
+            price.
+    """
+    table = answers.table.copy()
+    for cost, names, kind in (("cost", "base_model", ""), ("judge_cost", "judges", "judge_")):
+        for models, rows in table[table[cost].isna()].groupby(names):
+            found = [prices.own.get(model) for model in str(models).split(", ")]
+            price = found[0]
+            if price is not None and all(one == price for one in found):
+                sent, received = rows[f"{kind}input_tokens"], rows[f"{kind}output_tokens"]
+                table.loc[rows.index, cost] = (sent * price.input + received * price.output) / _MILLION
+    return replace(answers, table=table)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from inspect_ai.dataset import Sample
+
 from urs_inspect.reports.estimate.amount import Amount, total
 from urs_inspect.reports.estimate.prices import Prices
 
@@ -55,6 +57,7 @@ class RunEstimate:
         cost: US dollars of all that have a price; None if none has.
         unpriced: Models without a price, in order.
         assumptions: Everything that was assumed, a sentence each.
+        ids: Ids of the samples; empty if they have none.
     """
 
     task: str
@@ -64,6 +67,7 @@ class RunEstimate:
     cost: Amount | None
     unpriced: tuple[str, ...]
     assumptions: tuple[str, ...]
+    ids: tuple[str, ...] = ()
 
 
 def role_estimate(
@@ -75,19 +79,20 @@ def role_estimate(
 
 
 def run_estimate(
-    task: str, samples: int, epochs: int, roles: Iterable[RoleEstimate], assumptions: Sequence[str]
+    task: str, samples: Sequence[Sample], epochs: int, roles: Iterable[RoleEstimate], assumptions: Sequence[str]
 ) -> RunEstimate:
     """Put a run together; a judge of several models judges the answers of each."""
     merged = _merged(roles)
     priced = [one.cost for one in merged if one.cost is not None]
     return RunEstimate(
         task,
-        samples,
+        len(samples),
         epochs,
         merged,
         total(priced) if priced else None,
         tuple(dict.fromkeys(one.model for one in merged if one.cost is None)),
         tuple(assumptions),
+        tuple(str(sample.id) for sample in samples if sample.id is not None),
     )
 
 

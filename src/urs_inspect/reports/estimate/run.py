@@ -72,7 +72,7 @@ def estimate_urs(
             judging.append(role_estimate(GRADER, judge, number, amounts, prices))
     about = (*lengths.about_answers, *lengths.about_judgements, ABOUT_ASKING, ABOUT_CACHES)
     notes = () if graders else (_SELF_JUDGED,)
-    return run_estimate("urs", len(samples), epochs, [*answering, *judging], (counter.assumption, *about, *notes))
+    return run_estimate("urs", samples, epochs, [*answering, *judging], (counter.assumption, *about, *notes))
 
 
 def _prompt(sample: Sample, builder: PromptBuilder, judge_language: str | None, counter: TokenCounter) -> Amount:
@@ -123,4 +123,4 @@ def estimate_pairs(
     amounts = (Amount.exactly(len(calls) * runs), sent, received)
     roles = [role_estimate(UNDER_TEST, model, len(samples) * epochs, amounts, prices) for model in models]
     about = (counter.assumption, *lengths.about_verdicts, ABOUT_CACHES)
-    return run_estimate(task, len(samples), epochs, roles, about)
+    return run_estimate(task, samples, epochs, roles, about)
