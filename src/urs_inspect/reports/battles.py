@@ -77,8 +77,6 @@ def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logge
     """
     named, left_out = [str(path) for path in paths], list[str]()
     files = _distinct(named, left_out)
-    for sentence in left_out:
-        say(sentence)
     waiting: list[str] = []
     battles = once(unrepeated([list(_read(file, say, waiting)) for file in files], say))
     if not battles:
@@ -86,6 +84,8 @@ def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logge
         told = f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with --votes"
         what = f"no comparison with a verdict in: {choices(named)}{told if waiting else ''}"
         raise InputError("\n".join([what, *left_out]))
+    for sentence in left_out:
+        say(sentence)
     return battles_of(battles)
 
 

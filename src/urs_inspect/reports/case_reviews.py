@@ -16,7 +16,7 @@ from urs_inspect.datasets.rows import READABLE, SURPLUS, read_table
 from urs_inspect.datasets.sources import sha256_of
 from urs_inspect.datasets.urs import load_urs
 from urs_inspect.errors import InputError, choices
-from urs_inspect.reports.log_files import read_log
+from urs_inspect.reports.log_files import read_log, short_name, sorted_headers
 
 UNSEEN = "no review: the run did not reach it"
 """What is wrong with a case that the log does not have."""
@@ -66,19 +66,25 @@ class CaseReviews:
         return {case.id for case in self.cases if case.passed}
 
 
-def read_case_reviews(file: str) -> CaseReviews:
-    """Read a log of `urs_case_review`; of several reviews by `inspect score` the last one counts.
+def read_case_reviews(name: str, left_out: list[str]) -> CaseReviews:
+    """Read a log of `urs_case_review`, finished or not; of several reviews by `inspect score` the last one counts.
+
+    Args:
+        name: The log, or a directory that holds one such run; of several attempts at it the one that counts is read.
+        left_out: Gets a sentence about what is skipped, as from `sorted_headers`.
 
     Raises:
-        InputError: If there is no such log, or it is of another task or without a review.
+        InputError: If there is no such log, there are several runs, or none has a review.
     """
-    if Path(file).is_dir():
-        raise InputError(f"'{file}' is a directory; name one log of urs_inspect/{_TASK}")
-    if not Path(file).is_file():
-        raise InputError(f"no log '{file}'")
+    finished, unfinished = sorted_headers([name], left_out, _TASK)
+    found = finished or unfinished
+    if not found:
+        raise InputError("\n".join([f"no log of urs_inspect/{_TASK} in '{name}'", *left_out]))
+    if len(found) > 1:
+        logs = choices([short_name(log.location) for log in found])
+        raise InputError(f"'{name}' has {len(found)} logs of urs_inspect/{_TASK}; name one of them: {logs}")
+    file = found[0].location
     log = read_log(file)
-    if log.eval.task.rpartition("/")[2] != _TASK:
-        raise InputError(f"'{file}' is a log of {log.eval.task}; allowed: one of urs_inspect/{_TASK}")
     samples: dict[str, list[EvalSample]] = defaultdict(list)
     for sample in log.samples or []:
         samples[str(sample.id)].append(sample)

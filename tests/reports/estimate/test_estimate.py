@@ -302,7 +302,7 @@ def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_pat
     assert [one.role for one in found.roles] == ["model", "grader"]
     assert len(found.left_out) == 2
     assert any("1 of other" in sentence for sentence in found.left_out)
-    assert any(sentence.startswith("2026-01-01T00-00-00-00-00_urs_broken.eval was left out") for sentence in found.left_out)
+    assert any("_urs_broken.eval was left out" in sentence for sentence in found.left_out)
     assert str(tmp_path) not in "".join(found.left_out)
 
 

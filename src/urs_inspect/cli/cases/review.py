@@ -41,7 +41,8 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
     check_new(output, ".jsonl", "output")
     if report is not None:
         check_new(report, ".csv", "report")
-    found = read_case_reviews(log)
+    left_out: list[str] = []
+    found = read_case_reviews(log, left_out)
     rows = rows_of(found, dataset, vocabulary_of(load_rubric(rubric)))
     others = [case for case in found.cases if not case.passed]
     unseen = [name for name in rows if name not in {case.id for case in found.cases}]
@@ -49,6 +50,8 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
         removed = [*(Removed(one.id, one.faults) for one in others), *(Removed(name, (UNSEEN,)) for name in unseen)]
         report.write_text(removed_csv(removed), encoding="utf-8")
     console = Console(soft_wrap=True, highlight=False)
+    for sentence in left_out:
+        console.print(sentence, markup=False)
     if found.status != "success":
         console.print(f"The status of the run is '{found.status}': cases that it did not reach are not written.")
     if not found.passed:

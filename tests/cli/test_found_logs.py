@@ -1,0 +1,60 @@
+"""One rule for logs in every command: damaged files and copies are a line each, and what was retried is no advice."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+
+from tests.cli.conftest import Run
+from tests.reports.mad_logs import XY, XZ, judged, write_log
+from tests.reports.pairs import write_pairs
+from urs_inspect import judge_pairwise, urs, urs_addition, urs_case_review, urs_references
+from urs_inspect.providers import SIMULATION
+
+JUDGE = {"grader": f"{SIMULATION}/judge"}
+ESTIMATE = ("estimate", "urs", "--model", f"{SIMULATION}/strong", "--model-role", f"grader={SIMULATION}/judge")
+DATA = ("-T", "dataset=sample")
+TASKS: dict[str, Callable[[Path], Task]] = {
+    "urs": lambda _: urs(dataset="sample"),
+    "judge_pairwise": lambda folder: judge_pairwise(str(write_pairs(folder / "pairs.jsonl"))),
+    "urs_addition": lambda _: urs_addition(lengths="2", per_length=2),
+    "urs_references": lambda _: urs_references(dataset="sample"),
+    "urs_case_review": lambda _: urs_case_review(dataset="sample"),
+}
+COMMANDS: dict[str, list[tuple[str, ...]]] = {
+    "urs": [("table",), ("report",), (*ESTIMATE, *DATA, "--from"), (*ESTIMATE, *DATA, "--against")],
+    "judge_pairwise": [("judges",)],
+    "mad": [("rank",)],
+    "urs_addition": [("addition",)],
+    "urs_references": [("references", "-o", "{out}")],
+    "urs_case_review": [("cases", "review", "-o", "{out}")],
+}
+
+
+@pytest.mark.parametrize("task", COMMANDS)
+def test_damaged_files_and_copies_are_skipped_with_one_line_each(task: str, tmp_path: Path, run: Run) -> None:
+    folder = tmp_path / "logs"
+    if task == "mad":
+        write_log(folder / "log.eval", judged(XY, 1.0), judged(XZ, 0.5))
+    else:
+        asked = TASKS[task](tmp_path)
+        model = f"{SIMULATION}/strong"
+        [log] = inspect_eval(asked, model=model, model_roles=JUDGE, log_dir=str(folder), limit=3, display="none")
+        assert log.status == "success", log.error
+    content = Path(next(folder.iterdir())).read_bytes()
+    for number in range(20):
+        (folder / f"z{number}.eval").write_bytes(content)
+    (folder / "cut.eval").write_bytes(content[: len(content) // 2])
+    for place, command in enumerate(COMMANDS[task]):
+        words = [word.format(out=tmp_path / f"{place}.jsonl") for word in command]
+        found = run(*words, folder)
+        assert found.exit_code == 0, found.output
+        said = " ".join(found.output.split())
+        assert said.count("cut.eval") == 1
+        assert said.count("20 copies of") == 1
+        words = [word.format(out=tmp_path / f"{place} again.jsonl") for word in command]
+        nothing = run(*words, folder / "cut.eval")
+        assert nothing.exit_code == 1 and nothing.output.startswith("Error: "), nothing.output
+        assert "cut.eval" in nothing.output
