@@ -116,7 +116,7 @@ def test_empty_and_cut_answers_are_no_references_and_can_be_mended(tmp_path: Pat
 
     # A later run over the three cases mends the earlier one, in whatever order the logs are named.
     mending = ask(tmp_path, sample_id=ids[:3])
-    found = read_reference_logs([mending.location, log.location])
+    found = read_reference_logs([mending.location, log.location], [])
     assert len(found.usable) == CASES
     done = command("references", mending.location, log.location, "-o", tmp_path / "all.jsonl")
     assert "42 references" in done.output and "Left out" not in done.output
@@ -136,16 +136,16 @@ def test_a_file_is_never_written_over(tmp_path: Path, command: Run) -> None:
 def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
     one, other = ask(tmp_path, limit=2), ask(tmp_path, limit=2, model="K")
     with pytest.raises(InputError, match="several models: mockllm/J, mockllm/K"):
-        read_reference_logs([one.location, other.location])
+        read_reference_logs([one.location, other.location], [])
     none = run(urs_references(dataset="sample"), tmp_path / "none", model="none/none", grader=None, limit=1)
     with pytest.raises(InputError):
         read_references(none.location)
     broken = ask(tmp_path, lambda messages: RuntimeError("down"), limit=2)
     assert broken.status == "error"
-    with pytest.raises(InputError, match=r"status of .* is 'error'; finish"):
+    with pytest.raises(InputError, match=r"status is 'error'.*eval-retry"):
         read_references(broken.location)
     with pytest.raises(InputError) as caught:
-        read_reference_logs([str(Path(broken.location).parent)])
+        read_reference_logs([str(Path(broken.location).parent)], [])
     assert "file:" not in str(caught.value) and str(tmp_path) in str(caught.value)
     with pytest.raises(InputError, match=r"no log"):
         read_references(str(tmp_path / "absent.eval"))
