@@ -149,7 +149,7 @@ def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
     assert "file:" not in str(caught.value) and str(tmp_path) in str(caught.value)
     with pytest.raises(InputError, match=r"no log"):
         read_references(str(tmp_path / "absent.eval"))
-    with pytest.raises(InputError, match=r"cannot read .*; allowed: a .jsonl file, or a log"):
+    with pytest.raises(InputError, match=r"cannot read .*; allowed: a .jsonl file, a log"):
         read_references(str(tmp_path / "refs.csv"))
 
 
