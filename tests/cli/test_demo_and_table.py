@@ -9,7 +9,11 @@ import pytest
 from inspect_ai import eval as inspect_eval
 
 from tests.cli.conftest import Run
+<<<<<<< HEAD
 from urs_inspect.cli.demo import _inspect
+=======
+from tests.reports.intent.judged_logs import answered, judgement, write_judged
+>>>>>>> logs
 from urs_inspect.tasks import urs, urs_addition
 
 
@@ -99,3 +103,35 @@ def test_without_a_log_there_is_one_line(
     result = run("table", argument)
     assert result.exit_code == 1
     assert result.output.startswith("Error: no log")
+
+
+def test_ten_models_are_readable_at_80_columns(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"provider/a-model-with-a-rather-long-name-{number}" for number in range(10)]
+    groups = ("Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem", "Text Assistant")
+    for number, name in enumerate(names):
+        samples = [
+            answered(f"{place}", judgement(float(5 + (place + number) % 4)), metadata={"intent_group": group})
+            for place, group in enumerate(groups * 7)
+        ]
+        write_judged(tmp_path / f"{number}.eval", *samples, model=name)
+    monkeypatch.setenv("COLUMNS", "80")
+    result = run("table", tmp_path)
+    lines = result.output.splitlines()
+    assert result.exit_code == 0 and max(map(len, lines)) <= 80
+    assert "…" not in result.output
+    # Models are rows: the six intents stand beside one another, once, with an interval below each mean.
+    start = lines.index("Intents")
+    heading = next(place for place in range(start, len(lines)) if lines[place].startswith("─"))
+    rows = [line for line in lines[heading + 1 :][:40] if line.count("–") == len(groups)]
+    assert len(rows) == len(names)
+    assert "Intents, continued" not in lines
+
+
+def test_no_interval_has_no_width_or_goes_beyond_the_scale(run: Run, tmp_path: Path) -> None:
+    write_judged(tmp_path / "a.eval", *[answered(f"{n}", judgement(8.0)) for n in range(20)], model="p/equal")
+    write_judged(
+        tmp_path / "b.eval", *[answered(f"{n}", judgement(1.0 if n else 10.0)) for n in range(20)], model="p/low"
+    )
+    output = run("table", tmp_path).output
+    assert "8.00" in output and "8.00 (" not in output and "8.00–8.00" not in output
+    assert "1.45 (1.00 to 2.39)" in output

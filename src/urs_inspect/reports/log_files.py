@@ -214,7 +214,7 @@ def _attempts(logs: Sequence[EvalLog], left_out: list[str]) -> tuple[list[EvalLo
             newest[log.eval.task_id or log.location] = log
     if retried:
         one, other = map(short_name, retried[0])
-        more = f" (and {len(retried) - 1:,} more such logs)" if len(retried) > 1 else ""
+        more = f" (and {counted(len(retried) - 1, 'more such log')})" if len(retried) > 1 else ""
         left_out.append(f"{one} was left out: retried by {other}{more}.")
     return finished, list(newest.values())
 
