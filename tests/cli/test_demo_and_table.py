@@ -9,11 +9,8 @@ import pytest
 from inspect_ai import eval as inspect_eval
 
 from tests.cli.conftest import Run
-<<<<<<< HEAD
-from urs_inspect.cli.demo import _inspect
-=======
 from tests.reports.intent.judged_logs import answered, judgement, write_judged
->>>>>>> logs
+from urs_inspect.cli.demo import _inspect
 from urs_inspect.tasks import urs, urs_addition
 
 

@@ -12,10 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from urs_inspect.errors import InputError
 from urs_inspect.reports.estimate.amount import Amount
 from urs_inspect.reports.intent.answers import Answers
-<<<<<<< HEAD
 from urs_inspect.texts import read_yaml
-=======
->>>>>>> logs
 
 _MILLION = 1_000_000
 
