@@ -45,10 +45,9 @@ def test_eight_of_ten_are_enough_and_seven_are_not() -> None:
     assert longest(given) == (4, 2)  # length 3 has 70%, so that the unbroken run ends at 2
     found = report(scores(given))
     assert (found["longest"], found["longest unbroken"]) == (4, 2)
-    assert found["length=3 accuracy"] == 0.7
     assert found["accuracy"] == pytest.approx(32 / 40)
     expected = wilson_interval(0.8, 40)
-    assert (found["ci_lower"], found["ci_upper"]) == pytest.approx((expected.low, expected.high))
+    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))
 
 
 def test_a_run_begins_at_the_shortest_that_was_tried() -> None:
@@ -68,7 +67,7 @@ def test_the_headline_is_over_two_to_nine() -> None:
 
 def test_without_chains_of_its_lengths_a_row_is_left_out() -> None:
     found = report(scores(trials(n12="+")))
-    assert "ci_lower" not in found and "2-10 accuracy" not in found
+    assert "low" not in found and "2-10 accuracy" not in found
     assert found["all accuracy"] == 1
     assert math.isnan(found["accuracy"])
 

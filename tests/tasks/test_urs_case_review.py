@@ -79,7 +79,7 @@ def test_reviews_and_their_report(cases: Path, tmp_path: Path) -> None:
     assert (found["harmful"], found["self_contained"], found["plausible_intent"]) == (0.25, 0.75, 0.75)
     assert found["passed language=en"] == pytest.approx(2 / 3)
     assert found["passed language=zh"] == 0
-    assert found["passed ci_lower"] < 0.5 < found["passed ci_upper"]
+    assert found["passed low"] < 0.5 < found["passed high"]
 
 
 @pytest.mark.parametrize("epochs", [1, 2])

@@ -110,16 +110,13 @@ def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(tmp_path:
         assert judged["self_judged"] == (facts["evaluator"] == facts["model"])
 
 
-def test_the_metrics_are_the_cells_and_the_rating_bias(tmp_path: Path, places: dict[str, Any]) -> None:
+def test_the_metrics_are_the_rating_bias_and_the_mean_of_each_evaluator(tmp_path: Path, places: dict[str, Any]) -> None:
     log = crossval(tmp_path, places, {"C": Script(final(7))}, {"references": f"{places['references']},dataset"})
     found = metric_values(log, "crossval_judge")
     assert found == {
         # Only A is both tested and a source: 7 less 8.
         "C (mockllm) rating bias": -1,
-        "C (mockllm) | dataset | A (mockllm)": 7,
-        "C (mockllm) | dataset | B (mockllm)": 7,
-        "C (mockllm) | A (mockllm) | A (mockllm)": 7,
-        "C (mockllm) | A (mockllm) | B (mockllm)": 7,
+        "C (mockllm) mean": 7,
     }
     assert next(iter(found)) == "C (mockllm) rating bias"
     assert metric_values(log, "crossval_cell") == {"judged": 24}
@@ -133,9 +130,9 @@ def test_the_report_leaves_failures_out() -> None:
         return SampleScore(score=value, sample_metadata=facts)
 
     given = [score("m", Score(value={"final": 9})), score("m", Score.unscored(reason="grader_failed"))]
-    assert dict(metric(given)) == {"e rating bias": 1, "e | m | m": 9}
+    assert dict(metric(given)) == {"e rating bias": 1, "e mean": 9}
     assert dict(metric([score("m", Score(value={"final": 9}), 5)]))["e rating bias"] == 4
-    assert dict(metric([score("n", Score(value={"final": 9}))])) == {"e | n | m": 9}
+    assert dict(metric([score("n", Score(value={"final": 9}))])) == {"e mean": 9}
     assert dict(metric([])) == {}
 
 
@@ -220,7 +217,7 @@ def test_an_empty_answer_has_the_lowest_score_without_a_call(tmp_path: Path) -> 
     places = {"answers": str(tmp_path / "answers"), "references": "dataset"}
     log = crossval(tmp_path, places, {"C": judge}, {"cases": 3})
     assert not judge.seen
-    assert metric_values(log, "crossval_judge") == {"C (mockllm) | dataset | A (mockllm)": 1}
+    assert metric_values(log, "crossval_judge") == {"C (mockllm) mean": 1}
 
 
 def _unanswered(tmp_path: Path) -> str:

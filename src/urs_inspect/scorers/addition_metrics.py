@@ -2,12 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.rating.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
+from urs_inspect.rating.intervals import reported_bounds
 
 RIGHT, SUMMANDS = "right", "summands"
 """Keys of a score: 1 for the exact sum, else 0; how many numbers there were to add."""
@@ -20,12 +21,11 @@ _UNREADABLE = ("no_number", "no_response")
 def addition_report() -> Metric:
     """Accuracy over chains of 2 to 9 numbers and by length, and the longest chains (URS paper, Table 7).
 
-    Rows: `accuracy` (chains of 2 to 9 numbers) with `ci_lower` and `ci_upper` (95%, over chains); `longest` (Max L: the
-    longest chains with an accuracy of 80% or more) and `longest unbroken` (if no shorter ones have less), 0 for none;
-    `2-10 accuracy` and `all accuracy`, likewise with their intervals; `length=<n> accuracy`; `no_number` and
-    `no_response`, the answers that count as wrong because they hold no number, or nothing. Rows about lengths that were
-    not tried are left out, but `accuracy`, which then is NaN. Names begin with what tells them apart, as the viewer
-    shows beginnings.
+    Rows: `accuracy` (chains of 2 to 9 numbers) with its 95% interval over chains, `low` and `high`; `longest` (Max L:
+    the longest chains with an accuracy of 80% or more) and `longest unbroken` (if no shorter ones have less), 0 for
+    none; `2-10 accuracy` and `all accuracy`; `no_number` and `no_response`, the answers that count as wrong because
+    they hold no number, or nothing. Rows about lengths that were not tried are left out, but `accuracy`, which then is
+    NaN. `urs-inspect addition` has the accuracy of each length, and all intervals.
 
     Returns:
         The metric.
@@ -41,12 +41,11 @@ def addition_report() -> Metric:
         outcomes = Counter(str((score.score.metadata or {}).get("outcome")) for score in scores)
         return {
             **headline,
-            **_rows("", between(trials, *HEADLINE)),
+            **_bounds(between(trials, *HEADLINE)),
             "longest": float(any_length),
             "longest unbroken": float(unbroken),
-            **_rows(f"{TEXT[0]}-{TEXT[1]} ", between(trials, *TEXT)),
-            **_rows("all ", trials),
-            **_by_length(trials),
+            **_accuracy(f"{TEXT[0]}-{TEXT[1]} {_HEADLINE}", between(trials, *TEXT)),
+            **_accuracy(f"all {_HEADLINE}", trials),
             **{outcome: float(outcomes[outcome]) for outcome in _UNREADABLE},
         }
 
@@ -62,13 +61,14 @@ def _trial(score: SampleScore, given: Mapping[str, Any]) -> Trial:
     return Trial(str(score.sample_id), int(given[SUMMANDS]), bool(given[RIGHT]))
 
 
-def _by_length(trials: Sequence[Trial]) -> dict[str, float]:
-    lengths = sorted({trial.summands for trial in trials})
-    return {f"length={length} accuracy": accuracy(between(trials, length, length)).mean for length in lengths}
+def _accuracy(name: str, trials: Collection[Trial]) -> dict[str, float]:
+    return {name: accuracy(trials).mean} if trials else {}
 
 
-def _rows(which: str, trials: Collection[Trial]) -> dict[str, float]:
+def _bounds(trials: Collection[Trial]) -> dict[str, float]:
     if not trials:
         return {}
     found = accuracy(trials)
-    return {f"{which}{_HEADLINE}": found.mean, f"{which}ci_lower": found.low, f"{which}ci_upper": found.high}
+    low, high = reported_bounds(found.low, found.high, found.n, level=found.level, scale=(0, 1))
+    bounds = {} if math.isnan(low) else {"low": float(low), "high": float(high)}
+    return {_HEADLINE: found.mean, **bounds}

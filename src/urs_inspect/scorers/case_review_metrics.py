@@ -20,7 +20,7 @@ def case_review_report() -> Metric:
     """Shares over the reviewed cases, 0 to 1, and counts.
 
     Rows: `passed`, NaN without a review; `cases`; `reviewed`; for `passed`, each verdict and `intent_agrees` (accuracy
-    of the user's intent by the judge's) the share, `<name> ci_lower` and `<name> ci_upper` (95 %, Wilson); `intent
+    of the user's intent by the judge's) the share, `<name> low` and `<name> high` (95 %, Wilson); `intent
     kappa` (Cohen); `passed language=<code>`, `passed intent=<name>`; `failures <mode>`. Repeated reviews of a case
     count as one, with their mean, except for kappa, which is over reviews. `cases`, `reviewed` and failures count
     reviews of all epochs.
@@ -62,4 +62,4 @@ def _share(name: str, reviewed: Iterable[tuple[str, Mapping[str, Any]]]) -> dict
     if not values:
         return {}
     found = wilson_interval(math.fsum(values) / len(values), len(values))
-    return {name: found.mean, f"{name} ci_lower": found.low, f"{name} ci_upper": found.high}
+    return {name: found.mean, f"{name} low": found.low, f"{name} high": found.high}

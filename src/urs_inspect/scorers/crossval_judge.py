@@ -1,5 +1,6 @@
 """`crossval_judge` and `crossval_cell`: one evaluator's judgement of one answer against one source's reference."""
 
+import math
 from collections import defaultdict
 
 from inspect_ai.model import Model
@@ -27,14 +28,14 @@ _CELL = ("evaluator", "source", "model")
 
 @metric
 def crossval_report() -> Metric:
-    """Rating bias of each evaluator (URS paper, Equation 1), then the mean of each cell of the grid.
+    """Rating bias of each evaluator (URS paper, Equation 1), then the mean final score that each one gave.
 
     Rows are called `<evaluator> rating bias`, where some model is both tested and a source of references, and
-    `<evaluator> | <source> | <tested model>`, names beginning with what tells them apart, because the viewer shows
-    beginnings: `gpt-4o (openai)`. Intervals are those of `urs-inspect crossval`.
+    `<evaluator> mean`, names beginning with what tells them apart, because the viewer shows beginnings: `gpt-4o
+    (openai)`. The cells of the grid, and all intervals, are in `urs-inspect crossval`.
 
     Returns:
-        The metric; cells without a score have no row.
+        The metric; evaluators without a score have no row.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -54,7 +55,13 @@ def crossval_report() -> Metric:
             f"{_short_first(name)} rating bias": bias_of_means(found, reference_score)
             for name, found in sorted(own.items())
         }
-        return {**biases, **{" | ".join(map(_short_first, cell)): mean for cell, mean in sorted(means.items())}}
+        given: dict[str, list[float]] = defaultdict(list)
+        for (evaluator, _, _), values in cells.items():
+            given[evaluator] += values
+        return {
+            **biases,
+            **{f"{_short_first(name)} mean": math.fsum(values) / len(values) for name, values in sorted(given.items())},
+        }
 
     return compute
 

@@ -2,14 +2,14 @@
 
 from decimal import Decimal
 
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging.sum_reply import sum_outcome
 from urs_inspect.scorers.addition_metrics import RIGHT, SUMMANDS, addition_report
 
 
-@scorer(metrics=[{RIGHT: [mean()]}, addition_report()])
+@scorer(metrics=[addition_report()])
 def exact_sum() -> Scorer:
     """Hold the number that an answer gives as its result against the sum (the target).
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from urs_inspect.rating import Battle, Estimate, Ranking, battles_of, rank
+from urs_inspect.rating import Battle, Ranking, battles_of, rank
 
 _Key = tuple[tuple[str, str, float, str], ...]
 
@@ -35,12 +35,12 @@ def ratings() -> Metric:
 def competition_report() -> Metric:
     """All else about a competition, by row.
 
-    `<model> ci_lower` and `ci_upper` (95% interval of the rating over resamples of instructions), `<model> rank`,
-    `rank_low` and `rank_high`, `<model> elo` (mean over resamples, MAD paper, Eq. 4); `comparisons`, `ties`,
+    `<model> low` and `high` (95% interval of the rating over resamples of instructions); `comparisons`, `ties`,
     `unread`, `awaiting votes`; `flips`, the share of judges' verdicts in both orders that named another response when
     the order changed; `first shown preferred`, the share of read verdicts that are no ties; `separated neighbours` of
     all neighbours in the ranking; `groups that compare`, 1 if the comparisons link all models; counts of failures;
-    `<model> missing answers` and `empty answers`, which were not compared.
+    `<model> missing answers` and `empty answers`, which were not compared. `urs-inspect rank` has the ranks, their
+    intervals, and Elo as well.
 
     Returns:
         The metric.
@@ -87,17 +87,10 @@ def _outcome(score: SampleScore) -> float:
 
 def _rows(ranking: Ranking) -> dict[str, float]:
     rows: dict[str, float] = {"ties": float(ranking.ties)}
-    for place, name in enumerate(ranking.players):
-        estimate: Estimate = ranking.bradley_terry[place]
-        at = ranking.ranks[place]
-        rows |= {
-            f"{name} ci_lower": round(estimate.low, 1),
-            f"{name} ci_upper": round(estimate.high, 1),
-            f"{name} rank": float(at.rank),
-            f"{name} rank_low": float(at.low),
-            f"{name} rank_high": float(at.high),
-            f"{name} elo": round(ranking.elo[place].value, 1),
-        }
+    for name, estimate in zip(ranking.players, ranking.bradley_terry, strict=True):
+        known = estimate.reported()
+        if not math.isnan(known.low):
+            rows |= {f"{name} low": round(known.low, 1), f"{name} high": round(known.high, 1)}
     separated = sum(one.verdict == "significantly different" for one in ranking.differences)
     rows["separated neighbours"] = separated / len(ranking.differences)
     rows["groups that compare"] = float(len(ranking.connectivity.groups))
