@@ -1,8 +1,9 @@
 """How long all intervals of one MD-Eval log take, on one core.
 
 Makes scores of the size of MD-Eval: 349 pairs over the scenarios of the taxonomy, one verdict a pair and one for each
-dimension of its scenario, asked in both orders. Computes the whole `judge_report` from them, which is what a log holds
-and what every refresh of live metrics costs, and prints the median time.
+dimension of its scenario, asked in both orders. Computes `judge_report` from them, which is what the header of a log
+holds and what every refresh of live metrics costs, then all details that `urs-inspect judges` shows, and prints the
+median times.
 
     python benchmarks/judge_bootstrap.py [--repeats 5]
 """
@@ -18,6 +19,8 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 
 from inspect_ai.scorer import SampleScore, Score
 
+from urs_inspect.reports.judge_details import pair_details
+from urs_inspect.reports.judge_result import result_of
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import judge_report
 
@@ -59,15 +62,19 @@ def main() -> None:
     options = parser.parse_args()
     scores = made_up_scores()
     report: Any = judge_report()
-    times = []
+    header, details = [], []
     for _ in range(options.repeats):
         before = process_time()
         rows: dict[str, float] = report(scores)
-        times.append(process_time() - before)
+        between = process_time()
+        judge = result_of("made up", {(str(one.sample_id), 1): one for one in scores}, orders="both", seed=0)
+        found = pair_details(judge)
+        header.append(between - before)
+        details.append(process_time() - between)
     asked = sum(len((score.score.metadata or {})["labels"]) for score in scores)
-    intervals = [value for name, value in rows.items() if name.endswith(" ci_lower") and value == value]
-    print(f"{PAIRS} pairs, {asked} verdicts in each of two orders, {len(rows)} rows, {len(intervals)} intervals of "
-          f"2,000 rounds: {median(times):.2f} CPU s (from {min(times):.2f} to {max(times):.2f})")  # fmt: skip
+    print(f"{PAIRS} pairs, {asked} verdicts in each of two orders")
+    for name, times, size in (("header of a log", header, len(rows)), ("all details", details, len(found))):
+        print(f"{name}: {size} numbers in {median(times):.2f} CPU s (from {min(times):.2f} to {max(times):.2f})")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_samples_are_a_heat_map_with_the_worst_first(page: Page, address: str, l
     rows = page.get_by_role("row").filter(has_text=re.compile("sample_"))
     expect(rows.first).to_be_visible(timeout=30_000)
     # ## What a row shows
-    header = page.get_by_role("columnheader")
+    header = page.locator("div[role=columnheader]")  # those of the list, not of the scores above it
     for name in ("Intent", "Language", "Final", "Factuality", "Satisfaction", "Coherence", "Judging"):
         expect(header.filter(has_text=re.compile(f"^{name}$", re.IGNORECASE))).to_be_visible()
     expect(rows.first).to_contain_text(re.compile("Fact|Solv|Text|Ask|Seek|Leis"))
