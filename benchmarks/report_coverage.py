@@ -44,7 +44,8 @@ from urs_inspect.rubrics import load_rubric
 RANKED = (8.6, 8.2, 8.2, 7.5, 7.4, 6.5, 5.5, 5.5)
 """Qualities of the models that are ranked; two pairs are equal, and one differs by little."""
 EQUAL = (7.4,) * 6
-UNSCORED = 0.02
+UNSCORED = [0.02]
+"""Share of the scores of every model that are missing at random."""
 LACKING = (0.02, 0.05, 0.1, 0.25)
 """Shares of the scores of one of several equal models that are missing, the worst ones."""
 FALSE = "equal models differ significantly"
@@ -135,7 +136,7 @@ def made_up_answers(
         levels = quality + shared + generator.standard_normal(total)
         finals = np.clip(np.rint(levels), 1, 10)
         if lacking is None:
-            finals[generator.random(total) < UNSCORED] = np.nan
+            finals[generator.random(total) < UNSCORED[0]] = np.nan
         elif not tables:
             finals[np.argsort(finals, kind="stable")[: round(lacking * total)]] = np.nan
         columns: dict[str, Any] = {
@@ -327,9 +328,11 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=500)
     parser.add_argument("--dataset", default="urs", help="as for the task urs")
     parser.add_argument("--rounds", type=int, default=2000)
+    parser.add_argument("--unscored", type=float, default=UNSCORED[0], help="share of scores missing at random")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     begun = perf_counter()
+    UNSCORED[0] = options.unscored
     _POPULATION.append(population(options.dataset))
     print(f"{options.simulations} simulations of {len(_POPULATION[0].facts)} questions, {options.rounds:,} rounds each")
     met = True
