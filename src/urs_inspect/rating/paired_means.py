@@ -26,7 +26,7 @@ class MeanDifference:
         p: Two-sided bootstrap p-value of no difference, 0 to 1; NaN with fewer than two common questions.
         p_holm: The same after Holm's correction over all pairs.
         p_worst: The same for the claim that the first is better, if each missing score of the first were the lowest
-            possible one and each of the second the highest; `p_holm` where no score is missing.
+            possible one and each of the second the highest, over all questions; `p_holm` where no score is missing.
         significant: Whether `p_worst` is below 1 less the level.
     """
 
