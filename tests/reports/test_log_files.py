@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, read_eval_log, write_eval_log
 
 from tests.reports.intent.judged_logs import answered, judgement, write_judged
-from urs_inspect.reports.log_files import finished_headers, finished_logs, read_log
+from urs_inspect.reports.log_files import copies_of_files, finished_headers, finished_logs, read_log
 
 
 def said_of(*names: Path) -> list[str]:
@@ -143,3 +143,22 @@ def test_a_log_whose_samples_are_damaged_is_skipped_with_a_line(tmp_path: Path) 
     assert [Path(log.location).name for log in finished_logs([str(tmp_path)], left_out)] == ["good.eval"]
     [said] = left_out
     assert said.startswith("bad.eval was left out: cannot read the log")
+
+
+def test_a_file_that_went_after_its_folder_was_listed_is_no_copy(tmp_path: Path) -> None:
+    one = write_judged(tmp_path / "a.eval", answered("0", judgement(5.0)))
+    (tmp_path / "b.eval").write_bytes(Path(one).read_bytes())
+    gone = str(tmp_path / "gone.eval")
+    assert copies_of_files([one, gone, str(tmp_path / "b.eval")]) == {str(tmp_path / "b.eval"): one}
+
+
+def test_a_folder_is_listed_once_however_many_runs_did_not_finish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        write_judged(tmp_path / f"{number}.eval", answered("0", judgement(5.0)), status="error")
+    listed: list[str] = []
+    glob = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: listed.append(pattern) or glob(self, pattern))
+    finished_headers([str(path) for path in sorted(tmp_path.iterdir())], [])
+    assert listed.count("*.eval") <= 1

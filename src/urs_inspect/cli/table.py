@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from urs_inspect.rating import MeanInterval
     from urs_inspect.reports import IntentResult
 
-_SCALE = (1.0, 10.0)
 _NAME = 16
 """Width at which names of models are wrapped: six intents with intervals fit beside it in 80 columns."""
 _Columns = dict[str, list[str]]
@@ -151,10 +150,7 @@ def _words(name: str) -> str:
 
 
 def _shown(estimate: "MeanInterval | None", before: str = "\n", between: str = "–", after: str = "") -> str:
-    from urs_inspect.rating.intervals import reported_bounds
-
     if estimate is None or math.isnan(estimate.mean):
         return NONE
-    low, high = reported_bounds(estimate.low, estimate.high, estimate.n, level=estimate.level, scale=_SCALE)
-    bounds = "" if math.isnan(low) else f"{before}{low:.2f}{between}{high:.2f}{after}"
+    bounds = "" if math.isnan(estimate.low) else f"{before}{estimate.low:.2f}{between}{estimate.high:.2f}{after}"
     return f"{estimate.mean:.2f}{bounds}"

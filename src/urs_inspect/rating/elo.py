@@ -28,7 +28,7 @@ _LOOKED_UP = 1 << 16
 
 
 def no_progress(_: float) -> None:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
 
 def fit_elo(battles: Battles, *, k: float = K, scale: float = SCALE, start: float = START) -> Floats:

@@ -3,6 +3,7 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from re import match
@@ -163,18 +164,22 @@ def sorted_headers(
 
 
 def copies_of_files(files: Sequence[str]) -> dict[str, str]:
-    """Files whose bytes are those of an earlier one, and which; only files of one size are read."""
+    """Files whose bytes are those of an earlier one, and which; only files of one size are read.
+
+    A file that cannot be read, or has gone since the folder was listed, is no copy: who reads it as a log reports it.
+    """
     sizes: dict[int, list[str]] = defaultdict(list)
     for file in files:
-        sizes[Path(file).stat().st_size].append(file)
+        with suppress(OSError):
+            sizes[Path(file).stat().st_size].append(file)
     copies: dict[str, str] = {}
     for same_size in sizes.values():
         first: dict[str, str] = {}
         for file in same_size if len(same_size) > 1 else ():
-            with Path(file).open("rb") as opened:
+            with suppress(OSError), Path(file).open("rb") as opened:
                 original = first.setdefault(hashlib.file_digest(opened, "sha256").hexdigest(), file)
-            if original != file:
-                copies[file] = original
+                if original != file:
+                    copies[file] = original
     return copies
 
 
@@ -205,10 +210,11 @@ def _attempts(logs: Sequence[EvalLog], left_out: list[str]) -> tuple[list[EvalLo
     done = {log.eval.task_id: log for log in finished if log.eval.task_id}
     newest: dict[str, EvalLog] = {}
     retried: list[tuple[str, str]] = []
+    folders: dict[Path, list[Path]] = {}
     for log in logs:
         if log.status == "success":
             continue
-        if later := done.get(log.eval.task_id) or _finished_beside(log):
+        if later := done.get(log.eval.task_id) or _finished_beside(log, folders):
             retried.append((log.location, later.location))
         else:
             newest[log.eval.task_id or log.location] = log
@@ -219,9 +225,17 @@ def _attempts(logs: Sequence[EvalLog], left_out: list[str]) -> tuple[list[EvalLo
     return finished, list(newest.values())
 
 
-def _finished_beside(log: EvalLog) -> EvalLog | None:
-    """A finished attempt at the same run in the folder of an unfinished one; its name has the id of the task."""
-    for file in sorted(Path(log.location).parent.glob("*.eval")) if log.eval.task_id else ():
+def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog | None:
+    """A finished attempt at the same run in the folder of an unfinished one; its name has the id of the task.
+
+    `folders` keeps what each folder holds, so that many unfinished logs list it once.
+    """
+    if not log.eval.task_id:
+        return None
+    folder = Path(log.location).parent
+    if folder not in folders:
+        folders[folder] = sorted(folder.glob("*.eval"))
+    for file in folders[folder]:
         if log.eval.task_id in file.name and str(file) != log.location:
             try:
                 found = read_log(str(file), header_only=True)
@@ -243,7 +257,7 @@ def about_damaged(file: str, error: InputError) -> str:
 def about_copies(copies: Mapping[str, str]) -> str:
     """Say in one sentence which copies were skipped: file -> the one that it is a copy of."""
     (copy, original), originals = next(iter(copies.items())), set(copies.values())
-    left, right = _told_apart(copy, original)
+    left, right = _distinct_ends(copy, original)
     if len(copies) == 1:
         return f"{left} was left out: it is a copy of {right}."
     of = right if len(originals) == 1 else f"{len(originals):,} logs"
@@ -311,7 +325,7 @@ def latest_runs(runs: Sequence[_Run], left_out: list[str]) -> list[_Run]:
         asked = len({question for one in later for question in one.questions})
         names = ", ".join(short_name(one.file) for one in reversed(later))
         if later and later[0].run_id and later[0].run_id == run.run_id:
-            left, right = _told_apart(run.file, later[0].file)
+            left, right = _distinct_ends(run.file, later[0].file)
             left_out.append(f"{left} was left out: {right} is another file of the same run.")
         elif later and _SHARE * asked >= len(run.questions):
             are = "is a later run" if len(later) == 1 else "are later runs"
@@ -332,8 +346,8 @@ def latest_runs(runs: Sequence[_Run], left_out: list[str]) -> list[_Run]:
     return kept[::-1]
 
 
-def _told_apart(first: str, second: str) -> tuple[str, str]:
-    """Names of two files with no more folders than it takes to tell them apart."""
+def _distinct_ends(first: str, second: str) -> tuple[str, str]:
+    """Names of two files with no more folders than it takes for them to differ."""
     ends = zip(reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False)
     alike = sum(1 for _ in takewhile(lambda names: names[0] == names[1], ends))
     return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(PurePosixPath(second).parts[-alike - 1 :])

@@ -57,7 +57,7 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
             others = [other for name, other in judges if name == judge]
             names[place] = _with(judge, [_fact(name, facts) for name in _differing(others)])
     for fact in (CREATED, FILE):
-        names = _told_apart(names, [facts.get(fact, "") for _, facts in judges])
+        names = _distinct(names, [facts.get(fact, "") for _, facts in judges])
     return _numbered(names)
 
 
@@ -87,7 +87,7 @@ def _with(name: str, more: Sequence[str]) -> str:
     return f"{name[:-1]}, {', '.join(more)})" if name.endswith(")") else f"{name} ({', '.join(more)})"
 
 
-def _told_apart(names: Sequence[str], facts: Sequence[str]) -> list[str]:
+def _distinct(names: Sequence[str], facts: Sequence[str]) -> list[str]:
     """Add a fact to the names that several logs have, unless it is the same for all of them."""
     values: dict[str, set[str]] = {}
     for name, fact in zip(names, facts, strict=True):

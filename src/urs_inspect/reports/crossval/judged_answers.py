@@ -67,8 +67,8 @@ def read_judged_answers(logs: Iterable[str], bootstrap: Bootstrap) -> tuple[tupl
     for block, several in blocks.items():
         kept, notes = _one_run_a_model(several)
         notes += [
-            f"{len(log.copies)} of {len(log.rows)} answers of {log.model} are word for word its references: these "
-            "judgements take no part, because a text was judged against itself."
+            f"{len(log.copies)} of {len(log.rows)} answers of {log.model} are word for word its references: their "
+            "judgements are excluded, because a text would be judged against itself."
             for log in kept
             if log.copies
         ]

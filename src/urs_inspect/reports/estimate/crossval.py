@@ -78,7 +78,7 @@ def estimate_crossval(
         for name in cells
     ]
     unasked = sum(cells.values()) - sum(map(len, sent.values()))
-    notes = [f"Without an answer, or with an empty one, which calls nobody: {unasked} of {len(samples)}."]
+    notes = [f"Answers that are missing or empty, for which no judge is called: {unasked} of {len(samples)}."]
     about = (counter.assumption, _RECORDED, *lengths.about_judgements, ABOUT_ASKING, ABOUT_CACHES)
     return run_estimate("urs_crossval", samples, epochs, roles, (*about, *(notes if unasked else [])))
 
