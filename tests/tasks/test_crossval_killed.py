@@ -63,7 +63,7 @@ def test_killed_grid_is_finished_with_every_cell_once(tmp_path: Path, monkeypatc
     found = cells(log)
     assert len(samples_of(log)) == CELLS == len(found) and set(found.values()) == {1}
     assert {key[1] for key in found} == set(JUDGES)
-    assert metric_values(log, "judge_outcome") == {"judged": CELLS}
+    assert metric_values(log, "crossval_cell") == {"judged": CELLS}
     # Only what was on its way at the kill is asked for again.
     repeated = sum(times - 1 for times in asked.values())
     assert len(asked) == CELLS and repeated <= ANSWERED + CONNECTIONS - kept

@@ -1,5 +1,6 @@
 """`urs` from start to end: what a run reports, against the same numbers worked out from its samples."""
 
+import io
 import json
 import math
 import re
@@ -9,12 +10,14 @@ from statistics import fmean, stdev
 
 import pytest
 from inspect_ai import Epochs, Task, task
+from inspect_ai._display.core.results import task_scores
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample, EvalScore, resolve_sample_attachments
 from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import match
 from inspect_ai.solver import generate
+from rich.console import Console
 from scipy.stats import t as student
 
 from tests.tasks.scripted import (
@@ -151,6 +154,17 @@ def test_the_header_has_intents_languages_and_criteria_and_nothing_else(simulate
     assert simulated.results is not None
     assert [result.name for result in simulated.results.scores] == ["intent_judge", "judge_outcome"]
     assert sum(len(result.metrics) for result in simulated.results.scores) <= 25
+
+
+def test_the_terminal_shows_the_header_whole_and_the_final_score_first(simulated: EvalLog):
+    assert simulated.results is not None
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(*task_scores(simulated.results.scores))
+    lines = [line.split() for line in console.export_text().splitlines() if line.strip()]
+    assert lines[1][:2] == ["final", f"{metric_values(simulated, 'intent_judge')['final']:.3f}"]
+    assert [line[0] for line in lines[2:5]] == ["low", "high", "stderr"]
+    assert len(lines) <= 40 - 15  # which the harness needs for the run and its tokens
+    assert not any("…" in word for line in lines for word in line)
 
 
 @pytest.mark.parametrize("criterion", load_rubric().criteria)
