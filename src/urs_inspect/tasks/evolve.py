@@ -17,7 +17,7 @@ from urs_inspect.solvers.role_models import models_with, roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.evolution_source import EvolutionSource
 
-EVOLVE_VERSION = "1-A"
+EVOLVE_VERSION = "1-B"
 """Comparability and interface of the task."""
 
 _HIDDEN = ("target", "tokens", "duration", "epoch", "limit", "retries", "error", "sampleUuid")

@@ -22,7 +22,7 @@ from urs_inspect.tasks.viewer import rating_viewer
 
 logger = getLogger(__name__)
 
-JUDGE_RATING_VERSION = "1-A"
+JUDGE_RATING_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 _MAX_NAMED = 5

@@ -40,7 +40,7 @@ from urs_inspect.tasks.samer_arguments import samer_options
 
 logger = getLogger(__name__)
 
-MAD_VERSION = "1-A"
+MAD_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 SIMILARITY = "similarity"

@@ -16,7 +16,7 @@ from urs_inspect.tasks.pairs import pair_facts, pair_to_sample
 from urs_inspect.tasks.samer_arguments import samer_options
 from urs_inspect.tasks.viewer import pair_viewer
 
-MD_EVAL_VERSION = "1-A"
+MD_EVAL_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 

@@ -21,7 +21,7 @@ from urs_inspect.tasks import arguments
 
 logger = getLogger(__name__)
 
-SAMER_ANNOTATE_VERSION = "1-A"
+SAMER_ANNOTATE_VERSION = "2-A"
 """Comparability and interface of the task."""
 PAIRS = "pairs"
 """Source of files in the training format, whose dimensions are annotated anew."""

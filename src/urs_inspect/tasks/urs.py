@@ -20,7 +20,7 @@ from urs_inspect.tasks.samer_viewer import samer_viewer, with_samer
 from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import intent_viewer
 
-URS_VERSION = "1-A"
+URS_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 

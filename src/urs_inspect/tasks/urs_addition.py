@@ -17,7 +17,7 @@ from urs_inspect.scorers.exact_sum import exact_sum
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.addition_viewer import addition_viewer
 
-URS_ADDITION_VERSION = "1-A"
+URS_ADDITION_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 

@@ -15,7 +15,7 @@ from urs_inspect.tasks.sample_list import sample_list
 from urs_inspect.tasks.urs import case_to_sample, data_facts
 from urs_inspect.tasks.urs_cases import choose_cases
 
-URS_CASE_REVIEW_VERSION = "1-A"
+URS_CASE_REVIEW_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when reviews do, the letter when arguments do."""
 
 _SCORER = "case_review"

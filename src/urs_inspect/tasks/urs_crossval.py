@@ -23,7 +23,7 @@ from urs_inspect.texts import counted
 
 logger = getLogger(__name__)
 
-URS_CROSSVAL_VERSION = "1-A"
+URS_CROSSVAL_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 _ROLE = "grader"

@@ -12,7 +12,7 @@ from urs_inspect.tasks.references_viewer import references_viewer
 from urs_inspect.tasks.urs import case_to_sample, data_facts
 from urs_inspect.tasks.urs_cases import choose_cases
 
-URS_REFERENCES_VERSION = "1-A"
+URS_REFERENCES_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when answers do, the letter when arguments do."""
 
 
