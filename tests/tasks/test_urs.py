@@ -102,7 +102,7 @@ def test_embedded_sample_runs_to_the_end_with_every_case_scored(simulated: EvalL
 
 def test_log_says_what_was_run(simulated: EvalLog, rubric: Rubric):
     assert simulated.eval.task == "urs_inspect/urs"
-    assert simulated.eval.task_version == "1-A"
+    assert simulated.eval.task_version == "2-A"
     assert simulated.eval.task_args["dataset"] == "sample"
     assert simulated.eval.metadata is not None
     assert simulated.eval.metadata["rubric"] == "urs 2"
