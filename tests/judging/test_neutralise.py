@@ -287,7 +287,9 @@ def test_no_record_is_left_that_decoding_shows(parts: list[str]):
         assert neutralise(text, RUBRIC, None) == text
 
 
-@pytest.mark.parametrize("unit", ["\\", "&", "&amp;", "amp;", "AMP;", "aMp;", "\\u", "\\x7", "&#", "&a", "&#38;", "\\\\u007"])
+@pytest.mark.parametrize(
+    "unit", ["\\", "&", "&amp;", "amp;", "AMP;", "aMp;", "\\u", "\\x7", "&#", "&a", "&#38;", "\\\\u007"]
+)
 @pytest.mark.parametrize("tail", ["", "!", "u007b", "#123;", "lbrace;"])
 def test_decoding_takes_no_longer_than_the_text_is_long(unit: str, tail: str):
     text = "&" + unit * (200_000 // len(unit)) + tail
