@@ -103,6 +103,11 @@ def record_key(version: str, *materials: str) -> str:
     raise AssertionError("unreachable")
 
 
+def holds_key(text: str, key: str) -> bool:
+    """Whether a text holds the key, in any case and with or without blanks between its letters."""
+    return _written(key).search(text) is not None
+
+
 def read_keyed(
     text: str,
     key: str,
