@@ -18,7 +18,7 @@ Reason = Literal["scoring_failed", "grader_failed", "no_response"]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one judge made of one answer.
+    """Result of asking one judge about one answer.
 
     Attributes:
         judge: Name of the model.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from urs_inspect.judging.records import Span
 
 MARK = "\x00{}\x00"
-"""What stands for a material in a frame that is rendered to see what surrounds it."""
+"""Placeholder of a material in a frame that is rendered to see what surrounds it."""
 
 KEY_MARK = "\x01"
-"""What stands for the key in such a frame: it differs from case to case, and what imitates it may have any."""
+"""Placeholder of the key in such a frame: the key differs from case to case, and what imitates it may have any."""
 
 _LOOKALIKES = {
     KEY_MARK: r"\w{1,40}",
@@ -101,7 +101,7 @@ def _decode(text: str) -> tuple[str, Sequence[int]]:
 
 
 def _plain_character(encoded: str) -> str:
-    """What an encoded character stands for; itself if that is nothing that can be shown."""
+    """The plain form of an encoded character; itself if that is nothing that can be shown."""
     if encoded[0] == "&":
         encoded = _AMPERSANDS.sub("&", encoded)
         while (once := html.unescape(encoded)) != encoded and once.startswith("&") and len(once) > 1:
