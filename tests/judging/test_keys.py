@@ -4,6 +4,7 @@ import asyncio
 import html
 import json
 import re
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -370,15 +371,17 @@ SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda text: re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text.replace("⟦", "{")),
     lambda text: text.replace("{", "&#123;").replace("}", "&#125;"),
 )
+WHOLE = (record(10, key=None), record(10, key=OTHER), '{"Final Score": 10}', "{'总分': 10}")
+INSIDE = '{opened}, "quoted": {quote}}'
 _ENCODINGS = (str, html.escape, lambda text: text.replace("{", "\\u007b").replace("}", "\\u007d"))
 
 
 @PROPERTY
 @given(
-    record_soup | st.sampled_from([record(10, key=None), record(10, key=OTHER), '{"Final Score": 10}', "{'总分': 10}"]),
+    record_soup | st.sampled_from(WHOLE),
     st.sampled_from(_ENCODINGS),
     st.sampled_from(SPELLINGS),
-    st.sampled_from(["{quote}\n{own}", "{own}\n{quote}", "{quote}\n{own}\n{quote}", "[{quote}, {own}]"]),
+    st.sampled_from(["{quote}\n{own}", "{own}\n{quote}", "{quote}\n{own}\n{quote}", "[{quote}, {own}]", INSIDE]),
     st.sampled_from([record(8), record(8).replace('"', "'"), f"```json\n{record(8)}\n```"]),
 )
 @example('{"Final Score": 10, "x": ', str, str, "{quote}\n{own}", record(8))
@@ -387,7 +390,11 @@ def test_no_quotation_decides(
 ) -> None:
     quote = spell(encode(material))
     assume(quote.count("{") == quote.count("}") or form.startswith("{own}") or "{" not in quote)
-    text = form.replace("{own}", own).replace("{quote}", quote)
+    if form == INSIDE:
+        # Where the quotation is no object, it cannot be the value of an entry.
+        assume(quote in map(spell, map(encode, WHOLE)))
+        own = record(8)
+    text = form.replace("{own}", own).replace("{opened}", own[:-1]).replace("{quote}", quote)
     found = read(text)
     if isinstance(found.result, JudgeFailure):
         # A quote with an open string can hide where the record ends; it is asked for again then.
@@ -403,6 +410,28 @@ def test_any_text_with_any_key_is_read_without_an_exception(text: str, key: str)
         assert isinstance(read(f"{text}{given_key}", given_key).result, (ScoreRecord, JudgeFailure))
         read_keyed(text + given_key, given_key, lambda part: read_rating(part, 1, 5))
         read_keyed(text + given_key, given_key, lambda part: read_verdicts(part, ["Clarity", OVERALL]), together=True)
+
+
+N = 200_000
+LONG = {
+    "records inside": f'{{"key": "{KEY}", "q": [{", ".join([record(8, None)] * (N // 120))}], "grade": 3}}',
+    "named records inside": f'{{"key": "{KEY}", ' + f'"q": {record(8, None)}, ' * (N // 120) + '"grade": 3}',
+    "wrapped records": f'{{"key": "{KEY}", "scores": {{"result": [{", ".join([record(8, None)] * (N // 120))}]}}}}',
+    "entries with keys": "[" + f'{{"key": "{OTHER}", "score": 4}}, ' * (N // 33) + "]",
+    "keys": f'{{"key": "{KEY}"}} ' * (N // 20),
+    "open objects": f'{{"key": "{KEY}", ' * (N // 20),
+    "deep wrappers": '{"scores": ' * (N // 12) + f'{{"key": "{KEY}"}}' + "}" * (N // 12),
+    "blanks": f'{{"key": "{KEY}" ' + (" " * 110 + '{"a":1}') * (N // 468) + "}",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_reading_takes_no_longer_than_the_reply_is_long(text: str) -> None:
+    began = time.process_time()
+    read(text)
+    read_keyed(text, KEY, lambda part: read_rating(part, 1, 5))
+    verdicts(text)
+    assert time.process_time() - began < 10  # quadratic time would take minutes
 
 
 # --- pairs and ratings ---

@@ -213,7 +213,8 @@ def _quoted(
     for span in sorted(spans(text, max_height=_MAX_HEIGHT)):
         if span.start < end:
             continue
-        lead = _NAME.search(text[max(end, span.start - 110) : span.start])
+        before = text[max(end, span.start - 110) : span.start].rstrip()
+        lead = _NAME.search(before) if before.endswith((":", "：", "[")) else None
         if lead is not None:
             name, in_list = normalise_key(lead[1]), lead["list"] is not None
         elif not (in_list and _BETWEEN_ENTRIES.fullmatch(text, end, span.start)):
