@@ -172,6 +172,21 @@ def test_only_the_last_record_is_taken_out():
     assert JSON not in shown
 
 
+@pytest.mark.parametrize("key", ["bcdfghjk", ""])
+@pytest.mark.parametrize("form", ["{own}\nIt planted {quoted}.", "It planted {quoted}.\n{own}", "[{own}, {quoted}]"])
+def test_the_record_that_was_read_is_taken_out_and_a_quotation_stays(form: str, key: str):
+    quoted = JSON.replace("7}", "10}").replace("9", "10")
+    own = JSON.replace("{", f'{{"key": "{key}", ') if key else JSON
+    reply = f"### Factuality\nF.\n\n{form.replace('{own}', own).replace('{quoted}', quoted)}"
+    shown = explain(reply, RECORD, RUBRIC, "en", key)
+    assert quoted in shown and own not in shown
+
+
+def test_a_record_whose_scores_are_wrapped_is_taken_out_whole():
+    own = f'{{"key": "bcdfghjk", "evaluation": {JSON}}}'
+    assert "{" not in explain(f"### Factuality\nF.\n\n{own}", RECORD, RUBRIC, "en", "bcdfghjk")
+
+
 def test_code_of_the_judge_stays_whole():
     code = "```python\nprint({1: 2})\n```"
     shown = explained(f"### Factuality\nIt should be\n{code}\n```json\n{JSON}\n```")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -284,6 +285,23 @@ def test_no_record_is_left_that_decoding_shows(parts: list[str]):
     # Code that plants nothing stays as it is.
     if not plants_a_score(text) and not plants_a_score(decoded(text)):
         assert neutralise(text, RUBRIC, None) == text
+
+
+@pytest.mark.parametrize(
+    "unit", ["\\", "&", "&amp;", "amp;", "AMP;", "aMp;", "\\u", "\\x7", "&#", "&a", "&#38;", "\\\\u007"]
+)
+@pytest.mark.parametrize("tail", ["", "!", "u007b", "#123;", "lbrace;"])
+def test_decoding_takes_no_longer_than_the_text_is_long(unit: str, tail: str):
+    text = "&" + unit * (200_000 // len(unit)) + tail
+    began = time.process_time()
+    decoded(text)
+    neutral(text)
+    assert time.process_time() - began < 2  # quadratic time takes 4 to 40 seconds
+
+
+@pytest.mark.parametrize(("encoded", "plain"), [("&amp;amp;amp;", "&"), ("&amp;amp;#123;", "{"), ("&ampamp;", "&")])
+def test_ampersands_encoded_several_times_are_plain_in_one_step(encoded: str, plain: str):
+    assert decoded(f"a{encoded}b") == f"a{plain}b"
 
 
 @pytest.mark.parametrize("tag", ["&lt;/answer_to_rate&gt;", "\\u003c/answer_to_rate\\u003e", "&#60;/answer_to_rate>"])

@@ -186,7 +186,7 @@ def build_cases(
     Args:
         path: The file, for messages.
         rows: Its rows.
-        build: Makes a case out of the fields of a row and the id that it has unless it bears one; None where the
+        build: Makes a case out of the fields of a row and the id that it gets if it has none; None where the
             row makes no case on purpose.
         prefix: Prefix of the ids: `<prefix>_0001` for the first row.
 

@@ -42,8 +42,8 @@ def read_own(
 
     Args:
         path: A `.csv` or `.jsonl` file.
-        required: Columns that the header of a CSV file must have, each with the other names it may bear.
-        build: Makes a case out of a row and the id that it has unless it bears one: `<name of the file>_0001`.
+        required: Columns that the header of a CSV file must have, each with the other names it may have.
+        build: Makes a case out of a row and the id that it gets if it has none: `<name of the file>_0001`.
 
     Returns:
         The cases in the order of the file, and the hash of the file.

@@ -60,7 +60,7 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
 
     Args:
         path: A `.csv` file with a header, or a `.jsonl` file with one object a line; UTF-8, with or without BOM.
-        required: Columns that the header of a CSV file must have, each with the other names it may bear.
+        required: Columns that the header of a CSV file must have, each with the other names it may have.
 
     Returns:
         The rows, without those that have no content, and the faults of lines that cannot be read as rows.

@@ -67,7 +67,7 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True)
 class Asked(Generic[ResultT]):
-    """What one judge made of one case.
+    """Result of asking one judge about one case.
 
     Attributes:
         result: What was read, or why there is none.
@@ -98,7 +98,7 @@ async def ask(
         attempts: How often the judge is asked at most, at least 1.
 
     Returns:
-        What became of it. Never raises for what a judge or its endpoint does.
+        The result. Never raises for what a judge or its endpoint does.
     """
     criteria = rubric.intents[intent].criteria
     again = rubric.languages[language].ask_again
@@ -129,10 +129,10 @@ async def ask_for(
         read: Reads a reply.
         again: What is sent where it could not be read; `{reason}` is replaced.
         attempts: How often the judge is asked at most, at least 1.
-        conflict: Whether the last result with the prompt's key cannot stand for an earlier one with it.
+        conflict: Whether the last result with the prompt's key contradicts an earlier one with it.
 
     Returns:
-        What became of it. Never raises for what a judge or its endpoint does.
+        The result. Never raises for what a judge or its endpoint does.
     """
     messages = messages_of(prompt)
     result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")

@@ -102,7 +102,7 @@ def _verdict(flag: str, written: list[Any]) -> bool | JudgeFailure:
         return JudgeFailure("unparseable", f"The record has no '{flag}'.")
     read = {_yes_or_no(value) for value in written}
     if len(read) > 1:
-        return JudgeFailure("conflicting_scores", f"'{flag}' is there several times: {shown(written)}.")
+        return JudgeFailure("conflicting_scores", f"'{flag}' is listed several times: {shown(written)}.")
     [verdict] = read
     if verdict is None:
         return JudgeFailure("unparseable", f"'{flag}' is {shown(written[0])}, neither yes nor no.")

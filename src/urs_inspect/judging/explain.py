@@ -1,9 +1,12 @@
-"""Turns a judge's reply into readable Markdown, one heading a criterion."""
+"""Turns a judge's reply into readable Markdown, one heading per criterion."""
 
 import re
+from collections.abc import Sequence
 
+from urs_inspect.judging.keys import holds_key
 from urs_inspect.judging.outcomes import ScoreRecord
-from urs_inspect.judging.records import records
+from urs_inspect.judging.records import Span, records
+from urs_inspect.judging.reply import read_reply
 from urs_inspect.rubrics import FINAL, Rubric, normalise_key
 
 _LEAD = re.compile(r"^[\s#*>\-•\d.、()（）]*")
@@ -14,7 +17,7 @@ _FENCE_END = re.compile(r"\s*(?:```|\Z)")
 _MAX_HEADING = 80
 
 
-def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str) -> str:
+def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: str = "") -> str:
     """Format a judgement for people.
 
     Args:
@@ -22,12 +25,13 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str) -> st
         record: The scores read from it.
         rubric: The rubric.
         language: Language of the headings.
+        key: The key that the prompt asks for; empty if it asks for none.
 
     Returns:
         Markdown: the final score, then a heading with score and reason for each criterion. A reply that has
         no recognisable parts is quoted whole below the scores.
     """
-    parts = _parts(_without_record(text, rubric), rubric, {*record.criteria, FINAL})
+    parts = _parts(_without_record(text, record, rubric, key), rubric, {*record.criteria, FINAL})
     lines = [f"**{rubric.languages[language].final.name}: {record.final}**"]
     opening = parts.pop("", "").strip()
     found = False
@@ -45,14 +49,25 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str) -> st
     return "\n\n".join(lines)
 
 
-def _without_record(text: str, rubric: Rubric) -> str:
-    for span, record in records(text, rubric):
-        if record.is_complete:
-            before, after = text[: span.start], text[span.end :]
-            if (fence := _FENCE.search(before)) and (end := _FENCE_END.match(after)):
-                before, after = before[: fence.start()], after[end.end() :]
-            return (before + after).strip()
-    return text
+def _without_record(text: str, record: ScoreRecord, rubric: Rubric, key: str) -> str:
+    complete = [span for span, found in records(text, rubric) if found.is_complete]
+    span = _chosen(text, complete, record, rubric, key)
+    if span is None:
+        return text
+    before, after = text[: span.start], text[span.end :]
+    if (fence := _FENCE.search(before)) and (end := _FENCE_END.match(after)):
+        before, after = before[: fence.start()], after[end.end() :]
+    return (before + after).strip()
+
+
+def _chosen(text: str, complete: Sequence[Span], record: ScoreRecord, rubric: Rubric, key: str) -> Span | None:
+    """The object from which the record was read: the last with the key, else the last with these scores."""
+    for span in complete if key else ():
+        if holds_key(text[span.start : span.end], key):
+            return span
+    criteria = tuple(record.criteria)
+    same = (span for span in complete if read_reply(text[span.start : span.end], rubric, criteria) == record)
+    return next(same, complete[0] if complete else None)
 
 
 def _parts(text: str, rubric: Rubric, keys: set[str]) -> dict[str, str]:

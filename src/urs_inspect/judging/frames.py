@@ -27,7 +27,7 @@ class JudgePrompt:
         case: The part that holds the case.
         version: Name and version of the texts.
         sha256: SHA-256 of the frame and of all that it says apart from the material and the key.
-        key: What the judge's record must bear, which stands in the case part only; empty if none is asked for.
+        key: What the judge's record must contain, which stands in the case part only; empty if none is asked for.
     """
 
     instructions: str

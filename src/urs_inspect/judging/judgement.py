@@ -18,7 +18,7 @@ Reason = Literal["scoring_failed", "grader_failed", "no_response"]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one judge made of one answer.
+    """Result of asking one judge about one answer.
 
     Attributes:
         judge: Name of the model.
@@ -119,7 +119,7 @@ def combine(
         "answer_stop_reason": stop_reason,
         **_prompt_facts(prompt, language),
     }
-    explanation = "\n\n---\n\n".join(_explained(j, rubric, language) for j in judgements)
+    explanation = "\n\n---\n\n".join(_explained(j, rubric, language, prompt.key) for j in judgements)
     if cut_off:
         explanation = f"{_CUT_OFF}\n\n{explanation}"
     if not records:
@@ -180,9 +180,9 @@ def _prompt_facts(prompt: JudgePrompt, language: str) -> dict[str, Any]:
     }
 
 
-def _explained(judgement: Judgement, rubric: Rubric, language: str) -> str:
+def _explained(judgement: Judgement, rubric: Rubric, language: str, key: str) -> str:
     head = f"Judge: `{judgement.judge}`" + (" — **self-judged**" if judgement.self_judged else "")
     if isinstance(judgement.result, JudgeFailure):
         body = f"**No score: {judgement.result.mode}.** {judgement.result.detail}"
         return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{judgement.reply}" if judgement.reply else "")
-    return f"{head}\n\n{explain(judgement.reply, judgement.result, rubric, language)}"
+    return f"{head}\n\n{explain(judgement.reply, judgement.result, rubric, language, key)}"

@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -17,7 +17,7 @@ KEY = "key"
 """Name of the entry of a record that holds the key."""
 
 KEY_PLACEHOLDER = "<key>"
-"""What stands for the key in the static part of a prompt, which must be the same for all cases."""
+"""Placeholder of the key in the static part of a prompt, which must be the same for all cases."""
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 """No digits, which a judge may write as a number; no vowels, which make words; no letters that look like others."""
@@ -25,7 +25,44 @@ _LENGTH = 8
 _MAX_HEIGHT = 8
 _MAX_KEYS = 20
 """So many last occurrences of the key are looked at; the bound keeps reading linear in the length of the reply."""
+_MAX_AROUND = 4
+"""So many objects around one with the key are tried where it holds no result itself."""
 _NOTHING: frozenset[FailureMode] = frozenset({"unparseable", "refusal", "empty_reply"})
+_INCOMPLETE: frozenset[FailureMode] = _NOTHING | {"missing_final"}
+
+_WRAPPERS = frozenset(
+    normalise_key(name)
+    for name in (
+        *("scores", "score", "ratings", "rating", "criteria", "criterion", "dimensions", "dimension"),
+        *("evaluation", "evaluations", "result", "results", "judgement", "judgment", "assessment", "verdict"),
+        *(
+            "verdicts",
+            "overall",
+            "final",
+            "final score",
+            "review",
+            "评分",
+            "得分",
+            "分数",
+            "打分",
+            "评价",
+            "评估",
+            "评判",
+            "结果",
+        ),
+        *("overall winner", "overall verdict", "overall judgement", "overall judgment"),
+        *("评分结果", "评价结果", "评估结果", "标准", "评分标准", "维度", "评判维度", "指标", "总评", "综合得分"),
+    )
+)
+"""Names of objects that a record may consist of. A result under any other name may be quoted."""
+_NAME = re.compile(
+    r"""([^"'“”‘’「」『』{}｛｝\[\],，:：\n]{1,80})["'”’」』]?\s{0,9}[:：]\s{0,9}(?P<list>\[)?\s{0,9}\Z"""
+)
+_BETWEEN_ENTRIES = re.compile(r"\s*[,，]?\s*")
+_PLACEHOLDER = re.compile(r"[<＜\[(].*[>＞\])]|[.…]+|key", re.IGNORECASE | re.DOTALL)
+"""What a judge copies from the example of the record in place of the key."""
+_ENTRY_LEAD = re.compile(r"[\[［,，]\s*\Z")
+_ENTRY_SCORES = frozenset({"score", "rating", "value", "winner", "verdict", "分数", "得分", "评分", "打分"})
 
 ResultT = TypeVar("ResultT")
 
@@ -54,6 +91,7 @@ def record_key(version: str, *materials: str) -> str:
         The key. It occurs in none of the materials, not even in an encoded form.
     """
     forms = {form.casefold() for text in materials for form in (text, decoded(text))}
+    forms |= {"".join(form.split()) for form in forms}
     for attempt in itertools.count():
         digest = hashlib.sha256(json.dumps([attempt, version, *materials]).encode()).digest()
         number, key = int.from_bytes(digest), ""
@@ -65,61 +103,153 @@ def record_key(version: str, *materials: str) -> str:
     raise AssertionError("unreachable")
 
 
+def holds_key(text: str, key: str) -> bool:
+    """Whether a text holds the key, in any case and with or without blanks between its letters."""
+    return _written(key).search(text) is not None
+
+
 def read_keyed(
     text: str,
     key: str,
     read: Callable[[str], ResultT | JudgeFailure],
     conflict: Callable[[ResultT, ResultT], bool] = lambda last, earlier: False,
     together: bool = False,
+    names: Collection[str] = (),
 ) -> Read[ResultT]:
-    """Read a reply whose record should bear a key.
+    """Read a reply whose record should contain a key.
 
-    The last object with the key counts, whatever stands around it. Without any key the whole reply is read. A reply
-    whose results bear only other keys is a failure: a judge may have garbled the key, or quoted somebody's record.
+    The last object with the key counts, whatever stands around it; of the objects inside it, those with a result of
+    their own count only under a name for parts of a record, such as `scores`. Where it holds no result, the objects
+    around it are tried. Without any key, or with the key in an object that holds nothing else, the reply is read as it
+    stands. A reply whose results have only other keys is a failure: a judge may have garbled the key, or quoted
+    somebody's record.
 
     Args:
         text: The reply.
         key: The key; empty if the prompt asks for none.
         read: Reads a result from a text that may hold one.
-        conflict: Whether the last result cannot stand for an earlier one with the key.
+        conflict: Whether the last result contradicts an earlier one with the key.
         together: Whether several objects with the key may make up one result.
+        names: Names of what is asked for, under which an object may hold a result.
 
     Returns:
         The result. Never raises if `read` does not.
     """
-    own = _own(text, key) if key else []
+    wrappers = _WRAPPERS | {normalise_key(name) for name in names}
+    closed = spans(text, max_height=_MAX_HEIGHT) if key else []
+    own = _own(text, key, closed) if key else []
     if not own:
-        wrong = _other_key(text, read) if key else ""
-        if not wrong:
-            return Read(read(text), True)
-        return Read(JudgeFailure("wrong_key", f'The "{KEY}" of the JSON object is {wrong}, not "{key}".'), True)
-    found = [(span, read(text[span.start : span.end])) for span in own]
-    telling = [
-        (span, result) for span, result in found if not isinstance(result, JudgeFailure) or result.mode not in _NOTHING
-    ]
+        return _read_unkeyed(text, key, read)
+    found: list[_Part[ResultT]] = []
+    for span in own:
+        found += _innermost(text, span, closed, read, wrappers)
+    telling = [part for part in found if part.tells]
     if not telling:
-        return Read(JudgeFailure("unparseable", f'The JSON object with "{KEY}" holds no result.'), False)
+        if any(part.hides for part in found):
+            detail = f'The JSON object with "{KEY}" has no final score of its own.'
+            return Read(JudgeFailure("missing_final", detail), False)
+        if any(not _only_key(text[part.span.start : part.span.end], key) for part in found):
+            return Read(JudgeFailure("unparseable", f'The JSON object with "{KEY}" holds no result.'), False)
+        return _read_unkeyed(_without(text, own), key, read)
     # An object around another with the key may be a stray pair of braces.
-    kept = [(span, result) for span, result in telling if not any(_holds(span, inner) for inner, _ in telling)]
-    last = kept[-1][1]
+    kept = [part for part in telling if not any(_holds(part.span, inner.span) for inner in telling)]
+    last = kept[-1].result
     if together and len(kept) > 1:
-        last = read("\n".join(text[span.start : span.end] for span, _ in kept))
+        last = read("\n".join(part.text for part in kept))
     if not isinstance(last, JudgeFailure):
-        for _, earlier in kept[:-1]:
-            if not isinstance(earlier, JudgeFailure) and conflict(last, earlier):
+        for part in kept[:-1]:
+            if not isinstance(part.result, JudgeFailure) and conflict(last, part.result):
                 detail = "The last JSON object lacks something, and an earlier one has another final result."
                 return Read(JudgeFailure("conflicting_scores", detail), False)
     return Read(last, False)
 
 
-def _own(text: str, key: str) -> list[Span]:
+@dataclass(frozen=True)
+class _Part(Generic[ResultT]):
+    """An object of a reply: its text without results that may be quoted, what it says, and whether it had such."""
+
+    span: Span
+    text: str
+    result: ResultT | JudgeFailure
+    hides: bool
+
+    @property
+    def tells(self) -> bool:
+        return not isinstance(self.result, JudgeFailure) or self.result.mode not in _NOTHING
+
+
+def _innermost(
+    text: str, span: Span, closed: list[Span], read: Callable[[str], ResultT | JudgeFailure], wrappers: Collection[str]
+) -> list[_Part[ResultT]]:
+    """What the object with the key says; if it has no result, also what the objects around it say."""
+    around = [outer for outer in closed if _holds(outer, span)]  # the one that opens last, the innermost, comes first
+    parts: list[_Part[ResultT]] = []
+    for one in [span, *around[:_MAX_AROUND]]:
+        part, hides = _without_quoted(text[one.start : one.end], read, wrappers)
+        result = read(part)
+        if not isinstance(result, JudgeFailure) or result.mode not in _INCOMPLETE:
+            if one == span or not isinstance(result, JudgeFailure):
+                return [_Part(one, part, result, hides)]
+            break
+        parts.append(_Part(one, part, result, hides))
+    return [next(part for part in parts if part.tells)] if any(part.tells for part in parts) else parts
+
+
+def _without_quoted(
+    text: str, read: Callable[[str], ResultT | JudgeFailure], wrappers: Collection[str]
+) -> tuple[str, bool]:
+    """An object without the inner ones whose results may be quoted, and whether there were any."""
+    quoted = list(_quoted(text, read, wrappers))
+    for span in reversed(quoted):
+        text = f"{text[: span.start]}null{text[span.end :]}"
+    return text, bool(quoted)
+
+
+def _quoted(
+    text: str, read: Callable[[str], ResultT | JudgeFailure], wrappers: Collection[str], start: int = 0
+) -> Iterator[Span]:
+    """Objects inside an object that have a result of their own, under no name for a part of a record."""
+    end, name, in_list = 1, "", False
+    for span in sorted(spans(text, max_height=_MAX_HEIGHT)):
+        if span.start < end:
+            continue
+        before = text[max(end, span.start - 110) : span.start].rstrip()
+        lead = _NAME.search(before) if before.endswith((":", "：", "[")) else None
+        if lead is not None:
+            name, in_list = normalise_key(lead[1]), lead["list"] is not None
+        elif not (in_list and _BETWEEN_ENTRIES.fullmatch(text, end, span.start)):
+            name, in_list = "", False
+        end = span.end
+        inner = text[span.start : span.end]
+        if name in wrappers:
+            yield from _quoted(inner, read, wrappers, start + span.start)
+            continue
+        result = read(inner)
+        if not isinstance(result, JudgeFailure) or result.mode not in _INCOMPLETE:
+            yield Span(start + span.start, start + span.end)
+
+
+def _only_key(text: str, key: str) -> bool:
+    """Whether an object holds names of entries and the key, and nothing else."""
+    rest = re.sub(r"""[^"'“”‘’「」『』{}｛｝,，:：\n]{1,80}["'”’」』]?\s{0,9}[:：]""", "", _written(key).sub("", text))
+    return not re.search(r"\w", rest)
+
+
+def _without(text: str, removed: list[Span]) -> str:
+    for span in reversed(removed):
+        text = f"{text[: span.start]}\n{text[span.end :]}"
+    return text
+
+
+def _written(key: str) -> re.Pattern[str]:
+    """The key in any case and with blanks between its letters."""
+    return re.compile(r"\s{0,2}".join(map(re.escape, key)), re.IGNORECASE)
+
+
+def _own(text: str, key: str, closed: list[Span]) -> list[Span]:
     """The innermost objects around the key, the first one first. One that is never closed reaches to the end."""
-    places = [match.start() for match in re.finditer(re.escape(key), text, re.IGNORECASE)][-_MAX_KEYS:]
-    if not places:
-        return []
-    closed = spans(text, max_height=_MAX_HEIGHT)
     found: set[Span] = set()
-    for place in places:
+    for place in [match.start() for match in _written(key).finditer(text)][-_MAX_KEYS:]:
         around = next((span for span in closed if span.start < place < span.end), None)
         if around is None and re.search(rf"{KEY}\W{{1,9}}\Z", text[max(0, place - 20) : place], re.IGNORECASE):
             starts = {span.start for span in closed}
@@ -137,14 +267,27 @@ def _holds(outer: Span, inner: Span) -> bool:
     return outer != inner and outer.start <= inner.start and inner.end <= outer.end
 
 
+def _read_unkeyed(text: str, key: str, read: Callable[[str], ResultT | JudgeFailure]) -> Read[ResultT]:
+    wrong = _other_key(text, read) if key else ""
+    if not wrong:
+        return Read(read(text), True)
+    return Read(JudgeFailure("wrong_key", f'The "{KEY}" of the JSON object is {wrong}, not "{key}".'), True)
+
+
 def _other_key(text: str, read: Callable[[str], ResultT | JudgeFailure]) -> str:
-    """Another key that a result in the text bears, as it stands in a message; empty if there is none."""
+    """Another key that a result in the text has, as it stands in a message; empty if there is none."""
     if KEY not in text.casefold():
         return ""
     for span in spans(text, max_height=_MAX_HEIGHT):
         inner = text[span.start : span.end]
-        given = [value for name, value in read_pairs(inner) if normalise_key(name) == KEY]
+        pairs = list(read_pairs(inner))
+        given = [value for name, value in pairs if normalise_key(name) == KEY]
         written = [str(value).strip() for value in given if isinstance(value, (str, int))]
-        if any(written) and not isinstance(read(inner), JudgeFailure):
-            return json.dumps(next(filter(None, written))[:40], ensure_ascii=False)
+        written = [value for value in written if value and not _PLACEHOLDER.fullmatch(value)]
+        if not written or isinstance(read(inner), JudgeFailure):
+            continue
+        # An entry of a list may give the name of its criterion so: [{"key": "Factuality", "score": 8}].
+        scored = any(name.strip().casefold() in _ENTRY_SCORES for name, _ in pairs)
+        if not (scored and _ENTRY_LEAD.search(text[max(0, span.start - 20) : span.start])):
+            return json.dumps(written[0][:40], ensure_ascii=False)
     return ""

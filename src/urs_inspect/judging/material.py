@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from urs_inspect.judging.records import Span
 
 MARK = "\x00{}\x00"
-"""What stands for a material in a frame that is rendered to see what surrounds it."""
+"""Placeholder of a material in a frame that is rendered to see what surrounds it."""
 
 KEY_MARK = "\x01"
-"""What stands for the key in such a frame: it differs from case to case, and what imitates it may have any."""
+"""Placeholder of the key in such a frame: the key differs from case to case, and what imitates it may have any."""
 
 _LOOKALIKES = {
     KEY_MARK: r"\w{1,40}",
@@ -27,10 +27,12 @@ _INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _DEFUSED = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
 _BRACES = str.maketrans("{}｛｝﹛﹜︷︸", "⟦⟧⟦⟧⟦⟧⟦⟧")
 _ENCODED = re.compile(
-    r"&(?:amp;)*(?:\#x[0-9a-f]{1,6}|\#[0-9]{1,7}|[a-z]{2,10});?|\\+u(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})|\\+x[0-9a-f]{2}"
+    r"&(?:amp;)*(?:\#x[0-9a-f]{1,6}|\#[0-9]{1,7}|[a-z]{2,10});?"
+    r"|(?<!\\)\\++(?:u(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})|x[0-9a-f]{2})"  # a run of backslashes is looked at once
     r"|[！-～﹛﹜︷︸]",
     re.IGNORECASE,
 )
+_AMPERSANDS = re.compile(r"\A&(?:amp;|AMP;)+")
 _UPRIGHT = str.maketrans("︷︸﹛﹜", "{}{}")
 
 
@@ -99,8 +101,9 @@ def _decode(text: str) -> tuple[str, Sequence[int]]:
 
 
 def _plain_character(encoded: str) -> str:
-    """What an encoded character stands for; itself if that is nothing that can be shown."""
+    """The plain form of an encoded character; itself if that is nothing that can be shown."""
     if encoded[0] == "&":
+        encoded = _AMPERSANDS.sub("&", encoded)
         while (once := html.unescape(encoded)) != encoded and once.startswith("&") and len(once) > 1:
             encoded = once
         return once

@@ -59,7 +59,9 @@ def read_annotation(
             orders.append({})
             continue
         key = (keys or {}).get(first, "")
-        read = read_keyed(reply, key, partial(read_verdicts, asked=asked), Verdicts.falls_short_of, together=True)
+        read = read_keyed(
+            reply, key, partial(read_verdicts, asked=asked), Verdicts.falls_short_of, together=True, names=asked
+        )
         found = read.result
         if isinstance(found, JudgeFailure):
             failures.append(found.mode)

@@ -21,7 +21,7 @@ PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
 @dataclass(frozen=True)
 class PairReply:
-    """One call and what came of it.
+    """One call and its reply.
 
     Attributes:
         first: Which response was shown first: `a` or `b`.
@@ -32,7 +32,7 @@ class PairReply:
         verdicts: For a judge without a prompt (a baseline, SaMer): verdicts by name, about responses a and b.
         failure: Mode of a failure that the judge itself names; empty for that of a failed call.
         prompt_version: Name and version of the prompt's texts; empty where there is none.
-        prompt_sha256: Hash of the prompt's texts, likewise.
+        prompt_sha256: Hash of the prompt's texts; empty where there is none.
         key: The key that the prompt asks for; empty if it asks for none.
         temperature_requested: Sampling temperature that the call asked for; None for the provider's default.
         temperature_sent: The one in the request to the provider, which may lack it.

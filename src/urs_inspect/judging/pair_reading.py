@@ -71,7 +71,7 @@ def read_pair_reply(reply: Mapping[str, Any]) -> PairReading:
         failure = JudgeFailure("call_failed", reply["error"] or "The call gave no reply.")
         return PairReading(first, asked, {}, failure.mode, failure.detail, reply=text)
     key = str(reply.get("key", ""))
-    found = read_keyed(text, key, lambda part: _read(part, asked), Verdicts.falls_short_of, together=True)
+    found = read_keyed(text, key, lambda part: _read(part, asked), Verdicts.falls_short_of, together=True, names=asked)
     result = failure if failure and len(asked) == 1 else found.result
     if isinstance(result, JudgeFailure):
         failure = failure or result

@@ -66,7 +66,7 @@ class RawRecord:
 
     Attributes:
         values: Score key -> every value written for it.
-        plain_final: Whether the final score bears its full name rather than an everyday word such as "total".
+        plain_final: Whether the final score has its full name rather than an everyday word such as "total".
     """
 
     values: dict[str, list[Any]]

@@ -10,19 +10,27 @@ from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
 _MARKUP = r"[*`]{0,3}"
 _NUMBER = re.compile(
-    rf"{_MARKUP}([+-]?\d{{1,99}})(?:\.(\d{{1,99}}))?{_MARKUP}\s*"
-    r"(?:(?:分|points?\b)?\s*(?:/|\b(?:out\s+)?of\b)\s*(\d{1,6})(?:\.0+)?\s*(?:分|points?\b)?|分|points?\b)?"
+    rf"(?:(?:about|around|roughly|approximately)\s+|约|大约|大概)?{_MARKUP}([+-]?\d{{1,99}})(?:\.(\d{{1,99}}))?{_MARKUP}\s*"
+    r"(?:(?:分|points?\b)?\s*(?:/|\b(?:out\s+)?of\b)\s*(\d{1,6}|ten\b)(?:\.0+)?\s*(?:分|points?\b)?|分|points?\b)?"
     rf"{_MARKUP}\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_REMARK = re.compile(r"[(（](?P<inside>[^()（）]*)[)）]?\s*|(?:[-–—](?=\s)|——|[:：;；,，])\s*(?P<after>.*)", re.DOTALL)
-"""What may follow a number: "8 (good)", "8 - good"."""
+_REMARK = re.compile(
+    r"[(（](?P<inside>[^()（）]*)[)）]?\s*|(?:[-–—](?=\s)|——|[:：;；,，])\s*(?P<after>.*)"
+    r"|(?:左右|上下|很好|较好|良好|优秀|不错|一般|较差|stars?\b|marks?\b|overall\b"
+    r"|(?:very\s+|quite\s+|pretty\s+)?(?:good|great|excellent|decent|fair|solid|strong|okay|ok|weak|poor|bad)\b)[\s.。!！]*",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What may follow a number: "8 (good)", "8 - good", "8 stars"."""
 _OTHER_NUMBER = re.compile(
-    r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|half)\b|[半零两一二三四五六七八九]\s*分",
+    r"\d|\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|half)\b"
+    r"|\bone\b(?!\s+(?:of|minor|small|slight|little|major|serious|flaw|error|mistake|issue|gap|detail|omission)\b)|[半零两一二三四五六七八九]\s*分",
     re.IGNORECASE,
 )
 """A remark with another number leaves open which one is meant."""
-_CHINESE = re.compile(r"\A([一二三四五六七八九十])(?=\s*分?(?:\s*[(（].*)?\Z)", re.DOTALL)
+_CHINESE = re.compile(
+    r"\A((?:约|大约|大概)?)([一二三四五六七八九十])(?=\s*分?(?:左右|上下)?(?:\s*[(（].*)?\Z)", re.DOTALL
+)
 _DIGITS = "一二三四五六七八九十"
 _ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})
 _REFUSAL = re.compile(
@@ -38,7 +46,8 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
     """Read the last complete score record of a judge's reply: of those that name most criteria, the last.
 
     Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure, and so is a shorter record
-    after it that gives another final score. Of a criterion, a fraction such as 8.5 counts as not given.
+    after it that gives another final score. A criterion whose value is no whole number (8.5, "high") counts as
+    missing.
 
     Args:
         text: The reply, in English or Chinese, with anything around the record.
@@ -98,8 +107,8 @@ def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFai
     for key in (FINAL, *criteria):
         written = record.values.get(key, [])
         values = [read_number(key, value) for value in written]
-        if key != FINAL:
-            values = [None if _is_fraction(value) else value for value in values]
+        if key != FINAL and any(map(_is_unreadable, values)):
+            values = [value for value in values if not _is_unreadable(value)]
         for value in values:
             if isinstance(value, JudgeFailure):
                 return value
@@ -112,8 +121,9 @@ def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFai
     return ScoreRecord(final, scores)
 
 
-def _is_fraction(value: int | JudgeFailure | None) -> bool:
-    return isinstance(value, JudgeFailure) and value.mode == "not_an_integer"
+def _is_unreadable(value: int | JudgeFailure | None) -> bool:
+    # A score out of range is none of these: the judge may have used another scale for all of them.
+    return isinstance(value, JudgeFailure) and value.mode in ("not_a_number", "not_an_integer")
 
 
 def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int | JudgeFailure | None:
@@ -121,7 +131,7 @@ def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHE
 
     Args:
         key: What it is the score of, for the detail of a failure.
-        value: The value as written: 8, 8.0, "8", "8/10", "8 out of 10", "8分", "八分", "8 (good)", full width turned
+        value: The value as written: 8, 8.0, "8", "8/10", "8 out of ten", "约8分", "八分", "8 (good)", full width turned
             into plain characters. A remark behind the number must not hold another one.
         lowest: Lowest score there is.
         highest: Highest score there is; a score out of another number is out of range.
@@ -136,12 +146,12 @@ def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHE
     text = str(value).strip().strip("*").strip()
     if text.casefold() in _ABSENT:
         return None
-    text = _CHINESE.sub(lambda match: str(_DIGITS.index(match[1]) + 1), text)
+    text = _CHINESE.sub(lambda match: f"{match[1]}{_DIGITS.index(match[2]) + 1}", text)
     match = _NUMBER.fullmatch(text)
     if match is None or not _is_remark(match[4], highest):
         return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
     whole, decimals, denominator, _ = match.groups()
-    if denominator is not None and int(denominator) != highest:
+    if denominator is not None and (int(denominator) if denominator.isdigit() else 10) != highest:
         return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not out of {highest}.")
     if decimals is not None and decimals.strip("0"):
         return JudgeFailure("not_an_integer", f"The score of '{key}' is {shown(value)}, not a whole number.")
@@ -159,7 +169,8 @@ def _is_remark(text: str, highest: int) -> bool:
     if match is None:
         return False
     said = (match["inside"] or match["after"] or "").strip()
-    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{highest}\s*分?", said)) or not _OTHER_NUMBER.search(said)
+    end = f"(?:{highest}|ten)" if highest == 10 else str(highest)
+    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{end}\s*分?", said)) or not _OTHER_NUMBER.search(said)
 
 
 def shown(value: Any) -> str:

@@ -23,7 +23,9 @@ _TAIL = re.compile(
 )
 """What may follow the word: "1 (more complete)", "Response 1 is better"."""
 _UNCLEAR = re.compile(
-    r"\b(?:[12ab]|one|two|first|second|tied?|equal\w*|draw|same|similar\w*|both|neither|none|not?|or|but)\b|[一二两不平]|相"
+    r"\b(?:[12ab]|one|two|first|second|tied?|equal\w*|draw|same|similar\w*|both|neither|none|not?|or|but"
+    r"|other|worse|worst|weaker|weakest|inferior|loses|lost|although|though|however|while|whereas|despite|yet|unlike)\b"
+    r"|[一二两不平差弱逊输另虽但]|相"
 )
 """A remark that speaks of another verdict, or takes the first one back, leaves open which one is meant."""
 

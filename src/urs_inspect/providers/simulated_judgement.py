@@ -19,7 +19,7 @@ _LEAN_TO_FIRST = 0.05
 _EVEN = 0.03
 _GOOD_LENGTH = 1000
 _WHY = "Simulated: by length and characters shared with the prompt only."
-_WHY_LEVEL = "Simulated: by the level that an answer bears."
+_WHY_LEVEL = "Simulated: by the level that an answer contains."
 _LEVELS_APART = 3.0
 """Difference of two levels that is a full lead."""
 _RATING = re.compile(
@@ -37,7 +37,7 @@ def simulate_judgement(prompt: str, model: str) -> str | None:
     the same degree; a small lead goes to the one shown first. Noise is added that depends on the model, the
     instructions, the dimension and the response, and what is nearly even is a tie, where a tie may be named. A rating
     is made of the length (up to 1,000 characters) and the share of the character pairs of the reference, or else of the
-    prompt, that the response has; noise is added likewise. Responses that bear a level lead and are rated by it in
+    prompt, that the response has; noise is added likewise. Responses that contain a level lead and are rated by it in
     place of length and characters.
 
     Args:

@@ -1,4 +1,4 @@
-"""Simulated models of known quality: an answer bears its level, and simulated judges score by it.
+"""Simulated models of known quality: an answer contains its level, and simulated judges score by it.
 
 What a report should say about such models is known beforehand, so that its intervals and ranks can be tested.
 """
@@ -86,11 +86,11 @@ def level_for(judge: str, answer: str, reference: str = "") -> float | None:
     Args:
         judge: Name of the simulated judge without the provider; it may be lenient or partial if it has a quality.
         answer: The answer.
-        reference: The reference answer. If it bears a level too, it is taken to be worth 8 as the judge's prompt says,
+        reference: The reference answer. If it has a level too, it is taken to be worth 8 as the judge's prompt says,
             and the answer is as much better or worse as its own level is.
 
     Returns:
-        The level; None if the answer bears none.
+        The level; None if the answer contains none.
     """
     if (label := _LABEL.match(answer)) is None:
         return None

@@ -30,7 +30,7 @@ from urs_inspect.providers.simulated_quality import FORM, final_of, level_for, r
 from urs_inspect.providers.simulated_review import simulate_review
 
 SIMULATION = "urs_simulation"
-"""Name of the provider; every simulated model bears it in its own name, in logs and tables alike."""
+"""Name of the provider; every simulated model has it in its own name, in logs and tables alike."""
 
 _ANSWER_LABEL = "[simulated answer]"
 _KEPT_SHARE = {"strong": 0.9, "weak": 0.4, "judge": 0.6}
@@ -43,7 +43,7 @@ _CONNECTIONS = 50
 class SimulationAPI(ModelAPI):
     """Answers with a part of a known reference, its size depending on the model; judges by length and characters.
 
-    A model of known quality answers with a text that bears its level, and every model judges such answers by it.
+    A model of known quality answers with a text that contains its level, and every model judges such answers by it.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ def simulate_answer(question: str, kept_share: float) -> str:
 def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
     """Score by the share of the reference's character pairs that the answer holds, and reply in the form asked for.
 
-    An answer that bears a level is scored by that level. In a frame of the user's own answer and reference cannot be
+    An answer that contains a level is scored by that level. In a frame of the user's own answer and reference cannot be
     told apart; there the level depends on the text alone.
 
     Args:
@@ -114,7 +114,7 @@ def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
     reference, answer = between(prompt, "reference_answer"), between(prompt, _TO_RATE)
     why = "by shared characters only"
     if (known := level_for(judge, answer, reference)) is not None:
-        level, why = float(final_of(known)), "by the level that the answer bears"
+        level, why = float(final_of(known)), "by the level that the answer contains"
     elif reference:
         shared = character_pairs(reference) & character_pairs(answer)
         level = 1 + 8 * len(shared) / max(1, len(character_pairs(reference)))

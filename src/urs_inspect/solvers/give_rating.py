@@ -16,7 +16,7 @@ INSTRUCTIONS = "judge_instructions"
 """Key of the system message in a sample's metadata. In the input it would hide the case from the list of samples."""
 
 JUDGE_KEY = "judge_key"
-"""Key of what the judge's record must bear, likewise."""
+"""Key of what the judge's record must contain."""
 
 
 @solver

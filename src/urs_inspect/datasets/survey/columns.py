@@ -25,7 +25,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "case_id"),
     "reference": ("reference_ans", "reference"),
 }
-"""What is read, and the names that a column of it may bear without being named."""
+"""What is read, and the names that a column of it may have without being named."""
 
 _NEEDED = (CONVERSATION, INTENT)
 _KEYS = ("columns", "intents", "languages")
@@ -46,7 +46,7 @@ class Mapped:
     languages: Mapping[str, str] = field(default_factory=dict)
 
     def names(self, what: str) -> tuple[str, ...]:
-        """The names that a column may bear."""
+        """The names that a column may have."""
         return (self.columns[what],) if what in self.columns else ALIASES[what]
 
     @property
@@ -84,7 +84,7 @@ def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
 
     Args:
         path: The file.
-        needed: Columns that there must be, each with the names that it may bear.
+        needed: Columns that there must be, each with the names that it may have.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

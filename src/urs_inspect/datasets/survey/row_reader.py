@@ -66,7 +66,7 @@ class RowReader:
         """Make a case of the row.
 
         Args:
-            default_id: Its id, if it bears none.
+            default_id: Its id, if it has none.
 
         Raises:
             RowError: If it makes none.
