@@ -10,7 +10,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.lmeval_tasks import runs
 from tests.lmeval_tasks.scripted_lm import ScriptedLM
-from tests.tasks.scripted import Script, metric_values, run
+from tests.tasks.scripted import Script, run
 from urs_inspect.errors import InputError
 from urs_inspect.lmeval_tasks.ratios import ratio, ratio_high, ratio_low
 from urs_inspect.tasks import md_eval
@@ -56,7 +56,7 @@ def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: 
     script, lm = Script(_of_messages), _lm()
     log = run(md_eval(protocol=protocol, orders=orders), tmp_path, model=script.model(), grader=None, limit=limit)
     assert log.status == "success", log.error
-    expected = metric_values(log, "pair_verdict")
+    expected = judge_numbers(log)
     found = _run(lm, limit, protocol=protocol, orders=orders)
 
     asked = [[message["content"] for message in messages] for messages in lm.seen]
@@ -68,7 +68,8 @@ def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: 
     names |= {"baseline_longest_overall_accuracy": "baseline longest overall accuracy"}
     if protocol != "overall":
         names |= {f"dimension_{name}": f"dimension {name}" for name in measures}
-        names |= {f"dimension_accuracy_all_ci_{end}": f"dimension accuracy_all ci_{end}" for end in ("lower", "upper")}
+        ends = {"lower": "low", "upper": "high"}
+        names |= {f"dimension_accuracy_all_ci_{end}": f"dimension accuracy_all {our}" for end, our in ends.items()}
         names |= {"baseline_longest_dimension_accuracy": "baseline longest dimension accuracy"}
     compared = 0
     for name, other in names.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.tasks.scripted import metric_values, run, samples_of
+from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
 from urs_inspect.judging import (
     JudgePrompt,
     Verdicts,
@@ -120,7 +120,7 @@ def test_md_eval_is_read_whole(protocol: str, data_dir: Path, tmp_path: Path):
     # A part of the scenarios keeps this quick; what is asked is the same for all.
     task = md_eval(protocol=protocol, orders="both", scenarios="chitchat,roleplay,code_writing")
     log = run(task, tmp_path, model="urs_simulation/weak", grader=None)
-    found = metric_values(log, "pair_verdict")
+    found = judge_numbers(log)
     assert found["overall unread"] == found["dimension unread"] == 0
     assert not [name for name in found if name.startswith("failures")]
     assert 0 < found["dimension flips"] < 1
@@ -130,7 +130,7 @@ def test_md_eval_is_read_whole(protocol: str, data_dir: Path, tmp_path: Path):
 @pytest.mark.parametrize("bench", ["hhh", "llmbar/Natural", "llmbar/GPTInst"])
 def test_pairs_are_read_whole(bench: str, data_dir: Path, tmp_path: Path):
     log = run(judge_pairwise(bench), tmp_path, model="urs_simulation/judge", grader=None)
-    assert metric_values(log, "pair_verdict")["overall unread"] == 0
+    assert judge_numbers(log)["overall unread"] == 0
 
 
 @pytest.mark.data

@@ -1,7 +1,7 @@
 """Which logs a report reads, and what is said about the others."""
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -159,6 +159,11 @@ def test_a_folder_is_listed_once_however_many_runs_did_not_finish(
         write_judged(tmp_path / f"{number}.eval", answered("0", judgement(5.0)), status="error")
     listed: list[str] = []
     glob = Path.glob
-    monkeypatch.setattr(Path, "glob", lambda self, pattern: listed.append(pattern) or glob(self, pattern))
+
+    def counted(self: Path, pattern: str) -> Iterator[Path]:
+        listed.append(pattern)
+        return glob(self, pattern)
+
+    monkeypatch.setattr(Path, "glob", counted)
     finished_headers([str(path) for path in sorted(tmp_path.iterdir())], [])
     assert listed.count("*.eval") <= 1

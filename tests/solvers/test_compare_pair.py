@@ -10,7 +10,7 @@ from inspect_ai.event import LoggerEvent
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, Model, ModelOutput
 
-from tests.tasks.scripted import Reply, Script, metric_values, output, run, samples_of
+from tests.tasks.scripted import Reply, Script, judge_numbers, output, run, samples_of
 from urs_inspect.datasets import PairCase
 from urs_inspect.errors import InputError
 from urs_inspect.samer import load_taxonomy
@@ -58,7 +58,7 @@ def test_a_limit_ends_the_sample_and_no_error_does(tmp_path: Path) -> None:
         "asked": [TWO],
         "detail": "The sample ended before the judge replied.",
     }
-    assert metric_values(log, "pair_verdict")["failures no_answer"] == 2
+    assert judge_numbers(log)["failures no_answer"] == 2
 
 
 def test_a_call_that_comes_back_without_a_choice_is_a_failed_one(tmp_path: Path) -> None:

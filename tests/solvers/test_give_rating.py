@@ -8,7 +8,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
-from tests.tasks.scripted import Reply, Script, metric_values, output, run, samples_of
+from tests.tasks.scripted import Reply, Script, judge_numbers, output, run, samples_of
 from urs_inspect.scorers import rating_agreement
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers.give_rating import INSTRUCTIONS
@@ -54,12 +54,12 @@ def test_a_failed_call_is_no_rating_and_costs_no_other(fault: Reply, detail: str
     assert (metadata["failure_mode"], metadata["failure_detail"]) == ("call_failed", detail)
     assert detail in (scores["r2"].explanation or "")
     assert all(sample.error is None for sample in samples_of(log))
-    assert metric_values(log, "rating_agreement")["failures call_failed"] == 1
+    assert judge_numbers(log)["failures call_failed"] == 1
 
 
 def test_a_limit_is_the_harness_s_own_and_no_failed_call(tmp_path: Path) -> None:
     log = rated(tmp_path, Script('{"score": 4}'), token_limit=1)
     assert log.status == "success"
     assert {sample.limit.type for sample in samples_of(log) if sample.limit} == {"token"}
-    found = metric_values(log, "rating_agreement")
+    found = judge_numbers(log)
     assert {name: count for name, count in found.items() if name.startswith("failures")} == {"failures no_answer": 3}

@@ -11,7 +11,7 @@ from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import EvalLog
 
 from tests.samer.stubs import Opening, by_length, raw
-from tests.tasks.scripted import metric_values, run, samples_of
+from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
 from urs_inspect.datasets import PairCase
 from urs_inspect.errors import InputError
 from urs_inspect.samer import load_taxonomy
@@ -136,7 +136,7 @@ def test_a_failure_is_no_verdict_and_is_named(tmp_path: Path, stub_engine: StubE
     assert facts["failure_details"][0]["detail"] == "response b: 512 are allowed"
     assert set(facts["verdicts"]["a"].values()) == {None}
     assert "weights" not in facts
-    metrics = metric_values(log, "pair_verdict")
+    metrics = judge_numbers(log)
     assert metrics["failures too_long"] == 2
     assert metrics["overall unread"] == 1
 
