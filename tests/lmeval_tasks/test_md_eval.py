@@ -10,7 +10,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.lmeval_tasks import runs
 from tests.lmeval_tasks.scripted_lm import ScriptedLM
-from tests.tasks.scripted import Script, run
+from tests.tasks.scripted import Script, judge_numbers, run
 from urs_inspect.errors import InputError
 from urs_inspect.lmeval_tasks.ratios import ratio, ratio_high, ratio_low
 from urs_inspect.tasks import md_eval
@@ -73,6 +73,8 @@ def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: 
         names |= {"baseline_longest_dimension_accuracy": "baseline longest dimension accuracy"}
     compared = 0
     for name, other in names.items():
+        if other.endswith((" low", " high")) and other not in expected:  # too few pairs for an interval in inspect
+            continue
         if f"{name},none" in found:  # no case had it: in inspect there is no such row, either
             assert found[f"{name},none"] == pytest.approx(expected[other], nan_ok=True), name
             compared += 1

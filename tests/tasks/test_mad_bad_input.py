@@ -55,14 +55,14 @@ def answers(model: str, size: int = 4) -> dict[str, str]:
 
 
 def refuse(tmp_path: Path, server: ChatServer, monkeypatch, capsys, *arguments: str, **options) -> str:
-    """The line that says why; nothing else happens."""
+    """The message that says why; nothing else happens."""
     refusal = refused(*command(tmp_path, *arguments, **options), monkeypatch=monkeypatch, capsys=capsys)
     assert refusal.status == 1
     assert "Traceback" not in refusal.error
     assert server.count() == 0
     assert not list((tmp_path / "logs").glob("*"))
-    [line] = [line for line in refusal.error.splitlines() if line.startswith("Error: ")]
-    return line
+    assert sum(line.startswith("Error: ") for line in refusal.error.splitlines()) == 1
+    return refusal.error[refusal.error.index("Error: ") :].strip()
 
 
 ARGUMENTS = [

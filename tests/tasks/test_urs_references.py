@@ -65,7 +65,7 @@ def test_log_and_file_serve_alike(tmp_path: Path, command: Run) -> None:
     for source in (log.location, str(file)):
         judge = Script('{"Final Score": 5}')
         found = judged(source, tmp_path, judge)
-        shown.append([between(seen[1].text, "<reference_answer>", "</reference_answer>") for seen in judge.seen])
+        shown.append(sorted(between(seen[1].text, "<reference_answer>", "</reference_answer>") for seen in judge.seen))
         facts.append({key: (found.eval.metadata or {})[key] for key in ("references", "references_sha256")})
         assert {sample.target for sample in samples_of(found)} == {f"[by J] {s.input}" for s in samples_of(found)}
     assert shown[0] == shown[1]

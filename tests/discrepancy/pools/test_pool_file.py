@@ -63,7 +63,9 @@ def test_other_languages_keep_their_name(tmp_path: Path):
 
 def test_every_fault_is_named(tmp_path: Path):
     path = tmp_path / "mine.jsonl"
-    path.write_text('{"instruction": ""}\n[1]\n{"instruction": "Why?", "scenario": "poetry"}\n', encoding="utf-8")
+    path.write_text(
+        '{"id": "x", "instruction": ""}\n[1]\n{"instruction": "Why?", "scenario": "poetry"}\n', encoding="utf-8"
+    )
     with pytest.raises(InputError) as error:
         load_pool_file(str(path), scenarios=("general", "writing"))
     said = str(error.value)

@@ -37,10 +37,9 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
     facts = (score.metadata or {}) if score else {}
     finals = _judge_finals(facts) or []
     names = [name for name, _ in finals]
-    if finals:
-        panel = dict(finals)
-    else:  # an empty answer, which no judge was asked about, has the judges of its run
-        panel = dict.fromkeys(map(whole_characters, map(str, facts.get("judges_not_asked", ()))), math.nan)
+    panel = finals
+    if not finals:  # an empty answer, for which no judge was called, has the judges of its run
+        panel = [(whole_characters(str(name)), math.nan) for name in facts.get("judges_not_asked", ())]
     error = "" if sample.error is None else str(sample.error) or "unknown error"
     # A number beside an error is no score of the answer.
     counted = None if error else score
@@ -55,8 +54,8 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "final": math.nan if counted is None else value_of(counted, FINAL),
         **({} if counted is None else _criteria(counted)),
         "outcome": ERROR if error else NOT_JUDGED if score is None else str(facts.get("outcome", "unknown")),
-        "judges": ", ".join(panel),
-        "judge_finals": panel,
+        "judges": ", ".join(name for name, _ in panel),
+        "judge_finals": dict(panel),
         "earlier_finals": _earlier_finals(judgements(whole or sample)),
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
