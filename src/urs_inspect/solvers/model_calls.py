@@ -1,5 +1,6 @@
 """Calls of models of the harness: which temperature was sent, whether a model can be reached, when calls stop."""
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,14 @@ _REFUSALS: Mapping[int, str] = {
     403: "forbidden; check what its API key may use",
     404: "not found; check the name of the model and the base URL",
 }
+_KEY_REFUSED = re.compile(r"api[ _]key|authentication", re.IGNORECASE)
+"""What a bad request (400) says that is refused for its API key, as by Google."""
+_ARRIVED = frozenset({"content_filter", "model_length", "max_tokens"})
+"""Why a reply ended that did arrive; some clients put an error beside it."""
+_NO_CONNECTION = frozenset(
+    {"ConnectionRefusedError", "gaierror", "ConnectError", "ClientConnectorError", "EndpointConnectionError"}
+)
+"""Names of errors, since each client library has its own: of Python (2), httpx, aiohttp, botocore."""
 _TINY_REPLY = 16
 _WAIT_S = 60.0
 
@@ -240,6 +249,23 @@ def _status(error: BaseException) -> int | None:
     return None if error.__cause__ is None else _status(error.__cause__)
 
 
+def _refusal(error: BaseException) -> str | None:
+    """The status of a call that was refused, and what may help; None for other faults."""
+    status = _status(error)
+    if status == 400 and _KEY_REFUSED.search(str(error)):
+        return f"400, {_REFUSALS[401]}"
+    return f"{status}, {_REFUSALS[status]}" if status in _REFUSALS else None
+
+
+def _is_unreachable(error: BaseException | None) -> bool:
+    """Whether there was no connection to a server at all; one that breaks off, or takes too long, is a connection."""
+    while error is not None:
+        if not _NO_CONNECTION.isdisjoint(kind.__name__ for kind in type(error).__mro__):
+            return True
+        error = error.__cause__
+    return False
+
+
 def _is_known(model: Model) -> bool:
     return _key(model) in _checked
 
@@ -251,7 +277,10 @@ def _key(model: Model) -> tuple[str, str]:
 class JudgeCalls:
     """Calls of the judges of one scorer or solver.
 
-    A judge that fails again and again is no longer called, and a temperature that was not sent is reported once.
+    A judge that refuses 20 calls in a row (401, 403, 404, an API key that is not valid), or cannot be reached at all
+    after the harness's own retries, is no longer called. A reply begins the count anew, also one that was withheld or
+    cut off. Other faults (429, 5xx, timeouts, connections that break off) may pass: they leave the count as it is, so
+    that a short outage does not stop a judge. A temperature that was not sent is reported once.
     """
 
     def __init__(self) -> None:
@@ -306,9 +335,11 @@ class JudgeCalls:
         except LimitExceededError:  # of the sample, no failure of the judge
             raise
         except Exception as error:
-            self._note(breaker, model, describe_error(error))
+            if _refusal(error) or _is_unreachable(error):
+                self._note(breaker, model, describe_error(error))
             raise
-        self._note(breaker, model, output.error or ("" if output.choices else "The reply had no choices."))
+        arrived = output.choices and output.stop_reason in _ARRIVED
+        self._note(breaker, model, "" if arrived else output.error or "")
         return output, self._temperatures(model, last, config, before)
 
     def _temperatures(self, model: Model, last: str, config: GenerateConfig, before: int) -> Temperatures:
@@ -354,6 +385,6 @@ class _StoppedAtRunEnd(Hooks):
     registered = False
 
     async def on_run_end(self, data: RunEnd) -> None:
-        """Say once more what stopped, when the results stand on the terminal."""
+        """Repeat below the results which judges were stopped."""
         while self.sentences:
             logger.error(self.sentences.pop(0))
