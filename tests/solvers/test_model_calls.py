@@ -26,8 +26,10 @@ from tests.tasks.scripted import judged, one_case, output, run, samples_of, say,
 from urs_inspect import mad, md_eval, urs
 from urs_inspect.errors import InputError
 from urs_inspect.judging.circuit_breaker import GIVE_UP
+from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import intent_judge
 from urs_inspect.solvers import model_calls
+from urs_inspect.tasks.samer_annotate import samer_annotate
 
 FINAL_7 = says(json.dumps({"Final Score": 7}))
 
@@ -369,6 +371,40 @@ def test_samples_that_are_tried_again_do_not_begin_calls_anew(server: ChatServer
     assert log.status == "success" and server.count() == GIVE_UP
 
 
+def pairs_file(tmp_path: Path, count: int, **given: str) -> str:
+    texts = {"prompt": "Hello?", "response_a": "Hi!", "response_b": "Go away.", "winner": "a", **given}
+    lines = [json.dumps({"id": f"p{number}", **texts}) for number in range(count)]
+    (path := tmp_path / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("given", [{"scenario": "chitchat"}, {}])
+def test_model_that_annotates_pairs_is_no_longer_called_either(
+    given: dict[str, str], server: ChatServer, tmp_path: Path
+) -> None:
+    server.script = lambda request: fails(401)
+    task = samer_annotate(pairs_file(tmp_path, GIVE_UP + 3, **given), orders="ab", preflight=False)
+    log = run(task, tmp_path / "logs", model="none/none", grader=at(server), max_samples=1)
+    assert log.status == "success" and server.count() == GIVE_UP
+
+
+def test_model_that_is_asked_for_similarities_is_no_longer_called_either(server: ChatServer, tmp_path: Path) -> None:
+    server.script = lambda request: (
+        fails(401) if request.model == "similar" else says(f"{request.model} {request.messages[-1]['content']}")
+    )
+    pool = tmp_path / "pool.jsonl"
+    lines = [json.dumps({"id": f"i{number}", "instruction": f"Write {number}."}) for number in range(GIVE_UP * 3)]
+    pool.write_text("\n".join(lines), encoding="utf-8")
+    roles: dict[str, Any] = {
+        "contestant": [at(server, "a"), at(server, "b")],
+        "grader": at(server),
+        "similarity": at(server, "similar"),
+    }
+    task = mad(str(pool), k=1, similarity="llm", shortlist=GIVE_UP * 3, preflight=False)
+    eval(task, model="none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs"))
+    assert GIVE_UP <= server.count("similar") < GIVE_UP + 32  # so many are under way at once
+
+
 @pytest.mark.data
 def test_model_that_judges_pairs_is_no_longer_called_either(server: ChatServer, tmp_path: Path, data_dir: Path) -> None:
     server.script = only("judge", fails(401))
@@ -459,6 +495,22 @@ def test_nothing_is_claimed_of_a_request_that_the_harness_did_not_keep(
     again = score(log, intent_judge(), model_roles={"grader": at(server)}, action="overwrite", display="log")
     assert temperatures(again) == (0.0, "unknown")
     assert "temperature_sent" not in caplog.text
+
+
+@pytest.mark.parametrize("scenario", ["", "chitchat"])
+def test_temperatures_of_models_that_annotate_pairs_are_recorded(
+    scenario: str, server: ChatServer, tmp_path: Path
+) -> None:
+    names = load_taxonomy().scenarios["chitchat"].dimensions
+    verdicts = {name: {"comparison": "x", "winner": "1"} for name in [*names, "Overall"]}
+    server.script = lambda request: says(json.dumps({"scenario": "chitchat"} if request.model == "names" else verdicts))
+    task = samer_annotate(pairs_file(tmp_path, 1, scenario=scenario), preflight=False)
+    roles: dict[str, Any] = {"grader": openai_model(server, "o3-mini"), "classifier": at(server, "names")}
+    [log] = eval(task, model="none/none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs"))
+    facts = score_of(log, "annotated_pair").metadata or {}
+    assert (facts["temperature_requested"], facts["temperature_sent"]) == ([0.0], [None])
+    found = (facts.get("scenario_temperature_requested", "none"), facts.get("scenario_temperature_sent", "none"))
+    assert found == (("none", "none") if scenario else (0.0, 0.0))
 
 
 @pytest.mark.data
