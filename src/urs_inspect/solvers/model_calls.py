@@ -306,7 +306,7 @@ def _refusal(error: BaseException) -> str | None:
     status = _status(error)
     if status == 400 and _KEY_REFUSED.search(str(error)):
         return f"400, {_REFUSALS[401]}"
-    return f"{status}, {_REFUSALS[status]}" if status in _REFUSALS else None
+    return f"{status}, {_REFUSALS[status]}" if status is not None and status in _REFUSALS else None
 
 
 def _is_unreachable(error: BaseException | None) -> bool:
