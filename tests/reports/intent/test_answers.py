@@ -96,7 +96,7 @@ def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
     ],
 )
 def test_an_answer_that_was_cut_off_is_one_whatever_the_judging_led_to(
-    outcome: str, facts: dict[str, str], expected: bool, tmp_path: Path
+    outcome: str, facts: dict[str, Any], expected: bool, tmp_path: Path
 ) -> None:
     log = write_judged(tmp_path / "a.eval", answered("x", judgement(7.0, outcome=outcome, **facts)))
     [row] = rows(log)
