@@ -1,22 +1,35 @@
 """Calls of models of the harness: tiny requests before a run, calls that stop, temperatures that were sent."""
 
 import json
+import subprocess
+import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval, score
+from inspect_ai import Task, eval, score
+from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import GenerateConfig, Model, StopReason, get_model
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import TaskState
 
-from tests.servers import DROPS, ChatServer, LoopbackServer, Response, Script, fails, says, serving
+from tests.servers import DROPS, ChatServer, LoopbackServer, Request, Response, Script, fails, says, serving
 from tests.tasks.commands import refused
-from tests.tasks.scripted import judged, metric_values, run, samples_of, score_of
+from tests.tasks.scripted import Script as Judge
+from tests.tasks.scripted import judged, one_case, output, run, samples_of, say, score_of
 from urs_inspect import mad, md_eval, urs
+from urs_inspect.errors import InputError
 from urs_inspect.judging.circuit_breaker import GIVE_UP
+from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import intent_judge
+from urs_inspect.solvers import model_calls
+from urs_inspect.tasks.samer_annotate import samer_annotate
 
 FINAL_7 = says(json.dumps({"Final Score": 7}))
 
@@ -45,6 +58,10 @@ def only(model: str, response: Response) -> Script:
 
 def metadata_of(log: EvalLog) -> list[dict[str, Any]]:
     return [(sample.scores or {})["intent_judge"].metadata or {} for sample in samples_of(log)]
+
+
+def outcomes(log: EvalLog) -> dict[str, int]:
+    return dict(Counter(str(facts["outcome"]) for facts in metadata_of(log)))
 
 
 # Before the first sample
@@ -93,7 +110,7 @@ def test_faults_that_may_pass_are_warnings(
 ) -> None:
     server.script = lambda request: fault if request.number == 0 else FINAL_7
     log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
-    assert metric_values(log, "outcome") == {"frequency_judged": 2}
+    assert outcomes(log) == {"judged": 2}
     [warning] = [one.getMessage() for one in caplog.records if "first request" in one.getMessage()]
     assert "openai-api/local/judge" in warning
 
@@ -103,8 +120,103 @@ def test_models_that_refuse_tiny_replies_are_none_the_worse(
 ) -> None:
     server.script = lambda request: fails(400) if request.number == 0 else FINAL_7
     log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
-    assert metric_values(log, "outcome") == {"frequency_judged": 2}
+    assert outcomes(log) == {"judged": 2}
     assert "first request" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "words", ["API key not valid. Please pass a valid API key.", "API_KEY_INVALID", "authentication failed"]
+)
+def test_bad_request_that_blames_the_api_key_is_a_refusal(words: str, server: ChatServer, tmp_path: Path) -> None:
+    body = json.dumps({"error": {"message": words, "type": "scripted"}}).encode()
+    server.script = only("judge", Response(400, body))
+    log = run(urs(dataset="sample"), tmp_path, model=at(server, "answers"), grader=at(server), max_samples=1)
+    assert log.status == "error" and log.error is not None
+    assert "openai-api/local/judge" in log.error.message and words in log.error.message
+    assert (server.count("judge"), server.count("answers")) == (1, 0)
+
+
+def test_models_are_checked_at_the_same_time(server: ChatServer, tmp_path: Path) -> None:
+    together = threading.Barrier(3)
+
+    def script(request: Request) -> Response:
+        try:
+            if request.number == 0:
+                together.wait(10)
+        except threading.BrokenBarrierError:
+            return fails(404)
+        return FINAL_7
+
+    server.script = script
+    panel = [at(server, name) for name in "abc"]
+    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=1)
+    assert outcomes(log) == {"judged": 1}
+
+
+def test_models_that_take_long_to_reply_are_named(
+    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_calls, "_PATIENCE_S", 0.5)
+    slow = replace(FINAL_7, delay=1.5)
+    server.script = only("slow", slow)
+    panel = [at(server, "slow"), at(server, "quick")]
+    run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=1)
+    [line] = [one.getMessage() for one in caplog.records if "Waiting" in one.getMessage()]
+    assert "grader openai-api/local/slow" in line and "quick" not in line
+
+
+def test_every_refused_model_is_named(server: ChatServer, tmp_path: Path) -> None:
+    server.script = lambda request: fails(401 if request.model == "a" else 404)
+    panel = [at(server, "a"), at(server, "b")]
+    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, max_samples=1)
+    assert log.error is not None
+    assert all(part in log.error.message for part in ("local/a", "401", "local/b", "404"))
+
+
+@pytest.fixture
+def vllm_starts(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Models for which the harness starts a server of vLLM, which is that of the test."""
+    vllm = pytest.importorskip("inspect_ai.model._providers.vllm")
+    started: list[str] = []
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self: Any, model_path: str, port: int | None = None) -> tuple[str, subprocess.Popen[bytes], int]:
+        started.append(model_path)
+        processes.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return server.url, processes[-1], 0
+
+    monkeypatch.setattr(vllm.VLLMAPI, "_start_server", start)
+    monkeypatch.setattr(vllm, "_vllm_servers", {})
+    monkeypatch.delenv("VLLM_BASE_URL", raising=False)
+    yield started
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_server_that_the_harness_starts_itself_is_started_once(
+    vllm_starts: list[str], server: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = refused(
+        *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--model", "urs_simulation/weak", "--limit", "2"),
+        *("--model-role", "grader=vllm/some/judge", "--display", "none", "--max-samples", "1"),
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert ended.status in (None, 0)
+    assert vllm_starts == ["some/judge"] and server.count("some/judge") == 1 + 2  # with the tiny request
+
+
+def test_server_of_vllm_that_is_there_already_is_asked_before_the_run(
+    vllm_starts: list[str], server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.script = lambda request: fails(401)
+    judge = get_model("vllm/some/judge", base_url=server.url, memoize=False)
+    monkeypatch.setattr(model_calls, "roles_known", lambda: True)
+    monkeypatch.setattr(model_calls, "bound_models", lambda role: [judge])
+    with pytest.raises(InputError, match=r"vllm/some/judge .*401"):
+        model_calls.preflight_setup(True, ["grader"])
+    assert vllm_starts == [] and server.count() == 1
 
 
 def test_without_preflight_nothing_is_asked_beforehand(server: ChatServer, tmp_path: Path) -> None:
@@ -147,7 +259,7 @@ def test_judge_that_fails_again_and_again_is_no_longer_called(
     log = run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=GIVE_UP + 5, max_samples=1)
 
     assert log.status == "success" and server.count() == GIVE_UP
-    assert metric_values(log, "outcome") == {"frequency_unscored_call_failed": GIVE_UP + 5}
+    assert outcomes(log) == {"unscored_call_failed": GIVE_UP + 5}
     assert all(sample.output.completion for sample in samples_of(log))
     judges = [facts["judges"][0] for facts in metadata_of(log)]
     assert sorted(one["calls"] for one in judges) == [0] * 5 + [1] * GIVE_UP
@@ -184,7 +296,7 @@ def test_calls_begin_anew_in_the_next_run_of_the_same_task(server: ChatServer, t
     for response, outcome in ((fails(401), "unscored_call_failed"), (FINAL_7, "judged")):
         server.script = only("judge", response)
         log = run(task, tmp_path, model="urs_simulation/weak", grader=judge, limit=GIVE_UP + 1, max_samples=1)
-        assert metric_values(log, "outcome") == {f"frequency_{outcome}": GIVE_UP + 1}
+        assert outcomes(log) == {f"{outcome}": GIVE_UP + 1}
 
 
 def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(server: ChatServer, tmp_path: Path) -> None:
@@ -192,8 +304,105 @@ def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(server: ChatServ
     task, size = urs(dataset="sample", preflight=False), GIVE_UP + 2
     panel = [at(server), at(server, "alive")]
     log = run(task, tmp_path, model="urs_simulation/weak", grader=panel, limit=size, max_samples=1)
-    assert metric_values(log, "outcome") == {"frequency_partial_panel": size}
+    assert outcomes(log) == {"partial_panel": size}
     assert (server.count("judge"), server.count("alive")) == (GIVE_UP, size)
+
+
+@pytest.mark.parametrize("stop_reason", ["content_filter", "model_length", "max_tokens"])
+def test_replies_that_were_withheld_or_too_long_stop_no_judge(stop_reason: StopReason, tmp_path: Path) -> None:
+    script, size = Judge(output("cut", stop_reason, error="the provider's words")), GIVE_UP + 3
+    task = urs(dataset="sample", preflight=False, judge_attempts=1)
+    log = run(task, tmp_path, model="urs_simulation/weak", grader=script.model(), limit=size, max_samples=1)
+    assert len(script.seen) == size
+    assert all(facts["judges"][0]["calls"] == 1 for facts in metadata_of(log))
+
+
+@pytest.mark.parametrize("fault", [fails(429), fails(500), fails(503), DROPS])
+def test_faults_that_may_pass_stop_no_judge(fault: Response, server: ChatServer, tmp_path: Path) -> None:
+    """As 25 calls that are under way when a server fails for a minute."""
+    server.script = lambda request: fault if request.number < GIVE_UP + 5 else FINAL_7
+    task, size = urs(dataset="sample", preflight=False), GIVE_UP + 7
+    log = run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=size, max_samples=1)
+    assert server.count() == size
+    assert outcomes(log) == {"unscored_call_failed": GIVE_UP + 5, "judged": 2}
+
+
+def test_judge_that_takes_too_long_is_called_on(tmp_path: Path) -> None:
+    script, size = Judge(TimeoutError("slow")), GIVE_UP + 3
+    task = urs(dataset="sample", preflight=False)
+    run(task, tmp_path, model="urs_simulation/weak", grader=script.model(), limit=size, max_samples=1)
+    assert len(script.seen) == size
+
+
+def test_fault_that_may_pass_neither_counts_nor_begins_the_count_anew(server: ChatServer, tmp_path: Path) -> None:
+    server.script = lambda request: fails(503 if request.number == GIVE_UP - 1 else 401)
+    task, size = urs(dataset="sample", preflight=False), GIVE_UP + 5
+    run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=size, max_samples=1)
+    assert server.count() == GIVE_UP + 1
+
+
+def test_judge_whose_server_refuses_connections_is_no_longer_called(server: ChatServer, tmp_path: Path) -> None:
+    judge = at(server)
+    server.stop()
+    task, size = urs(dataset="sample", preflight=False), GIVE_UP + 2
+    log = run(task, tmp_path, model="urs_simulation/weak", grader=judge, limit=size, max_samples=1)
+    assert sum(facts["judges"][0]["calls"] for facts in metadata_of(log)) == GIVE_UP
+
+
+@scorer(metrics=[mean()])
+def raises_once() -> Scorer:
+    """Raises at its first sight of a sample."""
+    seen: set[object] = set()
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if state.sample_id not in seen:
+            seen.add(state.sample_id)
+            raise RuntimeError("once")
+        return Score(value=1)
+
+    return score
+
+
+def test_samples_that_are_tried_again_do_not_begin_calls_anew(server: ChatServer, tmp_path: Path) -> None:
+    server.script = only("judge", fails(401))
+    samples = [one_case().model_copy(update={"id": number}) for number in range(GIVE_UP + 5)]
+    task = Task(dataset=MemoryDataset(samples), solver=say("Yes."), scorer=[intent_judge(), raises_once()])
+    log = run(task, tmp_path, model="none", grader=at(server), max_samples=1, retry_on_error=1)
+    assert log.status == "success" and server.count() == GIVE_UP
+
+
+def pairs_file(tmp_path: Path, count: int, **given: str) -> str:
+    texts = {"prompt": "Hello?", "response_a": "Hi!", "response_b": "Go away.", "winner": "a", **given}
+    lines = [json.dumps({"id": f"p{number}", **texts}) for number in range(count)]
+    (path := tmp_path / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("given", [{"scenario": "chitchat"}, {}])
+def test_model_that_annotates_pairs_is_no_longer_called_either(
+    given: dict[str, str], server: ChatServer, tmp_path: Path
+) -> None:
+    server.script = lambda request: fails(401)
+    task = samer_annotate(pairs_file(tmp_path, GIVE_UP + 3, **given), orders="ab", preflight=False)
+    log = run(task, tmp_path / "logs", model="none/none", grader=at(server), max_samples=1)
+    assert log.status == "success" and server.count() == GIVE_UP
+
+
+def test_model_that_is_asked_for_similarities_is_no_longer_called_either(server: ChatServer, tmp_path: Path) -> None:
+    server.script = lambda request: (
+        fails(401) if request.model == "similar" else says(f"{request.model} {request.messages[-1]['content']}")
+    )
+    pool = tmp_path / "pool.jsonl"
+    lines = [json.dumps({"id": f"i{number}", "instruction": f"Write {number}."}) for number in range(GIVE_UP * 3)]
+    pool.write_text("\n".join(lines), encoding="utf-8")
+    roles: dict[str, Any] = {
+        "contestant": [at(server, "a"), at(server, "b")],
+        "grader": at(server),
+        "similarity": at(server, "similar"),
+    }
+    task = mad(str(pool), k=1, similarity="llm", shortlist=GIVE_UP * 3, preflight=False)
+    eval(task, model="none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs"))
+    assert GIVE_UP <= server.count("similar") < GIVE_UP + 32  # so many are under way at once
 
 
 @pytest.mark.data
@@ -286,6 +495,22 @@ def test_nothing_is_claimed_of_a_request_that_the_harness_did_not_keep(
     again = score(log, intent_judge(), model_roles={"grader": at(server)}, action="overwrite", display="log")
     assert temperatures(again) == (0.0, "unknown")
     assert "temperature_sent" not in caplog.text
+
+
+@pytest.mark.parametrize("scenario", ["", "chitchat"])
+def test_temperatures_of_models_that_annotate_pairs_are_recorded(
+    scenario: str, server: ChatServer, tmp_path: Path
+) -> None:
+    names = load_taxonomy().scenarios["chitchat"].dimensions
+    verdicts = {name: {"comparison": "x", "winner": "1"} for name in [*names, "Overall"]}
+    server.script = lambda request: says(json.dumps({"scenario": "chitchat"} if request.model == "names" else verdicts))
+    task = samer_annotate(pairs_file(tmp_path, 1, scenario=scenario), preflight=False)
+    roles: dict[str, Any] = {"grader": openai_model(server, "o3-mini"), "classifier": at(server, "names")}
+    [log] = eval(task, model="none/none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs"))
+    facts = score_of(log, "annotated_pair").metadata or {}
+    assert (facts["temperature_requested"], facts["temperature_sent"]) == ([0.0], [None])
+    found = (facts.get("scenario_temperature_requested", "none"), facts.get("scenario_temperature_sent", "none"))
+    assert found == (("none", "none") if scenario else (0.0, 0.0))
 
 
 @pytest.mark.data

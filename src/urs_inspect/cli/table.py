@@ -83,6 +83,7 @@ def print_results(results: "list[IntentResult]", console: Console) -> None:
 
 def _tables(results: "list[IntentResult]") -> dict[str, _Columns]:
     """Title -> heading -> a cell per model (Tables 4, 12 and 13 of the paper)."""
+    cut_off = [str(result.cut_off) for result in results]
     outcomes = sorted({name for result in results for name in result.outcomes})
     languages = sorted({language for result in results for language in result.by_language})
     means: dict[str, list[dict[str, MeanInterval]]] = {
@@ -101,6 +102,7 @@ def _tables(results: "list[IntentResult]") -> dict[str, _Columns]:
     overall: _Columns = {
         "final score": [_shown(result.final, " (", " to ", ")") for result in results],
         **{f"answers: {name}": [str(result.outcomes.get(name, 0)) for result in results] for name in outcomes},
+        **({"answers cut off": cut_off} if any(result.cut_off for result in results) else {}),
         "self-judged": [NONE if math.isnan(r.self_judged) else f"{r.self_judged:.0%}" for r in results],
     }
     for name, values in (

@@ -4,13 +4,15 @@ import hashlib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.scorer import Score
 
+from urs_inspect.judging import CUT_OFF
+from urs_inspect.judging.outcomes import STOPPED_AT_LIMIT
 from urs_inspect.rating import MeanInterval, mean_interval
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.metrics import SCALE, epoch_deviation, panel_alpha
@@ -50,6 +52,7 @@ class IntentResult:
         judges: The judges whose scores these are, in order.
         samples: Number of answers in the log.
         outcomes: How the judging of these answers ended, with counts.
+        cut_off: Number of answers that were cut off at the token limit, whatever the judging led to.
         final: Final score over questions, 1 to 10, with its 95% interval.
         conditions: Everything under which these scores came about: data, rubric and prompts. Scores of different
             judges or conditions do not compare.
@@ -70,6 +73,7 @@ class IntentResult:
     judges: tuple[str, ...]
     samples: int
     outcomes: dict[str, int]
+    cut_off: int
     final: MeanInterval
     conditions: Conditions
     by_group: dict[str, MeanInterval]
@@ -108,6 +112,7 @@ def read_result(log: EvalLog) -> IntentResult | None:
         judges=judges,
         samples=len(pairs),
         outcomes=dict(Counter(str(fact.get("outcome", "unknown")) for fact in facts)),
+        cut_off=sum(map(cut_off, facts)),
         final=_interval(pairs, FINAL),
         conditions=_conditions(log, pairs),
         by_group=_grouped(pairs, lambda s: _fact(s, "intent_group")),
@@ -157,6 +162,13 @@ def _parts(pairs: _Pairs) -> dict[str, MeanInterval]:
     by_intent = _grouped(pairs, lambda s: (_fact(s, "intent_group"), _fact(s, "intent")))
     groups = Counter(group for group, _ in by_intent)
     return {f"{group}: {intent}": value for (group, intent), value in by_intent.items() if groups[group] > 1}
+
+
+def cut_off(facts: Mapping[str, Any]) -> bool:
+    """Whether an answer was cut off at the token limit, by the metadata of its score; whatever the judging led to."""
+    if (stop_reason := facts.get("answer_stop_reason")) is not None:
+        return stop_reason in STOPPED_AT_LIMIT
+    return facts.get("outcome") in CUT_OFF
 
 
 def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:

@@ -66,13 +66,14 @@ def annotated_pair() -> Scorer:
         record: dict[str, Any] = state.store.get(ANNOTATION, {"failures": ["call_failed"]})
         winner, dimensions = record.get("winner"), record.get("dimensions") or {}
         label, scenario = facts.get("label") or "", record.get("scenario") or ""
+        temperatures = {name: value for name, value in record.items() if "temperature_" in name}
         if winner is None or not dimensions:
             return Score(
                 value={"kept": math.nan, "agrees": math.nan},
                 answer="unread",
                 explanation=_explain(record, label),
                 reason="no_response" if "call_failed" in record["failures"] else "invalid_response_format",
-                metadata={"annotated": False, "kept": False, "failures": list(record["failures"])},
+                metadata={"annotated": False, "kept": False, "failures": list(record["failures"]), **temperatures},
             )
         other = bool(facts.get("scenario")) and facts["scenario"] != scenario
         agrees = winner == label if label else None
@@ -88,6 +89,7 @@ def annotated_pair() -> Scorer:
                 "label": label,
                 "other_scenario": other,
                 "failures": list(record["failures"]),
+                **temperatures,
                 "record": {
                     "id": str(state.sample_id),
                     "prompt": facts["prompt"],

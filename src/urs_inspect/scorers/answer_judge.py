@@ -12,7 +12,7 @@ from inspect_ai.util import collect
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, check_temperature
 from urs_inspect.judging.outcomes import STOPPED_AT_LIMIT
 from urs_inspect.scorers.judges import judge_of
-from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 
 logger = getLogger(__name__)
 
@@ -48,7 +48,7 @@ class AnswerJudge:
         self.rubric = self._judging.rubric
         self._temperature = check_temperature(temperature)
         self._cache = cache
-        self._calls = JudgeCalls()
+        self._calls = JudgeCalls(SCORE_LATER)
         self._warned: set[str] = set()
 
     async def score(

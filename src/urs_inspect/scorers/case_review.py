@@ -15,7 +15,7 @@ from urs_inspect.judging.case_review_reply import FLAGS, WANTED, CaseReview, rea
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.case_review_metrics import case_review_report
 from urs_inspect.scorers.judges import judge_of
-from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import bound_models
 
 CRITERIA = (*FLAGS, "plausible_intent")
@@ -58,7 +58,7 @@ def case_review(
     if attempts < 1:
         raise InputError(f"judge_attempts: must be at least 1, got {attempts}")
 
-    calls = JudgeCalls()
+    calls = JudgeCalls(SCORE_LATER)
 
     async def score(state: TaskState, target: Target) -> Score:
         calls.begin(state)

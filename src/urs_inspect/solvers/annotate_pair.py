@@ -15,7 +15,8 @@ from urs_inspect.judging.scenario_prompt import scenario_prompt
 from urs_inspect.judging.scenario_reply import read_scenario
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import Unpaired, second_response
-from urs_inspect.solvers.role_models import ask_role, models_with
+from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.role_models import models_with
 
 GRADER = "grader"
 """Role of the judge."""
@@ -70,20 +71,23 @@ def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
         if value not in allowed:
             raise InputError(f"{name}: unknown value '{value}'; allowed: {choices(allowed)}")
 
+    calls = JudgeCalls()
+
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        calls.begin(state)
         _one_model(GRADER)
         if state.store.get(ANNOTATION) is not None:
             return state
         facts = state.metadata
         record: dict[str, Any] = {"scenario": facts["scenario"], "failures": []}
         if scenario == "verify" or not facts["scenario"]:
-            found = await _scenario(record, facts["prompt"])
+            found = await _scenario(record, facts["prompt"], calls)
             if isinstance(found, JudgeFailure):
                 record["failures"] = [f"scenario_{found.mode}"]
                 state.store.set(ANNOTATION, record)
                 return state
             record["scenario"] = found
-        await _compare(record, facts, orders)
+        await _compare(record, facts, orders, calls)
         state.output = ModelOutput.from_content(GRADER, str(record["winner"] or "unread"))
         state.store.set(ANNOTATION, record)
         return state
@@ -91,12 +95,14 @@ def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
     return solve
 
 
-async def _scenario(record: dict[str, Any], prompt: str) -> str | JudgeFailure:
+async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> str | JudgeFailure:
     if CLASSIFIER in model_roles():
         _one_model(CLASSIFIER)
     asked = scenario_prompt(prompt)
-    reply = await ask_role(CLASSIFIER if CLASSIFIER in model_roles() else GRADER)(asked)
+    reply, temperatures = await calls.ask(CLASSIFIER if CLASSIFIER in model_roles() else GRADER, asked)
     record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}
+    if temperatures is not None:
+        record |= {f"scenario_temperature_{name}": value for name, value in asdict(temperatures).items()}
     if isinstance(reply, JudgeFailure):
         return reply
     record["scenario_reply"] = reply
@@ -104,7 +110,7 @@ async def _scenario(record: dict[str, Any], prompt: str) -> str | JudgeFailure:
     return read_keyed(reply, asked.key, lambda text: read_scenario(text, scenarios)).result
 
 
-async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str) -> None:
+async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str, calls: JudgeCalls) -> None:
     dimensions = tuple(load_taxonomy().scenario(record["scenario"]).dimensions)
     sides: tuple[Side, ...] = ("a", "b") if orders == "both" else ("a",)
     other: dict[Side, Side] = {"a": "b", "b": "a"}
@@ -114,12 +120,15 @@ async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str) -
         )
         for side in sides
     ]
-    ask = ask_role(GRADER)
     keys = {side: prompt.key for side, prompt in zip(sides, prompts, strict=True)}
-    replies = dict(zip(sides, await collect(*[ask(prompt) for prompt in prompts]), strict=True))
+    asked = await collect(*[calls.ask(GRADER, prompt) for prompt in prompts])
+    replies = {side: reply for side, (reply, _) in zip(sides, asked, strict=True)}
     record |= asdict(read_annotation(replies, dimensions, keys))
     record["replies"] = {side: reply if isinstance(reply, str) else asdict(reply) for side, reply in replies.items()}
     record |= {"prompt_sha256": prompts[0].sha256, "prompt_version": prompts[0].version}
+    if temperatures := [found for _, found in asked if found is not None]:
+        record["temperature_requested"] = list(dict.fromkeys(one.requested for one in temperatures))
+        record["temperature_sent"] = list(dict.fromkeys(one.sent for one in temperatures))
 
 
 def _one_model(role: str) -> None:

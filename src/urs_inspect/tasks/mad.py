@@ -15,6 +15,7 @@ from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, chec
 from urs_inspect.discrepancy.pools.pool import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarities.similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.errors import InputError
+from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.judging.asked_similarity import asked_similarity
 from urs_inspect.judging.choice_prompt import comparison_scenarios
 from urs_inspect.rating import rank
@@ -29,8 +30,8 @@ from urs_inspect.solvers.contest import (
     contest,
     has_contestants,
 )
-from urs_inspect.solvers.model_calls import preflight_setup
-from urs_inspect.solvers.role_models import ask_role, roles_known
+from urs_inspect.solvers.model_calls import JudgeCalls, preflight_setup
+from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.competition import Competition
 from urs_inspect.tasks.competition_plan import UNIFORM, Plan, hint, lineup
@@ -244,7 +245,12 @@ def _similarity(spec: str, url: str | None) -> Similarity:
         raise InputError(f"similarity_url: only for similarity=openai/<model>, not for '{spec}'")
     options: dict[str, Any] = {"base_url": url} if url is not None else {}
     if name == "llm":
-        options["ask"] = asked_similarity(ask_role(SIMILARITY))
+        calls = JudgeCalls("Pairs of answers without a similarity are not selected.")
+
+        async def ask(prompt: JudgePrompt) -> str | JudgeFailure:
+            return (await calls.ask(SIMILARITY, prompt))[0]
+
+        options["ask"] = asked_similarity(ask)
     return load_similarity(spec, **options)
 
 

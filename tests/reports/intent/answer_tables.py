@@ -36,6 +36,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "criterion/clarity": final,
         "criterion/factuality": math.nan,
         "outcome": outcome,
+        "cut_off": str(others.get("outcome", "")).endswith("_cut_off"),
         "judges": JUDGE,
         "earlier_finals": (),
         "judge_temperatures": "0",

@@ -6,21 +6,29 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
+from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import EvalConfig, EvalError, read_eval_log
 from inspect_ai.model import GenerateConfig, ModelOutput
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.reports.intent.judged_logs import JUDGE, SHA, answered, judgement, tokens, unscored, write_judged
+from tests.tasks.scripted import Script, one_case, output, record, run
+from urs_inspect.cli.table import table
 from urs_inspect.errors import InputError
 from urs_inspect.reports import read_result
 from urs_inspect.reports.intent.answer_rows import answer_row
 from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.reports.intent.blocks import blocks_of
+from urs_inspect.reports.intent.statistics import report_of
+from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.tasks import urs
 
 _FACTS = {"log", "model", "base_model", "task", "dataset", "dataset_sha256", "references", "task_version"}
 _QUESTION = {"question", "epoch", "intent", "group", "language", "country"}
-_SCORE = {"final", "criterion/clarity", "criterion/creativity", "outcome", "error", "answer_length"}
+_SCORE = {"final", "criterion/clarity", "criterion/creativity", "outcome", "cut_off", "error", "answer_length"}
 _JUDGE = {
     "judges",
     "judge_finals",
@@ -74,6 +82,59 @@ def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
         "error": "",
     }.items() <= row.items()
     assert math.isnan(row["criterion/creativity"])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "facts", "expected"),
+    [
+        ("answer_cut_off", {}, True),  # as in logs of earlier versions
+        ("no_response_cut_off", {}, True),
+        ("partial_panel", {}, False),
+        ("partial_panel", {"answer_stop_reason": "max_tokens"}, True),
+        ("unscored_refusal", {"answer_stop_reason": "model_length"}, True),
+        ("judged", {"answer_stop_reason": "stop"}, False),
+    ],
+)
+def test_an_answer_that_was_cut_off_is_one_whatever_the_judging_led_to(
+    outcome: str, facts: dict[str, Any], expected: bool, tmp_path: Path
+) -> None:
+    log = write_judged(tmp_path / "a.eval", answered("x", judgement(7.0, outcome=outcome, **facts)))
+    [row] = rows(log)
+    assert row["cut_off"] is expected and row["outcome"] == outcome
+
+
+def test_cut_answers_are_counted_where_a_judge_of_a_panel_or_all_could_not_be_read(tmp_path: Path) -> None:
+    readable, unreadable = Script(record(7)), Script("no scores")
+    logs = []
+    for name, panel in (("one", [readable, unreadable]), ("none", [unreadable])):
+        task = Task(
+            dataset=MemoryDataset([one_case()]),
+            solver=cut("Watch"),
+            scorer=[intent_judge(attempts=1), judge_outcome()],
+            name=name,
+        )
+        grader = [script.model(f"judge{number}") for number, script in enumerate(panel)]
+        logs.append(run(task, tmp_path / "logs" / name, model=f"mockllm/{name}", grader=grader))
+    assert [(result.cut_off, result.outcomes) for log in logs if (result := read_result(log)) is not None] == [
+        (1, {"partial_panel": 1}),
+        (1, {"unscored_unparseable": 1}),
+    ]
+    blocks = report_of(read_answers([str(tmp_path / "logs")]), rounds=5).blocks
+    notes = " ".join(note for block in blocks for note in block.notes if "--max-tokens" in note)
+    assert "mockllm/one 1" in notes and "mockllm/none 1" in notes
+    found = CliRunner().invoke(table, [str(tmp_path / "logs" / "none")])
+    assert "cut off" in found.output
+
+
+@solver
+def cut(answer: str) -> Solver:
+    """Answer every sample with a text that ends at the token limit."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state.output = output(answer, "max_tokens")
+        return state
+
+    return solve
 
 
 def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:

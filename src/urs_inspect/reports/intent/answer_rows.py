@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.scorer import Score
 
 from urs_inspect.reports.intent.answer_usage import judges_without_role, split_usage
-from urs_inspect.reports.results import judgements, last_judgement, value_of
+from urs_inspect.reports.results import cut_off, judgements, last_judgement, value_of
 from urs_inspect.rubrics import FINAL
 
 CRITERION = "criterion/"
@@ -54,6 +54,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "final": math.nan if counted is None else value_of(counted, FINAL),
         **({} if counted is None else _criteria(counted)),
         "outcome": ERROR if error else NOT_JUDGED if score is None else str(facts.get("outcome", "unknown")),
+        "cut_off": cut_off(facts),
         "judges": ", ".join(name for name, _ in panel),
         "judge_finals": dict(panel),
         "earlier_finals": _earlier_finals(judgements(whole or sample)),

@@ -24,7 +24,8 @@ class Answers:
         table: One row for each log, question and epoch, with the columns log, model (its name, with the settings in
             which its logs differ), base_model (the name alone), task, question, epoch, intent, group, language,
             country (empty if none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none),
-            outcome, judges (joined by ", "), judge_finals (judge -> final score), earlier_finals (those that the
+            outcome, cut_off (at the token limit),
+            judges (joined by ", "), judge_finals (judge -> final score), earlier_finals (those that the
             same judges gave the same answer before), judge_temperatures, self_judged, judge_language, prompt_sha256,
             rubric, dataset, dataset_sha256, references (empty for those of the data), task_version, answer_length
             (characters), input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost (US

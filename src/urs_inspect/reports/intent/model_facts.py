@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from urs_inspect.judging import CUT_OFF, NO_RESPONSE
+from urs_inspect.judging import NO_RESPONSE
 from urs_inspect.rating import pooled_deviation, rank_correlation
 from urs_inspect.rating.intervals import reported_bounds
 from urs_inspect.reports.intent.answer_rows import ERROR, NOT_SENT
@@ -112,11 +112,11 @@ def notes_of(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
         facts: Its questions, as in `QuestionTable`.
     """
     notes = []
-    if cut := answers.loc[answers["outcome"].isin(CUT_OFF), "model"].value_counts().to_dict():
+    if cut := answers.loc[answers["cut_off"], "model"].value_counts().to_dict():
         named = ", ".join(f"{model} {count:,}" for model, count in cut.items())
         notes.append(
-            f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit and keep their scores: "
-            f"{named}. --max-tokens gives a model more room."
+            f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit: {named}. "
+            "--max-tokens gives a model more room."
         )
     if unsent := int(answers["judge_temperatures"].str.contains(NOT_SENT, regex=False).sum()):
         notes.append(
@@ -125,7 +125,7 @@ def notes_of(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
         )
     temperatures = {text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()} - {""}
     if len(temperatures) > 1:
-        notes.append(f"The judges were not asked at one temperature: {', '.join(sorted(temperatures))}.")
+        notes.append(f"Judges ran at different temperatures: {', '.join(sorted(temperatures))}.")
     blank = int((facts["country"] == "").sum())
     if 0 < blank < len(facts):
         notes.append(f"{blank:,} of {len(facts):,} questions name no country; they count everywhere but by country.")
