@@ -1,5 +1,6 @@
 """`urs-inspect demo` and `urs-inspect table`."""
 
+import math
 import os
 import shlex
 import subprocess
@@ -132,3 +133,22 @@ def test_no_interval_has_no_width_or_goes_beyond_the_scale(run: Run, tmp_path: P
     output = run("table", tmp_path).output
     assert "8.00" in output and "8.00 (" not in output and "8.00–8.00" not in output
     assert "1.45 (1.00 to 2.39)" in output
+
+
+def test_missing_scores_are_named_with_what_they_leave_open(run: Run, tmp_path: Path) -> None:
+    # Two models with the same answers; the judge failed on the 80 worst of one.
+    finals = [float(4 + number % 6) for number in range(300)]
+    worst = set(sorted(range(300), key=finals.__getitem__)[:80])
+    for model, lost in (("p/whole", set[int]()), ("p/lacking", worst)):
+        samples = [
+            answered(f"{n}", judgement(math.nan, outcome="unparsed") if n in lost else judgement(value))
+            for n, value in enumerate(finals)
+        ]
+        write_judged(tmp_path / f"{model[2:]}.eval", *samples, model=model)
+    said = " ".join(run("table", tmp_path).output.split())
+    kept = sum(value for n, value in enumerate(finals) if n not in worst)
+    assert "different questions: 80 of 300 answers of lacking have no score" in said
+    assert f"would be {(kept + 80) / 300:.2f} if they got 1, {(kept + 800) / 300:.2f} if they got 10" in said
+    assert "answers of whole" not in said
+    (tmp_path / "lacking.eval").unlink()
+    assert "no score" not in run("table", tmp_path).output

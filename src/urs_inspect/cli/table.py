@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _NAME = 16
 """Width at which names of models are wrapped: six intents with intervals fit beside it in 80 columns."""
+_FINAL = "Final score"
+"""Title of the table of scores over all questions."""
 _Columns = dict[str, list[str]]
 """Heading -> a cell per model."""
 
@@ -79,6 +81,24 @@ def print_results(results: "list[IntentResult]", console: Console) -> None:
         names = [fill(name, _NAME) for name in _short_names(block)]
         for title, columns in _tables(block).items():
             _print_table(title, names, columns, console)
+            if title == _FINAL:
+                console.print(_missing(block), markup=False, highlight=False, end="")
+
+
+def _missing(results: "list[IntentResult]") -> str:
+    """What missing scores leave open, as lines; empty if none is missing."""
+    lacking = [
+        f"{result.unscored:,} of {result.answers:,} answers of {name} have no score (its mean would be "
+        f"{result.lowest:.2f} if they got 1, {result.highest:.2f} if they got 10)"
+        for name, result in zip(_short_names(results), results, strict=True)
+        if result.unscored
+    ]
+    if not lacking:
+        return ""
+    compared = len(results) > 1
+    before = "Means are over different questions: " if compared else ""
+    after = " `urs-inspect report` compares models over common questions." if compared else ""
+    return f"{before}{'; '.join(lacking)}.{after}\n"
 
 
 def _tables(results: "list[IntentResult]") -> dict[str, _Columns]:
@@ -111,7 +131,7 @@ def _tables(results: "list[IntentResult]") -> dict[str, _Columns]:
     ):
         if not all(map(math.isnan, values)):
             overall[name] = [NONE if math.isnan(value) else f"{value:.2f}" for value in values]
-    return {"Final score": overall} | {
+    return {_FINAL: overall} | {
         title: {name: [_shown(row.get(name)) for row in rows] for name in sorted({key for row in rows for key in row})}
         for title, rows in means.items()
     }

@@ -14,7 +14,7 @@ from inspect_ai.scorer import Score
 from urs_inspect.judging import CUT_OFF
 from urs_inspect.judging.outcomes import STOPPED_AT_LIMIT
 from urs_inspect.rating import MeanInterval, mean_interval
-from urs_inspect.rubrics import FINAL
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers.metrics import SCALE, epoch_deviation, panel_alpha
 
 _JUDGE = re.compile(r"intent_judge(-?\d+)?")
@@ -54,6 +54,10 @@ class IntentResult:
         outcomes: How the judging of these answers ended, with counts.
         cut_off: Number of answers that were cut off at the token limit, whatever the judging led to.
         final: Final score over questions, 1 to 10, with its 95% interval.
+        answers: Number of samples, those that ended in an error before they were judged included.
+        unscored: How many of these have no final score.
+        lowest: Mean final score over all questions if each missing score were 1.
+        highest: The same if each were 10.
         conditions: Everything under which these scores came about: data, rubric and prompts. Scores of different
             judges or conditions do not compare.
         by_group: The same for each reported intent.
@@ -75,6 +79,10 @@ class IntentResult:
     outcomes: dict[str, int]
     cut_off: int
     final: MeanInterval
+    answers: int
+    unscored: int
+    lowest: float
+    highest: float
     conditions: Conditions
     by_group: dict[str, MeanInterval]
     by_part: dict[str, MeanInterval]
@@ -106,6 +114,8 @@ def read_result(log: EvalLog) -> IntentResult | None:
     if not judges:  # all answers are empty, so that no judge was asked
         judges = tuple(dict.fromkeys(str(name) for fact in facts for name in fact.get("judges_not_asked", ())))
     scored = [fact for (_, score), fact in zip(pairs, facts, strict=True) if isinstance(score.value, dict)]
+    finals = [(str(sample.id), value_of(score, FINAL)) for sample, score in pairs]
+    failed = [(str(sample.id), math.nan) for sample in log.samples or [] if last_judgement(sample) is None]
     criteria = dict.fromkeys(key for _, score in pairs if isinstance(score.value, dict) for key in score.value)
     return IntentResult(
         model=answered_by(log),
@@ -114,6 +124,10 @@ def read_result(log: EvalLog) -> IntentResult | None:
         outcomes=dict(Counter(str(fact.get("outcome", "unknown")) for fact in facts)),
         cut_off=sum(map(cut_off, facts)),
         final=_interval(pairs, FINAL),
+        answers=len(finals) + len(failed),
+        unscored=sum(math.isnan(value) for _, value in (*finals, *failed)),
+        lowest=_filled_mean([*finals, *failed], LOWEST),
+        highest=_filled_mean([*finals, *failed], HIGHEST),
         conditions=_conditions(log, pairs),
         by_group=_grouped(pairs, lambda s: _fact(s, "intent_group")),
         by_part=_parts(pairs),
@@ -122,7 +136,7 @@ def read_result(log: EvalLog) -> IntentResult | None:
         by_criterion={key: _interval(pairs, key) for key in criteria if key != FINAL},
         self_judged=sum(bool(fact.get("self_judged")) for fact in scored) / len(scored) if scored else math.nan,
         judge_alpha=panel_alpha(scored),
-        epoch_deviation=epoch_deviation((str(sample.id), value_of(score, FINAL)) for sample, score in pairs),
+        epoch_deviation=epoch_deviation(finals),
         simulated=any(name.startswith(SIMULATED) for name in (log.eval.model, *judges)),
         location=log.location,
     )
@@ -193,6 +207,14 @@ def _grouped(pairs: _Pairs, group_of: Callable[[EvalSample], _Group]) -> dict[_G
     for sample, score in pairs:
         groups[group_of(sample)].append((sample, score))
     return {group: _interval(members, FINAL) for group, members in groups.items()}
+
+
+def _filled_mean(finals: Iterable[tuple[str, float]], missing: float) -> float:
+    """Mean over questions of the means over epochs, with a number in place of each missing score."""
+    questions: dict[str, list[float]] = defaultdict(list)
+    for question, value in finals:
+        questions[question].append(missing if math.isnan(value) else value)
+    return math.fsum(math.fsum(values) / len(values) for values in questions.values()) / len(questions)
 
 
 def _interval(pairs: Iterable[tuple[EvalSample, Score]], key: str) -> MeanInterval:

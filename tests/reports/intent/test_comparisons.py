@@ -12,6 +12,7 @@ from tests.reports.intent.answer_tables import answers, row, rows
 from urs_inspect.rating.bootstrap import Floats
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.comparisons import OrderedScores, compare_models, order_models
+from urs_inspect.reports.intent.page.words import best_sentence
 from urs_inspect.reports.intent.question_table import ALL, QuestionTable
 from urs_inspect.reports.intent.report import Block
 from urs_inspect.reports.intent.statistics import report_of
@@ -230,7 +231,14 @@ def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over
     block = block_of(answers(*[finals_of(model, column) for model, column in zip("abc", finals.T, strict=True)]))
     [pair] = [one for one in block.differences if {one.first, one.second} == {"a", "b"}]
     assert (pair.questions, pair.p_holm < 0.001) == (55, True)
-    assert (pair.verdict, pair.depends_on) == ("not distinguishable", {})
+    # The verdict must not contradict the p-value over the common questions.
+    assert pair.p_worst >= 0.05
+    assert (pair.verdict, pair.depends_on) == ("not significant over all questions", {})
+    for key in (ALL, "Leisure"):
+        assert {"a", "b"} <= block.best[key].marked
+        said = best_sentence(block, key).striptags()
+        assert "over the 55 common questions" in said and "not over all" in said
+        assert "cannot be distinguished from b" not in said
 
 
 def test_with_shares_of_traffic_means_and_worst_case_are_weighted() -> None:

@@ -162,14 +162,18 @@ def _best(ranked: _Ranked, key: str) -> Best:
 def _paired(ranked: _Ranked, key: str, one: MeanDifference) -> PairedDifference:
     table, chosen = ranked.scores.table, ranked.columns.questions[key]
     lacks = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (one.first, one.second)}
-    depends = {model: number for model, number in lacks.items() if number and one.p_holm < 1 - one.difference.level}
+    over_common = one.p_holm < 1 - one.difference.level
+    depends = {model: number for model, number in lacks.items() if number and over_common}
     verdict: Verdict
     if one.significant:
         verdict, depends = "significant", {}
     elif not one.difference.n:
         verdict = "not comparable"
+    elif depends:
+        verdict = "depends on unscored answers"
     else:
-        verdict = "depends on unscored answers" if depends else "not distinguishable"
+        # A third model's missing scores made the common questions fewer; over all questions the claim does not hold.
+        verdict = "not significant over all questions" if over_common else "not distinguishable"
     return PairedDifference(
         first=table.models[one.first],
         second=table.models[one.second],

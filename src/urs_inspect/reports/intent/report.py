@@ -5,9 +5,16 @@ from typing import Literal
 
 from urs_inspect.rating import Estimate
 
-Verdict = Literal["significant", "not distinguishable", "depends on unscored answers", "not comparable"]
+Verdict = Literal[
+    "significant",
+    "not distinguishable",
+    "depends on unscored answers",
+    "not significant over all questions",
+    "not comparable",
+]
 """What a comparison says: the first model is significantly better, whatever the missing scores are; nothing; it would
-be significant if the missing scores were like the others; or there is no question to compare the models on."""
+be significant if the missing scores were like the others; it is significant over the common questions, but not over all
+that were asked, though neither model lacks a score; or there is no question to compare the models on."""
 UNSCORED_ALERT = 0.02
 """Share of answers without a score above which a report draws attention to it."""
 

@@ -14,6 +14,7 @@ from tests.reports.intent.page.factory import (
     make_models,
     make_report,
     rich_report,
+    with_missing,
 )
 from tests.reports.intent.page.html_page import HtmlPage
 from urs_inspect.rating import Estimate
@@ -296,3 +297,14 @@ def test_published_tables_are_there_as_printed(page: str) -> None:
             assert [cell.lstrip("*") for cell in shown.row(name)] == [f"{score:.2f}" for score in scores]
     assert found[0].row("GPT-4o")[0] == "*8.24"
     assert found[3].row("Leisure") == ["User Satisfaction, Engagement, Appropriateness, Creativity, Factuality"]
+
+
+def test_a_claim_over_common_questions_only_has_a_verdict_and_a_legend_of_its_own() -> None:
+    block = with_missing(make_block(make_models(3)), 2)
+    partly, *others = block.differences
+    partly = replace(partly, p_worst=0.4, verdict="not significant over all questions")
+    text = HtmlPage(render_page(make_report(replace(block, differences=(partly, *others))))).text
+    # Both halves of the matrix, the test, and the legend.
+    assert text.count("not significant over all questions") >= 4
+    assert "No significant difference over all questions" in text
+    assert "No significant difference over all questions" not in HtmlPage(render_page(make_report(block))).text

@@ -26,7 +26,7 @@ def block_of(*levels: float, alike: tuple[int, ...] = ()) -> Block:
 @pytest.mark.parametrize(
     ("block", "first"),
     [
-        (block_of(8, 7, 6), "m0 is best, significantly better than all 2 others."),
+        (block_of(8, 7, 6), "m0 is best, significantly better than both others."),
         (block_of(8, 7), "m0 is best, significantly better than m1."),
         (
             block_of(8, 7, 6, alike=(1,)),

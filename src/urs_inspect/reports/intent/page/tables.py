@@ -94,8 +94,8 @@ class MatrixCell:
     Attributes:
         pair: Their comparison.
         sign: 1 if the row's model is the first of the pair, else -1.
-        kind: `better`, `worse`, `same` or `unscored` (the verdict depends on unscored answers) as seen from the row, or
-            `none` if they cannot be compared.
+        kind: `better`, `worse`, `same`, `unscored` (the verdict depends on unscored answers) or `partly` (significant
+            over the common questions only) as seen from the row, or `none` if they cannot be compared.
     """
 
     pair: PairedDifference
@@ -188,7 +188,7 @@ def matrix(block: Block) -> tuple[MatrixRow, ...]:
     for model in block.models:
         cells = tuple(_cell(block, model.model, other.model) for other in block.models)
         beside = [(other.model, cell.kind if cell else "none") for other, cell in zip(block.models, cells, strict=True)]
-        unclear = tuple(name for name, kind in beside if kind in ("same", "none") and name != model.model)
+        unclear = tuple(name for name, kind in beside if kind in ("same", "partly", "none") and name != model.model)
         depends = tuple(name for name, kind in beside if kind == "unscored")
         rows.append(MatrixRow(model, cells, unclear, depends))
     return tuple(rows)
@@ -255,5 +255,9 @@ def _cell(block: Block, row: str, column: str) -> MatrixCell | None:
     sign = 1 if pair.first == row else -1
     if pair.significant:
         return MatrixCell(pair, sign, "better" if sign > 0 else "worse")
-    kinds = {"not distinguishable": "same", "depends on unscored answers": "unscored"}
+    kinds = {
+        "not distinguishable": "same",
+        "depends on unscored answers": "unscored",
+        "not significant over all questions": "partly",
+    }
     return MatrixCell(pair, sign, kinds.get(pair.verdict, "none"))

@@ -15,6 +15,7 @@ _VERDICTS: dict[Verdict, str] = {
     "significant": "significant",
     "not distinguishable": "cannot be distinguished",
     "depends on unscored answers": "depends on unscored answers",
+    "not significant over all questions": "not significant over all questions",
     "not comparable": "not comparable",
 }
 SELF_JUDGED = "†"
@@ -80,7 +81,7 @@ def best_sentence(block: Block, key: str) -> Markup:
     name, others = _name(short[found.model]), len(found.others)
     better, unclear = said.get("significant", []), said.get("not distinguishable", [])
     if len(better) == others:
-        rest = f"all {others} others" if others > 1 else _name(short[better[0]])
+        rest = "both others" if others == 2 else f"all {others} others" if others > 1 else _name(short[better[0]])
         return Markup("{} is best, significantly better than {}.").format(name, rest)
     equal = [one.second for one in found.others if round(one.difference.value, _DIGITS) == 0]
     if equal:
@@ -94,6 +95,10 @@ def best_sentence(block: Block, key: str) -> Markup:
         text += Markup(", but cannot be distinguished from any other model")
     elif unclear:
         text += Markup(", but cannot be distinguished from {}").format(listed([short[one] for one in unclear], "or"))
+    if partly := said.get("not significant over all questions", []):
+        text += Markup("; it is significantly above {} only over the {}, not over all that were asked").format(
+            listed([short[one] for one in partly]), counted(found.others[0].questions, "common question")
+        )
     if open_ := said.get("depends on unscored answers", []):
         lacking = dict.fromkeys(name for one in found.others for name in one.depends_on)
         text += Markup("; whether it is better than {} depends on unscored answers of {}").format(
@@ -165,10 +170,12 @@ def methods(level: float) -> tuple[tuple[str, str], ...]:
             "Missing scores",
             "A score may be missing because of the answer. Means, ranks and tests are over the questions for "
             "which every ranked model has a score; of several epochs of a question, the mean of those that have "
-            "one. Which questions these are may depend on the answers as well. So a difference is significant "
-            "only if it is so in the worst case too: over all questions that were asked, with each missing score "
+            "one. Which questions these are may depend on the answers as well. So a difference must hold over all "
+            "questions that were asked, not only over those for which every ranked model has a score: it is "
+            "significant only if it is so in the worst case too, over all questions, with each missing score "
             "of the better model taken as 1 and of the other one as 10. If it is not, and one of the two lacks "
-            "scores, the verdict depends on unscored answers. A sample that ended in an error has no score. "
+            "scores, the verdict depends on unscored answers. If neither lacks a score, because those of a third "
+            "model are missing, the verdict is: not significant over all questions. A sample that ended in an error has no score. "
             "Answers that are not in a log were not asked for and are not missing. A model with scores for fewer "
             "than half as many questions as the model that has most is not ranked.",
         ),
