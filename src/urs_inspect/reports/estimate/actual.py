@@ -68,7 +68,7 @@ def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = 
         InputError: If no log is left.
     """
     names = list(logs)
-    tested = _tested(task, estimated)
+    tested = {role.model for role in estimated.roles if role.role == UNDER_TEST} if estimated else set()
     found: list[Actual] = []
     left_out: list[str] = []
     for log in chain(*sorted_headers(names, left_out, task)):
@@ -92,13 +92,6 @@ def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = 
     if not found:
         raise InputError("\n".join([f"--against: no log of {task} in: {', '.join(names)}", *left_out]))
     return ActualUse(_together(found), tuple(left_out))
-
-
-def _tested(task: str, estimated: RunEstimate | None) -> frozenset[str]:
-    """The models under test that were estimated; none of `urs_crossval`, which tests no model of its own."""
-    if estimated is None or task == "urs_crossval":
-        return frozenset()
-    return frozenset(role.model for role in estimated.roles if role.role == UNDER_TEST)
 
 
 def _asked(sample: EvalSampleSummary, estimated: RunEstimate | None) -> bool:
