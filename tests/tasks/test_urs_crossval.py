@@ -136,6 +136,20 @@ def test_the_report_leaves_failures_out() -> None:
     assert dict(metric([])) == {}
 
 
+def test_the_rating_bias_does_not_count_copies_of_references() -> None:
+    metric: Any = crossval_report()
+
+    def score(final: float, **more: Any) -> SampleScore:
+        facts = {"evaluator": "e", "source": "m", "model": "m", "reference_score": 8, **more}
+        return SampleScore(score=Score(value={"final": final}), sample_metadata=facts)
+
+    copies = [score(8, copy=True), score(10, copy=True)]
+    assert dict(metric(copies)) == {"e mean": 9}
+    assert dict(metric([*copies, score(6)])) == {"e rating bias": -2, "e mean": 8}
+    other = score(8, copy=True, source="n", model="n")
+    assert dict(metric([score(6), other])) == {"e rating bias": -2, "e mean": 7}
+
+
 def test_the_cases_are_those_that_a_limit_takes(tmp_path: Path, places: dict[str, Any]) -> None:
     task = urs_crossval(**places, dataset="sample", cases=6, folds=3, evaluators="x", seed=0)
     found = list(dict.fromkeys((sample.metadata or {})["case"] for sample in task.dataset))

@@ -24,6 +24,8 @@ from urs_inspect.solvers.role_models import bound_models
 
 _CELL = ("evaluator", "source", "model")
 """Keys of a sample's metadata that say whose judgement this is, whose reference, and whose answer."""
+COPY = "copy"
+"""Key of a sample's metadata: the answer is word for word the reference, which is by the same model."""
 
 
 @metric
@@ -32,32 +34,31 @@ def crossval_report() -> Metric:
 
     Rows are called `<evaluator> rating bias`, where some model is both tested and a source of references, and
     `<evaluator> mean`, names beginning with what tells them apart, because the viewer shows beginnings: `gpt-4o
-    (openai)`. The cells of the grid, and all intervals, are in `urs-inspect crossval`.
+    (openai)`. A rating bias does not count answers that are word for word their own reference. The cells of the grid,
+    and all intervals, are in `urs-inspect crossval`.
 
     Returns:
         The metric; evaluators without a score have no row.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        cells: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        given: dict[str, list[float]] = defaultdict(list)
+        own: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         reference_score = float(REFERENCE_SCORE)
         for one in scores:
             facts, final = one.sample_metadata or {}, final_of(one)
             if final == final:
-                cells[tuple(str(facts.get(key)) for key in _CELL)].append(final)
+                evaluator, source, model = (str(facts.get(key)) for key in _CELL)
+                given[evaluator].append(final)
+                if source == model and not facts.get(COPY):
+                    own[evaluator][model].append(final)
                 reference_score = float(facts.get("reference_score", reference_score))
-        means = {cell: sum(values) / len(values) for cell, values in cells.items()}
-        own: dict[str, list[float]] = defaultdict(list)
-        for (evaluator, source, model), mean in means.items():
-            if source == model:
-                own[evaluator].append(mean)
         biases = {
-            f"{_short_first(name)} rating bias": bias_of_means(found, reference_score)
-            for name, found in sorted(own.items())
+            f"{_short_first(name)} rating bias": bias_of_means(
+                [math.fsum(values) / len(values) for values in by_model.values()], reference_score
+            )
+            for name, by_model in sorted(own.items())
         }
-        given: dict[str, list[float]] = defaultdict(list)
-        for (evaluator, _, _), values in cells.items():
-            given[evaluator] += values
         return {
             **biases,
             **{f"{_short_first(name)} mean": math.fsum(values) / len(values) for name, values in sorted(given.items())},

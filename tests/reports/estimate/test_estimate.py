@@ -339,6 +339,17 @@ def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> Non
     assert {one.samples for one in read_actual([str(tmp_path)], "urs", of(samples, epochs=2, **names)).roles} == {6}
 
 
+def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, tmp_path: Path) -> None:
+    changed = {"eval_id": "of another model", "model": "urs_simulation/weak"}
+    write_eval_log(run.model_copy(update={"eval": run.eval.model_copy(update=changed)}), tmp_path / "weak.eval")
+    names = {"models": ["urs_simulation/strong"], "graders": ["urs_simulation/judge"]}
+    estimated = of(list(urs(dataset="sample").dataset), **names)
+    used = read_actual([run.location, str(tmp_path)], "urs", estimated)
+    assert used.roles == read_actual([run.location], "urs", estimated).roles
+    assert [(one.role, one.samples) for one in used.roles] == [("model", 42), ("grader", 42)]
+    assert any("weak.eval" in line and "urs_simulation/weak" in line for line in used.left_out)
+
+
 def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) -> None:
     samples = list(urs(dataset="sample").dataset)
     found = read_actual([run.location], "urs", of(samples, models=["urs_simulation/strong"], graders=["j"]))

@@ -9,12 +9,13 @@ from pathlib import PurePosixPath
 
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 
-from urs_inspect.reports.crossval.report import COPY, Conditions
+from urs_inspect.reports.crossval.report import Conditions
 from urs_inspect.reports.intent.judged_log import version_number
 from urs_inspect.reports.log_files import read_log
 from urs_inspect.reports.responses import ANSWERS_ONLY
 from urs_inspect.reports.results import value_of
 from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.recorded_answer import ANSWER
 
 TASK = "urs_inspect/urs_crossval"

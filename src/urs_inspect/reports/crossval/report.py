@@ -12,8 +12,6 @@ ALL = "all"
 
 DATASET = "dataset"
 """The source of references that are those of the data."""
-COPY = "copy"
-"""Key of a sample's metadata: the answer is word for word the reference, which is by the same model."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = 
     Args:
         logs: Log files and directories.
         task: The task, such as `urs`; logs of others are left out.
-        estimated: Count only its samples, epochs, models and judges; None for all that the logs have.
+        estimated: Count only its samples, epochs, models and judges, and nothing of a log whose model under test is not
+            among them; None for all that the logs have.
 
     Returns:
         What the samples without an error took. Where a model judged itself without a role, the two cannot be told apart
@@ -67,10 +68,14 @@ def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = 
         InputError: If no log is left.
     """
     names = list(logs)
+    tested = {role.model for role in estimated.roles if role.role == UNDER_TEST} if estimated else set()
     found: list[Actual] = []
     left_out: list[str] = []
     for log in chain(*sorted_headers(names, left_out, task)):
         name = short_name(log.location)
+        if tested and log.eval.model not in tested:
+            left_out.append(f"{name}: the model {log.eval.model} was not estimated; nothing of the log is counted.")
+            continue
         try:
             samples = [one for one in read_eval_log_sample_summaries(log.location) if one.error is None]
         except Exception as error:  # whatever a damaged file does to its reader
