@@ -233,6 +233,18 @@ def test_more_is_shown_by_group_measure_and_failure(run: Run, tmp_path_factory: 
         assert len(whole) == len(dimensions) == 3  # one column for each judge
 
 
+def test_groups_and_failures_that_do_not_exist_are_named(run: Run, directory: Path, tmp_path: Path) -> None:
+    plain = run("judges", directory, "--published", "none").output
+    for what in ("intent", "language"):
+        output = run("judges", directory, "--published", "none", "--by", what).output
+        [more] = [line for line in output.splitlines() if line and line not in plain.splitlines()]
+        assert f"by {what}" in more and "no such groups" in more
+    judge_with_rubric(tmp_path)
+    output = run("judges", tmp_path / "logs", "--published", "none", "--by", "failure", "--by", "intent").output
+    assert "Failures: none." in output
+    assert "no such groups" not in output  # there are intents
+
+
 def test_all_numbers_are_written_and_no_file_is_replaced(
     run: Run, rated: Path, directory: Path, tmp_path: Path
 ) -> None:

@@ -200,9 +200,10 @@ def test_a_missing_csv_column_is_named_before_any_row(column: str, write: Write)
 @pytest.mark.parametrize(
     ("name", "content", "fault"),
     [
-        ("my.csv", "", "line 1: column 'question' is missing; the header has: nothing"),
+        ("my.csv", "", "the file is empty"),
         ("my.csv", "question," + HEADER + GOOD, "line 1: the header names a column twice: question"),
-        ("my.csv", "\ufeff", "line 1: column 'question' is missing; the header has: nothing"),
+        ("my.csv", "\ufeff", "the file is empty"),
+        ("my.csv", "\r\n \n", "the file is empty"),
         ("my.csv", HEADER.replace(",", ";") + GOOD, "line 1: the cells are separated by semicolons; save it as CSV"),
         ("my.csv", HEADER.replace(",", "\t") + GOOD, "line 1: the cells are separated by tabs; save it as CSV"),
         ("my.csv", HEADER, "no usable case"),
@@ -227,7 +228,8 @@ def test_a_missing_csv_column_is_named_before_any_row(column: str, write: Write)
             "line 3: not readable as CSV: a quotation mark opens a cell and none",
         ),
         ("my.csv", f'"{HEADER}', "line 1: not readable as CSV: a quotation mark opens a cell and none closes it"),
-        ("my.csv", "q" * 10_000_001, "line 1: not readable as CSV: field larger than field limit (10000000)"),
+        ("my.csv", "q" * 10_000_001, "line 1: a cell has more than 10,000,000 characters"),
+        ("my.csv", HEADER + GOOD + "q" * 10_000_001, "line 3: a cell has more than 10,000,000 characters"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused_even_leniently(

@@ -81,6 +81,8 @@ def print_details(judges: "Mapping[str, Sequence[Detail]]", by: Iterable[str], c
     """
     for what in by:
         chosen = {name: [one for one in details if one.by == _BY.get(what, what)] for name, details in judges.items()}
+        if not any(chosen.values()):
+            console.print(f"\n{_nothing(what)}", markup=False, highlight=False)
         for level in dict.fromkeys(one.level for details in chosen.values() for one in details):
             cells = {
                 name: {(one.group, one.measure): _detail(one) for one in details if one.level == level}
@@ -91,6 +93,14 @@ def print_details(judges: "Mapping[str, Sequence[Detail]]", by: Iterable[str], c
 
 _BY = {"measure": "all"}
 _LEVELS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
+
+
+def _nothing(what: str) -> str:
+    if what == "failure":
+        return "Failures: none."
+    if what == "measure":
+        return "No measures: no judgement can be counted."
+    return f"No figures by {what}: the logs have no such groups, or only one."
 
 
 def _title(what: str, level: str) -> str:

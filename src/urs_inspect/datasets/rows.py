@@ -66,7 +66,7 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         The rows, without those that have no content, and the faults of lines that cannot be read as rows.
 
     Raises:
-        InputError: If the file is missing, of another kind, no text, or its header lacks a column.
+        InputError: If the file is missing, of another kind, no text, an empty CSV file, or its header lacks a column.
     """
     if path.suffix.lower() not in READABLE:
         hint = f" (a workbook: {_AS_CSV})" if path.suffix.lower() in _WORKBOOKS else ""
@@ -75,6 +75,8 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
     text = _text(path)
     if path.suffix.lower() == ".csv":
+        if not text.strip():
+            raise InputError(f"{path}: the file is empty")
         before = csv.field_size_limit(_LONGEST_CELL)  # the limit is that of the process
         try:
             return list(_csv_rows(path, text, required)), []
@@ -161,7 +163,9 @@ def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Itera
                 yield Row(line, {**dict(zip(header, cells, strict=False)), SURPLUS: surplus})
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path}: line {line}: not readable as CSV: {error}") from error
+        too_long = str(error).startswith("field larger than field limit")
+        fault = f"a cell has more than {_LONGEST_CELL:,} characters" if too_long else f"not readable as CSV: {error}"
+        raise InputError(f"{path}: line {line}: {fault}") from error
 
 
 def _cells(cells: list[str]) -> list[str] | None:

@@ -46,6 +46,19 @@ def grid(**changed) -> Grid:
     return replace(report_grid(grid_table(finals), BOOTSTRAP), **changed)
 
 
+def test_folds_without_spread_have_no_deviation() -> None:
+    finals = {("m/a", "dataset", "m/same"): [8, 8, 8, 8], ("m/a", "dataset", "m/other"): [6, 8, 6, 8]}
+    made = report(report_grid(grid_table(finals), BOOTSTRAP))
+    [table] = [one for part in sections_of(made) for one in part.tables if "other, over folds" in one.headings]
+    cells = dict(zip(table.headings, table.rows[0], strict=True))
+    assert cells["same, over folds"] == "8.00"
+    assert cells["other, over folds"] == "7.00 ± 1.41"  # folds of means 6 and 8
+    alone = report(report_grid(grid_table({("m/a", "dataset", "m/x"): [6, 8]}, folds=1), BOOTSTRAP))
+    assert not any(
+        "±" in cell for part in sections_of(alone) for one in part.tables for row in one.rows for cell in row
+    )
+
+
 def report(*grids: Grid, **changed) -> CrossvalReport:
     given = {
         "grids": grids or (grid(),),

@@ -104,7 +104,7 @@ def method(report: CrossvalReport) -> list[str]:
     grids = bool(report.grids)
     folds = (
         "± is the standard deviation of the means of the folds: how much parts of the cases differ, not how sure the "
-        "mean is."
+        "mean is. It is left out where the folds do not differ."
     )
     apart = (
         "Models are told apart where the bootstrap p-value of their paired difference, after Holm's correction over "

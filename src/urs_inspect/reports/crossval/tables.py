@@ -93,7 +93,8 @@ def _means_table(grid: Grid, short: Names) -> TextTable:
 
 def _folds_table(grid: Grid, short: Names) -> TextTable:
     def text(cell: Cell) -> str:
-        return f"{mean_text(cell.fold_mean)} ± {mean_text(cell.fold_deviation)}"
+        mean, deviation = mean_text(cell.fold_mean), mean_text(cell.fold_deviation)
+        return mean if deviation in (NONE, mean_text(0)) else f"{mean} ± {deviation}"
 
     headings = ("evaluator", "references by", *[f"{short[model]}, over folds" for model in grid.models])
     return TextTable(headings, _by_setting(grid, short, text), 2)
