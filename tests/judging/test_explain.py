@@ -121,7 +121,7 @@ def test_the_final_score_opens_the_explanation_in_the_judges_language():
 def test_a_criterion_without_a_score_says_so():
     record = ScoreRecord(7, {**RECORD.criteria, "clarity": None})
     shown = explain("### Clarity\nHard to say.", record, RUBRIC, "en")
-    assert "### Clarity: not given\n\nHard to say." in shown
+    assert "### Clarity: no whole number given\n\nHard to say." in shown
 
 
 # What belongs to no criterion.

@@ -153,7 +153,7 @@ def test_a_directory_without_logs(server, tmp_path, monkeypatch, capsys) -> None
 def test_a_file_that_is_no_log(server, tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "2026-01-01T00-00-00_urs_x.eval").write_bytes(b"no zip")
-    assert "cannot read the log " in refuse_logs(tmp_path, server, monkeypatch, capsys)
+    assert "cannot read the log, " in refuse_logs(tmp_path, server, monkeypatch, capsys)
 
 
 def test_logs_that_did_not_finish_are_left_out(server, tmp_path, monkeypatch, capsys) -> None:

@@ -37,7 +37,7 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: 
     found = False
     for criterion, score in record.criteria.items():
         name = rubric.criteria[criterion][language].name
-        lines.append(f"### {name}: {'not given' if score is None else score}")
+        lines.append(f"### {name}: {'no whole number given' if score is None else score}")
         if reason := parts.pop(criterion, "").strip():
             found = True
             lines.append(reason)

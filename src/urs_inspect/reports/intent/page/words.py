@@ -175,7 +175,8 @@ def methods(level: float) -> tuple[tuple[str, str], ...]:
             "significant only if it is so in the worst case too, over all questions, with each missing score "
             "of the better model taken as 1 and of the other one as 10. If it is not, and one of the two lacks "
             "scores, the verdict depends on unscored answers. If neither lacks a score, because those of a third "
-            "model are missing, the verdict is: not significant over all questions. A sample that ended in an error has no score. "
+            "model are missing, the verdict is: not significant over all questions. A sample that ended in an error "
+            "has no score. "
             "Answers that are not in a log were not asked for and are not missing. A model with scores for fewer "
             "than half as many questions as the model that has most is not ranked.",
         ),
