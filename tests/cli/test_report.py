@@ -1,6 +1,7 @@
 """`urs-inspect report`: what is printed, what is written, and what is wrong."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,17 @@ def test_models_under_other_conditions_are_printed_apart(logs: Path, tmp_path: P
     result = run("report", logs, "-o", tmp_path / "out", "--rounds", "200")
     assert "Ranking 2" in result.output
     assert "Other judges: p/other, not p/judge." in result.output
+
+
+def test_questions_that_do_not_count_and_marks_are_explained(logs: Path, run: Run) -> None:
+    assert "asked" not in run("report", logs, "--rounds", "200").output
+    samples = [
+        answered(f"{n}-{k}", judgement(math.nan if n == 0 else 5.0), metadata={"country": "Chile"})
+        for k in range(3)
+        for n in range(5)
+    ]
+    write_judged(logs / "lacking.eval", *samples, model="p/lacking")
+    words = " ".join(run("report", logs, "--rounds", "200").output.split())
+    assert "12 of the 15 questions asked" in words
+    assert "these as 1-10: the mean" in words
+    assert "! more than 2% of the answers have no score" in words

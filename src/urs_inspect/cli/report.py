@@ -132,13 +132,18 @@ def print_report(report: "IntentReport", console: Console) -> None:
 
 
 def _print_block(block: "Block", number: int | None, console: Console) -> None:
+    from urs_inspect.reports.intent.page.formats import ALERT
     from urs_inspect.reports.intent.page.words import SELF_JUDGED, column_sentences, headline, traffic_sentence
+    from urs_inspect.reports.intent.report import UNSCORED_ALERT
 
     said = block.conditions
     console.print(f"\n[bold]Ranking{'' if number is None else f' {number}'}[/bold]")
+    questions = counted(block.questions, "question")
+    if block.questions < block.asked:
+        questions = f"{block.questions:,} of the {counted(block.asked, 'question')} asked"
     console.print(
         f"Judge: {', '.join(said.judges) or 'none'}. Data: {said.dataset} {said.dataset_sha256[:8]}, "
-        f"{counted(block.questions, 'question')}. Rubric: {said.rubric}. Prompts: {said.prompts}",
+        f"{questions}. Rubric: {said.rubric}. Prompts: {said.prompts}",
         highlight=False,
         markup=False,
     )
@@ -148,6 +153,11 @@ def _print_block(block: "Block", number: int | None, console: Console) -> None:
     console.print(_leaderboard(block))
     if any(model.self_judged > 0 for model in block.models):
         console.print(f"{SELF_JUDGED} judged answers of its own.", highlight=False)
+    if any(model.unscored for model in block.models):
+        legend = "these as 1-10: the mean over all questions if each answer without a score got 1, and if each got 10."
+        if any(model.unscored_share > UNSCORED_ALERT for model in block.models):
+            legend += f" {ALERT} more than {UNSCORED_ALERT:.0%} of the answers have no score."
+        console.print(legend, highlight=False, markup=False)
     console.print(headline(block).first.striptags(), highlight=False, markup=False)
     for title, questions, sentence in column_sentences(block):
         text = f"- {title} ({counted(questions, 'question')}): {sentence.striptags()}"

@@ -12,7 +12,7 @@ from tests.reports.intent.answer_tables import answers, row, rows
 from urs_inspect.rating.bootstrap import Floats
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.comparisons import OrderedScores, compare_models, order_models
-from urs_inspect.reports.intent.page.words import best_sentence
+from urs_inspect.reports.intent.page.words import best_sentence, headline
 from urs_inspect.reports.intent.question_table import ALL, QuestionTable
 from urs_inspect.reports.intent.report import Block
 from urs_inspect.reports.intent.statistics import report_of
@@ -320,3 +320,20 @@ def test_one_model_has_no_comparison_and_no_mark() -> None:
     assert block.best["Leisure"].model == "a"
     assert (block.best["Leisure"].others, block.best["Leisure"].marked) == ((), frozenset())
     assert block.models[0].ranks == (1, 1)
+
+
+def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
+    _, whole = lacking()
+    some = without_worst(whole, 80 / 300)
+    block = block_of(answers(finals_of("alone", some[:, 0])))
+    [model] = block.models
+    said = headline(block)
+    assert "over 220 of 300 questions" in said.first.striptags()
+    more = said.more.striptags()
+    assert "80 of 300 answers have no score" in more
+    assert f"{model.mean_lowest:.2f} if they got 1" in more and f"{model.mean_highest:.2f} if they got 10" in more
+    [note] = [one for one in block.notes if "no score" in one]
+    assert "220 of 300" in note
+    assert not any(word in note for word in ("every", "rank", "difference", "tests"))
+    complete = headline(block_of(answers(finals_of("alone", whole[:, 0]))))
+    assert " of 300 " not in complete.first.striptags() and "no score" not in complete.more.striptags()

@@ -193,10 +193,13 @@ def _missing_notes(scores: OrderedScores) -> list[str]:
     unscored = int(table.unscored.sum())
     if not unscored:
         return []
+    lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
+    over = f"over the {common:,} of {asked:,} questions for which"
     notes = [
-        f"{unscored:,} of {int(table.asked.sum()):,} answers have no score. Means, ranks and tests are over the "
-        f"{common:,} of {asked:,} questions for which every ranked model has one, and a difference is significant only "
+        f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a difference is significant only "
         "if it is so in the worst case of the missing scores."
+        if scores.ranked > 1
+        else f"{lacking} Means are {over} {table.models[0]} has one."
     ]
     there = ~np.isnan(table.finals)
     without = [

@@ -51,8 +51,10 @@ def headline(block: Block) -> Headline:
     top = ranked[0]
     if len(ranked) == 1:
         name = short_names([model.model for model in block.models])[top.model]
-        said = Markup("{} has a mean score of {}.").format(_name(name), mean_text(top.all.value))
-        return Headline(said, Markup("{} No other model is ranked here.").format(_interval(top)))
+        over = f" over {block.questions:,} of {counted(block.asked, 'question')}" if block.questions < block.asked else ""
+        said = Markup("{} has a mean score of {}{}.").format(_name(name), mean_text(top.all.value), over)
+        more = Markup("{} {}No other model is ranked here.").format(_interval(top), _unscored(top))
+        return Headline(said, more)
     more = Markup("Its mean score is {}. {}").format(mean_text(top.all.value), _interval(top))
     return Headline(best_sentence(block, "all"), more)
 
@@ -115,6 +117,16 @@ def _interval(model: ModelReport) -> str:
     text = interval_text(model.all.low, model.all.high).replace("–", " to ")
     about = f"over {counted(model.all.n, 'question')}"
     return f"The {level_text(model.all.level)} interval is {text}, {about}." if text else f"It is {about}."
+
+
+def _unscored(model: ModelReport) -> str:
+    """What the mean of a model would be with its missing scores; empty where none is missing."""
+    if not model.unscored:
+        return ""
+    return (
+        f"{model.unscored:,} of {counted(model.answers, 'answer')} have no score: over all questions, the mean would be "
+        f"{mean_text(model.mean_lowest)} if they got 1 and {mean_text(model.mean_highest)} if they got 10. "
+    )
 
 
 def listed(names: Sequence[str], joint: str = "and", *, most: int = _MOST_NAMES) -> Markup:
