@@ -8,6 +8,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log
 
+from tests.reports.intent.judged_logs import answered, judgement, write_judged
 from urs_inspect.reports import read_result
 from urs_inspect.tasks import urs
 
@@ -107,3 +108,18 @@ def test_documentation_shows_what_the_demonstration_prints(log: EvalLog) -> None
     assert rows == {
         name: f"{estimate.mean:.2f} ±{estimate.high - estimate.mean:.2f}" for name, estimate in expected.items()
     }
+
+
+def test_bounds_of_the_mean_fill_missing_epochs_and_samples_that_ended_in_an_error(tmp_path: Path) -> None:
+    samples = [
+        answered("1", judgement(8.0)),
+        answered("1", judgement(math.nan, outcome="unparsed"), epoch=2),
+        answered("2", judgement(4.0)),
+        answered("2", epoch=2),
+        answered("3"),
+    ]
+    result = read_result(read_eval_log(write_judged(tmp_path / "a.eval", *samples)))
+    assert result is not None
+    assert (result.final.mean, result.answers, result.unscored) == (6, 5, 3)
+    # Means of questions: (8 + x) / 2, (4 + x) / 2 and x.
+    assert (result.lowest, result.highest) == pytest.approx((8 / 3, 26 / 3))

@@ -138,12 +138,12 @@ def _print_block(block: "Block", number: int | None, console: Console) -> None:
 
     said = block.conditions
     console.print(f"\n[bold]Ranking{'' if number is None else f' {number}'}[/bold]")
-    questions = counted(block.questions, "question")
+    over = counted(block.questions, "question")
     if block.questions < block.asked:
-        questions = f"{block.questions:,} of the {counted(block.asked, 'question')} asked"
+        over = f"{block.questions:,} of the {counted(block.asked, 'question')} asked"
     console.print(
         f"Judge: {', '.join(said.judges) or 'none'}. Data: {said.dataset} {said.dataset_sha256[:8]}, "
-        f"{questions}. Rubric: {said.rubric}. Prompts: {said.prompts}",
+        f"{over}. Rubric: {said.rubric}. Prompts: {said.prompts}",
         highlight=False,
         markup=False,
     )

@@ -51,7 +51,8 @@ def headline(block: Block) -> Headline:
     top = ranked[0]
     if len(ranked) == 1:
         name = short_names([model.model for model in block.models])[top.model]
-        over = f" over {block.questions:,} of {counted(block.asked, 'question')}" if block.questions < block.asked else ""
+        lacking = block.questions < block.asked
+        over = f" over {block.questions:,} of {counted(block.asked, 'question')}" if lacking else ""
         said = Markup("{} has a mean score of {}{}.").format(_name(name), mean_text(top.all.value), over)
         more = Markup("{} {}No other model is ranked here.").format(_interval(top), _unscored(top))
         return Headline(said, more)
@@ -124,8 +125,8 @@ def _unscored(model: ModelReport) -> str:
     if not model.unscored:
         return ""
     return (
-        f"{model.unscored:,} of {counted(model.answers, 'answer')} have no score: over all questions, the mean would be "
-        f"{mean_text(model.mean_lowest)} if they got 1 and {mean_text(model.mean_highest)} if they got 10. "
+        f"{model.unscored:,} of {counted(model.answers, 'answer')} have no score: over all questions, the mean would "
+        f"be {mean_text(model.mean_lowest)} if they got 1 and {mean_text(model.mean_highest)} if they got 10. "
     )
 
 
@@ -188,9 +189,8 @@ def methods(level: float) -> tuple[tuple[str, str], ...]:
             "of the better model taken as 1 and of the other one as 10. If it is not, and one of the two lacks "
             "scores, the verdict depends on unscored answers. If neither lacks a score, because those of a third "
             "model are missing, the verdict is: not significant over all questions. A sample that ended in an error "
-            "has no score. "
-            "Answers that are not in a log were not asked for and are not missing. A model with scores for fewer "
-            "than half as many questions as the model that has most is not ranked.",
+            "has no score. Answers that are not in a log were not asked for and are not missing. A model with scores "
+            "for fewer than half as many questions as the model that has most is not ranked.",
         ),
         (
             "Differences",
