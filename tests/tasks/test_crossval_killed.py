@@ -40,6 +40,7 @@ def test_killed_grid_is_finished_with_every_cell_once(tmp_path: Path, monkeypatc
         command = inspect_command(
             *("eval", "urs_inspect/urs_crossval", "-T", "dataset=sample", "-T", f"answers={tmp_path / 'answers'}"),
             *("-T", f"references={references},dataset", "-T", f"cases={CASES}", "--model", "none"),
+            *("-T", "preflight=false"),  # its calls are repeated by every attempt
             *("--model-role", f"grader=[{', '.join(JUDGES)}]", "--max-connections", str(CONNECTIONS)),
             *("--max-samples", "2", "--log-buffer", "1", "--log-dir", str(logs), "--display", "plain"),
         )

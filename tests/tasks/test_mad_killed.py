@@ -75,6 +75,7 @@ def test_killed_run_is_finished_without_asking_twice(
         command = inspect_command(
             *("eval", "urs_inspect/mad", "-T", f"pool={pool_file(tmp_path, SIZE)}", "-T", f"k={K}"),
             *("-T", f"allocation={allocation}", "-T", "batch=3", "-T", "confidence=0.9999", "--model", "none"),
+            *("-T", "preflight=false"),  # its calls are repeated by every attempt
             *("--model-role", f"contestant=[{', '.join(f'openai-api/local/{name}' for name in NAMES)}]"),
             *("--model-role", "grader=openai-api/local/judge", "--max-connections", str(CONNECTIONS)),
             *("--max-samples", "2", "--log-buffer", "1", "--log-dir", str(logs), "--display", "plain"),
