@@ -415,7 +415,7 @@ def test_published_rows_are_all_scored(published: Task, tmp_path: Path):
     counts = {"Factual QA": 573, "Solve Problem": 528, "Ask for Advice": 269, "Seek Creativity": 193}
     assert {name: len(values[name]) for name in GROUPS} == {**counts, "Leisure": 159, "Text Assistant": 124}
     assert {name: len(values[name]) for name in LANGUAGES} == {"en": 1014, "zh": 832}
-    for name in (*GROUPS, *LANGUAGES, *CELLS, *PARTS):
+    for name in (*GROUPS, *LANGUAGES):
         assert metrics[name] == pytest.approx(fmean(values[name])), name
     assert metric_values(log, "intent_judge")["final"] == pytest.approx(fmean(values["final"]))
 

@@ -19,7 +19,7 @@ _OVERALL, _DIMENSIONS = "score__pair_verdict__overall", "score__pair_verdict__di
 
 @pytest.fixture(scope="module")
 def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log of the weaker simulated judge over some pairs, each in both orders."""
+    """A log of a simulated judge over some pairs, each in both orders."""
     if not _DATA_DIR:
         pytest.skip("needs the published data: set URS_INSPECT_DATA_DIR")
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -27,7 +27,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         task = md_eval(orders="both")
     [log] = inspect_eval(
         task,
-        model="urs_simulation/weak",
+        model="urs_simulation/strong",
         log_dir=str(tmp_path_factory.mktemp("logs")),
         limit=40,
         display="none",

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from urs_inspect.judging.keys import KEY
 from urs_inspect.judging.pair_reading import PairReading
 
 _MAX_WORDS = 20_000
@@ -83,7 +84,7 @@ def _comparisons(reply: str) -> str | None:
         return None
     if not isinstance(record, dict) or not record:
         return None
-    entries = {"": record} if "winner" in record else record
+    entries = {"": record} if "winner" in record else {name: entry for name, entry in record.items() if name != KEY}
     if not all(isinstance(entry, dict) and "winner" in entry for entry in entries.values()):
         return None
     lines = []
