@@ -78,7 +78,10 @@ def test_second_is_right_on_201_of_350(data_dir: Path, tmp_path: Path):
 
 @pytest.mark.data
 def test_copying_the_overall_label_shows_the_ceiling_of_halo(data_dir: Path, tmp_path: Path):
-    metrics = judge_numbers(judged(tmp_path, judge="baseline/copy_overall"))
+    log = judged(tmp_path, judge="baseline/copy_overall")
+    metrics = judge_numbers(log)
+    facts = [(sample.scores or {})["pair_verdict"].metadata or {} for sample in samples_of(log)]
+    assert all(one["verdicts"]["a"]["Overall"] == one["labels"]["Overall"] for one in facts)
     # 3,248 dimension labels are no ties, and 2,955 of them equal the overall label. For 8 of them that is a tie, which
     # is a wrong verdict; without those it is 2,955 of 3,240, 91.2%.
     assert metrics["dimension accuracy"] == pytest.approx(2955 / 3248)

@@ -417,6 +417,12 @@ def test_published_rows_are_all_scored(published: Task, tmp_path: Path):
     assert {name: len(values[name]) for name in LANGUAGES} == {"en": 1014, "zh": 832}
     for name in (*GROUPS, *LANGUAGES):
         assert metrics[name] == pytest.approx(fmean(values[name])), name
+    found = read_result(log)
+    assert found is not None
+    parts = {" ".join(cell): mean for cell, mean in found.by_group_and_language.items()} | found.by_part
+    assert parts.keys() == {*CELLS, *PARTS}
+    for name, estimate in parts.items():
+        assert estimate.mean == pytest.approx(fmean(values[name])), name
     assert metric_values(log, "intent_judge")["final"] == pytest.approx(fmean(values["final"]))
 
 
