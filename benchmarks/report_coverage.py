@@ -33,7 +33,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.providers.simulated_quality import expected_final
+from urs_inspect.providers.simulated_judgement import expected_final
 from urs_inspect.rating import Estimate, MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.rating.bootstrap import Floats, Integers, percentile_bounds
 from urs_inspect.reports.intent.answers import Answers

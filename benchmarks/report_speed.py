@@ -28,7 +28,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 
 from inspect_ai.log import EvalLog
 
-from urs_inspect.providers.simulated_quality import final_of, level_for, read_quality
+from urs_inspect.providers.simulated_judgement import final_of, level_for, read_quality
 
 BEST, WORST = 8.8, 5.0
 WHOLE_LOGS = 2
@@ -129,7 +129,7 @@ def measure_floors(folder: Path) -> dict[str, Any]:
     from inspect_ai.log import list_eval_logs, read_eval_log
 
     from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.question_table import columns_of, question_table
+    from urs_inspect.reports.intent.block_report import columns_of, question_table
     from urs_inspect.reports.intent.statistics import ROUNDS
     from urs_inspect.rubrics import load_rubric
 

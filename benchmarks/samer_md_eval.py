@@ -16,13 +16,12 @@ from time import perf_counter
 
 import numpy as np
 
-from urs_inspect.cli.samer.embed import load_embedder
+from urs_inspect.cli.samer.training import load_embedder
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.discrepancy.similarities.vector_cache import VectorCache
+from urs_inspect.discrepancy.vector_cache import VectorCache
 from urs_inspect.rating import Verdicts, baseline_verdicts, compare, correctness, encode, longer_response, measure
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.neural.losses import PAPER, RELEASED
-from urs_inspect.samer.neural.trainer import TrainingSpec, train
+from urs_inspect.samer.neural.trainer import PAPER, RELEASED, TrainingSpec, train
 from urs_inspect.samer.scenario_view import expected_dimensions, related_scenarios, scenario_view
 from urs_inspect.samer.training import (
     PairLabels,

@@ -24,10 +24,9 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 
 import numpy as np
 
-from urs_inspect.discrepancy.allocation import Allocator
-from urs_inspect.discrepancy.allocation_rules import Standing, register_allocation
-from urs_inspect.discrepancy.filters import REFERENCE_FILTER, word_counts
-from urs_inspect.discrepancy.similarities.lexical import LexicalSimilarity
+from urs_inspect.discrepancy.allocation import Allocator, Standing, register_allocation
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity
+from urs_inspect.discrepancy.matchmaking import REFERENCE_FILTER, word_counts
 from urs_inspect.rating.battles import Battles
 from urs_inspect.rating.bootstrap import Floats, Integers
 from urs_inspect.rating.bradley_terry import fit_bradley_terry

@@ -34,8 +34,8 @@ HEAVY_ROOMS = ("urs_inspect.samer.neural", "urs_inspect.samer.vllm_plugin")
 
 PLAIN_MODULES = [
     *(name for room in PLAIN_ROOMS for name in module_names(room) if not name.startswith(HEAVY_ROOMS)),
-    "urs_inspect.errors",
-    "urs_inspect.texts",
+    "urs_inspect._util",
+    "urs_inspect._util",
 ]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from urs_inspect.datasets.pinned import SOURCES
+from urs_inspect.datasets.sources import SOURCES
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "urs_inspect"

@@ -22,17 +22,15 @@ from urs_inspect.scorers import (
     samer_outcome,
     samer_report,
 )
-from urs_inspect.scorers.addition_metrics import addition_report
 from urs_inspect.scorers.annotated_pair import annotated_pair, annotation_report
-from urs_inspect.scorers.case_review import case_review
-from urs_inspect.scorers.case_review_metrics import case_review_report
+from urs_inspect.scorers.case_review import case_review, case_review_report
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge, crossval_report
-from urs_inspect.scorers.exact_sum import exact_sum
+from urs_inspect.scorers.exact_sum import addition_report, exact_sum
 from urs_inspect.scorers.reference_outcome import reference_outcome, reference_report
 from urs_inspect.solvers import compare_pair, contest, evolve_instruction, give_rating, null_answer
 from urs_inspect.solvers.annotate_pair import annotate_pair, second_answer
+from urs_inspect.solvers.answers import recorded_answer
 from urs_inspect.solvers.assistants import answer_from_pages, first_page, translation
-from urs_inspect.solvers.recorded_answer import recorded_answer
 from urs_inspect.tasks import (
     evolve,
     judge_pairwise,

@@ -11,9 +11,9 @@ from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.annotation.samples import ballot, ballots
+from urs_inspect._util import InputError
 from urs_inspect.annotation.ballot_files import load_ballots
 from urs_inspect.discrepancy.ballots import Ballot, write_ballots
-from urs_inspect.errors import InputError
 
 LONG = Ballot.between("long", "q" * 5000, {"a": "long response " * 3000, "b": ""}, reference="r" * 5000)
 

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
+from urs_inspect._util import InputError
 from urs_inspect.annotation.guard import SECURITY_HEADERS, TOKEN_VARIABLE, Guard, choose_token, is_loopback
-from urs_inspect.errors import InputError
 
 TOKEN = "a token of enough characters"
 HERE = Guard(port=1)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.annotation.samples import ballot, ballots, ids
+from urs_inspect._util import InputError
 from urs_inspect.annotation.poll import Poll
 from urs_inspect.annotation.votes import read_votes
-from urs_inspect.errors import InputError
 
 
 def test_ballots_come_one_by_one_until_all_are_done(tmp_path: Path) -> None:

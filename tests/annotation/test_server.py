@@ -10,12 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.annotation.samples import ballot, ballots
+from urs_inspect._util import InputError
 from urs_inspect.annotation.guard import HEADER, SECURITY_HEADERS, Guard
 from urs_inspect.annotation.poll import Poll
 from urs_inspect.annotation.server import create_app, listen
 from urs_inspect.annotation.votes import read_votes
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.errors import InputError
 
 TOKEN = "a token of enough characters"
 SENT = {HEADER: "1"}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from urs_inspect._util import InputError
 from urs_inspect.assistants import (
     AssistantError,
     FolderSearch,
@@ -14,7 +15,6 @@ from urs_inspect.assistants import (
     page_prompt,
     register_search,
 )
-from urs_inspect.errors import InputError
 
 
 @pytest.fixture

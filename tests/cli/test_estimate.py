@@ -9,7 +9,7 @@ from inspect_ai import eval as inspect_eval
 from rich.console import Console
 
 from urs_inspect.cli import main
-from urs_inspect.cli.estimate.tables import print_actual
+from urs_inspect.cli.estimate import print_actual
 from urs_inspect.reports.estimate import Actual, ActualUse, Amount, RoleEstimate, RunEstimate
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval

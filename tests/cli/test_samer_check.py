@@ -8,9 +8,9 @@ import pytest
 from tests.cli.conftest import Run
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.test_finite_weights import spoil
+from tests.samer.test_weights import spoil
 from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines.serve_options import stock_options
+from urs_inspect.samer.engines.pooling_api import stock_options
 
 
 @pytest.fixture

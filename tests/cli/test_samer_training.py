@@ -21,13 +21,14 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.training.made import pair
 from urs_inspect.cli import main
-from urs_inspect.discrepancy.similarities import similarity
-from urs_inspect.discrepancy.similarities.vector_cache import VectorCache
+from urs_inspect.discrepancy import similarity
+from urs_inspect.discrepancy.vector_cache import VectorCache
 from urs_inspect.samer import heads as heads_module
-from urs_inspect.samer import load_taxonomy, tensor_file
+from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer import weights as tensor_file
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.heads import Heads, load_heads, save_heads
-from urs_inspect.samer.neural.backbone_embedder import BackboneEmbedder
+from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder
 from urs_inspect.samer.training import TrainingPair, pair_vectors, predict_pairs, read_training, write_training
 
 SETTINGS = ("--narrowing", "64", "--epochs", "3", "--learning-rate", "1e-3", "--held-out", "0.2", "--patience", "0")
@@ -210,7 +211,7 @@ def test_held_out_pairs_without_labels_on_dimensions_are_no_percentage(letters: 
 def test_no_matplotlib_is_said_before_and_costs_nothing(
     letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(import_module("urs_inspect.cli.samer.train"), "find_spec", lambda name: None)
+    monkeypatch.setattr(import_module("urs_inspect.cli.samer.training"), "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     out = tmp_path / "out"
     result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from urs_inspect._util import InputError
 from urs_inspect.datasets.addition import addition_chains, addition_prompt
-from urs_inspect.errors import InputError
 
 FIRST = ["51 + 76", "62 + 28 + 59 + 96 + 12", "16 + 67", "31 + 98 + 35 + 31 + 20"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.datasets.conftest import Publish
+from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase, PairData, load_md_eval
-from urs_inspect.datasets.pinned import MD_EVAL
-from urs_inspect.errors import InputError
+from urs_inspect.datasets.sources import MD_EVAL
 from urs_inspect.samer import load_taxonomy
 
 FILE = "md_eval.MD_EVAL"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets.references import (
     Reference,
@@ -17,7 +18,6 @@ from urs_inspect.datasets.references import (
     unusable,
     with_references,
 )
-from urs_inspect.errors import InputError
 
 CASES = [UrsCase(f"c{n}", f" Question {n}?\n", f"Own {n}.", "leisure", "en") for n in range(8)]
 

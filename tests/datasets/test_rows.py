@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from urs_inspect._util import InputError
 from urs_inspect.datasets.rows import Row, read_records
-from urs_inspect.errors import InputError
 
 
 def put(tmp_path: Path, content: str) -> Path:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy import divergence, divergences, highest, random_choice
-from urs_inspect.errors import InputError
 
 IDS = [f"i{number:03}" for number in range(100)]
 LOGS = st.lists(st.floats(-30, 0), min_size=1, max_size=8)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from urs_inspect.discrepancy.candidates import Candidates
-from urs_inspect.discrepancy.response_similarity import ResponseSimilarities
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy.selection import Candidates, ResponseSimilarities
 
 PAIR = ("one", "two")
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.discrepancy.small_pools import pool, slow_selection
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy import Selection, Selector, select
-from urs_inspect.discrepancy.response_similarity import response_similarities
-from urs_inspect.errors import InputError
+from urs_inspect.discrepancy.selection import response_similarities
 
 
 def names(count: int) -> list[str]:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure
-from urs_inspect.judging.case_review_prompt import REVIEW_LANGUAGES, YES_OR_NO, case_review_prompt
-from urs_inspect.judging.case_review_reply import FLAGS, CaseReview, read_case_review
+from urs_inspect.judging.prompts import REVIEW_LANGUAGES, YES_OR_NO, case_review_prompt
+from urs_inspect.judging.replies import FLAGS, CaseReview, read_case_review
 from urs_inspect.rubrics import Rubric
 
 INTENTS = ("factual_qa", "leisure", "ask_for_advice")

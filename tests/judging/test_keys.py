@@ -30,14 +30,17 @@ from urs_inspect.judging import (
     read_verdict,
     read_verdicts,
 )
-from urs_inspect.judging.asking import Asked, ask
-from urs_inspect.judging.case_review_prompt import case_review_prompt
-from urs_inspect.judging.choice_prompt import choice_prompt, comparison_languages
+from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.keys import KEY_PLACEHOLDER, Read, read_keyed, record_key
-from urs_inspect.judging.letter_prompt import letter_prompt
 from urs_inspect.judging.pair_reply import Verdicts
-from urs_inspect.judging.scenario_prompt import scenario_prompt
-from urs_inspect.judging.similarity_prompt import similarity_prompt
+from urs_inspect.judging.prompts import (
+    case_review_prompt,
+    choice_prompt,
+    comparison_languages,
+    letter_prompt,
+    scenario_prompt,
+    similarity_prompt,
+)
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.samer import load_taxonomy
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import urs_inspect
 from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, names_no_score, record_soup
 from urs_inspect.judging import PromptBuilder, ScoreRecord, neutralise, read_reply
-from urs_inspect.judging import records as records_module
-from urs_inspect.judging.material import decoded
-from urs_inspect.judging.records import RawRecord, records
+from urs_inspect.judging import objects as records_module
+from urs_inspect.judging.objects import RawRecord, records
+from urs_inspect.judging.sanitize import decoded
 from urs_inspect.rubrics import Rubric, load_rubric
 
 LANGUAGES = ("en", "zh")

@@ -1,4 +1,4 @@
-"""The number that a reply gives as its result, whatever stands around it."""
+"""Tests of `urs_inspect.judging.number_reply`."""
 
 import time
 from decimal import Decimal
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urs_inspect.judging.number_reply import chinese_number, read_result
+from urs_inspect.judging.number_reply import chinese_number, read_result, sum_outcome
 
 READ = {
     # bare
@@ -253,3 +253,17 @@ def test_a_long_reply_takes_no_longer_than_its_length(piece: str) -> None:
         return time.process_time() - started
 
     assert seconds(400_000) < 5  # quadratic time would take minutes
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("12 + 34 = 46\nAnswer: 46", ("right", Decimal(46))),
+        ("Answer: 46.0", ("right", Decimal(46))),
+        ("Answer: 47", ("wrong", Decimal(47))),
+        ("I will not.", ("no_number", None)),
+        (" \n", ("no_response", None)),
+    ],
+)
+def test_the_sum_must_be_exact(reply: str, expected: tuple[str, Decimal | None]):
+    assert sum_outcome(reply, Decimal(46)) == expected

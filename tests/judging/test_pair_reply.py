@@ -1,15 +1,25 @@
-"""Whatever a judge writes about two responses: what is readable is read, and nothing is made up."""
+"""Tests of `urs_inspect.judging.pair_reply`."""
 
 import json
 import re
 import unicodedata
+from dataclasses import asdict
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from urs_inspect.judging import OVERALL, JudgeFailure, Verdicts, read_verdict, read_verdicts
-from urs_inspect.judging.verdict_objects import _MAX_BROKEN
+from urs_inspect.judging.objects import _MAX_BROKEN
+from urs_inspect.judging.pair_reply import (
+    about_responses,
+    final_verdict,
+    hold_against,
+    read_annotation,
+    read_pair_reply,
+)
+from urs_inspect.judging.prompts import First, PairReply
 
 ASKED = ("Clarity", "Depth and Detail", OVERALL)
 GOOD = {
@@ -350,3 +360,74 @@ def test_a_few_broken_objects_do_not_hide_the_verdict():
 def test_a_winner_with_a_remark_is_read_where_it_is_plain(word: str, verdict: str | None):
     result = read_verdict(json.dumps({"winner": word}))
     assert result == verdict if verdict else isinstance(result, JudgeFailure)
+
+
+def _reading(first: First, **winners: str) -> Any:
+    asked = (*winners, OVERALL) if OVERALL not in winners else tuple(winners)
+    text = json.dumps({name: {"comparison": "x", "winner": winner} for name, winner in winners.items()})
+    return read_pair_reply(asdict(PairReply(first, asked, text)))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "final"),
+    [(["a"], "a"), (["a", "a"], "a"), (["a", "b"], "tie"), (["tie", "b"], "tie"), (["a", None], None), ([], None)],
+)
+def test_orders_that_disagree_are_a_tie_and_an_unread_one_leaves_none(verdicts: list[str | None], final: str | None):
+    assert final_verdict(verdicts) == final
+
+
+@pytest.mark.parametrize(
+    ("shown", "first", "verdict"),
+    [("1", "a", "a"), ("2", "a", "b"), ("1", "b", "b"), ("2", "b", "a"), ("tie", "b", "tie"), (None, "a", None)],
+)
+def test_a_verdict_as_shown_is_turned_into_one_on_a_and_b(shown: Any, first: str, verdict: str | None):
+    assert about_responses(shown, first) == verdict
+
+
+def test_both_orders_are_put_together_with_the_labels_of_what_was_asked():
+    readings = [_reading("a", Clarity="1", Overall="1"), _reading("b", Clarity="1", Overall="2")]
+    outcome = hold_against({"Clarity": "a", "Depth": "b", OVERALL: "a"}, readings)
+    assert outcome.labels == {"Clarity": "a", OVERALL: "a"}
+    assert outcome.orders == {"a": {"Clarity": "a", OVERALL: "a"}, "b": {"Clarity": "b", OVERALL: "a"}}
+    assert outcome.verdicts == {"Clarity": "tie", OVERALL: "a"}
+
+
+def test_a_reply_without_a_verdict_leaves_its_name_unread():
+    outcome = hold_against({"Clarity": "a", OVERALL: "b"}, [_reading("a", Clarity="2")])
+    assert outcome.verdicts == {"Clarity": "b", OVERALL: None}
+    assert hold_against({OVERALL: "b"}, []).verdicts == {OVERALL: None}
+
+
+NAMES = ("Logic", "Style")
+
+
+def reply(**winners: str) -> str:
+    return json.dumps({name: {"comparison": "x", "winner": winner} for name, winner in winners.items()})
+
+
+def test_what_both_orders_say_counts_and_the_rest_is_a_tie():
+    # First shown a: Logic 1 = a, Style 1 = a, Overall 2 = b. First shown b: Logic 2 = a, Style 1 = b, Overall 1 = b.
+    found = read_annotation(
+        {"a": reply(Logic="1", Style="1", Overall="2"), "b": reply(Logic="2", Style="1", Overall="1")}, NAMES
+    )
+    assert found.winner == "b"
+    assert found.dimensions == {"Logic": "a", "Style": "tie"}
+    assert found.failures == ()
+
+
+def test_one_order_stands_for_itself():
+    found = read_annotation({"b": reply(Logic="1", Style="tie", Overall="2")}, NAMES)
+    assert (found.winner, found.dimensions) == ("a", {"Logic": "b", "Style": "tie"})
+
+
+def test_a_verdict_that_one_reply_lacks_is_no_preference():
+    found = read_annotation({"a": reply(Logic="1", Overall="1"), "b": reply(Logic="2", Style="1", Overall="2")}, NAMES)
+    assert (found.winner, found.dimensions) == ("a", {"Logic": "a"})
+    assert found.failures == ("missing_verdict",)
+
+
+@pytest.mark.parametrize("broken", ["", "I cannot decide.", JudgeFailure("call_failed", "down")])
+def test_a_reply_that_is_missing_leaves_nothing(broken: str | JudgeFailure):
+    found = read_annotation({"a": reply(Logic="1", Style="1", Overall="1"), "b": broken}, NAMES)
+    assert found.winner is None and found.dimensions == {} and len(found.failures) == 1
+    assert read_annotation({}, NAMES).winner is None

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect.judging import JudgeFailure
-from urs_inspect.judging.scenario_prompt import OTHER, scenario_prompt
-from urs_inspect.judging.scenario_reply import read_scenario
+from urs_inspect.judging.prompts import OTHER, scenario_prompt
+from urs_inspect.judging.replies import read_scenario
 from urs_inspect.samer import load_taxonomy
 
 ALLOWED = tuple(load_taxonomy().scenarios)

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from tests.judging.replies import PROPERTY
 from urs_inspect.judging import FAILURE_MODES, JudgeFailure, JudgePrompt
-from urs_inspect.judging.asked_similarity import asked_similarity
-from urs_inspect.judging.similarity_prompt import similarity_prompt
-from urs_inspect.judging.similarity_reply import read_similarity
+from urs_inspect.judging.prompts import similarity_prompt
+from urs_inspect.judging.replies import asked_similarity, read_similarity
 
 READ = {
     "JSON": ('{"explanation": "x", "score": 0.47}', 0.47),

@@ -8,7 +8,7 @@ import pytest
 from tests.lmeval_tasks.runs import call, settings
 from tests.servers import ChatServer
 from urs_inspect.lmeval_tasks import tasks_path
-from urs_inspect.lmeval_tasks.saved_samples import read_saved
+from urs_inspect.lmeval_tasks.rejudge import read_saved
 
 
 def test_path_is_a_folder_of_tasks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

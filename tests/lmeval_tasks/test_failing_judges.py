@@ -13,7 +13,7 @@ from tests.lmeval_tasks.conftest import judging
 from tests.lmeval_tasks.runs import metric, numbers, records, run, settings
 from tests.lmeval_tasks.scripted_lm import answering
 from tests.servers import ChatServer, LoopbackServer, Request, Response, fails, says, serving
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 
 KEY = "sk-never-to-be-seen-0123456789"
 PROSE = says("Fine answer, well done.")
@@ -220,7 +220,7 @@ def test_an_interrupt_ends_judging_and_costs_no_answer(judge: ChatServer, caplog
 
 @pytest.mark.usefixtures("_interruptible")
 def test_a_second_interrupt_ends_the_run(judge: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from urs_inspect.lmeval_tasks import interrupts
+    from urs_inspect.lmeval_tasks import model_judging as interrupts
 
     def script(request: Request) -> Response:
         # One signal in all: another would come when nobody expects it any more, and end the tests themselves.

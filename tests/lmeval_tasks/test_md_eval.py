@@ -11,8 +11,8 @@ from inspect_ai.model import ChatMessage
 from tests.lmeval_tasks import runs
 from tests.lmeval_tasks.scripted_lm import ScriptedLM
 from tests.tasks.scripted import Script, judge_numbers, run
-from urs_inspect.errors import InputError
-from urs_inspect.lmeval_tasks.ratios import ratio, ratio_high, ratio_low
+from urs_inspect._util import InputError
+from urs_inspect.lmeval_tasks.metrics import ratio, ratio_high, ratio_low
 from urs_inspect.tasks import md_eval
 
 _PAIRS = 16
@@ -134,7 +134,7 @@ def test_bad_options_are_said_before_the_data_is_fetched(options: dict[str, Any]
 
 
 def test_without_data_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
-    from urs_inspect.datasets import md_eval as source
+    from urs_inspect.datasets import judged as source
 
     def unreachable(*args: Any) -> None:
         raise InputError("md_eval cannot be downloaded; set URS_INSPECT_DATA_DIR")

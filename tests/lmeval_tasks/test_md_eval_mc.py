@@ -9,7 +9,7 @@ from tests.lmeval_tasks import runs
 from tests.lmeval_tasks.scripted_lm import Messages, ScriptedLM
 from tests.samer.checkpoints import write_tokenizer
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.judging.letter_prompt import LETTERS, letter_prompt
+from urs_inspect.judging.prompts import LETTERS, letter_prompt
 from urs_inspect.samer import load_taxonomy
 
 _PREFERS = {"A": {"A": -1.0, "B": -2.0, "C": -3.0}, "B": {"A": -2.0, "B": -1.0, "C": -3.0}}

@@ -10,7 +10,7 @@ from tests.lmeval_tasks.conftest import judging
 from tests.lmeval_tasks.runs import call, run, settings
 from tests.lmeval_tasks.scripted_lm import answering
 from tests.servers import ChatServer, fails, says
-from urs_inspect.lmeval_tasks.saved_samples import read_saved
+from urs_inspect.lmeval_tasks.rejudge import read_saved
 from urs_inspect.lmeval_tasks.urs_task import UrsTask
 
 FIELDS = ("intent", "intent_group", "language", "question", "reference")

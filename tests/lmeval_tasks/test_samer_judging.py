@@ -7,8 +7,8 @@ import pytest
 from tests.lmeval_tasks.runs import metric, records, run
 from tests.lmeval_tasks.scripted_lm import answering
 from tests.samer.checkpoints import tiny_checkpoint
-from urs_inspect.errors import InputError
-from urs_inspect.lmeval_tasks import samer_judging
+from urs_inspect._util import InputError
+from urs_inspect.lmeval_tasks import model_judging as samer_judging
 from urs_inspect.samer.judgement import judge
 
 

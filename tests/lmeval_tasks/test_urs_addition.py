@@ -9,8 +9,8 @@ import pytest
 from tests.lmeval_tasks import runs
 from tests.lmeval_tasks.scripted_lm import ScriptedLM
 from tests.tasks.scripted import Script, metric_values, run
-from urs_inspect.errors import InputError
-from urs_inspect.reports.addition.report import read_addition
+from urs_inspect._util import InputError
+from urs_inspect.reports.addition import read_addition
 from urs_inspect.tasks.urs_addition import urs_addition
 
 _OPTIONS = {"addition_lengths": "2-4,12", "addition_per_length": 5}

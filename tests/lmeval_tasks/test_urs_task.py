@@ -14,7 +14,7 @@ from tests.lmeval_tasks.conftest import judging, level_of
 from tests.lmeval_tasks.runs import metric, numbers, records, run, run_in_two, settings
 from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
 from tests.servers import ChatServer, Request, Response, fails, says, serving
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.tasks import urs
 
 

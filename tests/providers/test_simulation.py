@@ -1,5 +1,6 @@
-"""The simulated models: no network, no surprise, and never mistaken for real ones."""
+"""Tests of `urs_inspect.providers.simulation`."""
 
+import json
 import re
 from pathlib import Path
 
@@ -9,10 +10,61 @@ from inspect_ai.model import get_model
 
 from tests.tasks.scripted import number, run, samples_of
 from urs_inspect import urs
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.datasets.addition import addition_chains, addition_prompt
 from urs_inspect.judging import PromptBuilder, ScoreRecord, read_reply
-from urs_inspect.providers.simulation import simulate_answer, simulate_judge
+from urs_inspect.judging.evolution import evolution_prompt
+from urs_inspect.judging.number_reply import read_result
+from urs_inspect.providers.simulation import SLIPS, simulate_answer, simulate_instruction, simulate_judge, simulate_sum
 from urs_inspect.rubrics import Rubric
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("model", "slip"), [*SLIPS.items(), ("quality-7.5", 0.05), ("quality-10", 0.0)])
+def test_chains_go_wrong_as_often_as_said(language: str, model: str, slip: float) -> None:
+    prompt, right, expected = addition_prompt(language), 0, 0.0
+    chains = addition_chains([2, 8, 20], 200, 1)
+    for chain in chains:
+        reply = simulate_sum(prompt.fill(chain), model)
+        assert reply is not None and reply.startswith("[simulated answer]")
+        assert simulate_sum(prompt.fill(chain), model) == reply
+        right += read_result(reply) == chain.total
+        expected += (1 - slip) ** (len(chain.numbers) - 1)
+    # The errors are ±1, ±10, ±100, so that two slips rarely make up for each other; 4 standard deviations.
+    assert abs(right - expected) <= 4 * (len(chains) / 4) ** 0.5 if slip else right == len(chains)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is 12 + 34?", "", "Add up these numbers: 12 + 34", addition_prompt("en").frame.replace("{chain}", "1 + 2")],
+)
+def test_another_question_is_left_to_others(question: str) -> None:
+    assert simulate_sum(question, "strong") is None
+
+
+def prompted(text: str, scenario: str) -> str:
+    prompt = evolution_prompt(scenario, text)
+    return f"{prompt.instructions}\n{prompt.case}"
+
+
+def test_an_instruction_depends_on_the_model_and_what_was_given() -> None:
+    first = simulate_instruction(prompted("Paint a fence.", "reasoning"), "strong")
+    assert first == simulate_instruction(prompted("Paint a fence.", "reasoning"), "strong")
+    assert first != simulate_instruction(prompted("Paint a fence.", "reasoning"), "weak")
+    assert first != simulate_instruction(prompted("Paint a wall.", "reasoning"), "strong")
+
+
+def test_an_answer_is_given_where_the_scenario_has_one() -> None:
+    asked = simulate_instruction(prompted("Paint a fence.", "reasoning"), "strong")
+    free = simulate_instruction(prompted("Paint a fence.", "writing"), "strong")
+    assert asked is not None and free is not None
+    assert set(json.loads(asked)) == {"instruction", "answer"}
+    assert set(json.loads(free)) == {"instruction"}
+
+
+def test_without_an_instruction_there_is_nothing_to_make() -> None:
+    assert simulate_instruction("Which of two responses is better?", "strong") is None
+
 
 QUESTION = "If leap years are every 4 years, why wasn't 1900 a leap year but 2000 was?"
 

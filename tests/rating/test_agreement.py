@@ -1,7 +1,8 @@
-"""Krippendorff's alpha: by hand, from the literature, by slow obvious code, by its properties."""
+"""Tests of `urs_inspect.rating.agreement`."""
 
 import math
 import random
+from fractions import Fraction
 from typing import Any
 
 import evalica
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score, krippendorff_alpha
+from scipy.stats import binomtest
 
 from urs_inspect.rating import interval_alpha
-from urs_inspect.rating.agreement import nominal_alpha
+from urs_inspect.rating.agreement import clustered_interval_alpha, cohen_kappa, nominal_alpha, wilson_interval
 
 NONE = math.nan
 Ratings = list[list[float]]
@@ -212,3 +214,146 @@ def test_nominal_alpha_does_not_care_which_rater_or_class_comes_first(tables: li
     alpha = nominal_alpha(given_tables)
     assert nominal_alpha(given_tables.transpose(0, 2, 1)) == pytest.approx(alpha, nan_ok=True)
     assert nominal_alpha(given_tables[:, [2, 0, 1]][:, :, [2, 0, 1]]) == pytest.approx(alpha, nan_ok=True)
+
+
+NAN = math.nan
+
+
+def test_a_value_worked_out_by_hand() -> None:
+    # Units (1, 2), (3, 3), (5, 4): n = 6. Within: 2 * 1 / 1 + 0 + 2 * 1 / 1 = 4. All values 1 2 3 3 4 5: squares 64,
+    # sum 18, so 2 * (6 * 64 - 324) = 120. Alpha = 1 - 5 * 4 / 120.
+    assert clustered_interval_alpha([[1, 3, 5], [2, 3, 4]], ["a", "b", "c"]).value == pytest.approx(5 / 6)
+
+
+def test_units_with_one_rating_do_not_count() -> None:
+    found = clustered_interval_alpha([[1, 3, 5, 9, NAN], [2, 3, 4, NAN, NAN]], list("abcde"))
+    assert found.value == pytest.approx(5 / 6)
+    assert (found.n, found.clusters) == (3, 3)
+
+
+@settings(max_examples=150)
+@given(
+    st.integers(2, 5).flatmap(
+        lambda raters: st.lists(
+            st.lists(st.none() | st.integers(1, 5), min_size=raters, max_size=raters), min_size=2, max_size=12
+        )
+    )
+)
+def test_it_is_what_the_plain_one_gives(units: list[list[int | None]]) -> None:
+    table = [[NAN if value is None else float(value) for value in row] for row in zip(*units, strict=True)]
+    found = clustered_interval_alpha(table, range(len(units)), rounds=3)
+    assert found.value == pytest.approx(interval_alpha(table), nan_ok=True)
+
+
+@pytest.mark.parametrize("ratings", [[[1, 2], [NAN, NAN]], [[1], [2]], [[NAN, 1], [2, NAN]]])
+def test_fewer_than_two_units_with_two_ratings_have_none(ratings: list[list[float]]) -> None:
+    assert math.isnan(clustered_interval_alpha(ratings, range(len(ratings[0]))).value)
+
+
+def test_equal_ratings_agree_by_convention() -> None:
+    assert clustered_interval_alpha([[4.1, 4.1], [4.1, 4.1]], ["a", "b"]).value == 1
+
+
+def test_rounds_are_those_of_a_slow_resampling_of_questions() -> None:
+    generator = np.random.default_rng(4)
+    ratings = generator.integers(1, 6, size=(3, 20)).astype(float)
+    ratings[0, :4] = NAN
+    questions = np.repeat(np.arange(10), 2)
+    found = clustered_interval_alpha(ratings, questions, rounds=100, seed=6)
+    drawn = np.random.default_rng(6).integers(10, size=(100, 10))
+    slow = [
+        interval_alpha(ratings[:, np.concatenate([np.flatnonzero(questions == q) for q in row])].tolist())
+        for row in drawn
+    ]
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])))
+    assert (found.n, found.clusters, found.rounds) == (20, 10, 100)
+
+
+@given(shift=st.floats(-100, 100), stretch=st.floats(0.1, 10), seed=st.integers(0, 30))
+def test_raters_and_origin_and_unit_do_not_matter(shift: float, stretch: float, seed: int) -> None:
+    ratings = np.random.default_rng(seed).integers(1, 6, size=(3, 8)).astype(float)
+    plain = clustered_interval_alpha(ratings, range(8), rounds=20)
+    moved = clustered_interval_alpha(shift + stretch * ratings[::-1], range(8), rounds=20)
+    assert (moved.value, moved.low, moved.high) == pytest.approx((plain.value, plain.low, plain.high), abs=1e-6)
+
+
+def test_shapes_must_fit() -> None:
+    with pytest.raises(ValueError, match="one column a cluster id"):
+        clustered_interval_alpha([[1, 2]], ["a"])
+
+
+CLASSES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=25)
+
+
+def test_by_hand() -> None:
+    # 50 units: 20 both yes, 15 both no, 5 yes/no, 10 no/yes. p_o = 0.7, p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5; 0.2 / 0.5.
+    pairs = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
+    assert cohen_kappa(*zip(*pairs, strict=True)) == pytest.approx(0.4)
+
+
+def test_edges() -> None:
+    assert math.isnan(cohen_kappa([], []))
+    assert math.isnan(cohen_kappa(["a", "a"], ["a", "a"]))
+    assert cohen_kappa(["a", "a"], ["b", "b"]) == 0
+    assert cohen_kappa(["a", "b"], ["a", "b"]) == 1
+    assert cohen_kappa(["a", "b"], ["b", "a"]) == -1
+    with pytest.raises(ValueError, match="1 classes by one rater, 0 by the other"):
+        cohen_kappa(["a"], [])
+
+
+@given(CLASSES)
+def test_as_defined_and_whoever_comes_first(pairs: list[tuple[str, str]]) -> None:
+    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    found, n = cohen_kappa(first, second), len(pairs)
+    chance = sum(Fraction(first.count(name), n) * Fraction(second.count(name), n) for name in "abc") if n else 1
+    if chance == 1:
+        assert math.isnan(found)
+        return
+    observed = Fraction(sum(one == other for one, other in pairs), n)
+    assert found == pytest.approx(float((observed - chance) / (1 - chance)))
+    assert cohen_kappa(second, first) == found
+    renamed = {"a": 3, "b": 1, "c": 2}
+    assert cohen_kappa([renamed[one] for one in first], [renamed[one] for one in second]) == found
+
+
+def test_proportions_a_value_worked_out_by_hand() -> None:
+    # 8 of 10, z = 1.96: centre (0.8 + 3.8416 / 20) / (1 + 3.8416 / 10) = 0.99208 / 1.38416 = 0.71674;
+    # margin 1.96 * sqrt(0.16 / 10 + 3.8416 / 400) / 1.38416 = 1.96 * 0.16001 / 1.38416 = 0.22658
+    found = wilson_interval(0.8, 10)
+    assert (found.mean, found.n, found.level) == (0.8, 10, 0.95)
+    assert found.low == pytest.approx(0.71674 - 0.22658, abs=2e-5)
+    assert found.high == pytest.approx(0.71674 + 0.22658, abs=2e-5)
+
+
+def test_all_and_none_have_a_width() -> None:
+    # all of 10: lower bound 1 / (1 + z² / 10)
+    assert wilson_interval(1.0, 10).low == pytest.approx(1 / (1 + 1.959964**2 / 10), abs=1e-6)
+    assert wilson_interval(1.0, 10).high == 1
+    assert wilson_interval(0.0, 10).low == 0
+    assert wilson_interval(0.0, 10).high == pytest.approx(1 - wilson_interval(1.0, 10).low)
+
+
+@given(n=st.integers(1, 500), share=st.floats(0, 1), level=st.floats(0.5, 0.999))
+def test_it_is_what_scipy_has_for_whole_numbers(n: int, share: float, level: float) -> None:
+    successes = round(share * n)
+    expected = binomtest(successes, n).proportion_ci(level, method="wilson")
+    found = wilson_interval(successes / n, n, level)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+@given(n=st.integers(1, 300), share=st.floats(0, 1))
+def test_bounds_enclose_the_share_and_mirror_that_of_failures(n: int, share: float) -> None:
+    found, failed = wilson_interval(share, n), wilson_interval(1 - share, n)
+    assert 0 <= found.low <= share <= found.high <= 1
+    assert (found.low, found.high) == pytest.approx((1 - failed.high, 1 - failed.low), abs=1e-9)
+    assert wilson_interval(share, n + 1).high - wilson_interval(share, n + 1).low <= found.high - found.low + 1e-12
+
+
+def test_without_trials_there_is_none() -> None:
+    assert math.isnan(wilson_interval(math.nan, 0).mean)
+
+
+@pytest.mark.parametrize(("share", "n", "level"), [(1.1, 3, 0.95), (0.5, -1, 0.95), (0.5, 3, 1.0), (math.nan, 3, 0.9)])
+def test_what_is_no_share_is_refused(share: float, n: int, level: float) -> None:
+    with pytest.raises(ValueError, match=r"share|level"):
+        wilson_interval(share, n, level)

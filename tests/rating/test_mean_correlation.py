@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from urs_inspect.rating.bootstrap import Floats
-from urs_inspect.rating.mean_columns import MeanDraws
 from urs_inspect.rating.mean_correlation import (
     correlate_means,
     derived_seed,
@@ -17,6 +16,7 @@ from urs_inspect.rating.mean_correlation import (
     fisher_interval,
     table_means,
 )
+from urs_inspect.rating.means import MeanDraws
 
 
 def draws_of(values: Floats, draws: Floats) -> MeanDraws:

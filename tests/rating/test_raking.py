@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urs_inspect.rating.mean_columns import MeanColumn, bootstrap_means, mean_estimates
+from urs_inspect.rating.means import MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.rating.raking import Margin, effective_number, raking
 
 checked = settings(deadline=None, database=None, max_examples=50)

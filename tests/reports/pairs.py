@@ -10,8 +10,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script, run, run_all
-from urs_inspect.datasets.pinned import MD_EVAL
-from urs_inspect.datasets.sources import sha256_of
+from urs_inspect.datasets.sources import MD_EVAL, sha256_of
 from urs_inspect.rating import BASELINES
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import judge_pairwise, md_eval
@@ -93,7 +92,7 @@ def publish_md_eval(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(rows), encoding="utf-8")
     monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(directory))
-    monkeypatch.setattr("urs_inspect.datasets.md_eval.MD_EVAL", replace(MD_EVAL, sha256=sha256_of(path)))
+    monkeypatch.setattr("urs_inspect.datasets.judged.MD_EVAL", replace(MD_EVAL, sha256=sha256_of(path)))
 
 
 def _joint(messages: list[ChatMessage], right: bool) -> str:

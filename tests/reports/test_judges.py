@@ -1,9 +1,14 @@
-"""The judges of each dataset beside baselines, read from logs."""
+"""Tests of `urs_inspect.reports.judges`."""
+
+import math
 
 import pytest
+from inspect_ai.log import EvalLog
 
 from tests.reports.pairs import Logs, change
-from urs_inspect.reports import read_judges
+from tests.reports.ratings import judge_ratings, judge_with_rubric
+from urs_inspect._util import InputError
+from urs_inspect.reports import read_judges, read_rating_judge, read_ratings
 
 
 def test_other_data_stand_apart_and_other_logs_are_passed_over(logs: Logs) -> None:
@@ -61,3 +66,129 @@ def test_epochs_do_not_make_a_log_partial(logs: Logs) -> None:
     [dataset] = read_judges([logs["good"], twice])
     assert [judge.pairs for judge in dataset.judges] == [8, 16]
     assert not any(dataset.is_partial(judge) for judge in dataset.judges)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
+    return judge_ratings(tmp_path_factory.mktemp("ratings"))
+
+
+@pytest.fixture(scope="module")
+def with_rubric(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    return judge_with_rubric(tmp_path_factory.mktemp("rubric"))
+
+
+# Twelve labels 1 to 5 on six prompts. `same` rates as labelled, `other` six less that.
+
+
+def test_a_judge_is_held_against_the_labels(logs: Logs) -> None:
+    same, other = (read_rating_judge(logs[name]) for name in ("same", "other"))
+    assert same is not None and other is not None
+    assert (same.judge, same.rubric, same.responses, same.by_intent) == ("mockllm/same", "", 12, {})
+    for kind in ("pearson", "spearman", "kendall"):
+        assert getattr(same.agreement.correlations, kind).value == pytest.approx(1)
+        assert getattr(other.agreement.correlations, kind).value == pytest.approx(-1)
+    assert same.agreement.difference.value == 0
+    # Labels add up to 36 over 12, so their mean is 3 and that of six less them too.
+    assert other.agreement.difference.value == pytest.approx(0)
+    assert (same.agreement.n, same.agreement.unread, same.agreement.correlations.pearson.clusters) == (12, 0, 6)
+    assert math.isnan(same.cost) and same.seconds >= 0
+
+
+def test_unread_ratings_are_counted(logs: Logs) -> None:
+    coarse = read_rating_judge(logs["coarse"])
+    assert coarse is not None
+    assert (coarse.agreement.n, coarse.agreement.correlations.pearson.n) == (12, 11)
+    assert coarse.agreement.unread == 1 / 12
+    # Ratings 3 2 3 2 ... on r1 to r11 add up to 3 * 6 + 2 * 5 = 28, the labels to 35.
+    assert coarse.agreement.difference.value == pytest.approx((28 - 35) / 11)
+
+
+def test_every_two_judges_are_compared_on_the_responses_of_both(logs: Logs) -> None:
+    [dataset] = read_ratings([logs["other"], logs["coarse"], logs["same"]])
+    assert [judge.judge for judge in dataset.judges] == ["mockllm/same", "mockllm/coarse", "mockllm/other"]
+    assert len(dataset.tests) == 3
+    tests = {(test.first.judge, test.second.judge): test for test in dataset.tests}
+    test = tests["mockllm/same", "mockllm/other"]
+    assert (test.differences.pearson.value, test.differences.spearman.value) == pytest.approx((2, 2))
+    # In every round the difference is 2, the least that 2,000 rounds can say: 2 / 2001, three times for three tests.
+    assert test.differences.p_pearson == pytest.approx(2 / 2001)
+    assert test.pearson_p == pytest.approx(6 / 2001)
+    assert test.better is test.first
+    assert test.better_by_spearman is test.first
+    against = tests["mockllm/same", "mockllm/coarse"]
+    assert (against.differences.pearson.n, against.differences.unread) == (11, 1)
+
+
+def test_swapping_the_logs_changes_nothing(logs: Logs) -> None:
+    one, other = read_ratings([logs["same"], logs["coarse"]]), read_ratings([logs["coarse"], logs["same"]])
+    assert one[0].tests[0].differences == other[0].tests[0].differences
+
+
+def test_judges_that_agree_alike_cannot_be_told_apart(logs: Logs) -> None:
+    twin = logs["same"].model_copy(deep=True)
+    [dataset] = read_ratings([logs["same"], twin])
+    [test] = dataset.tests
+    assert (test.differences.pearson.value, test.pearson_p, test.better) == (0, 1, None)
+    assert test.better_by_spearman is None
+
+
+def test_rating_judges_two_logs_of_a_judge_have_names_of_their_own(logs: Logs) -> None:
+    again = logs["same"].model_copy(deep=True)
+    again.eval.metadata = {**(again.eval.metadata or {}), "rubric": "mine 1"}
+    [dataset] = read_ratings([logs["same"], again, logs["other"]])
+    names = [judge.name for judge in dataset.judges]
+    assert names == ["mockllm/same (no rubric)", "mockllm/same (mine 1)", "mockllm/other"]
+    assert {test.first.name for test in dataset.tests} == set(names[:2])
+
+
+def test_a_log_of_some_responses_only_is_partial(logs: Logs) -> None:
+    part = logs["other"].model_copy(deep=True)
+    part.samples = (part.samples or [])[:5]
+    [dataset] = read_ratings([logs["same"], part])
+    assert [(judge.responses, dataset.is_partial(judge)) for judge in dataset.judges] == [(12, False), (5, True)]
+
+
+def test_with_a_rubric_intents_are_reported(with_rubric: EvalLog) -> None:
+    judge = read_rating_judge(with_rubric)
+    assert judge is not None
+    assert judge.rubric
+    assert {intent: found.n for intent, found in judge.by_intent.items()} == {"factual_qa": 6, "leisure": 6}
+    assert judge.by_intent["leisure"].correlations.pearson.value == pytest.approx(1)
+    # Ratings 2 4 6 8 10 2 of 1 to 10 on the scale 1 to 5: 1 + 4 / 9 (x - 1), less the labels 1 2 3 4 5 1.
+    # 6 + 4 / 9 * (32 - 6) - 16
+    assert judge.by_intent["leisure"].difference.value == pytest.approx((6 + 4 / 9 * 26 - 16) / 6)
+
+
+def test_cost_and_seconds_are_per_1000_ratings(logs: Logs) -> None:
+    priced = logs["same"].model_copy(deep=True)
+    for sample in priced.samples or []:
+        for event in sample.events:
+            if event.event == "model":
+                assert event.output.usage is not None
+                event.output.usage.total_cost, event.output.time = 0.002, 0.5
+    judge = read_rating_judge(priced)
+    assert judge is not None
+    assert (judge.cost, judge.seconds) == pytest.approx((2, 500))
+
+
+def test_rating_judges_other_data_stand_apart_and_other_logs_are_passed_over(logs: Logs) -> None:
+    other = logs["other"].model_copy(deep=True)
+    other.eval.metadata = {**(other.eval.metadata or {}), "dataset_sha256": "another"}
+    foreign = logs["coarse"].model_copy(deep=True)
+    for sample in foreign.samples or []:
+        sample.scores = {}
+    assert read_rating_judge(foreign) is None
+    found = read_ratings([logs["same"], other, foreign])
+    assert [[judge.judge for judge in dataset.judges] for dataset in found] == [["mockllm/same"], ["mockllm/other"]]
+    assert [dataset.tests for dataset in found] == [(), ()]
+
+
+def test_labels_of_the_same_data_must_be_the_same(logs: Logs) -> None:
+    changed = logs["other"].model_copy(deep=True)
+    for sample in changed.samples or []:
+        for score in (sample.scores or {}).values():
+            if score.metadata and "label" in score.metadata:
+                score.metadata["label"] = 3
+    with pytest.raises(InputError, match="different labels for the same samples"):
+        read_ratings([logs["same"], changed])

@@ -1,12 +1,19 @@
-"""Rankings as JSON."""
+"""Tests of `urs_inspect.reports.rankings`."""
 
 import json
+import math
+from pathlib import Path
 
 import pytest
+from inspect_ai.log import EvalSample
+from inspect_ai.scorer import Score
 
-from tests.rating.fights import fights, random_fights
+from tests.rating.fights import fights, random_fights, rows
+from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
+from urs_inspect._util import InputError
 from urs_inspect.rating import compare_leaderboard, rank
-from urs_inspect.reports.rankings import ranking_dict
+from urs_inspect.reports import read_battles, read_comparisons
+from urs_inspect.reports.rankings import ranking_dict, read_leaderboard
 
 
 def test_everything_is_there_by_model() -> None:
@@ -55,3 +62,139 @@ def test_a_leaderboard_comes_along() -> None:
     assert found["intervals"]["kendall"][1] == pytest.approx(1)
     equals = compare_leaderboard(ranking, dict.fromkeys(ranking.players, 1.0))
     assert json.loads(json.dumps(ranking_dict(ranking, equals), allow_nan=False))["leaderboard"]["spearman"] is None
+
+
+def write(directory: Path, name: str, text: str) -> Path:
+    path = directory / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("board.csv", "model,rating,votes\nx,1189,10\n y ,1132.5,20\n"),
+        ("board.jsonl", '{"model": "x", "rating": 1189}\n{"model": "y", "rating": "1132.5"}\n'),
+        ("board.json", '[{"model": "x", "rating": 1189}, {"model": "y", "rating": 1132.5}]'),
+        ("board.json", '{"x": 1189, "y": 1132.5}'),
+    ],
+)
+def test_ratings_by_model(tmp_path: Path, name: str, text: str) -> None:
+    assert read_leaderboard(write(tmp_path, name, text)) == {"x": 1189.0, "y": 1132.5}
+
+
+def test_the_first_rank_is_the_highest(tmp_path: Path) -> None:
+    assert read_leaderboard(write(tmp_path, "board.csv", "rank,model\n1,x\n2,y\n")) == {"x": -1.0, "y": -2.0}
+
+
+def test_a_rating_is_preferred_to_a_rank(tmp_path: Path) -> None:
+    assert read_leaderboard(write(tmp_path, "board.csv", "rank,model,rating\n1,x,5\n2,y,4\n")) == {"x": 5.0, "y": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("board.csv", "name,rating\nx,1\n", "line 1: column 'model' is missing"),
+        ("board.csv", "model,elo\nx,1\n", "needs a column 'rating' or 'rank' beside 'model'"),
+        ("board.csv", "model,rating\n", "needs a column 'rating' or 'rank' beside 'model'"),
+        ("board.csv", "model,rating\nx,1\ny,high\n", 'line 3: rating must be a number, is "high"'),
+        ("board.csv", "model,rating\nx,nan\n", "line 2: rating must be a number"),
+        ("board.csv", "model,rating\nx,1\nx,2\n", "line 3: 'x' is there twice"),
+        ("board.jsonl", '{"model": 3, "rating": 1}\n', "line 1: model must be text, is 3"),
+        ("board.json", '{"x": true}', "row 1: rating must be a number, is true"),
+        ("board.json", '[{"model": "x", "rating": 1}', "not JSON"),
+        ("board.json", "{", "line 1: not JSON"),
+        ("board.txt", "x", "cannot read '.txt' files"),
+    ],
+)
+def test_a_fault_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    path = write(tmp_path, name, text)
+    with pytest.raises(InputError) as caught:
+        read_leaderboard(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.json"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        read_leaderboard(tmp_path / name)
+
+
+def also_by_people(sample: EvalSample, outcome: float, number: int = 0) -> EvalSample:
+    name = "human_choice" if number == 0 else f"human_choice-{number}"
+    facts = {"model_a": sample.metadata["ballot"]["model_a"], "model_b": sample.metadata["ballot"]["model_b"]}
+    assert sample.scores is not None
+    sample.scores[name] = Score(value={"outcome": outcome}, metadata=facts)
+    return sample
+
+
+def taken_over(sample: EvalSample) -> EvalSample:
+    assert sample.scores is not None
+    for score in sample.scores.values():
+        score.metadata = {**(score.metadata or {}), "previous": True}
+    return sample
+
+
+def found(log: Path) -> dict[str, float]:
+    return {one.ballot.id: one.outcome for one in read_comparisons(str(log))}
+
+
+def wins(*logs: Path) -> list[tuple[str, str, float]]:
+    return sorted((one, other, outcome) for one, other, outcome, _ in rows(read_battles(logs, lambda line: None)))
+
+
+def test_the_last_judgement_counts_and_an_unread_one_is_kept(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.eval", judged(XY, 1.0, 0.0), judged(XZ, math.nan), judged(YZ))
+    outcomes = found(log)
+    assert outcomes[XY.id] == 0
+    assert math.isnan(outcomes[XZ.id]) and math.isnan(outcomes[YZ.id])
+
+
+def test_a_verdict_of_one_epoch_stands_for_the_unread_one_of_another(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.eval", judged(XY, 1.0), judged(XY, math.nan, epoch=2))
+    assert found(log) == {XY.id: 1.0}
+
+
+def test_people_s_choices_count_in_place_of_a_judge_s(tmp_path: Path) -> None:
+    samples = [also_by_people(judged(XY, 1.0), 0.0), also_by_people(judged(XZ, 1.0), math.nan), judged(YZ, 1.0)]
+    log = write_log(tmp_path / "log.eval", *samples)
+    outcomes = found(log)
+    assert outcomes[XY.id] == 0
+    assert math.isnan(outcomes[XZ.id]) and math.isnan(outcomes[YZ.id])
+    assert wins(log) == [("x", "y", 0.0)]
+
+
+def test_people_who_decided_nothing_leave_the_judge_s_verdicts(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.eval", also_by_people(judged(XY, 1.0), math.nan))
+    assert found(log) == {XY.id: 1.0}
+    assert wins(log) == [("x", "y", 1.0)]
+
+
+def test_the_last_count_of_votes_counts(tmp_path: Path) -> None:
+    sample = also_by_people(also_by_people(judged(XY, 1.0), 0.0), 0.5, number=1)
+    assert wins(write_log(tmp_path / "log.eval", sample)) == [("x", "y", 0.5)]
+
+
+def test_what_was_taken_over_counts_once(tmp_path: Path) -> None:
+    first = write_log(tmp_path / "first.eval", judged(XY, 1.0))
+    second = write_log(tmp_path / "second.eval", taken_over(judged(XY, 1.0)), judged(XZ, 0.0))
+    third = write_log(
+        tmp_path / "third.eval", taken_over(judged(XY, 1.0)), taken_over(judged(XZ, 0.0)), judged(YZ, 0.5)
+    )
+    everything = [("x", "y", 1.0), ("x", "z", 0.0), ("y", "z", 0.5)]
+    for logs in ((third,), (second, third), (third, second, first), (first, second, third)):
+        assert wins(*logs) == everything
+    assert wins(first, second) == everything[:2]
+
+
+def test_the_same_comparison_judged_in_two_runs_counts_twice(tmp_path: Path) -> None:
+    logs = [write_log(tmp_path / f"{name}.eval", judged(XY, 1.0)) for name in "ab"]
+    assert wins(*logs) == [("x", "y", 1.0)] * 2
+
+
+def test_a_log_without_comparisons_is_refused(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.eval", EvalSample(id="a", epoch=1, input="?", target=""))
+    with pytest.raises(
+        InputError, match=r"previous: no comparison in '.*log.eval'; name a finished log of the task mad"
+    ):
+        read_comparisons(str(log))

@@ -8,7 +8,7 @@ from inspect_ai.log import EvalError, EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Logprob, Logprobs
 
 from tests.reports.mad_logs import answered, write_answer_log
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.reports import read_pool
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")

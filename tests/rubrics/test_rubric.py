@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder, ScoreRecord, read_reply
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric, normalise_key
 

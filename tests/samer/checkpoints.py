@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS
-from urs_inspect.samer.tensor_file import Array, header_bytes
+from urs_inspect.samer.weights import Array, header_bytes
 
 DIMENSIONS = 42
 SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")

@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from torch import nn
 from transformers import AutoTokenizer, LlamaModel
 
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
 
 
 class ReferenceHeads(nn.Module):

@@ -1,7 +1,9 @@
-"""Bulk evaluation: in order, each row once, through kills and servers that go away."""
+"""Tests of `urs_inspect.samer.bulk`."""
 
 import asyncio
+import hashlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,24 @@ import pytest
 
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.stubs import StubEngine, by_length
-from urs_inspect.errors import InputError
-from urs_inspect.samer.bulk import BulkReport, journal_path, score_file
-from urs_inspect.samer.bulk_output import write_output
-from urs_inspect.samer.bulk_rows import check_rows
+from tests.samer.stubs import DIMENSIONS, StubEngine, by_length, raw
+from urs_inspect._util import InputError
+from urs_inspect.samer import bulk as bulk_output
+from urs_inspect.samer.bulk import (
+    BulkReport,
+    BulkRow,
+    check_output,
+    check_rows,
+    journal_path,
+    read_rows,
+    result_of,
+    score_column,
+    score_file,
+    weight_column,
+    write_output,
+)
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer.judgement import judged
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -251,7 +266,7 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import StubEngine
 from urs_inspect.samer.bulk import score_file
-from urs_inspect.samer.bulk_rows import check_rows
+from urs_inspect.samer.bulk import check_rows
 
 class Slow(StubEngine):
     async def score(self, items):
@@ -279,3 +294,140 @@ def test_a_killed_process_is_resumed_and_no_row_is_lost_or_doubled(tmp_path: Pat
     report = evaluated(source, out, engine, block=4)
     assert report.resumed == kept and len(engine.asked) == 400 - kept
     assert [row["id"] for row in output(out)] == [f"r{n}" for n in range(400)]
+
+
+def file(tmp_path: Path, *lines: str) -> Path:
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_rows_have_their_names_or_their_lines_number(tmp_path: Path) -> None:
+    path = file(
+        tmp_path,
+        '{"id": "one", "query": "q1", "response": "r1"}',
+        "",
+        '{"prompt": "q2", "answer": "r2", "more": 1}',
+        '{"id": 7, "question": "谁？", "response": ""}',
+    )
+    assert list(read_rows(path)) == [
+        BulkRow("one", QueryResponse("q1", "r1")),
+        BulkRow("3", QueryResponse("q2", "r2")),
+        BulkRow("7", QueryResponse("谁？", "")),
+    ]
+    assert list(read_rows(path, 2)) == list(read_rows(path))[2:]
+    found = check_rows(path)
+    assert (found.rows, found.sha256) == (3, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def test_a_last_line_without_an_end_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"query": "q", "response": "r"}\r\n{"query": "q", "response": "s"}')
+    assert [row.item.response for row in read_rows(path)] == ["r", "s"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 2: not JSON in UTF-8"),
+        ("[1]", "line 2: a row is a JSON object, got list"),
+        ('{"response": "r"}', "line 2: missing query; allowed names: query, prompt, question"),
+        ('{"query": "q"}', "line 2: missing response; allowed names: response, answer"),
+        ('{"query": ["q"], "response": "r"}', "line 2: query must be text, got list"),
+        ('{"query": "q", "answer": null}', "line 2: answer must be text, got NoneType"),
+        ('{"id": 1.5, "query": "q", "response": "r"}', "line 2: id must be text or a whole number, got float"),
+        ("[" * 100_000, "line 2: not JSON in UTF-8"),
+    ],
+)
+def test_a_faulty_row_is_refused_with_its_line(line: str, said: str, tmp_path: Path) -> None:
+    path = file(tmp_path, '{"query": "q", "response": "r"}', line)
+    with pytest.raises(InputError) as caught:
+        check_rows(path)
+    assert f"{path}: {said}" in str(caught.value)
+
+
+def test_no_row_and_no_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no row"):
+        check_rows(file(tmp_path, "", " "))
+    with pytest.raises(InputError, match="cannot read"):
+        check_rows(tmp_path / "absent.jsonl")
+
+
+parquet = import_module("pyarrow.parquet")
+ROW = BulkRow("r1", QueryResponse("q", "r"))
+# Clarity has 1/4 of the weight and the score 1/2, Depth 3/4 and 3/4: overall 11/16.
+SCORED = Scored(raw({"Depth": math.log(3)}, {"Clarity": 1, "Depth": 1}, {"Depth": math.log(3)}), shortened=4)
+
+
+def good() -> dict[str, Any]:
+    return result_of(ROW, judged(SCORED))
+
+
+def bad() -> dict[str, Any]:
+    return result_of(ROW, EngineFailure("too_long", "no room"))
+
+
+def test_a_row_has_scores_of_all_dimensions_and_weights_of_the_selected_ones() -> None:
+    row = good()
+    assert (row["id"], row["overall"], row["selected"]) == ("r1", 0.6875, ["Clarity", "Depth"])
+    assert (row["score_depth"], row["weight_depth"], row["weight_clarity"]) == (0.75, 0.75, 0.25)
+    assert (row["score_style"], row["weight_style"]) == (0.5, 0)
+    assert (row["shortened"], row["no_response"], row["empty_selection"], row["failure"]) == (4, False, False, None)
+    assert score_column("Step by Step Explanation") == "score_step_by_step_explanation"
+    assert len({score_column(name) for name in DIMENSIONS} | {weight_column(name) for name in DIMENSIONS}) == 84
+
+
+def test_a_failure_has_no_number() -> None:
+    row = bad()
+    assert set(row) == set(good())
+    assert row["failure"] == "too_long: no room"
+    assert {key for key, value in row.items() if value is not None} == {"id", "failure"}
+
+
+def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_output, "_BLOCK", 2)
+    rows = [good(), bad(), good(), good(), bad()]
+    for name in ("out.parquet", "out.jsonl"):
+        write_output(tmp_path / name, iter(rows), {"model": "m"})
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert lines == rows
+    table = parquet.read_table(tmp_path / "out.parquet")
+    assert table.column_names == [
+        *("id", "overall", "selected", "empty_selection", "no_response", "shortened"),
+        *map(score_column, DIMENSIONS),
+        *map(weight_column, DIMENSIONS),
+        "failure",
+    ]
+    assert table.to_pylist() == rows  # these numbers are exact in float32
+    assert parquet.ParquetFile(tmp_path / "out.parquet").num_row_groups == 3
+    assert json.loads(table.schema.metadata[b"urs_inspect"]) == {"model": "m"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "out.parquet"]
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_a_fault_while_writing_leaves_no_half_file(name: str, tmp_path: Path) -> None:
+    def broken() -> Any:
+        yield good()
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(InputError, match="No space left on device"):
+        write_output(tmp_path / name, broken(), {})
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_endings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot write '\.csv' files; allowed: \.parquet, \.jsonl"):
+        check_output(tmp_path / "out.csv")
+    check_output(tmp_path / "OUT.PARQUET")
+
+
+def test_parquet_without_its_package_is_refused_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(bulk_output, "import_module", missing)
+    with pytest.raises(InputError, match=r"pyarrow: pip install 'urs-inspect\[samer\]', or name a \.jsonl file"):
+        check_output(tmp_path / "out.parquet")
+    check_output(tmp_path / "out.jsonl")

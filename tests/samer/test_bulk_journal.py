@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.bulk_journal import Journal
 
 HEADER = {"input": "abc", "rows": 3}

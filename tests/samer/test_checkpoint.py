@@ -11,12 +11,11 @@ import pytest
 from tests.samer.checkpoints import tiny_checkpoint, write_tensor_file, write_tokenizer, write_weights
 from tests.samer.conftest import SMALL
 from tests.samer.test_conversation import change_config, forget_end_of_turn
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint import fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.checkpoint_check import check_checkpoint
 from urs_inspect.samer.heads import HEAD_KEYS
-from urs_inspect.samer.tensor_file import Array, header_bytes, read_header, read_tensor
-from urs_inspect.samer.weight_files import INDEX
+from urs_inspect.samer.weights import INDEX, Array, header_bytes, read_header, read_tensor
 
 Copied = Callable[[str], Path]
 LAST_SHARD = "model-00003-of-00003.safetensors"

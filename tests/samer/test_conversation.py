@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from tests.samer.checkpoints import BOS, CHAT_TEMPLATE, EOT, SPECIAL, write_tokenizer
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.conversation import Conversations, OverlongError
 
 LONG = 100_000

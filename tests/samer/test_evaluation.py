@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.samer.test_heads import small_heads, vectors
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.evaluation import RawOutputs, evaluate, from_rows, raw_outputs
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
 
 LOGITS = arrays(np.float32, 6, elements=st.floats(-30, 30, width=32))
 

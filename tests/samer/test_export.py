@@ -10,13 +10,12 @@ import pytest
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.test_checkpoint import change_json
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer import export as export_module
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.checkpoint_check import check_checkpoint
 from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.tensor_file import read_header, read_tensor
-from urs_inspect.samer.weight_files import INDEX
+from urs_inspect.samer.weights import INDEX, read_header, read_tensor
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -10,9 +10,8 @@ import pytest
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from urs_inspect.samer import fingerprint as module
-from urs_inspect.samer.cache_folder import cache_folder
 from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.fingerprint import cache_folder, fingerprint
 
 
 @pytest.fixture(scope="module")

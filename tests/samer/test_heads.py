@@ -9,10 +9,10 @@ import torch
 
 from tests.samer.checkpoints import head_tensors
 from tests.samer.reference import ReferenceHeads
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer import heads as heads_module
 from urs_inspect.samer.heads import HEAD_KEYS, Heads, heads_size, inner_widths, load_heads, save_heads
-from urs_inspect.samer.tensor_file import Array, read_header, write_tensors
+from urs_inspect.samer.weights import Array, read_header, write_tensors
 
 SMALL = {"scoring": (6, 5, 4, 3), "predictor": (5, 4, 3), "weighter": (5, 4, 3)}
 

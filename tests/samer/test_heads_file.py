@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.samer.checkpoints import write_tensor_file
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint import HEADS_FILE, open_checkpoint
 from urs_inspect.samer.checkpoint_check import check_checkpoint
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.export import export_checkpoint
 from urs_inspect.samer.heads import save_heads
 from urs_inspect.samer.heads_file import find_heads_file, settled_weights_at, told_weights_at
-from urs_inspect.samer.tensor_file import read_metadata, read_tensor
+from urs_inspect.samer.weights import read_metadata, read_tensor
 
 Copied = Callable[[str], Path]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.scenario_view import expected_dimensions, related_scenarios, scenario_view
 

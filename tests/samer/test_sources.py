@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.sources import SOURCES, Skipped, Unpaired, map_records, second_response
 from urs_inspect.samer.training import TrainingPair
 

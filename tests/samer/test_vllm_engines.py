@@ -16,12 +16,12 @@ import pytest
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.reference import Reference
 from tests.samer.vllm_env import EAGER, ENVIRONMENT, vllm_server, wait_until_ready
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines.pooling import PluginPooling, StepPooling
+from urs_inspect.samer.engines.pooling_api import plugin_options, stock_options
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
-from urs_inspect.samer.engines.serve_options import plugin_options, stock_options
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt
 from urs_inspect.samer.export import export_checkpoint
 

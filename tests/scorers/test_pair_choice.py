@@ -12,10 +12,10 @@ from inspect_ai.model import ModelName
 from inspect_ai.scorer import Metric, MetricProtocol, SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.errors import InputError
 from urs_inspect.judging import OVERALL, REPLIES
-from urs_inspect.judging.pair_calls import First, PairReply
+from urs_inspect.judging.prompts import First, PairReply
 from urs_inspect.scorers import competition_report, human_choice, pair_choice, ratings
 
 BALLOT = Ballot.between("i", "Why?", {"p/x": "one", "p/y": "two"})

@@ -7,7 +7,7 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect.scorers import rating_report
-from urs_inspect.scorers.rating_metrics import agreement, rated_item
+from urs_inspect.scorers.rating_agreement import agreement, rated_item
 
 
 def scored(number: int, label: float, rating: float, **metadata: Any) -> SampleScore:

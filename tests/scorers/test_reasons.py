@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 
 from urs_inspect.judging import FAILURE_MODES
-from urs_inspect.judging.pair_reading import MISSING_VERDICT
-from urs_inspect.scorers.reasons import Reason, reason_of
+from urs_inspect.judging.pair_reply import MISSING_VERDICT
+from urs_inspect.scorers.arguments import Reason, reason_of
 
 NO_RESPONSE = {"empty_reply", "call_failed", "no_answer", "context_overflow"}
 REFUSAL = {"refusal", "content_filter"}

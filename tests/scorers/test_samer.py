@@ -1,6 +1,9 @@
-"""`samer` through the harness: what becomes of what an engine says, and of what it does not say."""
+"""Tests of `urs_inspect.scorers.samer`."""
 
 import math
+import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,17 +11,191 @@ from typing import Any
 import pytest
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ModelOutput
+from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.samer.stubs import DIMENSIONS, Opening, by_length, raw
-from tests.tasks.scripted import metric_values, output, run, say, score_of, value_of
-from urs_inspect.errors import InputError
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
-from urs_inspect.scorers import samer, samer_outcome
+from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
+from urs_inspect._util import InputError
+from urs_inspect.rating import student_interval
+from urs_inspect.reports.samer_weights import DimensionScore, read_dimensions
+from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shared
+from urs_inspect.samer.judgement import score_keys
+from urs_inspect.scorers import pair_verdict, samer, samer_outcome, samer_report
+from urs_inspect.solvers import compare_pair
 
 StubEngine = Callable[..., Opening]
+
+
+def scoring(folder: Path, how: Solver | None = None, **options: Any) -> Task:
+    samples = MemoryDataset([Sample(id=number, input="Why?") for number in range(3)])
+    return Task(dataset=samples, solver=how or say("So."), scorer=samer(str(folder), engine="stub", **options))
+
+
+def judging(folder: Path) -> Task:
+    facts = {"prompt": "Why?", "response_a": "So.", "response_b": "Because.", "label": "b"}
+    return Task(
+        dataset=MemoryDataset([Sample(id="p", input="Why?", metadata=facts)]),
+        solver=compare_pair(protocol="overall", judge="samer", samer={"model": str(folder), "engine": "stub"}),
+        scorer=pair_verdict(),
+    )
+
+
+@solver
+def breaks() -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if state.sample_id == 2:
+            raise RuntimeError("scripted")
+        return state
+
+    return solve
+
+
+@pytest.mark.parametrize("make", [scoring, judging])
+def test_an_engine_is_closed_when_its_run_ends(make: Any, tmp_path: Path, stub_engine: StubEngine) -> None:
+    opening = stub_engine()
+    for runs in (1, 2):
+        log = run(make(tmp_path), tmp_path / "logs", model="none/none", grader=None)
+        assert log.status == "success", log.error
+        assert [engine.closed for engine in opening.made] == [1] * runs
+        assert not shared._open
+
+
+def test_tasks_of_one_run_share_an_engine(tmp_path: Path, stub_engine: StubEngine) -> None:
+    opening = stub_engine()
+    logs = run_all([scoring(tmp_path), judging(tmp_path)], tmp_path / "logs", model="none/none", grader=None)
+    assert [log.status for log in logs] == ["success"] * 2
+    assert [engine.closed for engine in opening.made] == [1]
+
+
+def test_a_run_that_fails_closes_its_engine_too(tmp_path: Path, stub_engine: StubEngine) -> None:
+    opening = stub_engine()
+    task = scoring(tmp_path, breaks())
+    log = run(task, tmp_path / "logs", model="none/none", grader=None, max_samples=1)
+    assert log.status == "error"
+    assert [engine.closed for engine in opening.made] == [1] * len(opening.made)
+    assert not shared._open
+
+
+def test_nobody_is_told_of_hooks(tmp_path: Path) -> None:
+    """The harness lists hooks at its start; ours is there only once an engine is open, in this run and the next."""
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from tests.samer.stubs import Opening\n"
+        "from tests.scorers.test_samer import scoring\n"
+        "from tests.tasks.scripted import run\n"
+        "from urs_inspect.samer.engines import register_engine\n"
+        "opening, folder = Opening(), Path(sys.argv[1])\n"
+        "register_engine('stub', opening)\n"
+        "for _ in range(2):\n"
+        "    run(scoring(folder), folder / 'logs', model='none/none', grader=None)\n"
+        "print('closed', [engine.closed for engine in opening.made])\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    repository = Path(__file__).parents[2]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=repository, timeout=120, check=False)
+    assert "closed [1, 1]" in done.stdout, done.stderr
+    assert "hooks" not in done.stdout + done.stderr
+
+
+NAN = math.nan
+
+
+def score(name: str, overall: float = NAN, facts: Any = None, **dimensions: float) -> SampleScore:
+    value: dict[str, Any] = dict.fromkeys(score_keys(), NAN) | {"overall": overall, **dimensions}
+    intent, _, _ = name.partition("-")
+    return SampleScore(
+        score=Score(value=value, metadata=facts or {}), sample_id=name, sample_metadata={"intent_group": intent}
+    )
+
+
+def dimensions(*scores: SampleScore) -> dict[str, DimensionScore]:
+    """What `urs-inspect samer weights --scores` reads from a log with these scores."""
+    samples = [
+        EvalSample(id=str(one.sample_id), epoch=number, input="", target="", scores={"samer": one.score})
+        for number, one in enumerate(scores)
+    ]
+    return read_dimensions(EvalLog.model_construct(samples=samples))  # type: ignore[call-arg]
+
+
+def report(*scores: SampleScore) -> dict[str, float]:
+    value = samer_report()(list(scores))  # type: ignore[arg-type]
+    assert isinstance(value, dict)
+    return {key: float(number) for key, number in value.items() if isinstance(number, (int, float))}
+
+
+def test_means_and_shares_worked_by_hand() -> None:
+    scores = (
+        score("x-1", 0.2, Clarity=0.4),
+        score("x-2", 0.4, Clarity=0.6, Depth=0.9),
+        score("y-1", 0.9),
+        score("y-2", NAN, {"failure_mode": "timeout"}),
+    )
+    rows = report(*scores)
+    assert next(iter(rows)) == "overall" and rows["overall"] == pytest.approx(0.5)
+    assert rows["overall intent_group=x"] == pytest.approx(0.3)
+    assert rows["overall intent_group=y"] == pytest.approx(0.9)
+    assert rows["failures timeout"] == 1
+    assert "Clarity" not in rows
+    # What left the header is read from the log. Clarity: (0.4 + 0.6) / 2, in 2 of 3 evaluated answers.
+    found = dimensions(*scores)
+    assert (found["Clarity"].mean.mean, found["Clarity"].selected) == pytest.approx((0.5, 2 / 3))
+    assert (found["Depth"].mean.mean, found["Depth"].selected) == pytest.approx((0.9, 1 / 3))
+    assert math.isnan(found["Clarity"].mean.low)  # two answers have no interval
+    assert next(iter(found)) == "overall" and found["overall"].selected == 1
+
+
+def test_everything_special_is_counted() -> None:
+    rows = report(
+        score("x-1", 0.0, {"no_response": True}),
+        score("x-2", 0.5, {"shortened": 12, "empty_selection": True}),
+        score("x-3", 0.5, {"shortened": 0, "empty_selection": False, "no_response": False}),
+        score("x-4", NAN, {"failure_mode": "too_long"}),
+        score("x-5", NAN, {"failure_mode": "too_long"}),
+    )
+    counted = {key: rows[key] for key in ("no response", "shortened", "empty selection", "failures too_long")}
+    assert counted == {"no response": 1, "shortened": 1, "empty selection": 1, "failures too_long": 2}
+    assert "overall intent_group=x" not in rows  # a single group is the whole
+
+
+def test_epochs_are_averaged_before_intervals() -> None:
+    values = (0.2, 0.4, 0.9, 0.5, 0.1, 0.3)
+    twice = report(*[score(f"x-{n}", value) for n, value in enumerate(values) for _ in range(4)])
+    once = report(*[score(f"x-{n}", value) for n, value in enumerate(values)])
+    assert once["low"] < once["overall"] < once["high"]
+    assert twice == pytest.approx(once)
+
+
+def test_it_equals_the_obvious_computation_in_any_order() -> None:
+    rng = random.Random(3)
+    names = ("Clarity", "Depth", "Style")
+    scores = [
+        score(f"{rng.choice('xyz')}-{n}", rng.random(), **{name: rng.random() for name in names if rng.random() < 0.6})
+        for n in range(60)
+    ]
+    rows, found = report(*scores), dimensions(*scores)
+    rng.shuffle(scores)
+    assert report(*scores) == pytest.approx(rows)
+    for name in names:
+        values = [float(one.score.as_dict()[name]) for one in scores]  # type: ignore[arg-type]
+        given = [value for value in values if not math.isnan(value)]
+        estimate = student_interval(given)
+        one = found[name]
+        assert (one.mean.mean, one.mean.low, one.mean.high) == pytest.approx(
+            (estimate.mean, estimate.low, estimate.high)
+        )
+        assert one.selected == pytest.approx(len(given) / 60)
+    whole = student_interval([float(one.score.as_dict()["overall"]) for one in scores])  # type: ignore[arg-type]
+    assert (rows["overall"], rows["low"], rows["high"]) == pytest.approx((whole.mean, whole.low, whole.high))
+
+
+def test_no_score_is_the_headline_without_a_value() -> None:
+    rows = report()
+    assert math.isnan(rows.pop("overall"))
+    assert rows == {"no response": 0, "shortened": 0, "empty selection": 0}
 
 
 def scored(

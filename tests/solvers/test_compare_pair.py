@@ -11,13 +11,13 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage, Model, ModelOutput
 
 from tests.tasks.scripted import Reply, Script, judge_numbers, output, run, samples_of
+from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
-from urs_inspect.errors import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers.compare_pair import check_judge
-from urs_inspect.tasks.pairs import pair_to_sample
+from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 TAXONOMY = load_taxonomy()
 ONE, TWO = tuple(TAXONOMY.scenarios["chitchat"].dimensions)[:2]

@@ -24,8 +24,8 @@ from tests.tasks.commands import refused
 from tests.tasks.scripted import Script as Judge
 from tests.tasks.scripted import judged, one_case, output, run, samples_of, say, score_of
 from urs_inspect import mad, md_eval, urs
-from urs_inspect.errors import InputError
-from urs_inspect.judging.circuit_breaker import GIVE_UP
+from urs_inspect._util import InputError
+from urs_inspect.judging.ask import GIVE_UP
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import intent_judge
 from urs_inspect.solvers import model_calls

@@ -1,10 +1,18 @@
-"""Models by their role."""
+"""Tests of `urs_inspect.solvers.role_models`."""
+
+from pathlib import Path
 
 import pytest
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import Model, get_model
 
-from urs_inspect.errors import InputError
-from urs_inspect.solvers.role_models import bound_models, models_with
+from tests.tasks.commands import refused
+from tests.tasks.scripted import Script, run, samples_of
+from urs_inspect._util import InputError
+from urs_inspect.solvers import give_rating
+from urs_inspect.solvers.role_models import bound_models, judge_model, models_with, refuse_no_model
+from urs_inspect.tasks import md_eval
 
 
 @pytest.fixture
@@ -30,3 +38,63 @@ def test_a_role_that_nobody_has(models: list[Model], role: str) -> None:
     assert str(caught.value) == (
         f"no model has the role '{role}'; name one or several: --model-role '{role}=[provider/a, ...]'"
     )
+
+
+PAIRS = '{"prompt": "Why?", "response_a": "So.", "response_b": "Thus.", "label": "a"}\n'
+RATINGS = '{"prompt": "Why?", "response": "So.", "rating": 2}\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["md_eval"], "name a model, or -T judge=baseline/longest"),
+        (["judge_pairwise", "-T", "bench=pairs.jsonl"], "name a model, or -T judge=baseline/longest"),
+        (["judge_rating", "-T", "bench=ratings.jsonl", "-T", "scale=1,5"], "name a model"),
+    ],
+)
+def test_the_command_says_so_in_one_line_and_runs_nothing(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.jsonl").write_text(PAIRS, encoding="utf-8")
+    (tmp_path / "ratings.jsonl").write_text(RATINGS, encoding="utf-8")
+    task, *rest = arguments
+    refusal = refused(
+        "eval",
+        f"urs_inspect/{task}",
+        *rest,
+        "--model",
+        "none",
+        "--log-dir",
+        "logs",
+        monkeypatch=monkeypatch,
+        capsys=capsys,
+    )
+    assert refusal.status == 1
+    assert refusal.error.splitlines() == [f"Error: --model none has nobody to judge; {said}"]
+    assert not list(tmp_path.glob("logs/*"))
+
+
+def test_a_task_made_before_the_model_is_known_ends_at_its_first_sample(tmp_path: Path) -> None:
+    task = Task(dataset=MemoryDataset([Sample(id="s", input="Why?")]), solver=give_rating())
+    log = run(task, tmp_path, model="none/none", grader=None)
+    assert log.status == "error" and log.error is not None
+    assert "--model none has nobody to judge; name a model" in log.error.message
+    assert "baseline" not in log.error.message
+
+
+def test_outside_a_run_there_is_nothing_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INSPECT_EVAL_MODEL", raising=False)
+    refuse_no_model()
+    monkeypatch.setenv("INSPECT_EVAL_MODEL", "no_such_provider/x")
+    refuse_no_model()
+    monkeypatch.setenv("INSPECT_EVAL_MODEL", "none/none")
+    with pytest.raises(InputError, match="nobody to judge"):
+        judge_model()
+
+
+@pytest.mark.data
+def test_a_run_without_a_model_does_not_touch_the_next(data_dir: Path, tmp_path: Path) -> None:
+    run(md_eval(judge="baseline/first"), tmp_path, model="none/none", grader=None, limit=1)
+    log = run(md_eval(), tmp_path, model=Script("x").model(), grader=None, limit=1)
+    assert log.status == "success" and len(samples_of(log)) == 1

@@ -12,15 +12,15 @@ from inspect_ai.log import EvalLog
 
 from tests.samer.stubs import Opening, by_length, raw
 from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
+from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
-from urs_inspect.errors import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.judgement import Judgement, judged
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_replies
-from urs_inspect.tasks.pairs import pair_to_sample
+from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 StubEngine = Callable[..., Opening]
 

@@ -12,10 +12,10 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_lo
 
 from tests.tasks.commands import run_inspect, succeed
 from urs_inspect import urs
+from urs_inspect._util import InputError
 from urs_inspect.cli.estimate import estimate
 from urs_inspect.datasets import UrsCase
-from urs_inspect.errors import InputError
-from urs_inspect.tasks.asked_cases import asked_cases
+from urs_inspect.tasks.urs_cases import asked_cases
 
 CASES = [UrsCase(f"c{n}", "?", "", "leisure", "en") for n in range(5)]
 

@@ -3,7 +3,7 @@
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalError, EvalSample
 
-from urs_inspect.tasks.attempt import Attempt
+from urs_inspect.tasks.competition import Attempt
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers import ChatServer, says, serving
 from tests.tasks.commands import refused, run_inspect
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 
 HEADER = "question,reference_ans,user_intent,language"
 GOOD = "Why is the sky blue?,Rayleigh scattering.,Factual_QA,EN"

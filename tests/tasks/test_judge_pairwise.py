@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.log import EvalLog
 
 from tests.tasks.scripted import Script, judge_numbers, run, samples_of
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.tasks import judge_pairwise
 
 

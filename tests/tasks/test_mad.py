@@ -26,8 +26,8 @@ from tests.tasks.contests import (
     verdict,
 )
 from tests.tasks.scripted import Script, between, output, samples_of
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy.allocation import Allocator
-from urs_inspect.errors import InputError
 from urs_inspect.reports import read_comparisons, read_pool
 from urs_inspect.tasks import mad, urs
 

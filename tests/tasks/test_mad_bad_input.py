@@ -12,7 +12,7 @@ from tests.servers import ChatServer, says, serving
 from tests.tasks.commands import refused, run_inspect
 from tests.tasks.contests import Field, compete, pool_file
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.discrepancy.similarities.lexical import LexicalSimilarity
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity
 from urs_inspect.tasks import mad
 
 _CONTESTANTS = "contestant=[openai-api/local/one, openai-api/local/two]"

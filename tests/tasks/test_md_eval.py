@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
 from tests.tasks.scripted import Reply, Script, judge_numbers, run, samples_of
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import md_eval
 

@@ -16,7 +16,7 @@ from tests.servers import Response
 from tests.tasks.commands import refused, run_inspect, succeed
 from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
 from tests.tasks.scripted import Script, judge_numbers, metric_values, record, run, samples_of
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.reports import read_judge
 from urs_inspect.reports.samer_weights import read_weights
 from urs_inspect.samer import load_taxonomy
@@ -313,6 +313,6 @@ def scored_by_samer(**given: Any) -> Any:
 
 
 def test_a_server_that_is_down_is_one_line_before_any_call(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("urs_inspect.samer.engines.server_probe.sleep", lambda seconds: None)
+    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server.sleep", lambda seconds: None)
     with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM server answers"):
         urs(dataset="sample", scorer="samer", samer="http://127.0.0.1:9", folder=str(checkpoint))

@@ -11,8 +11,8 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
 from tests.tasks.scripted import Reply, Script, metric_values, run, samples_of
-from urs_inspect.cli.samer.annotate import annotate
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.cli.samer.training import annotate
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.training import read_training
 from urs_inspect.tasks.samer_annotate import samer_annotate

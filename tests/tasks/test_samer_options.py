@@ -11,7 +11,7 @@ from tests.samer.conftest import SMALL
 from tests.samer.test_heads_file import saying
 from tests.tasks.commands import succeed
 from tests.tasks.scripted import run, samples_of
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.tasks import judge_pairwise, mad, md_eval, urs
 
 ENGINE: dict[str, Any] = {"engine": "transformers"}

@@ -3,7 +3,7 @@
 import pytest
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView
 
-from urs_inspect.tasks.sample_list import sample_list
+from urs_inspect.tasks.viewer import sample_list
 
 
 @pytest.mark.parametrize("shown", [["input"], ["target", "answer", "input"]])

@@ -10,7 +10,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.tasks.commands import refused
 from tests.tasks.scripted import Reply, Script, metric_values, output, run, samples_of
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.tasks.urs_addition import URS_ADDITION_VERSION, urs_addition
 
 

@@ -8,10 +8,10 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ContentText, Model, ModelOutput, ModelUsage, get_model
 
+from urs_inspect._util import InputError
 from urs_inspect.assistants import Page, read_request, register_search
-from urs_inspect.errors import InputError
 from urs_inspect.reports import read_result
-from urs_inspect.solvers.web_search_backend import pages_of
+from urs_inspect.solvers.assistants import pages_of
 from urs_inspect.tasks.urs_assistants import urs_assistants
 
 

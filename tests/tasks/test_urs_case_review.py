@@ -12,7 +12,7 @@ from inspect_ai.model import ChatMessage
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run_command
 from tests.tasks.scripted import Script, between, metric_values, output, run, samples_of
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.tasks.urs_case_review import urs_case_review
 
 command = run_command

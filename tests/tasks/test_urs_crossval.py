@@ -16,9 +16,9 @@ from inspect_ai.scorer import SampleScore, Score
 from tests.tasks.commands import refused
 from tests.tasks.scripted import Reply, Script, between, metric_values, run, samples_of
 from urs_inspect import urs
+from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
 from urs_inspect.datasets.cases import UrsCase
-from urs_inspect.errors import InputError
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers.crossval_judge import crossval_report
 from urs_inspect.tasks.crossval_grid import deal
@@ -326,7 +326,7 @@ def test_an_evaluator_without_the_role_ends_the_run(tmp_path: Path, places: dict
 def test_a_sample_without_an_answer_is_left_alone(tmp_path: Path) -> None:
     from inspect_ai import Task
 
-    from urs_inspect.solvers.recorded_answer import recorded_answer
+    from urs_inspect.solvers.answers import recorded_answer
 
     samples = [Sample(id="a", input="?", metadata={"answer": "Yes.", "model": "m/x"}), Sample(id="b", input="?")]
     log = run(Task(MemoryDataset(samples), solver=recorded_answer()), tmp_path, model="none/none", grader=None)

@@ -12,8 +12,8 @@ from tests.cli.conftest import Run
 from tests.cli.conftest import run as run_command
 from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
 from urs_inspect import urs
+from urs_inspect._util import InputError
 from urs_inspect.datasets.references import question_sha256
-from urs_inspect.errors import InputError
 from urs_inspect.reports.references import read_reference_logs, read_references
 from urs_inspect.tasks.urs_references import urs_references
 

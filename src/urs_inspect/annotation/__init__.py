@@ -9,8 +9,7 @@ from urs_inspect.annotation.agreement import (
     majorities,
 )
 from urs_inspect.annotation.ballot_files import load_ballots
-from urs_inspect.annotation.vote_store import VoteStore
-from urs_inspect.annotation.votes import Undo, Vote, VoteReading, annotator_name, read_votes
+from urs_inspect.annotation.votes import Undo, Vote, VoteReading, VoteStore, annotator_name, read_votes
 
 __all__ = [
     "Agreement",

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy.ballots import Ballot, collect_ballots, read_ballots
-from urs_inspect.errors import InputError, choices
 
 LOG_SUFFIXES = (".eval", ".json")
 """Kinds of logs of the harness."""

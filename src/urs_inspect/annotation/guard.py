@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 
 TOKEN_VARIABLE = "URS_INSPECT_TOKEN"  # noqa: S105 - a name, not a secret
 """Environment variable that sets the token."""

@@ -5,12 +5,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Agreement, agreement
-from urs_inspect.annotation.sides import left_side, own_order
-from urs_inspect.annotation.vote_store import VoteStore
-from urs_inspect.annotation.votes import Side, Undo, Vote, VoteReading, annotator_name, now, read_votes
+from urs_inspect.annotation.votes import (
+    Side,
+    Undo,
+    Vote,
+    VoteReading,
+    VoteStore,
+    annotator_name,
+    left_side,
+    now,
+    own_order,
+    read_votes,
+)
 from urs_inspect.discrepancy.ballots import Ballot, Choice
-from urs_inspect.errors import InputError, choices
 
 Spot = Literal["left", "right", "tie", "cannot_tell"]
 """What a voter can choose, who knows sides only."""

@@ -13,11 +13,11 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from urs_inspect._util import InputError
 from urs_inspect.annotation import pages
 from urs_inspect.annotation.guard import SECURITY_HEADERS, Guard
+from urs_inspect.annotation.pages import LANGUAGES, texts
 from urs_inspect.annotation.poll import Poll, Spot
-from urs_inspect.annotation.texts import LANGUAGES, texts
-from urs_inspect.errors import InputError
 
 logger = getLogger(__name__)
 

@@ -18,11 +18,9 @@ def addition(logs: tuple[str, ...], output: Path | None) -> None:
     more are right, and the accuracy over chains of 2 to 9 numbers. Models that were asked other
     chains, or in another language, stand in a table of their own.
     """
-    from urs_inspect.cli.sections import print_sections
-    from urs_inspect.reports.addition.files import ADDITION, write_files
-    from urs_inspect.reports.addition.report import read_addition
-    from urs_inspect.reports.addition.sections import SIMULATION, sections_of
-    from urs_inspect.reports.output_directory import check_directory
+    from urs_inspect.cli.output import print_sections
+    from urs_inspect.reports.addition import ADDITION, SIMULATION, read_addition, sections_of, write_files
+    from urs_inspect.reports.output import check_directory
 
     if output is not None:
         check_directory(output, ADDITION)

@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect.cli.sections import print_sections
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.cli.output import print_sections
 
 if TYPE_CHECKING:
     from urs_inspect.reports.agreement.report import AgreementReport
@@ -62,14 +62,16 @@ def agreement(
     or models that are not in the logs are left out and counted; a rating outside the scale is an
     error.
     """
-    from urs_inspect.reports.agreement.files import AGREEMENT, agreement_dict, write_files
-    from urs_inspect.reports.agreement.rating_files import read_human_ratings
-    from urs_inspect.reports.agreement.resampling import Resampling
-    from urs_inspect.reports.agreement.satisfaction_files import read_satisfaction
+    from urs_inspect.reports.agreement.people import (
+        Resampling,
+        read_human_ratings,
+        read_satisfaction,
+        read_vote_ranking,
+    )
+    from urs_inspect.reports.agreement.sections import AGREEMENT, agreement_dict, write_files
     from urs_inspect.reports.agreement.statistics import agreement_of
-    from urs_inspect.reports.agreement.vote_sources import read_vote_ranking
     from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.output_directory import check_directory
+    from urs_inspect.reports.output import check_directory
     from urs_inspect.rubrics import load_rubric
 
     if not (human or satisfaction or votes):
@@ -112,7 +114,6 @@ def _scale(value: str, option: str) -> tuple[float, float]:
 
 def print_agreement(report: "AgreementReport", console: Console) -> None:
     """Print every section."""
-    from urs_inspect.reports.agreement.sections import sections_of
-    from urs_inspect.reports.agreement.sentences import SIMULATION
+    from urs_inspect.reports.agreement.sections import SIMULATION, sections_of
 
     print_sections(sections_of(report), console, warnings=(SIMULATION,))

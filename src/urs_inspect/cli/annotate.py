@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 
 if TYPE_CHECKING:
     from urs_inspect.annotation import Agreement, VoteReading

@@ -22,12 +22,16 @@ def assistants(logs: tuple[str, ...], output: Path | None, rounds: int, seed: in
     that all have a score for; how many each has, and what became of its other answers, stands
     beside. Scores of other judges, prompts, references or data stand in a table of their own.
     """
-    from urs_inspect.cli.sections import print_sections
-    from urs_inspect.reports.assistants.answers import read_assistants
-    from urs_inspect.reports.assistants.comparison import compare_assistants
-    from urs_inspect.reports.assistants.files import ASSISTANTS, write_files
-    from urs_inspect.reports.assistants.sections import SIMULATION, sections_of
-    from urs_inspect.reports.output_directory import check_directory
+    from urs_inspect.cli.output import print_sections
+    from urs_inspect.reports.assistants import (
+        ASSISTANTS,
+        SIMULATION,
+        compare_assistants,
+        read_assistants,
+        sections_of,
+        write_files,
+    )
+    from urs_inspect.reports.output import check_directory
 
     if output is not None:
         check_directory(output, ASSISTANTS)

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect.cli.sections import print_sections
+from urs_inspect.cli.output import print_sections
 
 if TYPE_CHECKING:
     from urs_inspect.reports.crossval.report import CrossvalReport
@@ -31,9 +31,9 @@ def crossval(logs: tuple[str, ...], output: Path | None, rounds: int, seed: int,
     give self-preference.
     """
     from urs_inspect.reports.crossval.figures import check_drawing
-    from urs_inspect.reports.crossval.files import CROSSVAL, write_files
     from urs_inspect.reports.crossval.reading import read_crossval
-    from urs_inspect.reports.output_directory import check_directory
+    from urs_inspect.reports.crossval.tables import CROSSVAL, write_files
+    from urs_inspect.reports.output import check_directory
 
     if output is not None:
         check_directory(output, CROSSVAL)
@@ -51,8 +51,7 @@ def crossval(logs: tuple[str, ...], output: Path | None, rounds: int, seed: int,
 
 def print_report(report: "CrossvalReport", console: Console) -> None:
     """Print all sections."""
-    from urs_inspect.reports.crossval.sentences import SIMULATION
-    from urs_inspect.reports.crossval.tables import sections_of
+    from urs_inspect.reports.crossval.tables import SIMULATION, sections_of
 
     if report.simulated:
         console.print(f"[bold red]{escape(SIMULATION)}[/bold red]", highlight=False)

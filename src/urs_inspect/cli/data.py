@@ -6,9 +6,18 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect.datasets.pinned import SOURCES, PinnedFile, find_source
-from urs_inspect.datasets.sources import actual_hash, cache_path, fetch, is_pinned, locate, sha256_of
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.datasets.sources import (
+    SOURCES,
+    PinnedFile,
+    actual_hash,
+    cache_path,
+    fetch,
+    find_source,
+    is_pinned,
+    locate,
+    sha256_of,
+)
 
 
 @click.group()

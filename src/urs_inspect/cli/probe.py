@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

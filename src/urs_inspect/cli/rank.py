@@ -11,8 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from urs_inspect.errors import InputError
-from urs_inspect.texts import visible
+from urs_inspect._util import InputError, visible
 
 if TYPE_CHECKING:
     from urs_inspect.rating import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
@@ -63,8 +62,7 @@ def rank(
     """
     from urs_inspect.rating import compare_leaderboard
     from urs_inspect.reports.battles import holds_ballot_votes, read_battles, read_human_battles
-    from urs_inspect.reports.leaderboards import read_leaderboard
-    from urs_inspect.reports.rankings import ranking_dict
+    from urs_inspect.reports.rankings import ranking_dict, read_leaderboard
 
     # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
     cast = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
@@ -78,7 +76,7 @@ def rank(
     ranking = _ranked(people.battles if people else read_battles(sources, _note), rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     if output is not None:
-        from urs_inspect.reports.voted_logs import attach_votes
+        from urs_inspect.reports.battles import attach_votes
 
         attach_votes(Path(sources[0]), cast, output)
     if as_json:
@@ -111,7 +109,7 @@ def _note(line: str) -> None:
 
 def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
     from urs_inspect.annotation.ballot_files import LOG_SUFFIXES
-    from urs_inspect.reports.voted_logs import check_new_log
+    from urs_inspect.reports.battles import check_new_log
 
     if not votes or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:
         raise InputError("output: needs one log of mad, and votes about its ballots")
@@ -120,8 +118,8 @@ def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
 
 def print_ranking(ranking: "Ranking", console: Console) -> None:
     """Print ratings, differences of neighbours and win rates, and which models do not compare."""
-    from urs_inspect.rating.intervals import fewest_clusters
-    from urs_inspect.texts import counted
+    from urs_inspect._util import counted
+    from urs_inspect.rating.bootstrap import fewest_clusters
 
     console.print(
         f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on "
@@ -151,7 +149,7 @@ def print_ranking(ranking: "Ranking", console: Console) -> None:
 
 def print_people(people: "HumanBattles", console: Console) -> None:
     """Print how many ballots people decided and how far they agree."""
-    from urs_inspect.texts import counted
+    from urs_inspect._util import counted
 
     found = people.agreement
     voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"

@@ -17,10 +17,10 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     Of several answers to one question the last usable one counts, so that a later run over some questions mends an
     earlier one. The file may be mended by hand; its hash in later logs says so.
     """
+    from urs_inspect._util import counted
     from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
-    from urs_inspect.discrepancy.pools.pool_file import check_output
+    from urs_inspect.discrepancy.pools import check_output
     from urs_inspect.reports.references import read_reference_logs
-    from urs_inspect.texts import counted
 
     check_output(output)
     left_out: list[str] = []

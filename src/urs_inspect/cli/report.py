@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect.cli.cells import PRICES_HELP
-from urs_inspect.texts import counted
+from urs_inspect._util import counted
+from urs_inspect.cli.output import PRICES_HELP
 
 if TYPE_CHECKING:
     from urs_inspect.reports.intent.report import Block, IntentReport
@@ -64,12 +64,12 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
-    from urs_inspect.reports.estimate.prices import load_prices, with_costs
+    from urs_inspect.reports.estimate import load_prices, with_costs
     from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.files import INTENT_REPORT, write_report
+    from urs_inspect.reports.intent.markdown import INTENT_REPORT, write_report
     from urs_inspect.reports.intent.statistics import report_of
     from urs_inspect.reports.intent.traffic import read_traffic
-    from urs_inspect.reports.output_directory import check_directory
+    from urs_inspect.reports.output import check_directory
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:
@@ -132,8 +132,7 @@ def print_report(report: "IntentReport", console: Console) -> None:
 
 
 def _print_block(block: "Block", number: int | None, console: Console) -> None:
-    from urs_inspect.reports.intent.page.formats import ALERT
-    from urs_inspect.reports.intent.page.words import SELF_JUDGED, column_sentences, headline, traffic_sentence
+    from urs_inspect.reports.intent.page.tables import ALERT, SELF_JUDGED, column_sentences, headline, traffic_sentence
     from urs_inspect.reports.intent.report import UNSCORED_ALERT
 
     said = block.conditions
@@ -165,8 +164,7 @@ def _print_block(block: "Block", number: int | None, console: Console) -> None:
 
 
 def _leaderboard(block: "Block") -> Table:
-    from urs_inspect.reports.intent.page.formats import interval_text, rank_text, unscored_text
-    from urs_inspect.reports.intent.page.words import SELF_JUDGED
+    from urs_inspect.reports.intent.page.tables import SELF_JUDGED, interval_text, rank_text, unscored_text
     from urs_inspect.reports.intent.report import UNSCORED_ALERT
 
     missing = any(model.unscored for model in block.models)

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect.cli.cells import NONE
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.cli.output import NONE
 
 if TYPE_CHECKING:
     from urs_inspect.rating import MeanInterval
@@ -161,7 +161,7 @@ def _print_table(title: str, names: list[str], columns: _Columns, console: Conso
 
 def _short_names(results: "list[IntentResult]") -> list[str]:
     """Names of the models without their providers where that leaves no two equal."""
-    from urs_inspect.reports.intent.page.names import short_names
+    from urs_inspect.reports.intent.page.tables import short_names
 
     short = short_names(list(dict.fromkeys(result.model for result in results)))
     return [short[result.model] for result in results]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 
 SHORTEST, LONGEST = 2, 100
 """Numbers that a chain may have; the paper has 2 to 20."""

@@ -1,11 +1,14 @@
-"""The typed case, and selecting and ordering cases."""
+"""Cases of URS and of one's own: files, selection, order."""
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.datasets.rows import Fields, build_cases, first_faults, read_table, refuse
+from urs_inspect.datasets.sources import URS, fetch, sha256_of
 
 
 @dataclass(frozen=True)
@@ -87,3 +90,97 @@ def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
         random.Random(f"{seed}/{intent}/{language}").shuffle(members)  # noqa: S311 - an order, not a secret
         placed += [((k + 0.5) / len(members), case.id, case) for k, case in enumerate(members)]
     return [case for _, _, case in sorted(placed, key=lambda place: place[:2])]
+
+
+_QUESTION = ("question",)
+_REFERENCE = ("reference_ans", "reference")
+_INTENT = ("user_intent", "intent")
+_LANGUAGE = ("language",)
+"""What a case needs, and the column names that are taken for it."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """How labels in a file become ids of the rubric; both raise `InputError` for an unknown label."""
+
+    intent: Callable[[str], str]
+    language: Callable[[str], str]
+
+
+def read_cases(
+    path: Path,
+    name: str,
+    vocabulary: Vocabulary,
+    *,
+    id_prefix: str,
+    lenient: bool = False,
+    need_references: bool = True,
+) -> UrsData:
+    """Read a file of cases.
+
+    Args:
+        path: A `.csv` file with a header, or a `.jsonl` file with one object a line; UTF-8, with or without BOM.
+            Columns: question, reference_ans (or reference), user_intent (or intent), language, and optionally id and
+            country, which may be blank.
+        name: What the data is called in logs.
+        vocabulary: How labels become ids.
+        id_prefix: Prefix of the ids given to rows without one: `<prefix>_0001` for the first row of data.
+        lenient: Leave faulty rows out and list them, instead of refusing the file.
+        need_references: Whether every row needs a reference; else it may be blank, or the column missing.
+
+    Returns:
+        The cases in the order of the file.
+
+    Raises:
+        InputError: Naming file, row and column of every fault (of the first 20, if there are more).
+    """
+
+    def build(fields: Fields, default_id: str) -> UrsCase:
+        without = not need_references and all(fields.blank(column) for column in _REFERENCE)
+        return UrsCase(
+            question=fields.text(*_QUESTION),
+            reference="" if without else fields.text(*_REFERENCE),
+            intent=fields.resolved(vocabulary.intent, *_INTENT),
+            language=fields.resolved(vocabulary.language, *_LANGUAGE),
+            country=fields.optional("country").strip(),
+            id=fields.identifier(default_id),
+        )
+
+    required = (_QUESTION, *([_REFERENCE] if need_references else []), _INTENT, _LANGUAGE)
+    rows, unreadable = read_table(path, required)
+    cases, faulty = build_cases(path, rows, build, id_prefix)
+    faults = unreadable + faulty
+    if not lenient:
+        refuse(faults, "Mend the file, or skip faulty rows with -T lenient=true.")
+    if not cases:
+        raise InputError("\n".join([f"{path}: no usable case", *first_faults(faults)]))
+    return UrsData(name, sha256_of(path), tuple(cases), tuple(faults))
+
+
+_SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
+
+
+def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, need_references: bool = True) -> UrsData:
+    """Load cases by name or path.
+
+    Args:
+        dataset: `urs` for the 1,846 published cases (URS paper, Table 2), `sample` for the 42 embedded ones, or
+            the path of a CSV or JSON Lines file.
+        vocabulary: How labels in the file become ids of the rubric.
+        lenient: Leave faulty rows of a user's file out instead of refusing it.
+        need_references: Whether every row of a user's file needs a reference answer.
+
+    Returns:
+        The cases, in the order of the file. Published cases are called `urs_0001` to `urs_1846` by row.
+
+    Raises:
+        InputError: If the data cannot be had or a row is faulty.
+    """
+    if dataset == "urs":
+        return read_cases(fetch(URS), "urs", vocabulary, id_prefix="urs")
+    if dataset == "sample":
+        return read_cases(_SAMPLE, "sample", vocabulary, id_prefix="sample")
+    if not dataset.lower().endswith((".csv", ".jsonl")):
+        raise InputError(f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a .csv or .jsonl file")
+    path = Path(dataset).expanduser()
+    return read_cases(path, dataset, vocabulary, id_prefix=path.stem, lenient=lenient, need_references=need_references)

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from urs_inspect._util import InputError, choices, is_blank
 from urs_inspect.datasets.cases import UrsCase
-from urs_inspect.datasets.fields import Fields
-from urs_inspect.datasets.loading import read_own
-from urs_inspect.errors import InputError, choices
-from urs_inspect.texts import is_blank
+from urs_inspect.datasets.rows import Fields, read_own
 
 USABLE, EMPTY, CUT, WITHHELD, NO_ANSWER = "usable", "empty", "cut", "withheld", "no_answer"
 """What an answer can be as a reference: `cut` at a token limit, `withheld` by a filter, or it never came."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from urs_inspect.discrepancy.baselines import divergence, divergences, highest, random_choice
-    from urs_inspect.discrepancy.filters import REFERENCE_FILTER, AnswerFilter, count_words, word_counts
+    from urs_inspect.discrepancy.matchmaking import REFERENCE_FILTER, AnswerFilter, count_words, word_counts
     from urs_inspect.discrepancy.selection import Selected, Selection
     from urs_inspect.discrepancy.selector import Selector, select
-    from urs_inspect.discrepancy.similarities.similarity import (
+    from urs_inspect.discrepancy.similarity import (
         DEFAULT_SIMILARITY,
         embed,
         load_similarity,
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
         register_similarity,
         similarity_names,
     )
-    from urs_inspect.discrepancy.similarities.vector_cache import VectorCache, cached_vectors
+    from urs_inspect.discrepancy.vector_cache import VectorCache, cached_vectors
 
 _WHERE = {
     "baselines": ("divergence", "divergences", "highest", "random_choice"),
-    "filters": ("REFERENCE_FILTER", "AnswerFilter", "count_words", "word_counts"),
+    "matchmaking": ("REFERENCE_FILTER", "AnswerFilter", "count_words", "word_counts"),
     "selection": ("Selected", "Selection"),
     "selector": ("Selector", "select"),
-    "similarities.similarity": (
+    "similarity": (
         "DEFAULT_SIMILARITY",
         "embed",
         "load_similarity",
@@ -34,7 +34,7 @@ _WHERE = {
         "register_similarity",
         "similarity_names",
     ),
-    "similarities.vector_cache": ("VectorCache", "cached_vectors"),
+    "vector_cache": ("VectorCache", "cached_vectors"),
 }
 _MODULES = {name: module for module, names in _WHERE.items() for name in names}
 

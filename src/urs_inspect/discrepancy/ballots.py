@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 
 Choice = Literal["a", "b", "tie", "cannot_tell"]
 """What a voter can say of the two responses of a ballot."""

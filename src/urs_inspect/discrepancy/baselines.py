@@ -7,9 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.discrepancy.response_similarity import Pair
+from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy.selection import Pair
 from urs_inspect.discrepancy.vectors import Floats
-from urs_inspect.errors import InputError, choices
 
 Divergence = Literal["kl", "cross_entropy"]
 

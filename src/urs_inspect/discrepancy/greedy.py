@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from urs_inspect.discrepancy.instructions import InstructionVectors, Items
-from urs_inspect.discrepancy.vectors import Floats, Singles, products
+from urs_inspect.discrepancy.vectors import Floats, InstructionVectors, Items, Singles, products
 
 SetSimilarity = Literal["max", "mean"]
 """How the similarity of an instruction to a set comes from those to its members."""

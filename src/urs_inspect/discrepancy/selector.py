@@ -7,28 +7,28 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.discrepancy.candidates import Candidates
-from urs_inspect.discrepancy.checks import (
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy.greedy import Choice, PairGreedy, SetSimilarity
+from urs_inspect.discrepancy.selection import (
+    LAMBDA,
+    Candidates,
+    K,
     Mask,
+    Pair,
+    ResponseSimilarities,
+    Selected,
+    Selection,
     check_rule,
+    check_shapes,
     checked_ids,
     checked_k,
     checked_pairs,
     checked_similarities,
-    shown,
-)
-from urs_inspect.discrepancy.greedy import Choice, PairGreedy, SetSimilarity
-from urs_inspect.discrepancy.instructions import InstructionVectors, Items
-from urs_inspect.discrepancy.response_similarity import (
-    Pair,
-    ResponseSimilarities,
-    check_shapes,
     exact_similarities,
     response_similarities,
+    shown,
 )
-from urs_inspect.discrepancy.selection import LAMBDA, K, Selected, Selection
-from urs_inspect.discrepancy.vectors import Floats, Singles, Vectors, cosine_error, give_back
-from urs_inspect.errors import InputError
+from urs_inspect.discrepancy.vectors import Floats, InstructionVectors, Items, Singles, Vectors, cosine_error, give_back
 
 _AT_ONCE = 1 << 24
 """Similarities that are held at a time, 64 MB."""

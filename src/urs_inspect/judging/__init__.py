@@ -1,23 +1,19 @@
 """Judging without a harness: building prompts, reading replies, naming failures."""
 
-from urs_inspect.judging.answers import Answer, AnswerJudging, Judge, check_temperature
-from urs_inspect.judging.asking import (
+from urs_inspect.judging.answers import Answer, AnswerJudging, Judge, Judged, Judgement, check_temperature
+from urs_inspect.judging.ask import (
     TINY_REQUEST,
     UNKNOWN,
     Call,
     CallsStopped,
+    CircuitBreaker,
     Message,
     Reply,
     Temperature,
     messages_of,
     stopped,
 )
-from urs_inspect.judging.circuit_breaker import CircuitBreaker
-from urs_inspect.judging.explain import explain
-from urs_inspect.judging.failed_call import describe_error
-from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.judgement import Judged, Judgement
-from urs_inspect.judging.outcomes import (
+from urs_inspect.judging.failures import (
     ASK_AGAIN,
     CUT_OFF,
     FAILURE_MODES,
@@ -26,21 +22,25 @@ from urs_inspect.judging.outcomes import (
     FailureMode,
     JudgeFailure,
     ScoreRecord,
+    describe_error,
 )
-from urs_inspect.judging.pair_prompt import (
+from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.objects import Shown
+from urs_inspect.judging.pair_reply import OVERALL, PENDING, REPLIES, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging.prompts import (
+    PLACEHOLDER,
     RATING_PLACEHOLDER,
     WINNER,
     WINNER_WITHOUT_TIE,
+    PromptBuilder,
     dimension_prompt,
     joint_prompt,
+    neutralise,
     overall_prompt,
     rating_prompt,
 )
-from urs_inspect.judging.pair_reply import OVERALL, PENDING, REPLIES, Verdicts, read_verdict, read_verdicts
-from urs_inspect.judging.prompt import PLACEHOLDER, PromptBuilder, neutralise
-from urs_inspect.judging.rating_reply import read_rating
-from urs_inspect.judging.reply import read_reply
-from urs_inspect.judging.verdict_words import Shown
+from urs_inspect.judging.replies import read_rating
+from urs_inspect.judging.score_reply import explain, read_reply
 
 __all__ = [
     "ASK_AGAIN",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.judging.keys import KEY, KEY_PLACEHOLDER, record_key
-from urs_inspect.judging.material import KEY_MARK, MARK, Planted, defuse, delimiters_of
+from urs_inspect.judging.sanitize import KEY_MARK, MARK, Planted, defuse, delimiters_of
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 _BLOCKS = {"instructions", "case"}

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from urs_inspect.judging.material import decoded
-from urs_inspect.judging.outcomes import FailureMode, JudgeFailure
-from urs_inspect.judging.records import Span, read_pairs, spans
+from urs_inspect.judging.failures import FailureMode, JudgeFailure
+from urs_inspect.judging.objects import Span, read_pairs, spans
+from urs_inspect.judging.sanitize import decoded
 from urs_inspect.rubrics import normalise_key
 
 KEY = "key"

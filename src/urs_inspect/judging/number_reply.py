@@ -1,10 +1,12 @@
-"""Reads the number that a reply gives as its result, in English or Chinese."""
+"""Holds the number of a reply against the sum that was asked for."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
+
+from urs_inspect._util import is_blank
 
 _Kind = Literal["answer", "statement", "mention"]
 
@@ -211,3 +213,24 @@ def _number(written: str) -> Decimal | None:
     grouped = _GROUPED.fullmatch(whole)
     digits = re.sub(r"[^0-9]", "", whole) if grouped else re.split(r"[^0-9]", whole)[-1]
     return Decimal(".".join([digits, *decimals]))
+
+
+SumOutcome = Literal["right", "wrong", "no_number", "no_response"]
+
+
+def sum_outcome(reply: str, total: Decimal) -> tuple[SumOutcome, Decimal | None]:
+    """Read what a reply gives as the sum; it must be exact.
+
+    Args:
+        reply: The reply.
+        total: The sum.
+
+    Returns:
+        How it ended, and the number that was read; None where there is none.
+    """
+    if is_blank(reply):
+        return "no_response", None
+    number = read_result(reply)
+    if number is None:
+        return "no_number", None
+    return ("right" if number == total else "wrong"), number

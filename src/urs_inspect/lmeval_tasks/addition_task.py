@@ -8,9 +8,9 @@ from pydantic import Field
 
 from datasets import Dataset
 from urs_inspect.datasets.addition import AdditionChain, addition_chains, addition_lengths, addition_prompt
-from urs_inspect.judging.sum_reply import sum_outcome
+from urs_inspect.judging.number_reply import sum_outcome
 from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask
-from urs_inspect.lmeval_tasks.options import Options, read_options
+from urs_inspect.lmeval_tasks.settings import Options, read_options
 from urs_inspect.rating.chain_lengths import HEADLINE, TEXT, Trial, longest
 
 _START = "addition_"

@@ -2,7 +2,7 @@
 
 import sys
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks import tasks_path
 
 _INCLUDE = "--include_path"

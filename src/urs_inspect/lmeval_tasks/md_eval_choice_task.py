@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from urs_inspect.judging import JudgePrompt
-from urs_inspect.judging.letter_prompt import LETTERS, letter_prompt
-from urs_inspect.judging.pair_calls import First, orders_of
-from urs_inspect.judging.pair_reading import about_responses, final_verdict
+from urs_inspect.judging.pair_reply import about_responses, final_verdict
+from urs_inspect.judging.prompts import LETTERS, First, letter_prompt, orders_of
 from urs_inspect.lmeval_tasks.measured_task import Measure
 from urs_inspect.lmeval_tasks.pair_task import PairTask, longer_of
 

@@ -5,11 +5,11 @@ from dataclasses import asdict
 from typing import Any
 
 from urs_inspect.judging import OVERALL, JudgePrompt
-from urs_inspect.judging.pair_calls import First, PairReply, orders_of, pair_calls
-from urs_inspect.judging.pair_reading import PairOutcome, hold_against, read_pair_reply
+from urs_inspect.judging.pair_reply import PairOutcome, hold_against, read_pair_reply
+from urs_inspect.judging.prompts import First, PairReply, orders_of, pair_calls
 from urs_inspect.lmeval_tasks.measured_task import Measure
+from urs_inspect.lmeval_tasks.metrics import ratio, ratio_high, ratio_low
 from urs_inspect.lmeval_tasks.pair_task import PairTask, longer_of, part
-from urs_inspect.lmeval_tasks.ratios import ratio, ratio_high, ratio_low
 from urs_inspect.samer import load_taxonomy
 
 _Call = tuple[First, tuple[str, ...], JudgePrompt]

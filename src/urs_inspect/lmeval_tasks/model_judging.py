@@ -1,9 +1,12 @@
-"""Has a model judge many answers at once."""
+"""Judging many answers at once, by models or by SaMer, until done, interrupted or stopped by failures."""
 
 import asyncio
+import signal
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from logging import getLogger
+from types import FrameType
 from typing import Any, TypeVar
 
 from urs_inspect.judging import (
@@ -17,9 +20,52 @@ from urs_inspect.judging import (
     describe_error,
 )
 from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache, open_endpoint
-from urs_inspect.lmeval_tasks.interrupts import interruptible
 from urs_inspect.lmeval_tasks.record import Record, call_failed, of_values
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
+from urs_inspect.samer.engines import EngineFailure, QueryResponse, load_engine
+from urs_inspect.samer.judgement import Judgement as JudgementJudgement
+from urs_inspect.samer.judgement import engine_facts, explain_judgement, judge, judgement_facts, score_values
+
+logger = getLogger(__name__)
+
+_SAID = "Interrupted: judging ends with what is judged; once more to end everything and lose the answers"
+
+
+@contextmanager
+def interruptible(stop: Callable[[], None]) -> Iterator[None]:
+    """While this lasts, the first interrupt calls `stop` and the second one ends the program as ever.
+
+    In another thread than the main one, and where somebody else deals with interrupts or they are ignored, nothing is
+    changed.
+
+    Args:
+        stop: Called between two steps of whatever runs.
+    """
+    usual = signal.default_int_handler
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+
+    interrupts = 0
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            signal.signal(signal.SIGINT, usual)
+            raise KeyboardInterrupt
+        stop()
+        logger.warning(_SAID)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is handle:
+            signal.signal(signal.SIGINT, usual)
+    if interrupts > 1:  # what was being ended may have swallowed it, in cleaning up
+        raise KeyboardInterrupt
+
 
 _Result = TypeVar("_Result")
 Progress = Callable[[int], object]
@@ -137,3 +183,57 @@ async def _judged(
 
 async def _collect(judgements: Sequence[Awaitable[Judgement]]) -> Sequence[Judgement]:
     return await asyncio.gather(*judgements)
+
+
+_BATCH = 256
+
+
+def judge_all_with_samer(answers: Sequence[Answer], settings: JudgeSettings, progress: Progress) -> list[Record]:
+    """Evaluate answers with SaMer (SaMer paper, section 4).
+
+    Args:
+        answers: The answers.
+        settings: Which model, and what runs it.
+        progress: Told of answers that are evaluated.
+
+    Returns:
+        One record an answer, in order; an evaluation that failed is one, without scores. After an interrupt no further
+        batch is begun.
+
+    Raises:
+        InputError: If there is no such model.
+    """
+    breaker, name = CircuitBreaker(give_up=0), settings.judge_name
+
+    async def run() -> list[Record]:
+        options = {} if settings.samer_folder is None else {"folder": settings.samer_folder}
+        engine = load_engine(str(settings.samer), engine=settings.samer_engine, **options)
+        facts = {"samer": engine_facts(engine)}
+        found: list[Record] = []
+        try:
+            while len(found) < len(answers) and not breaker.stopped:
+                batch = answers[len(found) : len(found) + _BATCH]
+                items = [QueryResponse(answer.question or "", answer.text or "") for answer in batch]
+                judgements = await judge(engine, items)
+                found += [
+                    _record(one, judgement, name, facts) for one, judgement in zip(batch, judgements, strict=True)
+                ]
+                progress(len(batch))
+        finally:
+            await engine.close()
+        left = [call_failed(one.text or "", name, breaker.stopped, not_asked=True) for one in answers[len(found) :]]
+        return found + left
+
+    with interruptible(breaker.interrupt):
+        return run_async(run())
+
+
+def _record(
+    answer: Answer, judgement: JudgementJudgement | EngineFailure, judge_name: str, facts: Mapping[str, Any]
+) -> Record:
+    response = answer.text or ""
+    if isinstance(judgement, EngineFailure):
+        return Record(response, None, judge_name, f"unscored_{judgement.mode}", judgement.detail, dict(facts))
+    outcome = "no_response" if judgement.no_response else "judged"
+    explanation, scores = explain_judgement(judgement), of_values(score_values(judgement))
+    return Record(response, scores, judge_name, outcome, explanation, {**facts, **judgement_facts(judgement)})

@@ -6,14 +6,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.judging import Answer
 from urs_inspect.lmeval_tasks.clients import ReplyCache
 from urs_inspect.lmeval_tasks.measured_task import MeasuredTask
 from urs_inspect.lmeval_tasks.metrics import measures_of, metrics_of
-from urs_inspect.lmeval_tasks.model_judging import Progress, judge_all, judging_of, try_judge
+from urs_inspect.lmeval_tasks.model_judging import Progress, judge_all, judge_all_with_samer, judging_of, try_judge
 from urs_inspect.lmeval_tasks.record import Record, call_failed, read_record
-from urs_inspect.lmeval_tasks.samer_judging import judge_all_with_samer
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key, read_settings
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 

@@ -9,25 +9,129 @@ import re
 from contextvars import copy_context
 from functools import lru_cache
 
-from inspect_ai.model import (
-    ChatMessage,
-    GenerateConfig,
-    ModelAPI,
-    ModelOutput,
-    ModelUsage,
-    modelapi,
-)
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.errors import InputError, choices
+from urs_inspect.datasets.addition import addition_languages, addition_prompt
 from urs_inspect.judging import PLACEHOLDER
 from urs_inspect.judging.keys import KEY
-from urs_inspect.providers.simulated_addition import simulate_sum
-from urs_inspect.providers.simulated_instruction import simulate_instruction
-from urs_inspect.providers.simulated_judgement import LABEL, between, character_pairs, key_in, simulate_judgement
-from urs_inspect.providers.simulated_quality import FORM, final_of, level_for, read_quality
-from urs_inspect.providers.simulated_review import simulate_review
+from urs_inspect.providers.simulated_judgement import (
+    FORM,
+    LABEL,
+    between,
+    character_pairs,
+    final_of,
+    key_in,
+    level_for,
+    read_quality,
+    simulate_judgement,
+    simulate_review,
+)
+
+SLIPS = {"strong": 0.01, "weak": 0.06, "judge": 0.03}
+"""Share of additions that go wrong, by model; a chain of n numbers is right with chance (1 - slip) ** (n - 1)."""
+
+_LABEL = "[simulated answer]"
+_CHAIN = re.compile(r"[0-9]{2}(?: \+ [0-9]{2})++")
+_ERRORS = (-100, -10, -1, 1, 10, 100)
+_FORMS = {
+    "en": ("{steps}\n\nAnswer: {total}", "{steps}\n\n**Answer:** {total:,}.", "The sum is ${total:,}$.", "{total}"),
+    "zh": ("{steps}\n\n答案：{total}", "{steps}\n\n**答案：{total:,}**", "总和是 {total:,}。", "{total}"),
+}
+_BEST = 10.0
+_SLIP_PER_LEVEL = 0.02
+
+
+def simulate_sum(question: str, model: str) -> str | None:
+    """Add up the chain that a question of the task `urs_addition` asks for.
+
+    Args:
+        question: The question.
+        model: Name of the simulated model without the provider: a key of `SLIPS`, or one of known quality, of which
+            (10 - quality) / 50 of the additions go wrong.
+
+    Returns:
+        The reply, in one of several forms; None if the question is another one.
+    """
+    asked = _asked(question)
+    if asked is None:
+        return None
+    language, numbers = asked
+    quality = read_quality(model)
+    slip = SLIPS[model] if quality is None else (_BEST - quality.quality) * _SLIP_PER_LEVEL
+    total, steps = numbers[0], []
+    for place, number in enumerate(numbers[1:], start=1):
+        before, total = total, total + number
+        if _chance(model, question, f"slip {place}") < slip:
+            total += _ERRORS[int(_chance(model, question, f"error {place}") * len(_ERRORS))]
+        steps.append(f"{before} + {number} = {total}")
+    forms = _FORMS[language]
+    form = forms[int(_chance(model, question, "form") * len(forms))]
+    return f"{_LABEL}\n\n{form.format(steps=chr(10).join(steps), total=total)}"
+
+
+def _asked(question: str) -> tuple[str, list[int]] | None:
+    """Language and numbers of a question."""
+    for language in addition_languages():
+        before, _, after = addition_prompt(language).frame.partition("{chain}")
+        chain = question.strip().removeprefix(before).removesuffix(after)
+        if question.strip() == f"{before}{chain}{after}" and _CHAIN.fullmatch(chain):
+            return language, [int(number) for number in chain.split(" + ")]
+    return None
+
+
+def _chance(*parts: str) -> float:
+    """A number from 0 to below 1 that depends on the texts alone."""
+    return int.from_bytes(hashlib.sha256("\x00".join(parts).encode()).digest()[:6]) / 2**48
+
+
+_FRAMES = (
+    "Describe step by step how a {person} could {deed} a {thing} in a {place}, and name two mistakes to avoid.",
+    "A {person} wants to {deed} a {thing} next to the {place}. Which questions should be asked before, and why?",
+    "Compare two ways to {deed} a {thing}: one for a {person} with little time, one for a {place} with many visitors.",
+    "Make a plan of five points for a {person} who has to {deed} the only {thing} of the {place} by tomorrow.",
+)
+_WORDS = {
+    "person": ("gardener", "nurse", "pilot", "librarian", "carpenter", "student", "baker", "diver", "judge", "farmer"),
+    "deed": ("repair", "paint", "measure", "transport", "describe", "insure", "clean", "sell", "rebuild", "photograph"),
+    "thing": (
+        "clock",
+        "bridge",
+        "violin",
+        "greenhouse",
+        "telescope",
+        "bicycle",
+        "fountain",
+        "archive",
+        "kite",
+        "stove",
+    ),
+    "place": ("harbour", "museum", "desert", "school", "station", "village", "hospital", "market", "forest", "theatre"),
+}
+
+
+def simulate_instruction(prompt: str, model: str) -> str | None:
+    """Make an instruction, and an answer where one is asked for.
+
+    Args:
+        prompt: All that the generator is sent.
+        model: Name of the simulated model.
+
+    Returns:
+        The reply; None if the prompt gives no instruction to start from.
+    """
+    given = between(prompt, "given_instruction")
+    if not given:
+        return None
+    digits = iter(hashlib.sha256(f"{model}\x00{given}".encode()).digest())
+    frame = _FRAMES[next(digits) % len(_FRAMES)]
+    made = {"instruction": frame.format(**{name: words[next(digits) % len(words)] for name, words in _WORDS.items()})}
+    if '"answer":' in prompt.partition("<given_instruction>")[0]:
+        made["answer"] = "Simulated: there is no answer to this."
+    return json.dumps(made, ensure_ascii=False)
+
 
 SIMULATION = "urs_simulation"
 """Name of the provider; every simulated model has it in its own name, in logs and tables alike."""

@@ -1,52 +1,71 @@
 """Statistics: intervals, agreement, and how good a judge is. Plain Python and numpy, usable from a script."""
 
-from urs_inspect.rating.accuracies import accuracies, group_accuracies
 from urs_inspect.rating.agreement import interval_alpha
-from urs_inspect.rating.baselines import BASELINES, Baseline, baseline_verdicts
-from urs_inspect.rating.battles import OUTCOMES, WINNERS, Battle, Battles, battles_of, outcome_of
+from urs_inspect.rating.battles import (
+    OUTCOMES,
+    WINNERS,
+    Battle,
+    Battles,
+    Connectivity,
+    WinRates,
+    battles_of,
+    connectivity_of,
+    outcome_of,
+    win_rates_of,
+)
 from urs_inspect.rating.bootstrap import (
     Estimate,
+    MeanInterval,
     bootstrap_counts,
     bootstrap_statistic,
     cluster_counts,
+    mean_interval,
     number_clusters,
+    pooled_deviation,
+    student_interval,
 )
 from urs_inspect.rating.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
-from urs_inspect.rating.connectivity import Connectivity, connectivity_of
-from urs_inspect.rating.correlations import CorrelationDifferences, Correlations, correlate, correlation_difference
+from urs_inspect.rating.correlation import (
+    CorrelationDifferences,
+    Correlations,
+    correlate,
+    correlation_difference,
+    rank_correlation,
+)
 from urs_inspect.rating.elo import bootstrap_elo, fit_elo, shuffle_elo
-from urs_inspect.rating.intervals import MeanInterval, mean_interval, pooled_deviation, student_interval
-from urs_inspect.rating.leaderboard import LeaderboardAgreement, compare_leaderboard
-from urs_inspect.rating.mean_columns import MeanColumn, MeanDraws, bootstrap_means, mean_estimates
-from urs_inspect.rating.means import clustered_mean
-from urs_inspect.rating.measures import JudgeMeasures, measure
-from urs_inspect.rating.paired import PairedComparison, compare, holm, mcnemar, sign_flip
-from urs_inspect.rating.paired_means import (
+from urs_inspect.rating.means import MeanColumn, MeanDraws, bootstrap_means, clustered_mean, mean_estimates
+from urs_inspect.rating.measures import JudgeMeasures, accuracies, group_accuracies, measure
+from urs_inspect.rating.paired import (
     MeanDifference,
+    PairedComparison,
     all_pairs,
+    compare,
     compare_means,
     difference_column,
+    holm,
+    mcnemar,
     mean_differences,
     rank_intervals,
+    sign_flip,
     worst_p_values,
 )
 from urs_inspect.rating.raking import Margin, effective_number, raking
-from urs_inspect.rating.rank_correlation import rank_correlation
-from urs_inspect.rating.ranking import Difference, Ranking, rank
-from urs_inspect.rating.ranks import Rank
+from urs_inspect.rating.ranking import Difference, LeaderboardAgreement, Rank, Ranking, compare_leaderboard, rank
 from urs_inspect.rating.verdicts import (
+    BASELINES,
     TIE,
     UNREAD,
     A,
     B,
+    Baseline,
     Codes,
     Verdicts,
+    baseline_verdicts,
     combine_orders,
     correctness,
     encode,
     longer_response,
 )
-from urs_inspect.rating.win_rates import WinRates, win_rates_of
 
 __all__ = [
     "BASELINES",

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from urs_inspect.rating.intervals import MeanInterval
-from urs_inspect.rating.proportions import wilson_interval
+from urs_inspect.rating.agreement import wilson_interval
+from urs_inspect.rating.bootstrap import MeanInterval
 
 HEADLINE = (2, 9)
 """Summands of the chains that the headline is about, first and last (URS paper, caption of Table 7)."""

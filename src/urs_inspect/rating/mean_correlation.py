@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.rating.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats, estimates
-from urs_inspect.rating.mean_columns import MeanColumn, MeanDraws, bootstrap_means
+from urs_inspect.rating.means import MeanColumn, MeanDraws, bootstrap_means
 
 FEWEST_POINTS = 3
 """Two points always lie on a line."""

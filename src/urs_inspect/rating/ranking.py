@@ -1,20 +1,101 @@
-"""Models in order: ratings, ranks, differences, and how sure they are."""
+"""Models in order: ratings, ranks, differences, and comparison with a leaderboard."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from urs_inspect.rating.battles import Battles
-from urs_inspect.rating.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, estimates, percentile_bounds
+from urs_inspect._util import InputError, choices
+from urs_inspect.rating.battles import Battles, Connectivity, WinRates, connectivity_of, ordered_by_votes, win_rates_of
+from urs_inspect.rating.bootstrap import (
+    LEVEL,
+    SEED,
+    Estimate,
+    Floats,
+    Integers,
+    estimates,
+    fewest_clusters,
+    percentile_bounds,
+    reported_bounds,
+)
 from urs_inspect.rating.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
-from urs_inspect.rating.connectivity import Connectivity, connectivity_of, ordered_by_votes
 from urs_inspect.rating.elo import ROUNDS, SCALE, START, K, Progress, bootstrap_elo, no_progress, shuffle_elo
-from urs_inspect.rating.intervals import fewest_clusters, reported_bounds
-from urs_inspect.rating.ranks import DIGITS, Flags, Rank, ranks_of
-from urs_inspect.rating.win_rates import WinRates, win_rates_of
+
+Flags = npt.NDArray[np.bool_]
+
+DIGITS = 6
+"""Ratings that agree to so many decimals share a rank; a fit is exact to about 9."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The place of a model.
+
+    Attributes:
+        rank: One more than the number of models rated higher.
+        low: Best rank within the interval of the resamples, if the model is better than all those that the battles
+            cannot order it against; 1 where no interval exists.
+        high: Worst rank within it, if the model is worse than all those and than all that are rated equal in a
+            resample; the number of models where no interval exists.
+    """
+
+    rank: int
+    low: int
+    high: int
+
+
+def ranks_of(points: Floats, draws: Floats, known: Flags, comparable: Flags, level: float) -> tuple[Rank, ...]:
+    """Rank models by their ratings.
+
+    Args:
+        points: Ratings, shape (P,).
+        draws: Ratings in the resamples, shape (R, P).
+        known: Whether a model has an interval, shape (P,).
+        comparable: Whether the battles order two models, shape (P, P).
+        level: Confidence level of the intervals.
+
+    Returns:
+        The rank of each model.
+    """
+    by_prior = _higher_by_prior(draws, comparable)
+    lows = percentile_bounds(_places(draws) - by_prior, level)[0]
+    highs = percentile_bounds(_places(draws) + _equals(draws, comparable) - by_prior, level)[1]
+    highs = highs + (~comparable).sum(axis=1)
+    return tuple(
+        Rank(int(place), math.floor(low) if sure else 1, math.ceil(high) if sure else len(points))
+        for place, low, high, sure in zip(_places(points[None, :])[0], lows, highs, known, strict=True)
+    )
+
+
+def _places(ratings: Floats) -> Floats:
+    """Rank of each player in each round, shape (R, P)."""
+    rounded = np.round(ratings, DIGITS)
+    ascending = np.sort(rounded, axis=1)
+    higher = [
+        len(row) - np.searchsorted(row, values, side="right") for row, values in zip(ascending, rounded, strict=True)
+    ]
+    return np.asarray(higher, dtype=np.float64) + 1
+
+
+def _higher_by_prior(ratings: Floats, comparable: Flags) -> Floats:
+    """How many are rated higher than each player without the battles having a say in it, by round, shape (R, P)."""
+    rounded = np.round(ratings, DIGITS)
+    counts = np.zeros_like(rounded)
+    for place in np.flatnonzero(~comparable.all(axis=1)):
+        counts[:, place] = (rounded[:, ~comparable[place]] > rounded[:, [place]]).sum(axis=1)
+    return counts
+
+
+def _equals(ratings: Floats, comparable: Flags) -> Floats:
+    """How many that the battles compare with each player are rated equal to it, by round, shape (R, P)."""
+    rounded = np.round(ratings, DIGITS)
+    equal = [(rounded[:, linked] == rounded[:, [place]]).sum(axis=1) - 1 for place, linked in enumerate(comparable)]
+    return np.stack(equal, axis=1).astype(np.float64)
+
 
 Support = tuple[Integers, Integers]
 """Number of battles and of instructions of each player, or fewest of two neighbours."""
@@ -218,3 +299,94 @@ def _verdict(comparable: bool, significant: bool) -> Verdict:
     if not comparable:
         return "not comparable"
     return "significantly different" if significant else "cannot be distinguished"
+
+
+@dataclass(frozen=True)
+class LeaderboardAgreement:
+    """Rank correlations of Bradley-Terry ratings with a leaderboard, over the models of both.
+
+    Intervals are over resamples of the votes, NaN where `reported_bounds` allows none; the leaderboard counts as
+    exact.
+
+    Attributes:
+        spearman: Spearman's rho, by ranks, ties sharing their mean rank; from -1 to 1.
+        kendall: Kendall's tau-b, by pairs, corrected for ties; from -1 to 1.
+        players: Models of both.
+        only_ranked: Models that the leaderboard lacks.
+        only_leaderboard: Models that the votes lack.
+    """
+
+    spearman: Estimate
+    kendall: Estimate
+    players: tuple[str, ...]
+    only_ranked: tuple[str, ...]
+    only_leaderboard: tuple[str, ...]
+
+
+def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> LeaderboardAgreement:
+    """Compare a ranking with a leaderboard.
+
+    Args:
+        ranking: The ranking.
+        leaderboard: Rating by model, higher is better; of a ranked list take the negative ranks.
+
+    Returns:
+        The correlations, NaN where all ratings of a side are equal.
+
+    Raises:
+        InputError: If fewer than two models are in both, because names must agree to the letter.
+    """
+    shared = [place for place, name in enumerate(ranking.players) if name in leaderboard]
+    players = tuple(ranking.players[place] for place in shared)
+    if len(players) < 2:
+        raise InputError(
+            f"the leaderboard shares {len(players)} models with the votes, at least 2 are needed; the leaderboard has: "
+            f"{choices(leaderboard)}; the votes have: {choices(ranking.players)}"
+        )
+    ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
+    points = np.array([[ranking.bradley_terry[place].value for place in shared]])
+    n, clusters = [ranking.battles] * 2, [ranking.clusters] * 2
+    found = estimates(
+        _correlations(points, ratings)[0],
+        _correlations(ranking.draws[:, shared], ratings),
+        n=n,
+        clusters=clusters,
+        level=ranking.level,
+        seed=ranking.seed,
+    )
+    lows, highs = reported_bounds(
+        [one.low for one in found], [one.high for one in found], clusters, level=ranking.level, scale=(-1, 1)
+    )
+    spearman, kendall = (
+        replace(one, low=float(low), high=float(high)) for one, low, high in zip(found, lows, highs, strict=True)
+    )
+    return LeaderboardAgreement(
+        spearman,
+        kendall,
+        players,
+        tuple(name for name in ranking.players if name not in leaderboard),
+        tuple(name for name in leaderboard if name not in ranking.players),
+    )
+
+
+def _correlations(rows: Floats, ratings: Floats) -> Floats:
+    """Spearman's rho and Kendall's tau-b of each row with the ratings, shape (R, 2)."""
+    from scipy.stats import rankdata
+
+    rounded = np.round(rows, DIGITS)
+    ranks, other = rankdata(rounded, axis=1), rankdata(ratings)
+    upper = np.triu_indices(len(ratings), 1)
+    signs = np.sign(rounded[:, upper[0]] - rounded[:, upper[1]])
+    return np.stack(
+        [
+            _cosine(ranks - ranks.mean(axis=1, keepdims=True), other - other.mean()),
+            _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]])),
+        ],
+        axis=1,
+    )
+
+
+def _cosine(rows: Floats, vector: Floats) -> Floats:
+    below = np.sqrt((rows**2).sum(axis=1) * (vector**2).sum())
+    shares = np.divide(rows @ vector, below, out=np.full(len(rows), np.nan), where=below > 0)
+    return np.asarray(shares, dtype=np.float64)

@@ -1,20 +1,19 @@
 """Logs -> typed results."""
 
 from urs_inspect.reports.battles import HumanBattles, read_battles, read_human_battles
-from urs_inspect.reports.competitions import Comparison, read_comparisons
-from urs_inspect.reports.effort import Effort
-from urs_inspect.reports.judge_result import JudgeResult, read_judge
-from urs_inspect.reports.judge_tests import JudgePair
-from urs_inspect.reports.judges import DatasetJudges, read_judges
-from urs_inspect.reports.log_files import finished_logs, log_files
-from urs_inspect.reports.published import Published, PublishedTable, load_published
-from urs_inspect.reports.rating_judges import (
+from urs_inspect.reports.judge_result import Effort, JudgePair, JudgeResult, read_judge
+from urs_inspect.reports.judges import (
+    DatasetJudges,
     DatasetRatings,
     RatingJudge,
     RatingPair,
+    read_judges,
     read_rating_judge,
     read_ratings,
 )
+from urs_inspect.reports.log_files import finished_logs, log_files
+from urs_inspect.reports.published import Published, PublishedTable, load_published
+from urs_inspect.reports.rankings import Comparison, read_comparisons
 from urs_inspect.reports.responses import ANSWER, COMPARE, RESPONSES, read_pool
 from urs_inspect.reports.results import IntentResult, last_judgement, read_result, value_of
 

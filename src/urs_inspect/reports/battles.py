@@ -1,20 +1,26 @@
-"""Logs, ballots and votes -> battles."""
+"""A log of `mad` with people's votes attached as scores."""
 
+import hashlib
+import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from logging import getLogger
 from pathlib import Path
+from typing import Any
 
-from inspect_ai.log import EvalSample
+from inspect_ai import score
+from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.annotation.agreement import Agreement, agreement, majorities
-from urs_inspect.annotation.ballot_files import KEY, load_ballots
+from urs_inspect.annotation.ballot_files import KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation.votes import read_votes, vote_files
+from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.discrepancy.ballots import Ballot, collect_ballots
-from urs_inspect.errors import InputError, choices
-from urs_inspect.rating.battles import OUTCOMES, Battle, Battles, battles_of
-from urs_inspect.reports.competitions import choice_of, judged_by_people, outcome_of
+from urs_inspect.rating.battles import OUTCOMES, Battle, Battles, battles_of, outcome_of
 from urs_inspect.reports.log_files import (
     about_copies,
     about_damaged,
@@ -24,10 +30,214 @@ from urs_inspect.reports.log_files import (
     log_files,
     read_log,
 )
-from urs_inspect.reports.repeated_votes import Found, of_run, once, unrepeated
-from urs_inspect.reports.vote_lists import SUFFIXES, checked_name, first_object, instruction_cluster, read_vote_list
+from urs_inspect.reports.rankings import choice_of, judged_by_people
+from urs_inspect.reports.rankings import outcome_of as competitions_outcome_of
+from urs_inspect.scorers import human_choice
 from urs_inspect.scorers.pair_choice import AWAITING
-from urs_inspect.texts import counted
+
+
+@dataclass(frozen=True)
+class Found:
+    """A battle, and what tells that it is there already.
+
+    Attributes:
+        battle: The battle.
+        identity: What it shares with the same vote in another file; empty if it is not known.
+        key: Its ballot and epoch, in a log.
+        copied: Whether it was taken over from an earlier run.
+    """
+
+    battle: Battle
+    identity: str = ""
+    key: str = ""
+    copied: bool = False
+
+
+def unrepeated(files: Iterable[Sequence[Found]], say: Callable[[str], None]) -> Iterator[Found]:
+    """Leave out what an earlier file holds as often.
+
+    Args:
+        files: What each file holds, in order. Equal votes of one file are two votes.
+        say: Takes a line about how many were left out.
+    """
+    held: Counter[str] = Counter()
+    repeated = 0
+    for found in files:
+        here: Counter[str] = Counter()
+        for one in found:
+            here[one.identity] += 1
+            if one.identity and here[one.identity] <= held[one.identity]:
+                repeated += 1
+            else:
+                yield one
+        held |= here
+    if repeated:
+        say(f"left out {counted(repeated, 'vote')} that an earlier file holds as well")
+
+
+def once(found: Iterable[Found]) -> list[Battle]:
+    """Leave out what a run took over from an earlier one, if it is there already."""
+    everything = list(found)
+    known = {one.key for one in everything if not one.copied}
+    battles: list[Battle] = []
+    for one in everything:
+        if one.copied and one.key in known:
+            continue
+        if one.copied:
+            known.add(one.key)
+        battles.append(one.battle)
+    return battles
+
+
+def of_run(found: Sequence[Found], run: str) -> Iterator[Found]:
+    """Tell verdicts of one run from those of others.
+
+    A log that was judged anew holds other verdicts, and then all of them count beside the first.
+
+    Args:
+        found: The verdicts of a log.
+        run: Id of the run; empty if it is not known, and then nothing is a repetition.
+    """
+    verdicts = hashlib.sha256("\n".join(sorted(one.identity for one in found)).encode()).hexdigest()
+    for one in found:
+        yield replace(one, identity=f"{run}/{verdicts}/{one.identity}" if run else "")
+
+
+SUFFIXES = (".json", ".jsonl", ".csv")
+"""Kinds of files that votes are read from."""
+
+_BETWEEN = "-vs-"
+_LONGEST_NAME = 200
+_ARENA_VOTER = "arena_user"
+"""What the MAD paper's annotations call whoever voted in the Chatbot Arena."""
+_ORIGIN = ("judge", "annotator", "source", "id")
+_SIDES = ((1, "a"), (2, "b"))
+
+
+def read_vote_list(path: Path) -> list[Found]:
+    """Read a file of votes.
+
+    Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the instruction inside `data`, as
+    the MAD paper published its annotations; and files `<model>-vs-<model>.jsonl` whose rows have the winner in
+    `output`, as it published the votes of Chatbot Arena. Votes on one instruction (the column `instruction`, the one
+    inside `data`, else `question_id`) belong together; without any of these each vote stands alone.
+
+    Args:
+        path: A `.json` file with a list or one object a line, a `.jsonl` file, or a `.csv` file with a header.
+
+    Returns:
+        The votes in the order of the file.
+
+    Raises:
+        InputError: If the file cannot be read or has no votes, or naming the first row that is none.
+    """
+    rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
+    votes = []
+    for row in rows:
+        try:
+            votes.append(_vote(path, row))
+        except InputError as error:
+            faults.append(f"{path}: {row.place}: {error}")
+    if faults:
+        more = f" (and {len(faults) - 1} more such faults)" if len(faults) > 1 else ""
+        raise InputError(f"{faults[0]}{more}")
+    if not votes:
+        raise InputError(f"{path}: no votes; rows with model_a, model_b and winner are expected")
+    return votes
+
+
+def first_object(path: Path) -> dict[str, Any]:
+    """The first line of a file that is a JSON object, to tell what the file holds; empty if it is none."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            value = json.loads(next((line for line in file if line.strip()), ""))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def checked_name(value: object, key: str) -> str:
+    """Check the name of a model.
+
+    Raises:
+        InputError: If it is no text, blank, longer than 200 characters, or would not print.
+    """
+    name = _name(value) if isinstance(value, str) else ""
+    if not name:
+        raise InputError(
+            f"{key} must be the name of a model, up to {_LONGEST_NAME} printable characters, is {shown(value)}"
+        )
+    return name
+
+
+@lru_cache(maxsize=1024)  # many votes are about few models
+def _name(value: str) -> str:
+    return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
+
+
+def _vote(path: Path, row: Row) -> Found:
+    values = row.values
+    if "ballot" in values and "winner" not in values:
+        raise InputError("a vote about a ballot; name the log or file with the ballots, and this file with --votes")
+    arena = "output" in values and "winner" not in values
+    first, second, winner = _published(path, values) if arena else _plain(values)
+    if first == second:
+        raise InputError(f"'{first}' is compared with itself; two models are needed")
+    battle = Battle(first, second, outcome_of(winner, first, second), _cluster(path, row))
+    known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
+    return Found(battle, _identity(battle, known))
+
+
+def _identity(battle: Battle, values: dict[str, Any]) -> str:
+    """What a vote shares with the same vote in another file.
+
+    That is the models with their responses, the winner, the instruction, and who cast it or where it is from. Neither
+    the order of the responses nor the time is part of it, since copies of a vote differ in these. Empty if the file
+    does not say whose vote it is, or on what.
+    """
+    data = values.get("data")
+    content = {**(data if isinstance(data, dict) else {}), **values}
+    origin = [values.get(key) for key in _ORIGIN]
+    if not any(origin) or not any(content.get(key) for key in ("id", "instruction", "question_id", "response_1")):
+        return ""
+    first, second = (content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
+    sides = [[battle.first, first, battle.outcome], [battle.second, second, 1 - battle.outcome]]
+    if battle.second < battle.first:
+        sides.reverse()
+    # A conversation's first turn is what files without the column have.
+    facts = [*origin, content.get("turn") or 1, content.get("question_id"), content.get("instruction"), sides]
+    return repr(facts)  # much faster than JSON
+
+
+def _plain(values: dict[str, Any]) -> tuple[str, str, object]:
+    if missing := [key for key in ("model_a", "model_b", "winner") if key not in values]:
+        raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
+    first, second = (checked_name(values[key], key) for key in ("model_a", "model_b"))
+    return first, second, values["winner"]
+
+
+def _published(path: Path, values: dict[str, Any]) -> tuple[str, str, object]:
+    names = path.stem.split(_BETWEEN)
+    if len(names) != 2:
+        raise InputError(f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl")
+    first, second = (checked_name(name, "the file name") for name in names)
+    return first, second, values["output"]
+
+
+def _cluster(path: Path, row: Row) -> str:
+    data = row.values.get("data")
+    for values in (row.values, data if isinstance(data, dict) else {}):
+        instruction = values.get("instruction")
+        if isinstance(instruction, str) and instruction.strip():
+            return instruction_cluster(instruction)
+    question = row.values.get("question_id")
+    return f"{path} {row.place}" if question in {None, ""} or isinstance(question, float) else f"question {question}"
+
+
+def instruction_cluster(instruction: str) -> str:
+    """What battles over the same instruction share."""
+    return f"instruction {instruction.strip()}"
+
 
 logger = getLogger(__name__)
 
@@ -204,7 +414,7 @@ def _is_log(file: str) -> bool:
 def _judged(sample: EvalSample, people: bool, location: str) -> Found | None:
     """The battle that a verdict makes; None without one."""
     score = choice_of(sample, people)
-    if score is None or (outcome := outcome_of(score)) not in OUTCOMES:
+    if score is None or (outcome := competitions_outcome_of(score)) not in OUTCOMES:
         return None
     facts = score.metadata or {}
     try:
@@ -223,3 +433,40 @@ def _ballots(files: Iterable[str]) -> dict[str, Ballot]:
     found = [(file, ballot) for file in files for ballot in load_ballots(Path(file))]
     ballots = collect_ballots((file, ballot.to_dict()) for file, ballot in found)
     return {ballot.id: ballot for ballot in ballots}
+
+
+def check_new_log(path: Path) -> None:
+    """Refuse a place that a log could not be written to.
+
+    Raises:
+        InputError: If it is not the name of a log, there is a file already, or no folder.
+    """
+    if path.suffix.lower() not in LOG_SUFFIXES:
+        raise InputError(f"output: must be the name of a log ({choices(LOG_SUFFIXES)}), got '{path}'")
+    if path.exists() or path.is_symlink():
+        raise InputError(f"output: there is a file '{path}' already; move it away, or name another")
+    if not path.parent.is_dir():
+        raise InputError(f"output: no folder '{path.parent}'")
+
+
+def attach_votes(source: Path, votes: list[str], output: Path) -> None:
+    """Write a copy of a log in which every ballot has the score `human_choice` as well, and ratings from them.
+
+    Args:
+        source: A finished log of `mad`.
+        votes: Files of votes, and directories of them.
+        output: The new log.
+
+    Raises:
+        InputError: If the log or a vote cannot be read, or the new log could not be written.
+    """
+    check_new_log(output)
+    log = read_log(str(source))
+    # Nobody is asked, so the models of the run are not set up, which may want keys that are not there.
+    bare = log.model_copy(update={"eval": log.eval.model_copy(update={"model": "none/none", "model_roles": None})})
+    scored: EvalLog = score(bare, human_choice(votes), action="append", display="none")
+    scored.eval.model, scored.eval.model_roles = log.eval.model, log.eval.model_roles
+    if scored.results is not None:  # the first one is the headline
+        scored.results.scores.sort(key=lambda found: found.name.partition("-")[0] != "human_choice")
+        scored.results.headline = None
+    write_eval_log(scored, str(output))

@@ -10,12 +10,11 @@ from typing import Any
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import Score
 
+from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary
-from urs_inspect.datasets.fields import Fields
-from urs_inspect.datasets.rows import READABLE, SURPLUS, read_table
+from urs_inspect.datasets.cases import load_urs
+from urs_inspect.datasets.rows import READABLE, SURPLUS, Fields, read_table
 from urs_inspect.datasets.sources import sha256_of
-from urs_inspect.datasets.urs import load_urs
-from urs_inspect.errors import InputError, choices
 from urs_inspect.reports.log_files import read_log, short_name, sorted_headers
 
 UNSEEN = "no review: the run did not reach it"

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 
 _INSTALL = "pip install 'urs-inspect[viz]'"
 

@@ -12,9 +12,8 @@ from urllib.parse import unquote, urlparse
 
 from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError, counted
 from urs_inspect.reports.reading_commands import PACKAGE, of_other_tasks
-from urs_inspect.texts import counted
 
 _HARNESS_NAME = r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}.*\.json$"
 """What a file in JSON must be called to be taken for a log if its directory is named; the rule of the harness."""

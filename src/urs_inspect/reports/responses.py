@@ -6,8 +6,8 @@ from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from urs_inspect.discrepancy.pools.pool import Instruction, Pool
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy.pools import Instruction, Pool
 from urs_inspect.reports.log_files import finished_logs
 
 RESPONSES = "responses"

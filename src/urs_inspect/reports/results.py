@@ -12,7 +12,7 @@ from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.scorer import Score
 
 from urs_inspect.judging import CUT_OFF
-from urs_inspect.judging.outcomes import STOPPED_AT_LIMIT
+from urs_inspect.judging.failures import STOPPED_AT_LIMIT
 from urs_inspect.rating import MeanInterval, mean_interval
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers.metrics import SCALE, epoch_deviation, panel_alpha

@@ -8,9 +8,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices, read_yaml
 from urs_inspect.rubrics.schema import Rubric
-from urs_inspect.texts import read_yaml
 
 _BUILT_IN = Path(__file__).parent / "urs"
 _LANGUAGES = ("en", "zh")

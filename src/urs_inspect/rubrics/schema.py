@@ -9,7 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 
 FINAL = "final"
 """Key of the final score in every score dictionary."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from urs_inspect.samer.weight_files import shortened_list
+from urs_inspect.samer.weights import shortened_list
 
 _PREFIX = "model."
 

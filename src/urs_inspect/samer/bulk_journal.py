@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from urs_inspect.errors import InputError
-from urs_inspect.file_lock import lock_file
+from urs_inspect._util import InputError, lock_file
 
 _TOLERANCE = 0.02
 """How far lists of numbers may be apart, as a share of their length: what rounding in 16 bits does is half as much."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.heads import HEAD_KEYS, Heads, check_finite, load_heads
-from urs_inspect.samer.tensor_file import Array, read_tensor
-from urs_inspect.samer.weight_files import WeightFiles
+from urs_inspect.samer.weights import Array, WeightFiles, read_tensor
 
 HEADS_FILE = "samer_heads/heads.safetensors"
 """Where an exported folder keeps the heads; a subfolder, because vLLM loads every weight file beside config.json."""

@@ -5,16 +5,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer.backbone import backbone_faults
 from urs_inspect.samer.checkpoint import HEADS_FILE, Checkpoint, Layout, head_names, read_config, read_head_tensors
 from urs_inspect.samer.conversation import END_OF_TURN, Conversations
-from urs_inspect.samer.finite_weights import WHOLE_TYPES, finite_faults, unscanned_types
 from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, head_faults, load_heads
 from urs_inspect.samer.heads_file import told_weights_at
 from urs_inspect.samer.taxonomy import load_taxonomy
-from urs_inspect.samer.tensor_file import read_header
-from urs_inspect.samer.weight_files import WeightFiles, find_weights, shortened_list
+from urs_inspect.samer.weights import (
+    WHOLE_TYPES,
+    WeightFiles,
+    find_weights,
+    finite_faults,
+    read_header,
+    shortened_list,
+    unscanned_types,
+)
 
 _SIZES = (
     "hidden_size",

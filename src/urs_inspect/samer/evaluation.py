@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.heads import Heads
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
 
 WeightsAt = Literal["response", "query"]
 """Where the weighter reads: at the end of query + response (released code) or of the query (paper, section 4.3)."""

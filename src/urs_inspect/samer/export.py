@@ -1,4 +1,4 @@
-"""Divides a released checkpoint into a backbone folder for stock vLLM and the heads in a subfolder of it."""
+"""A checkpoint written for stock vLLM, and trained heads joined to their backbone."""
 
 import json
 import os
@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from urs_inspect.errors import InputError
-from urs_inspect.samer.checkpoint import HEADS_FILE, open_checkpoint
-from urs_inspect.samer.heads import Heads, save_heads
-from urs_inspect.samer.heads_file import WEIGHTS_AT, told_weights_at
-from urs_inspect.samer.tensor_file import TensorEntry, header_bytes
-from urs_inspect.samer.weight_files import INDEX, WeightFiles
+from urs_inspect._util import InputError
+from urs_inspect.samer.checkpoint import HEADS_FILE, open_backbone, open_checkpoint
+from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.heads import Heads, load_heads, save_heads
+from urs_inspect.samer.heads_file import BACKBONE, BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT, told_weights_at
+from urs_inspect.samer.taxonomy import load_taxonomy
+from urs_inspect.samer.weights import INDEX, TensorEntry, WeightFiles, find_weights, header_bytes, read_metadata
 
 # What a model's folder holds besides weights; anything else, such as a trainer's state, stays behind.
 _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "README*")
@@ -175,3 +176,71 @@ def _rewrite(source: Path, target: Path, kept: list[TensorEntry]) -> None:
                     raise InputError(f"{source}: became shorter while it was read")
                 outside.write(piece)
                 left -= len(piece)
+
+
+HEADS_NAME = "heads.safetensors"
+"""Name of the heads' file in what training writes."""
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What was put together.
+
+    Attributes:
+        export: What was written.
+        dtype: Type in which the backbone made the vectors that the heads were trained on; None if their file says
+            nothing.
+        weights_at: Where the weighter was trained to read, likewise.
+    """
+
+    export: Export
+    dtype: str | None
+    weights_at: str | None
+
+
+def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Assembly:
+    """Make a checkpoint in the exported layout; large files are linked.
+
+    Args:
+        backbone: Folder of the Llama; heads that it may have are left out.
+        heads: File of the heads, or the folder that training wrote.
+        out: Folder to make; must not exist, or be empty.
+
+    Returns:
+        What was put together.
+
+    Raises:
+        InputError: If the backbone or the heads cannot be used or do not belong together, or the target holds
+            something.
+    """
+    out, folder, file = free_folder(out), Path(backbone).expanduser(), Path(heads).expanduser()
+    file = file / HEADS_NAME if file.is_dir() else file
+    if not file.is_file():
+        raise InputError(f"{file}: no such file; expected heads as `urs-inspect samer train` writes them")
+    loaded, texts, config = load_heads(file), read_metadata(file), open_backbone(folder)
+    _check_fit(file, loaded, folder, int(config["hidden_size"]))
+    _check_origin(file, texts, folder)
+    export = make_folder(out, find_weights(folder), config, loaded, texts)
+    return Assembly(export, texts.get(BACKBONE_DTYPE), texts.get(WEIGHTS_AT))
+
+
+def _check_fit(file: Path, heads: Heads, folder: Path, width: int) -> None:
+    expected = len(load_taxonomy().dimensions)
+    if heads.dimensions != expected:
+        raise InputError(f"{file}: {heads.dimensions} dimensions; expected {expected}, those of the taxonomy")
+    if heads.hidden_size != width:
+        raise InputError(
+            f"{file}: heads for vectors of width {heads.hidden_size:,}; the backbone {folder} has {width:,}"
+        )
+
+
+def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
+    """Refuse heads that say of themselves that they belong elsewhere; others have to be trusted."""
+    if BACKBONE in texts and BACKBONE_FINGERPRINT not in texts:
+        raise InputError(f"{file}: trained on vectors of '{texts[BACKBONE]}', which is no Llama; no engine runs it")
+    told = texts.get(BACKBONE_FINGERPRINT)
+    if told is not None and told != fingerprint(folder, heads=False):
+        raise InputError(
+            f"{file}: trained on another backbone than {folder}, or its weights, tokenizer, template or configuration "
+            "have changed since"
+        )

@@ -1,15 +1,25 @@
 """What tells one model's folder from another, whatever it is called and whenever it was written."""
 
 import hashlib
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from logging import getLogger
 from pathlib import Path
 
-from urs_inspect.errors import InputError
-from urs_inspect.samer.cache_folder import cache_folder
+import platformdirs
+
+from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint import HEADS_FILE
-from urs_inspect.samer.weight_files import INDEX, find_weights
+from urs_inspect.samer.weights import INDEX, find_weights
+
+
+def cache_folder() -> Path:
+    """`samer` in the package's cache directory: `URS_INSPECT_CACHE_DIR`, or the platform's own."""
+    chosen = os.environ.get("URS_INSPECT_CACHE_DIR")
+    cache = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
+    return cache / "samer"
+
 
 # What the engines read besides weights.
 _TEXTS = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", INDEX)

@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from urs_inspect.errors import InputError
-from urs_inspect.samer.tensor_file import Array, read_header, read_tensor, write_tensors
+from urs_inspect._util import InputError
+from urs_inspect.samer.weights import Array, read_header, read_tensor, write_tensors
 
 # The gaps in the numbers are activations and dropout slots of the released state dict.
 HEAD_KEYS: dict[str, tuple[str, ...]] = {

@@ -4,12 +4,11 @@ from logging import getLogger
 from pathlib import Path
 from typing import get_args
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer.checkpoint import HEADS_FILE
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.heads import HEAD_KEYS
-from urs_inspect.samer.tensor_file import read_metadata
-from urs_inspect.samer.weight_files import find_weights
+from urs_inspect.samer.weights import find_weights, read_metadata
 
 WEIGHTS_AT = "weights_at"
 """Key of the file's texts under which training says where the weighter read."""

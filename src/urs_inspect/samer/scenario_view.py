@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.taxonomy import Taxonomy
 
 _RELATED = Path(__file__).parent / "related_scenarios.yaml"

@@ -7,7 +7,7 @@ from typing import Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 
 _FILE = Path(__file__).parent / "taxonomy.yaml"
 

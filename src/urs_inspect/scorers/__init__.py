@@ -1,19 +1,13 @@
 """How an answer becomes a score, and scores become metrics."""
 
-from urs_inspect.scorers.evolution_metrics import evolution_report
-from urs_inspect.scorers.evolved import evolved
-from urs_inspect.scorers.intent_judge import intent_judge
-from urs_inspect.scorers.judge_outcome import judge_outcome
+from urs_inspect.scorers.evolved import evolution_report, evolved
+from urs_inspect.scorers.intent_judge import intent_judge, judge_outcome
 from urs_inspect.scorers.metrics import group_finals, intent_report, outcome_counts
-from urs_inspect.scorers.pair_choice import human_choice, pair_choice
+from urs_inspect.scorers.pair_choice import competition_report, human_choice, pair_choice, ratings
 from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.scorers.pair_verdict import pair_verdict
-from urs_inspect.scorers.rating_agreement import rating_agreement
-from urs_inspect.scorers.rating_metrics import rating_report
-from urs_inspect.scorers.rating_table import competition_report, ratings
-from urs_inspect.scorers.samer import samer
-from urs_inspect.scorers.samer_metrics import samer_report
-from urs_inspect.scorers.samer_outcome import samer_outcome
+from urs_inspect.scorers.rating_agreement import rating_agreement, rating_report
+from urs_inspect.scorers.samer import samer, samer_outcome, samer_report
 
 __all__ = [
     "competition_report",

@@ -7,7 +7,7 @@ from typing import Any
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect.judging.pair_annotation import ANNOTATION
+from urs_inspect.judging.pair_reply import ANNOTATION
 
 
 @metric(scores="unreduced")

@@ -1,18 +1,72 @@
-"""Puts the answer of a sample to judges, for every scorer that does so."""
+"""Models of inspect-ai as judges of a sample's answer."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from logging import getLogger
 from typing import Any
 
-from inspect_ai.model import Model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
 from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
-from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, check_temperature
-from urs_inspect.judging.outcomes import STOPPED_AT_LIMIT
-from urs_inspect.scorers.judges import judge_of
+from urs_inspect.judging import (
+    Answer,
+    AnswerJudging,
+    Judge,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Message,
+    Reply,
+    check_temperature,
+    stopped,
+)
+from urs_inspect.judging.failures import STOPPED_AT_LIMIT
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
+
+_MESSAGES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+
+
+def judge_of(model: Model, temperature: float | None, cache: bool, model_under_test: str, calls: JudgeCalls) -> Judge:
+    """A model as a judge.
+
+    Args:
+        model: The model.
+        temperature: Sampling temperature, unless the judge's role sets its own; None for the provider's default.
+        cache: Whether the harness may answer from its cache.
+        model_under_test: Name of the model whose answers it judges; a judge of that name judges itself.
+        calls: What its calls share with those of other judges.
+    """
+    # Without a role the judge is the model under test, whose own temperature is meant for its answers.
+    own = model.config.temperature if model.role else None
+    config = GenerateConfig(temperature=temperature if own is None else own, cache=True if cache else None)
+
+    async def call(messages: Sequence[Message]) -> Reply:
+        sent: list[ChatMessage] = [_MESSAGES[message.role](content=message.text) for message in messages]
+        output, temperatures = await calls.generate(model, sent, config)
+        stop_reason = output.stop_reason if output.choices else "unknown"
+        return Reply(output.completion, stop_reason, output.error or "", temperatures.sent)
+
+    name = str(model)
+    return Judge(name, call, config.temperature, name == model_under_test)
+
+
+def failure_of(output: ModelOutput) -> JudgeFailure | None:
+    """Why a reply must not be read, if it must not: it was cut off, withheld, or never came."""
+    return stopped(output.stop_reason if output.choices else "unknown", output.error or "")
+
 
 logger = getLogger(__name__)
 

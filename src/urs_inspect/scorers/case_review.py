@@ -1,22 +1,79 @@
 """`case_review`: whether a question may become a case, as a judge sees it."""
 
 import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from inspect_ai.model import Model
-from inspect_ai.scorer import Score, Scorer, Target, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, check_temperature
-from urs_inspect.judging.asking import Asked, ask_for
-from urs_inspect.judging.case_review_prompt import ASK_AGAIN, REVIEW_LANGUAGES, case_review_prompt
-from urs_inspect.judging.case_review_reply import FLAGS, WANTED, CaseReview, read_case_review
+from urs_inspect.judging.ask import Asked, ask_for
+from urs_inspect.judging.prompts import ASK_AGAIN, REVIEW_LANGUAGES, case_review_prompt
+from urs_inspect.judging.replies import FLAGS, WANTED, CaseReview, read_case_review
+from urs_inspect.rating.agreement import cohen_kappa, wilson_interval
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.scorers.case_review_metrics import case_review_report
-from urs_inspect.scorers.judges import judge_of
+from urs_inspect.scorers.answer_judge import judge_of
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import bound_models
+
+_SHARES = (
+    "passed", "understandable", "self_contained", "plausible_intent", "personal_data", "harmful", "intent_agrees",
+)  # fmt: skip
+
+
+@metric(scores="unreduced")
+def case_review_report() -> Metric:
+    """Shares over the reviewed cases, 0 to 1, and counts.
+
+    Rows: `passed`, NaN without a review; `cases`; `reviewed`; for `passed`, each verdict and `intent_agrees` (accuracy
+    of the user's intent by the judge's) the share, `<name> low` and `<name> high` (95 %, Wilson); `intent
+    kappa` (Cohen); `passed language=<code>`, `passed intent=<name>`; `failures <mode>`. Repeated reviews of a case
+    count as one, with their mean, except for kappa, which is over reviews. `cases`, `reviewed` and failures count
+    reviews of all epochs.
+
+    Returns:
+        The metric.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        given = [(str(score.sample_id), score.score.value) for score in scores if isinstance(score.score.value, dict)]
+        reviewed = [(case, value) for case, value in given if value.get("outcome") == "reviewed"]
+        modes = Counter(str(value.get("outcome")).removeprefix("unreviewed_") for _, value in given)
+        modes.pop("reviewed", None)
+        # The headline comes first and is there before the first review as well: the harness looks for it.
+        rows = {"passed": math.nan, "cases": float(len(given)), "reviewed": float(len(reviewed))}
+        for name in _SHARES:
+            rows |= _share(name, reviewed)
+        pairs = [(str(value["user_intent"]), str(value["judge_intent"])) for _, value in reviewed]
+        kappa = cohen_kappa([user for user, _ in pairs], [judge for _, judge in pairs])
+        rows |= {} if math.isnan(kappa) else {"intent kappa": kappa}
+        for label, key in (("language", "language"), ("intent", "user_intent")):
+            for group in sorted({str(value[key]) for _, value in reviewed}):
+                part = _by_case("passed", ((case, value) for case, value in reviewed if value[key] == group))
+                rows[f"passed {label}={group}"] = math.fsum(part) / len(part)
+        return {**rows, **{f"failures {mode}": float(number) for mode, number in sorted(modes.items())}}
+
+    return compute
+
+
+def _by_case(name: str, reviewed: Iterable[tuple[str, Mapping[str, Any]]]) -> list[float]:
+    values: dict[str, list[float]] = defaultdict(list)
+    for case, value in reviewed:
+        values[case].append(float(value[name]))
+    return [math.fsum(several) / len(several) for several in values.values()]
+
+
+def _share(name: str, reviewed: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, float]:
+    values = _by_case(name, reviewed)
+    if not values:
+        return {}
+    found = wilson_interval(math.fsum(values) / len(values), len(values))
+    return {name: found.mean, f"{name} low": found.low, f"{name} high": found.high}
+
 
 CRITERIA = (*FLAGS, "plausible_intent")
 """What a case passes by; each is reported as it is, so that `personal_data` and `harmful` are bad."""

@@ -16,8 +16,8 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
-from urs_inspect.errors import InputError, choices
-from urs_inspect.rating.rating_bias import REFERENCE_SCORE, bias_of_means
+from urs_inspect._util import InputError, choices
+from urs_inspect.rating.crossval import REFERENCE_SCORE, bias_of_means
 from urs_inspect.scorers.answer_judge import AnswerJudge
 from urs_inspect.scorers.metrics import final_of, outcome_counts
 from urs_inspect.solvers.role_models import bound_models

@@ -1,5 +1,6 @@
-"""`intent_judge`: judges an answer by the criteria of the user's intent (URS paper, section 4.1)."""
+"""`intent_judge` scores an answer by the criteria of the user's intent; `judge_outcome` counts how judging ended."""
 
+import re
 from logging import getLogger
 
 from inspect_ai.model import Model, get_model
@@ -7,8 +8,8 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.scorers.answer_judge import AnswerJudge
-from urs_inspect.scorers.known_arguments import known_arguments
-from urs_inspect.scorers.metrics import intent_report
+from urs_inspect.scorers.arguments import known_arguments
+from urs_inspect.scorers.metrics import intent_report, outcome_counts
 from urs_inspect.solvers.role_models import bound_models
 
 logger = getLogger(__name__)
@@ -72,3 +73,40 @@ def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
             f"No model has the role '{role}': {model} JUDGES ITS OWN ANSWERS, and every score is marked self_judged. "
             f"Name a judge with --model-role {role}=<model>."
         )
+
+
+_JUDGE = re.compile(r"intent_judge(-?\d+)?")
+
+
+@scorer(metrics=[outcome_counts()])
+def judge_outcome() -> Scorer:
+    """Report for each sample whether it was judged, and count the outcomes.
+
+    An unscored sample is invisible to the metrics of the scorer that left it unscored; this scorer runs after
+    `intent_judge`, calls no model, and makes every failure countable and visible in the list of samples. Outcomes:
+    `judged`, `partial_panel` (some judges of a panel failed), `answer_cut_off` (judged; the answer ended at the token
+    limit), `no_response` (empty answer, lowest score), `no_response_cut_off` (the same at the token limit),
+    `no_response_withheld` (the same by a content filter), `unscored_<failure mode>`.
+
+    Returns:
+        The scorer; its value holds `outcome`, `intent` and `language` as text.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        judged = [value for name, value in (state.scores or {}).items() if _JUDGE.fullmatch(name)]
+        if not judged:
+            return None
+        facts, metadata = judged[-1].metadata or {}, state.metadata or {}
+        return Score(
+            value={
+                "outcome": str(facts.get("outcome", "unknown")),
+                "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
+                "language": str(metadata.get("language", "unknown")),
+            },
+            # The list of samples shows the answer of one scorer, and not always that of the judge.
+            answer=judged[-1].answer,
+            reason=judged[-1].reason,
+            metadata={name: facts[name] for name in ("unkeyed", "criteria_missing") if facts.get(name)},
+        )
+
+    return score

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.judging import OVERALL
-from urs_inspect.judging.pair_reading import final_verdict
+from urs_inspect.judging.pair_reply import final_verdict
 from urs_inspect.rating import (
     TIE,
     UNREAD,

@@ -1,22 +1,97 @@
-"""`samer`: 42 dimensions of an answer by a SaMer model, those that matter for the query, and their weighted sum."""
+"""SaMer as scorer, its metrics, and how the evaluations ended."""
 
 import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
+from inspect_ai.hooks import Hooks, RunEnd, hooks
 from inspect_ai.model import ChatMessageUser
-from inspect_ai.scorer import Score, Scorer, Target, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
 from urs_inspect.samer.checkpoint import Dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines import Engine, EngineFailure, QueryResponse
-from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_engine, when_used
+from urs_inspect.samer.engines.shared import EngineChoice, check_engine, close_engines, shared_engine, when_used
 from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.explanation import explain_judgement
-from urs_inspect.samer.judgement import Judgement, engine_facts, judge, judgement_facts, score_values
-from urs_inspect.scorers.known_arguments import known_arguments
-from urs_inspect.scorers.samer_metrics import samer_report
-from urs_inspect.scorers.samer_run_end import close_after_run
+from urs_inspect.samer.judgement import Judgement, engine_facts, explain_judgement, judge, judgement_facts, score_values
+from urs_inspect.scorers.arguments import known_arguments
+from urs_inspect.scorers.metrics import interval_rows, number_of
+
+_registered: list[type[Hooks]] = []
+
+
+def close_after_run() -> None:
+    """See to it that the run under way closes SaMer's engines when it ends, however it ends.
+
+    Registered when an engine is used and not before, because the harness prints at the start of each command the hooks
+    that it finds then.
+    """
+    if not _registered:
+        _registered.append(hooks("samer_engines", "Closes SaMer's engines at the end of a run.")(_ClosingEngines))
+
+
+class _ClosingEngines(Hooks):
+    async def on_run_end(self, data: RunEnd) -> None:
+        await close_engines()
+
+
+OVERALL = "overall"
+SCALE = (0.0, 1.0)
+_GROUPS = ("intent_group", "language")
+_COUNTS = {"no response": "no_response", "shortened": "shortened", "empty selection": "empty_selection"}
+
+_Rows = dict[str, float]
+
+
+@metric(scores="unreduced")
+def samer_report() -> Metric:
+    """The overall score with its interval, its mean by intent and language, and counts of everything special.
+
+    One metric of the whole score, because the harness copies every score once for each key that has metrics of its own,
+    at every refresh of the display.
+
+    Returns:
+        The metric. Rows: `overall`; `low` and `high`, its 95% interval, and `stderr`; `overall intent_group=<intent>`
+        and `overall language=<code>`, if there are several; counts of `no response`, `shortened`, `empty selection` and
+        `failures <mode>`. Epochs of a sample are averaged first, so that intervals are over samples. The 42 dimensions
+        and the means by scenario are in `urs-inspect samer weights`.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        evaluated = [score for score in scores if not math.isnan(number_of(score, OVERALL))]
+        rows: _Rows = interval_rows(OVERALL, sample_means(evaluated, OVERALL), SCALE)
+        for key in _GROUPS:
+            rows |= _by_group(evaluated, key)
+        facts = [score.score.metadata or {} for score in scores]
+        rows |= {title: float(sum(bool(one.get(key)) for one in facts)) for title, key in _COUNTS.items()}
+        failures = Counter(str(one["failure_mode"]) for one in facts if one.get("failure_mode"))
+        return {**rows, **{f"failures {mode}": float(count) for mode, count in sorted(failures.items())}}
+
+    return compute
+
+
+def sample_means(scores: Iterable[SampleScore], key: str) -> list[float]:
+    """One value for each sample: the mean over its epochs that have one."""
+    samples: dict[str, list[float]] = defaultdict(list)
+    for score in scores:
+        if not math.isnan(value := number_of(score, key)):
+            samples[str(score.sample_id)].append(value)
+    return [math.fsum(values) / len(values) for values in samples.values()]
+
+
+def _by_group(evaluated: Sequence[SampleScore], key: str) -> _Rows:
+    groups: dict[str, list[SampleScore]] = defaultdict(list)
+    for score in evaluated:
+        if group := (score.sample_metadata or {}).get(key):
+            groups[str(group)].append(score)
+    if len(groups) < 2:
+        return {}
+    means = {group: sample_means(groups[group], OVERALL) for group in sorted(groups)}
+    return {f"{OVERALL} {key}={group}": math.fsum(values) / len(values) for group, values in means.items()}
+
 
 when_used(close_after_run)  # for solvers in which SaMer judges as well
 
@@ -121,3 +196,46 @@ def _not_scored(mode: str, detail: str, answer: str) -> Score:
         explanation=f"**No score: {mode}.** {detail}",
         metadata={"outcome": f"unscored_{mode}", "failure_mode": mode, "detail": detail},
     )
+
+
+_SAMER = re.compile(r"samer(-?\d+)?")
+LEADING = ("first", "second", "third")
+"""Keys of the dimensions with the largest weights: one each, because the viewer's columns are narrow."""
+
+
+@scorer(metrics=[])
+def samer_outcome() -> Scorer:
+    """Repeat what `samer` left in the metadata of its score as values, because the viewer's columns are scores.
+
+    Runs after `samer`; calls no model. It is a scorer of its own because the harness makes numbers of all values that
+    stand beside one whose mean is taken.
+
+    Returns:
+        The scorer; its value holds `evaluation` (`scored`, `no_response`, `unscored_<failure mode>`), `percent` (the
+        overall score, 0 to 100, for narrow columns), `first`, `second` and `third` (the dimensions with the largest
+        weights, empty where there are fewer), `intent` and `language`.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        scores = [value for name, value in (state.scores or {}).items() if _SAMER.fullmatch(name)]
+        if not scores:
+            return None
+        last, metadata = scores[-1], state.metadata or {}
+        facts = last.metadata or {}
+        return Score(
+            value={
+                "evaluation": str(facts.get("outcome", "unknown")),
+                "percent": round(100 * overall) if (overall := facts.get("overall")) is not None else math.nan,
+                **_leading(facts.get("weights") or {}),
+                "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
+                "language": str(metadata.get("language", "unknown")),
+            },
+            reason=last.reason,
+        )
+
+    return score
+
+
+def _leading(weights: dict[str, float]) -> dict[str, str]:
+    names = [*weights, *[""] * len(LEADING)]  # the largest first
+    return dict(zip(LEADING, names, strict=False))

@@ -7,12 +7,12 @@ from inspect_ai.model import ModelOutput, model_roles
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.judging import JudgeFailure, joint_prompt
 from urs_inspect.judging.keys import read_keyed
-from urs_inspect.judging.pair_annotation import ANNOTATION, Side, read_annotation
-from urs_inspect.judging.scenario_prompt import scenario_prompt
-from urs_inspect.judging.scenario_reply import read_scenario
+from urs_inspect.judging.pair_reply import ANNOTATION, Side, read_annotation
+from urs_inspect.judging.prompts import scenario_prompt
+from urs_inspect.judging.replies import read_scenario
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import Unpaired, second_response
 from urs_inspect.solvers.model_calls import JudgeCalls

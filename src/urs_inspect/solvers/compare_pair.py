@@ -7,11 +7,13 @@ from inspect_ai.model import Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.judging import OVERALL, PENDING
-from urs_inspect.judging.pair_calls import ORDERS, PROTOCOLS, PairReply, orders_of, pair_calls
+from urs_inspect.judging.prompts import ORDERS, PROTOCOLS, PairReply, orders_of, pair_calls
 from urs_inspect.rating import BASELINES
-from urs_inspect.solvers.judge_model import (
+from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
+from urs_inspect.solvers.role_models import (
     BASELINE_PREFIX,
     MODEL_JUDGE,
     SAMER_JUDGE,
@@ -19,8 +21,6 @@ from urs_inspect.solvers.judge_model import (
     judge_model,
     refuse_no_model,
 )
-from urs_inspect.solvers.model_calls import JudgeCalls
-from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
 
 logger = getLogger(__name__)

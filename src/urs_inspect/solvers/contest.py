@@ -13,18 +13,24 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError, collect
 
+from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.discrepancy.pools.pool import MIN_CONTESTANTS
-from urs_inspect.errors import InputError, choices
+from urs_inspect.discrepancy.pools import MIN_CONTESTANTS
 from urs_inspect.judging import OVERALL, PENDING, describe_error
-from urs_inspect.judging.choice_prompt import choice_prompt, comparison_languages, comparison_scenarios
-from urs_inspect.judging.pair_calls import ORDERS, First, PairReply, orders_of
+from urs_inspect.judging.prompts import (
+    ORDERS,
+    First,
+    PairReply,
+    choice_prompt,
+    comparison_languages,
+    comparison_scenarios,
+    orders_of,
+)
 from urs_inspect.rating import BASELINES
 from urs_inspect.samer.engines.shared import EngineChoice
-from urs_inspect.solvers.judge_model import BASELINE_PREFIX, SAMER_JUDGE
 from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
-from urs_inspect.solvers.role_models import bound_models, models_with
+from urs_inspect.solvers.role_models import BASELINE_PREFIX, SAMER_JUDGE, bound_models, models_with
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
 
 CONTESTANT, GRADER, HUMAN = "contestant", "grader", "human"

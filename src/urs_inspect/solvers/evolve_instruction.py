@@ -14,8 +14,14 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from urs_inspect.judging.evolution_prompt import evolution_prompt, has_answers
-from urs_inspect.judging.evolution_reply import EVOLUTION, EvolutionFailure, NewInstruction, read_evolution
+from urs_inspect.judging.evolution import (
+    EVOLUTION,
+    EvolutionFailure,
+    NewInstruction,
+    evolution_prompt,
+    has_answers,
+    read_evolution,
+)
 from urs_inspect.solvers.role_models import models_with
 
 GENERATOR = "generator"

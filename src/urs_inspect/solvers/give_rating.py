@@ -7,8 +7,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
 from urs_inspect.judging import CallsStopped, describe_error
-from urs_inspect.solvers.judge_model import judge_model, refuse_no_model
 from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.role_models import judge_model, refuse_no_model
 
 TEMPERATURES = "temperatures"
 """Key of a sample's store: the temperature that was `requested` and `sent`."""

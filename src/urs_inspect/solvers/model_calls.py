@@ -28,7 +28,7 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.judging import (
     TINY_REQUEST,
     UNKNOWN,
@@ -39,8 +39,7 @@ from urs_inspect.judging import (
     Temperature,
     describe_error,
 )
-from urs_inspect.solvers.judge_model import is_none
-from urs_inspect.solvers.role_models import bound_models, models_with, roles_known
+from urs_inspect.solvers.role_models import bound_models, is_none, models_with, roles_known
 
 logger = getLogger(__name__)
 

@@ -9,9 +9,9 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Ge
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.judging import OVERALL, PENDING, REPLIES, CallsStopped, JudgePrompt, describe_error
-from urs_inspect.judging.pair_calls import First, PairReply
+from urs_inspect.judging.prompts import First, PairReply
 from urs_inspect.rating import baseline_verdicts, encode
 from urs_inspect.solvers.model_calls import JudgeCalls
 

@@ -8,15 +8,14 @@ from typing import Any
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.judging import OVERALL
-from urs_inspect.judging.pair_calls import First, PairReply
+from urs_inspect.judging.prompts import First, PairReply
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_engine
-from urs_inspect.samer.explanation import explain_judgements
-from urs_inspect.samer.judgement import EVALUATIONS, Judgement, engine_facts, judge, judgement_facts
-from urs_inspect.solvers.judge_model import SAMER_JUDGE
+from urs_inspect.samer.judgement import EVALUATIONS, Judgement, engine_facts, explain_judgements, judge, judgement_facts
+from urs_inspect.solvers.role_models import SAMER_JUDGE
 
 _Number = tuple[float, float]
 

@@ -1,8 +1,10 @@
-"""The course of a competition: contestants answer, pairs are matched, comparisons are asked for until it is enough."""
+"""A competition as a source of samples: contestants answer, pairs are matched, comparisons follow."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from logging import getLogger
 from typing import Any
 
@@ -11,19 +13,253 @@ from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
 
+from urs_inspect._util import InputError, choices
+from urs_inspect.datasets import UrsData, Vocabulary, in_proportion, load_urs
 from urs_inspect.discrepancy.allocation import Allocator
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.discrepancy.matchmaking import Matchmaker, make_matchmaker
-from urs_inspect.discrepancy.pools.pool import Pool, check_pool, short_pairs
-from urs_inspect.discrepancy.response_similarity import Pair
-from urs_inspect.discrepancy.similarities.similarity import Similarity
-from urs_inspect.errors import InputError
+from urs_inspect.discrepancy.matchmaking import AnswerFilter, Matchmaker, Rules, candidate_masks, make_matchmaker
+from urs_inspect.discrepancy.pools import Instruction, Pool, check_contestants, check_pool, load_pool_file, short_pairs
+from urs_inspect.discrepancy.selection import Mask, Pair, Selected
+from urs_inspect.discrepancy.similarity import Similarity
+from urs_inspect.judging.prompts import comparison_scenarios
 from urs_inspect.rating import Battle, Battles, battles_of
-from urs_inspect.reports import ANSWER, RESPONSES, Comparison
+from urs_inspect.reports import ANSWER, COMPARE, RESPONSES, Comparison, read_pool
+from urs_inspect.rubrics import load_rubric
 from urs_inspect.solvers.contest import has_contestants
-from urs_inspect.tasks.attempt import Attempt
-from urs_inspect.tasks.competition_plan import UNIFORM, Plan, compared, hint, lineup
-from urs_inspect.tasks.competition_samples import answer_sample, compare_sample, outcome_of, previous_sample
+from urs_inspect.tasks import arguments
+
+
+class Attempt:
+    """Samples that were given out in one attempt of a run, and those that ended.
+
+    `eval_set()` retries a failed run within the process, with the same source: samples that ended well are told again,
+    and all others must be given out again. Nothing announces this, but both are signs of it that ending twice, or
+    being asked for more while something given out has not ended, is not possible within one attempt.
+    """
+
+    def __init__(self) -> None:
+        self._well: set[tuple[str, int]] = set()
+        self._ended: set[str] = set()
+        self._issued: set[str] = set()
+        self._over = False
+
+    def repeats(self, sample: EvalSample) -> bool:
+        """Whether a sample ended well before; one that failed may be run again by hand."""
+        return (str(sample.id), sample.epoch) in self._well
+
+    def ended(self, sample: EvalSample) -> None:
+        """Note that a sample has ended."""
+        self._ended.add(str(sample.id))
+        if sample.error is None:
+            self._well.add((str(sample.id), sample.epoch))
+
+    def abandoned(self, sample: Sample) -> None:
+        """Note that a sample will not end."""
+        self._ended.add(str(sample.id))
+
+    def issue(self, samples: Iterable[Sample]) -> None:
+        """Note samples that are given out."""
+        self._issued |= {str(sample.id) for sample in samples}
+
+    def close(self) -> None:
+        """Note that nothing more is given out."""
+        self._over = True
+
+    @property
+    def past(self) -> bool:
+        """Whether being asked for more samples now belongs to a new attempt."""
+        return self._over or not self._issued <= self._ended
+
+
+UNIFORM = "uniform"
+"""The allocation that looks at no outcome, so that everything is asked at once."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a competition is to do.
+
+    Attributes:
+        k: Comparisons a pair, for the uniform allocation; for others it sets the budget.
+        rules: How instructions are selected.
+        allocation: How comparisons are shared out over pairs.
+        budget: Comparisons at most; None for k a pair.
+        confidence: How sure the order of neighbours must be for an early end; not used by the uniform allocation.
+        batch: Comparisons asked for at once by an allocation that looks at outcomes.
+        scenario: Kind of task for instructions that name none.
+        only: Contestants that take part; None for all.
+        seed: Seed of everything random.
+    """
+
+    k: int
+    rules: Rules
+    allocation: str = UNIFORM
+    budget: int | None = None
+    confidence: float = 0.95
+    batch: int = 8
+    scenario: str = "general"
+    only: tuple[str, ...] | None = None
+    seed: int = 0
+
+
+def lineup(pool: Pool, plan: Plan, previous: Sequence[Comparison]) -> tuple[Pool, dict[Pair, Mask], tuple[str, ...]]:
+    """Who meets whom.
+
+    Args:
+        pool: Instructions and answers.
+        plan: What to do.
+        previous: Comparisons of an earlier run.
+
+    Returns:
+        The pool of those who take part; pairs that are to be compared, each with the instructions that can be used,
+        shape (n,); and those who are new, if there is an earlier run.
+
+    Raises:
+        InputError: If there are fewer than two contestants, one is unknown, there is no new one, or an instruction of
+            the earlier run has another text.
+    """
+    if plan.only is not None:
+        pool = pool.among(plan.only)
+    check_contestants(pool.contestants)
+    settled = compared(previous)
+    joining = tuple(name for name in pool.contestants if name not in settled) if settled else ()
+    if settled and not joining:
+        raise InputError(f"previous: no new contestant; the earlier run has compared {choices(settled)}")
+    texts = {item.id: item.text for item in pool.instructions}
+    for one in previous:
+        if texts.get(one.ballot.instruction_id, one.ballot.instruction) != one.ballot.instruction:
+            raise InputError(
+                f"previous: instruction '{one.ballot.instruction_id}' has another text there than in the pool "
+                f"'{pool.name}'; runs over different data cannot be joined"
+            )
+    pairs = [pair for pair in combinations(pool.contestants, 2) if not joining or not set(joining).isdisjoint(pair)]
+    return pool, candidate_masks(pool, pairs, plan.rules.answers), joining
+
+
+def hint(plan: Plan) -> str:
+    """What can be done about a pool that is too small."""
+    relax = "" if plan.rules.answers == AnswerFilter() else ", or relax min_words and max_length_ratio"
+    return f"Lower k, or take a larger pool{relax}"
+
+
+def compared(previous: Sequence[Comparison]) -> tuple[str, ...]:
+    """Names of the models of an earlier run, in order."""
+    return tuple(sorted({name for one in previous for name in (one.ballot.model_a, one.ballot.model_b)}))
+
+
+_POOLS = ("urs", "sample")
+
+
+def competition_pool(pool: object, responses: object, pool_size: object, seed: int) -> Pool:
+    """Read the instructions of a competition, with the answers that logs hold.
+
+    Args:
+        pool: `urs`, `sample` or the path of a file; None for `urs`, or for the instructions of the logs.
+        responses: Logs, or directories of logs, with answers; None for none.
+        pool_size: How many instructions are taken; None for all.
+        seed: Seed of the draw.
+
+    Returns:
+        The pool.
+
+    Raises:
+        InputError: If an argument is out of range, both pool and responses are given, or a file cannot be read.
+    """
+    size = None if pool_size is None else arguments.whole(pool_size, "pool_size", least=1)
+    if responses is not None:
+        if pool is not None:
+            raise InputError("pool: not together with responses, whose instructions are the pool")
+        return _reduced(read_pool(arguments.paths(responses, "responses")), size, seed)
+    name = "urs" if pool is None else arguments.text(pool, "pool")
+    if name in _POOLS:
+        rubric = load_rubric()
+        data = load_urs(name, Vocabulary(rubric.intent_id, rubric.language_code))
+        return _pool_of(data, size, seed)
+    title, sha256, instructions = load_pool_file(name, scenarios=comparison_scenarios())
+    return _reduced(Pool(title, sha256, instructions, {}), size, seed)
+
+
+def _pool_of(data: UrsData, size: int | None, seed: int) -> Pool:
+    cases = in_proportion(data.cases, seed)[:size]
+    return Pool(
+        data.name,
+        data.sha256,
+        tuple(Instruction(case.id, case.question.strip(), case.reference.strip(), case.language) for case in cases),
+        {},
+    )
+
+
+def _reduced(pool: Pool, size: int | None, seed: int) -> Pool:
+    if size is None or size >= len(pool.instructions):
+        return pool
+    kept = sorted(random.Random(seed).sample(range(len(pool.instructions)), size))  # noqa: S311 - a draw, no secret
+    return replace(pool, instructions=tuple(pool.instructions[place] for place in kept))
+
+
+def answer_sample(item: Instruction) -> Sample:
+    """A sample that all contestants answer."""
+    facts = {"phase": ANSWER, "language": item.language, "scenario": item.scenario}
+    return Sample(id=item.id, input=item.text, target=item.reference, metadata=facts)
+
+
+def compare_sample(
+    item: Instruction,
+    responses: Mapping[str, str],
+    selected: Selected,
+    scenario: str,
+    lacking: Mapping[str, Mapping[str, int]],
+) -> Sample:
+    """A sample that compares two models on an instruction.
+
+    Args:
+        item: The instruction.
+        responses: Model -> its answer, two.
+        selected: Why the instruction was selected; similarities that are NaN are not noted.
+        scenario: Kind of task, where the instruction names none.
+        lacking: Model -> kind of answer that cannot be compared -> how many there are.
+
+    Returns:
+        The sample, with its ballot in the metadata.
+    """
+    ballot = Ballot.between(
+        item.id,
+        item.text,
+        responses,
+        reference=item.reference,
+        scenario=item.scenario or scenario,
+        language=item.language or "en",
+    )
+    similarities = {
+        "response_similarity": selected.response_similarity,
+        "instruction_similarity": selected.instruction_similarity,
+    }
+    known = {name: round(value, 6) for name, value in similarities.items() if not math.isnan(value)}
+    return _ballot_sample(ballot, {"selection": known, **({"lacking": lacking} if lacking else {})})
+
+
+def previous_sample(one: Comparison) -> Sample:
+    """A sample that keeps the outcome of an earlier run, and asks nobody."""
+    return _ballot_sample(one.ballot, {"previous": {**one.facts, "outcome": one.outcome}})
+
+
+def outcome_of(sample: EvalSample) -> float:
+    """The outcome of a compared sample, 1 for the first model; NaN if there is none."""
+    score = (sample.scores or {}).get("pair_choice")
+    value = score.value.get("outcome") if score and isinstance(score.value, dict) else None
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+def _ballot_sample(ballot: Ballot, facts: dict[str, Any]) -> Sample:
+    return Sample(
+        id=f"{ballot.instruction_id}-{ballot.id}",
+        input=(
+            f"{ballot.instruction}\n\n--- {ballot.model_a} ---\n{ballot.response_a}"
+            f"\n\n--- {ballot.model_b} ---\n{ballot.response_b}"
+        ),
+        target=ballot.reference,
+        metadata={"phase": COMPARE, "ballot": ballot.to_dict(), **facts},
+    )
+
 
 logger = getLogger(__name__)
 

@@ -8,17 +8,16 @@ from logging import getLogger
 
 from inspect_ai.dataset import Sample
 
+from urs_inspect._util import InputError, choices, is_blank
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets.references import References, named, with_references
-from urs_inspect.discrepancy.pools.pool import Pool
-from urs_inspect.errors import InputError, choices
+from urs_inspect.discrepancy.pools import Pool
 from urs_inspect.reports.crossval.report import DATASET
 from urs_inspect.reports.references import read_references
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers.crossval_judge import COPY
-from urs_inspect.solvers.recorded_answer import ANSWER
+from urs_inspect.solvers.answers import ANSWER
 from urs_inspect.tasks.urs import case_to_sample
-from urs_inspect.texts import is_blank
 
 logger = getLogger(__name__)
 

@@ -4,23 +4,50 @@ from dataclasses import replace
 from logging import getLogger
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect.datasets import PAIR_BENCHES, PairData, load_pairs
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, load_pairs
+from urs_inspect.samer import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import check_judge, compare_pair
 from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.solvers.samer_judge import samer_choice
 from urs_inspect.tasks import arguments
-from urs_inspect.tasks.pairs import pair_facts, pair_to_sample
-from urs_inspect.tasks.samer_arguments import samer_options
+from urs_inspect.tasks.arguments import samer_options
 from urs_inspect.tasks.viewer import pair_viewer
 
 logger = getLogger(__name__)
+
+
+def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
+    """Map a labelled pair to a sample; input and target are for readers, the metadata for solver and scorer."""
+    scenario = taxonomy.scenarios.get(case.group) if taxonomy else None
+    return Sample(
+        id=case.id,
+        input=f"{case.prompt}\n\n--- response a ---\n{case.response_a}\n\n--- response b ---\n{case.response_b}",
+        target=case.label,
+        metadata={
+            "group": case.group,
+            "scenario": case.group,
+            "need": scenario.need if scenario else "",
+            "prompt": case.prompt,
+            "response_a": case.response_a,
+            "response_b": case.response_b,
+            "label": case.label,
+            "dimensions": dict(case.dimensions),
+        },
+    )
+
+
+def pair_facts(data: PairData) -> dict[str, object]:
+    """What identifies the data of a run, for the log."""
+    for line in data.skipped:
+        logger.info(f"left out: {line}")
+    return {"dataset": data.name, "dataset_sha256": data.sha256, "dataset_skipped": list(data.skipped)}
+
 
 JUDGE_PAIRWISE_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""

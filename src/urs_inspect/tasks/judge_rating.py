@@ -8,8 +8,8 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
+from urs_inspect._util import InputError
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
-from urs_inspect.errors import InputError
 from urs_inspect.judging import JudgePrompt, PromptBuilder, rating_prompt
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers import rating_agreement

@@ -8,16 +8,15 @@ from typing import Any
 
 from inspect_ai import Task, task
 
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy import AnswerFilter, load_similarity, parse_similarity
-from urs_inspect.discrepancy.allocation import near
-from urs_inspect.discrepancy.allocation_rules import allocation_names
+from urs_inspect.discrepancy.allocation import allocation_names, near
 from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, check_probabilities
-from urs_inspect.discrepancy.pools.pool import MIN_CONTESTANTS, Pool, check_pool
-from urs_inspect.discrepancy.similarities.similarity import AskedSimilarity, Similarity, VectorSimilarity
-from urs_inspect.errors import InputError
+from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
+from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.judging import JudgeFailure, JudgePrompt
-from urs_inspect.judging.asked_similarity import asked_similarity
-from urs_inspect.judging.choice_prompt import comparison_scenarios
+from urs_inspect.judging.prompts import comparison_scenarios
+from urs_inspect.judging.replies import asked_similarity
 from urs_inspect.rating import rank
 from urs_inspect.reports import Comparison, read_battles, read_comparisons
 from urs_inspect.scorers import pair_choice
@@ -33,11 +32,9 @@ from urs_inspect.solvers.contest import (
 from urs_inspect.solvers.model_calls import JudgeCalls, preflight_setup
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.tasks import arguments
-from urs_inspect.tasks.competition import Competition
-from urs_inspect.tasks.competition_plan import UNIFORM, Plan, hint, lineup
-from urs_inspect.tasks.competition_pool import competition_pool
-from urs_inspect.tasks.competition_viewer import competition_viewer
-from urs_inspect.tasks.samer_arguments import samer_options
+from urs_inspect.tasks.arguments import samer_options
+from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, competition_pool, hint, lineup
+from urs_inspect.tasks.viewer import competition_viewer
 
 logger = getLogger(__name__)
 

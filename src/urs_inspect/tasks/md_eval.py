@@ -12,8 +12,8 @@ from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
-from urs_inspect.tasks.pairs import pair_facts, pair_to_sample
-from urs_inspect.tasks.samer_arguments import samer_options
+from urs_inspect.tasks.arguments import samer_options
+from urs_inspect.tasks.judge_pairwise import pair_facts, pair_to_sample
 from urs_inspect.tasks.viewer import pair_viewer
 
 MD_EVAL_VERSION = "2-A"

@@ -9,11 +9,10 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.viewer import ScoreColorScale, TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import SOURCES, Mapped, Skipped, map_records
-from urs_inspect.samer.training.pairs import TrainingPair
-from urs_inspect.samer.training.records import read_rows, read_training
+from urs_inspect.samer.training.pairs import TrainingPair, read_rows, read_training
 from urs_inspect.scorers.annotated_pair import annotated_pair
 from urs_inspect.solvers.annotate_pair import CLASSIFIER, GRADER, annotate_pair, second_answer
 from urs_inspect.solvers.model_calls import preflight_setup

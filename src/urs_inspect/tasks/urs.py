@@ -15,10 +15,9 @@ from urs_inspect.scorers import samer as samer_scorer
 from urs_inspect.scorers.metrics import HEADLINE
 from urs_inspect.solvers.model_calls import preflight_setup
 from urs_inspect.tasks import arguments
-from urs_inspect.tasks.samer_arguments import samer_options
-from urs_inspect.tasks.samer_viewer import samer_viewer, with_samer
+from urs_inspect.tasks.arguments import samer_options
 from urs_inspect.tasks.urs_cases import choose_cases
-from urs_inspect.tasks.viewer import intent_viewer
+from urs_inspect.tasks.viewer import intent_viewer, samer_viewer, with_samer
 
 URS_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""

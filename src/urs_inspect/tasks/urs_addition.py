@@ -12,10 +12,10 @@ from urs_inspect.datasets.addition import (
     addition_lengths,
     addition_prompt,
 )
-from urs_inspect.reports.published_urs import load_published_urs
+from urs_inspect.reports.published import load_published_urs
 from urs_inspect.scorers.exact_sum import exact_sum
 from urs_inspect.tasks import arguments
-from urs_inspect.tasks.addition_viewer import addition_viewer
+from urs_inspect.tasks.viewer import addition_viewer
 
 URS_ADDITION_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""

@@ -7,13 +7,13 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesSort, ViewerConfig
 
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers.case_review import CRITERIA, case_review, the_judge
+from urs_inspect.solvers.answers import recorded_answer
 from urs_inspect.solvers.model_calls import preflight_setup
-from urs_inspect.solvers.recorded_answer import recorded_answer
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.tasks import arguments
-from urs_inspect.tasks.sample_list import sample_list
 from urs_inspect.tasks.urs import case_to_sample, data_facts
 from urs_inspect.tasks.urs_cases import choose_cases
+from urs_inspect.tasks.viewer import sample_list
 
 URS_CASE_REVIEW_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when reviews do, the letter when arguments do."""

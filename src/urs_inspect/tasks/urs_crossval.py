@@ -5,21 +5,20 @@ from logging import getLogger
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports import read_pool
 from urs_inspect.reports.crossval.report import DATASET
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge
+from urs_inspect.solvers.answers import recorded_answer
 from urs_inspect.solvers.model_calls import preflight_setup
-from urs_inspect.solvers.recorded_answer import recorded_answer
 from urs_inspect.solvers.role_models import models_with, roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.crossval_grid import Grid, digest, draw, read_models, read_sources
-from urs_inspect.tasks.crossval_viewer import crossval_viewer
 from urs_inspect.tasks.urs import data_facts
 from urs_inspect.tasks.urs_cases import choose_cases
-from urs_inspect.texts import counted
+from urs_inspect.tasks.viewer import crossval_viewer
 
 logger = getLogger(__name__)
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.datasets.benches.wrapping import wrap
 from tests.datasets.conftest import Publish, WriteRows
+from urs_inspect._util import InputError
 from urs_inspect.datasets import PAIR_BENCHES, RATING_BENCHES, SOURCES, Vocabulary, load_pairs, load_ratings
-from urs_inspect.errors import InputError
 
 PAIRS = (
     "hhh, llmbar, llmbar/Natural, llmbar/Neighbor, llmbar/GPTInst, llmbar/GPTOut, llmbar/Manual, autoj, "

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urs_inspect.datasets.survey import libraries
+from urs_inspect._util import InputError
+from urs_inspect.datasets.survey import personal as libraries
 from urs_inspect.datasets.survey.personal import Finding, find_personal, kinds, mask
-from urs_inspect.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,21 @@
-"""The first valid question, and what is none."""
+"""Tests of `urs_inspect.datasets.survey.questions`."""
+
+import contextlib
+import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from urs_inspect.datasets.survey.languages import detect_language
-from urs_inspect.datasets.survey.questions import NoQuestion, fault_of, first_question
-from urs_inspect.datasets.survey.transcripts import Turn, read_transcript
+from urs_inspect._util import InputError
+from urs_inspect.datasets.survey.questions import (
+    NoQuestion,
+    Turn,
+    detect_language,
+    fault_of,
+    first_question,
+    read_transcript,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +92,183 @@ def test_without_one_all_faults_are_named() -> None:
 )
 def test_language_by_script(text: str, language: str) -> None:
     assert detect_language(text) == language
+
+
+Q, A = "Why is the sky blue?", "Because of scattering."
+BOTH = (Turn("user", Q), Turn("assistant", A))
+ZH = (Turn("user", "天为什么是蓝的？"), Turn("assistant", "因为散射。"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"User: {Q}\nAssistant: {A}",
+        f"user:{Q}\n\nassistant:{A}",
+        f"Human: {Q}\nAI: {A}",
+        f"Me: {Q}\nChatGPT: {A}",
+        f"**User:** {Q}\n\n**Assistant:** {A}",
+        f"### User: {Q}\n### Assistant: {A}",
+        f"> User: {Q}\n> Assistant: {A}",
+        f"[User]: {Q}\n[Assistant]: {A}",
+        f"You said:\n{Q}\nChatGPT said:\n{A}",
+        f"You\n{Q}\nChatGPT\n{A}",
+        f"Question: {Q}\nAnswer: {A}",
+        f"Question 1: {Q}\nAnswer 1: {A}",
+        f"Question: {Q} Answer: {A}",
+        f"Q: {Q}\nA: {A}",
+        f"Q: {Q}\nChatGPT: {A}",
+        f"Prompt: {Q}\r\nResponse: {A}\r\n",
+        f"\ufeff\nUser: {Q}\nAssistant: {A}",
+        f"{Q}\nChatGPT: {A}",
+        json.dumps([{"role": "user", "content": Q}, {"role": "assistant", "content": A}]),
+        json.dumps({"messages": [{"role": "User", "content": Q}, {"role": "assistant", "content": A}]}),
+        json.dumps({"conversations": [{"from": "human", "value": Q}, {"from": "gpt", "value": A}]}),
+        json.dumps(
+            [
+                {"author": {"role": "user"}, "content": {"parts": [Q]}},
+                {"role": "assistant", "content": [{"type": "text", "text": A}]},
+            ]
+        ),
+        json.dumps([{"role": "user", "content": [{"type": "image_url", "image_url": {}}, {"type": "text", "text": Q}]},
+                    {"role": "assistant", "content": A}]),
+    ],
+)  # fmt: skip
+def test_one_question_and_its_answer(text: str) -> None:
+    assert read_transcript(text) == BOTH
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "用户：天为什么是蓝的？\n助手：因为散射。",
+        "【用户】：天为什么是蓝的？\n【助手】：因为散射。",
+        "我：天为什么是蓝的？\nAI助手: 因为散射。",
+        "问：天为什么是蓝的？\n答：因为散射。",
+        "问题：天为什么是蓝的？\n回答：因为散射。",
+        "问题：天为什么是蓝的？回答：因为散射。",
+        "天为什么是蓝的？\n文心一言：因为散射。",
+        "用户\n天为什么是蓝的？\n助手\n因为散射。",
+    ],
+)
+def test_the_same_in_chinese(text: str) -> None:
+    assert read_transcript(text) == ZH
+
+
+def test_a_list_of_messages_need_not_be_text() -> None:
+    assert read_transcript([{"role": "user", "content": Q}, {"role": "assistant", "content": A}]) == BOTH
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which is right?\nA: one\nB: two",
+        "Complete the dialogue.\nAnswer: ...",
+        "Explain the acronym\nAI: artificial intelligence",
+        '[1, 2, 3] how do I sort this?',
+        '{"role": "user"} is not valid here, why?',
+        '[{"name": "x"}]',
+        "{not json",
+        "Translate: User: hello",
+        "What does the user: field in docker-compose.yml do?",
+    ],
+)  # fmt: skip
+def test_plain_text_is_one_question(text: str) -> None:
+    assert read_transcript(text) == (Turn("user", text),)
+
+
+def test_marks_of_another_form_do_not_cut() -> None:
+    assert read_transcript("User: Which?\nA: one\nB: two\nAnswer:\nAssistant: A") == (
+        Turn("user", "Which?\nA: one\nB: two\nAnswer:"),
+        Turn("assistant", "A"),
+    )
+    assert read_transcript("Question: Which?\nA: one\nB: two\nAnswer: A")[0] == Turn("user", "Which?\nA: one\nB: two")
+
+
+def test_several_turns_and_the_system() -> None:
+    text = "System: be nice\nUser: hi\nAssistant: hello\nUser: What is 2+2?\nin words\nAssistant: four"
+    assert [turn.role for turn in read_transcript(text)] == ["other", "user", "assistant", "user", "assistant"]
+    assert read_transcript(text)[3].text == "What is 2+2?\nin words"
+
+
+def test_empty_turns_are_left_out() -> None:
+    assert read_transcript("User:\nAssistant: hello") == (Turn("assistant", "hello"),)
+    assert read_transcript("") == read_transcript(" \n ") == ()
+    assert read_transcript([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (3, "must be a list of messages"),
+        (None, "must be a list of messages"),
+        ({"text": "x"}, "must be a list of messages"),
+        ([{"role": "user", "content": "x"}, {"role": "mage"}], "message 2: unknown role \"mage\"; allowed"),
+        (["x"], "message 1: unknown role"),
+        ([{"role": "user"}], "message 1: no text; allowed: one of the keys content"),
+        ([{"role": "user", "content": 3}], "message 1: no text"),
+    ],
+)  # fmt: skip
+def test_what_is_no_conversation_is_named(value: object, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_transcript(value)
+    assert words in str(caught.value)
+
+
+WORDS = st.text(st.sampled_from("abcß 你好天。？!?\n"), min_size=1, max_size=30).map(str.strip).filter(bool)
+FORMS = [
+    ("User: ", "Assistant: "),
+    ("用户：", "助手："),
+    ("Question: ", "Answer: "),
+    ("问：", "答："),
+    ("Q: ", "A: "),
+    ("You said:\n", "ChatGPT said:\n"),
+]
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4), st.sampled_from(FORMS))
+def test_what_was_put_together_comes_apart(pairs: list[tuple[str, str]], form: tuple[str, str]) -> None:
+    turns = [turn for asked, said in pairs for turn in (Turn("user", asked), Turn("assistant", said))]
+    text = "\n".join(form[turn.role == "assistant"] + turn.text for turn in turns)
+    assert read_transcript(text) == tuple(turns)
+    listed = [{"role": turn.role, "content": turn.text} for turn in turns]
+    assert read_transcript(listed) == read_transcript(json.dumps(listed)) == tuple(turns)
+
+
+PIECES = st.sampled_from(
+    ["User:", "Assistant：", "Q:", "A:", "Answer:", "问：", "You\n", "ChatGPT\n", "\n", " ", "**", "[{",
+     '"role"', ":", "}]", "x", "你好"]
+)  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
+def test_any_text_is_read_and_nothing_is_invented(text: str) -> None:
+    try:
+        turns = read_transcript(text)
+    except InputError as error:
+        assert str(error).startswith("message ")
+        return
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    position = 0
+    for turn in turns:
+        assert turn.text and turn.text == turn.text.strip()
+        if not text.lstrip().startswith(("[", "{")):
+            position = plain.index(turn.text, position) + len(turn.text)
+
+
+KEYS = st.sampled_from(["role", "content", "messages", "parts", "text", "author"])
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+
+
+@given(
+    st.recursive(PLAIN, lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3), max_leaves=8)
+)
+def test_any_value_is_read_or_refused(value: object) -> None:
+    with contextlib.suppress(InputError):
+        assert all(turn.text for turn in read_transcript(value))
+
+
+def test_long_texts_take_no_long() -> None:
+    piles = ("User: a\n" * 20_000, ">" * 200_000, "User" * 50_000, "Question: " + ". Answer " * 30_000, "[" * 50_000)
+    for text in piles:
+        read_transcript(text)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, read_cases
 from urs_inspect.datasets.survey import Choices, Dropped, Mapped, Survey, read_mapping, read_survey
 from urs_inspect.datasets.survey.case_file import dropped_csv, read_dropped, write_cases
-from urs_inspect.errors import InputError
 from urs_inspect.rubrics import load_rubric
 
 GOOD = {"conversation": "Question: Why is the sky blue?\nAnswer: Scattering.", "intent": "Factual_QA"}

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from urs_inspect._util import InputError
 from urs_inspect.discrepancy import VectorCache, cached_vectors
-from urs_inspect.discrepancy.similarities.lexical import LexicalSimilarity
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity
 from urs_inspect.discrepancy.vectors import Vectors
-from urs_inspect.errors import InputError
 
 
 class Model:

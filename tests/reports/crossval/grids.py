@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from urs_inspect.reports.crossval.grid_logs import CellScores, GridTable
+from urs_inspect.reports.crossval.reading import CellScores, GridTable
 from urs_inspect.reports.crossval.report import Conditions
 from urs_inspect.reports.intent.block_report import Bootstrap
 

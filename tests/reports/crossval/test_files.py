@@ -11,14 +11,13 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.reports.crossval.grids import BOOTSTRAP, grid_table
-from urs_inspect.errors import InputError
-from urs_inspect.reports.crossval import sentences
+from urs_inspect._util import InputError
+from urs_inspect.reports.crossval import tables as sentences
 from urs_inspect.reports.crossval.figures import draw_crossval
-from urs_inspect.reports.crossval.files import CROSSVAL, markdown, write_files
+from urs_inspect.reports.crossval.reading import report_grid
 from urs_inspect.reports.crossval.report import CrossvalReport, Grid, JudgedAnswers
-from urs_inspect.reports.crossval.statistics import report_grid
-from urs_inspect.reports.crossval.tables import order_text, sections_of
-from urs_inspect.reports.output_directory import report_json
+from urs_inspect.reports.crossval.tables import CROSSVAL, markdown, order_text, sections_of, write_files
+from urs_inspect.reports.output import report_json
 
 NASTY = "m/<script>|*`名"
 NAMES = {

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.reports.intent.answer_tables import answers, row, rows
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.report import Block, ModelReport
 from urs_inspect.reports.intent.statistics import report_of

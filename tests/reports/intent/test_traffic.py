@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.reports.intent.traffic import read_traffic
 from urs_inspect.rubrics import Rubric
 

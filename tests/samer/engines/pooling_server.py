@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.servers import LoopbackServer, Response
 from urs_inspect.samer.heads import Heads
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
 
 Body = Mapping[str, Any]
 Script = Callable[[int, Body], Response]

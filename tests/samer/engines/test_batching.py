@@ -8,8 +8,7 @@ import anyio
 import numpy as np
 import pytest
 
-from urs_inspect.samer.engines.batching import Batching, Outcome
-from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer.engines.protocol import Batching, EngineFailure, Outcome, QueryResponse, Scored
 from urs_inspect.samer.evaluation import RawOutputs
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.samer.test_checkpoint import change_json
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer import export
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.engines.openers import exported_folder, make_plugin, make_server

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.engines.pooling import ReplyError
 from urs_inspect.samer.engines.pooling_api import base_address, failure, pooling_body, read_replies, shape_of
 

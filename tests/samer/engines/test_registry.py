@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.engines import engine_names, load_engine, register_engine, registry
 
 

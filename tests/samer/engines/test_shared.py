@@ -11,7 +11,7 @@ import pytest
 
 from tests.samer.engines.pooling_server import pooling_server, step_script
 from tests.samer.stubs import Opening, StubEngine
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shared
 from urs_inspect.samer.engines.shared import AT_ONCE, EngineChoice, check_engine, close_engines, shared_engine
@@ -216,7 +216,7 @@ def test_a_server_is_asked_what_it_is_and_its_requests_are_limited(small: Path) 
 def test_a_server_is_asked_again_after_a_while(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(shared, "monotonic", lambda: clock[0])
-    monkeypatch.setattr("urs_inspect.samer.engines.server_probe.sleep", lambda seconds: None)
+    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server.sleep", lambda seconds: None)
     with pooling_server(step_script(Conversations(small).end_of_turn, 64)) as server:
         wanted = EngineChoice(server.url, folder=str(small))
         for passed, asked in ((0, 1), (20, 1), (21, 2)):
@@ -229,6 +229,6 @@ def test_a_server_is_asked_again_after_a_while(small: Path, monkeypatch: pytest.
 
 
 def test_a_server_that_is_down_is_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("urs_inspect.samer.engines.server_probe.sleep", lambda seconds: None)
+    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server.sleep", lambda seconds: None)
     with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM server answers"):
         check_engine(EngineChoice("http://127.0.0.1:9", folder=str(small)))

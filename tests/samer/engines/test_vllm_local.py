@@ -17,13 +17,13 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.engines.pooling_server import plugin_rows, step_rows, vector
 from tests.samer.test_heads_file import saying
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.engines.protocol import EngineFailure, EngineSpec, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
 from urs_inspect.samer.engines.vllm_local import VllmEngine, open_plugin, open_step
 from urs_inspect.samer.evaluation import RawOutputs, raw_outputs
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
 
 HIDDEN = 64
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(12)]

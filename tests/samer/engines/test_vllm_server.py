@@ -1,3 +1,5 @@
+"""Tests of `urs_inspect.samer.engines.vllm_server`."""
+
 import base64
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.samer.checkpoints import tiny_checkpoint, write_tokenizer
+from tests.samer.conftest import SMALL
 from tests.samer.engines.pooling_server import (
     Body,
     PoolingServer,
@@ -24,16 +27,20 @@ from tests.samer.engines.pooling_server import (
     step_script,
     vector,
 )
+from tests.samer.stubs import StubEngine
 from tests.samer.test_heads_file import saying
 from tests.servers import Response
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
+from urs_inspect.samer.bulk import check_rows, score_file
 from urs_inspect.samer.checkpoint import open_checkpoint
 from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines import server_probe, vllm_server
+from urs_inspect.samer.engines import load_engine, vllm_server
+from urs_inspect.samer.engines import vllm_server as server_probe
 from urs_inspect.samer.engines.pooling import PluginPooling, StepPooling
-from urs_inspect.samer.engines.protocol import EngineFailure, EngineSpec, QueryResponse, Scored
-from urs_inspect.samer.engines.vllm_server import ServerEngine, ServerOptions, open_server
+from urs_inspect.samer.engines.protocol import Engine, EngineFailure, EngineSpec, QueryResponse, Scored
+from urs_inspect.samer.engines.vllm_server import ServerEngine, ServerOptions, model_identity, open_server
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
+from urs_inspect.samer.fingerprint import fingerprint
 from urs_inspect.samer.heads import Heads, save_heads
 
 HIDDEN = 64
@@ -426,3 +433,82 @@ def test_the_stand_in_is_causal(conversations: Conversations) -> None:
     np.testing.assert_array_equal(rows[0], step_rows(one.query_ids, eot, HIDDEN)[-1])
     body: Body = {"model": "m", "encoding_format": "base64"}
     assert base64.b64encode(rows[0].tobytes())[:20] in replies(body, [rows]).body
+
+
+@pytest.fixture(scope="module")
+def identity_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_checkpoint(tmp_path_factory.mktemp("model") / "m", inner_widths=SMALL)
+
+
+class Backbone:
+    """A stock server's script; `noise` moves every vector by that share of its length, as rounding does."""
+
+    def __init__(self, identity_folder: Path) -> None:
+        self.eot = Conversations(identity_folder).end_of_turn
+        self.noise, self.turn, self.random = np.float32(0), 0, np.random.default_rng(1)
+        self.answering = 10_000
+
+    def __call__(self, number: int, body: Body) -> Response:
+        if number >= self.answering:
+            return fails(500)
+        found = [step_rows([*ids], self.eot, 64) for ids in body["input"]]
+        if self.turn:  # another backbone of the same width
+            found = [np.roll(rows, self.turn, axis=1) for rows in found]
+        return replies(
+            body, [rows + self.noise * self.random.standard_normal(rows.shape, np.float32) for rows in found]
+        )
+
+
+def engine_for(server: PoolingServer, identity_folder: Path) -> Engine:
+    return load_engine(server.url, engine="server", folder=str(identity_folder), attempts=1)
+
+
+def test_a_folder_is_known_by_its_fingerprint(identity_folder: Path) -> None:
+    assert anyio.run(model_identity, StubEngine(model=str(identity_folder))) == {
+        "fingerprint": fingerprint(identity_folder)
+    }
+    assert anyio.run(model_identity, StubEngine(model="elsewhere")) == {}
+
+
+def test_a_server_is_known_by_name_files_and_numbers(identity_folder: Path) -> None:
+    with pooling_server(Backbone(identity_folder)) as server:
+        found = anyio.run(model_identity, engine_for(server, identity_folder))
+        assert len(server.asked) == 2  # one of them when the engine was opened
+    assert (found["served"], found["fingerprint"]) == ("samer", fingerprint(identity_folder))
+    assert len(found["probe"]) == 126 and np.isfinite(found["probe"]).all()
+
+
+def test_a_server_that_gives_no_numbers_is_refused(identity_folder: Path) -> None:
+    script = Backbone(identity_folder)
+    script.answering = 1
+    with pooling_server(script) as server:
+        engine = engine_for(server, identity_folder)
+        with pytest.raises(InputError, match=rf"samer={server.url}: status 500: scripted \(unreachable\)"):
+            anyio.run(model_identity, engine)
+
+
+def test_a_server_that_comes_back_with_another_model_is_not_mixed_in(identity_folder: Path, tmp_path: Path) -> None:
+    rows, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    rows.write_text("".join(f'{{"query": "Why {n}?", "response": "So."}}\n' for n in range(8)), encoding="utf-8")
+    script = Backbone(identity_folder)
+    with pooling_server(script) as server:
+
+        def run() -> int:
+            engine = engine_for(server, identity_folder)
+            try:
+                return anyio.run(lambda: score_file(check_rows(rows), out, engine)).resumed
+            finally:
+                script.answering = 10_000
+
+        script.answering = 5
+        with pytest.raises(InputError, match=r"stopped with 3 of 8 rows done: 5 got no answer \(unreachable"):
+            run()
+        server.models = says({"data": [{"id": "renamed", "max_model_len": 512}]})
+        with pytest.raises(InputError, match=r"another model at .*: the server has another name for it; go on"):
+            run()
+        server.models = says({"data": [{"id": "samer", "max_model_len": 512}]})
+        script.turn = 3
+        with pytest.raises(InputError, match=r"another model at .*: its numbers for a fixed text are others; go on"):
+            run()
+        script.turn, script.noise = 0, np.float32(0.002)
+        assert run() == 3

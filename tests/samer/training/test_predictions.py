@@ -1,13 +1,15 @@
-"""What heads say about pairs."""
+"""Tests of `urs_inspect.samer.training.predictions`."""
 
 import math
 
 import numpy as np
 import pytest
 
+from tests.samer.training.made import pair
+from urs_inspect._util import InputError
 from urs_inspect.samer.evaluation import RawOutputs, evaluate
 from urs_inspect.samer.heads import HEAD_KEYS, Heads
-from urs_inspect.samer.training import PairLabels, PairPredictions, PairVectors, accuracy, predict_pairs
+from urs_inspect.samer.training import PairLabels, PairPredictions, PairVectors, accuracy, balance, predict_pairs
 
 
 def heads(seed: int = 0, hidden: int = 6, dimensions: int = 4) -> Heads:
@@ -69,3 +71,28 @@ def test_accuracy_without_labels_is_not_a_number():
     predictions = PairPredictions(np.zeros((1, 2)), np.zeros((1, 2, 2)), np.ones((1, 2), bool), np.zeros((1, 2)))
     found = accuracy(predictions, PairLabels(np.array([0], np.int8), np.array([[2, 0]], np.int8)))
     assert math.isnan(found.overall) and math.isnan(found.dimensions) and math.isnan(found.mean)
+
+
+PAIRS = [pair(number, scenario="chitchat" if number % 3 else "roleplay") for number in range(30)]
+
+
+def test_large_scenarios_are_cut_and_small_ones_named():
+    # 20 pairs of chitchat, 10 of roleplay.
+    found = balance(PAIRS, least=11, most=15)
+    assert found.found == {"chitchat": 20, "roleplay": 10}
+    assert found.kept == {"chitchat": 15, "roleplay": 10}
+    assert found.short == ("roleplay",)
+    assert len(found.pairs) == 25
+    assert [one.id for one in found.pairs] == [one.id for one in PAIRS if one in found.pairs]
+
+
+def test_the_choice_depends_on_seed_and_id_alone():
+    chosen = {one.id for one in balance(PAIRS, least=1, most=5, seed=1).pairs}
+    assert {one.id for one in balance(PAIRS[::-1], least=1, most=5, seed=1).pairs} == chosen
+    assert {one.id for one in balance(PAIRS, least=1, most=5, seed=2).pairs} != chosen
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 0), (6, 5), (-1, 5)])
+def test_impossible_bounds_are_refused(least: int, most: int):
+    with pytest.raises(InputError, match="a scenario; allowed"):
+        balance(PAIRS, least=least, most=most)

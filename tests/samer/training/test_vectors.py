@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.samer.training.made import Memory, pair
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.training import PairVectors, TextEmbedder, fill_cache, pair_vectors
 from urs_inspect.samer.training.vectors import unit_scale
 

@@ -2,14 +2,8 @@
 
 import click
 
-from urs_inspect.cli.samer.annotate import annotate
-from urs_inspect.cli.samer.assemble import assemble
-from urs_inspect.cli.samer.check import check
-from urs_inspect.cli.samer.embed import embed
-from urs_inspect.cli.samer.export import export
-from urs_inspect.cli.samer.score import score
-from urs_inspect.cli.samer.train import train
-from urs_inspect.cli.samer.weights import weights
+from urs_inspect.cli.samer.scoring import check, export, score, weights
+from urs_inspect.cli.samer.training import annotate, assemble, embed, train
 
 
 @click.group()

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from urs_inspect.datasets.cases import UrsCase
+from urs_inspect._util import counted, escaped
+from urs_inspect.datasets.cases import UrsCase, Vocabulary, load_urs
 from urs_inspect.datasets.rows import READABLE, read_table
-from urs_inspect.datasets.survey.survey_case import REASONS, Dropped, Removed
-from urs_inspect.datasets.tabular import Vocabulary
-from urs_inspect.datasets.urs import load_urs
-from urs_inspect.texts import counted, escaped
+from urs_inspect.datasets.survey.case_file import REASONS, Dropped, Removed
 
 _UNIT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
 _LONGEST_EXAMPLE = 160

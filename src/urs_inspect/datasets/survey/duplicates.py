@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from urs_inspect.datasets.survey.libraries import library
+from urs_inspect.datasets.survey.personal import library
 
 SHINGLE = 3
 """Characters of a shingle; characters and not words, so that Chinese works."""

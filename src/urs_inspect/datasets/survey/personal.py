@@ -4,9 +4,38 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
+from typing import Any
 
-from urs_inspect.datasets.survey.libraries import library
-from urs_inspect.datasets.survey.words import load
+from urs_inspect._util import InputError
+from urs_inspect.datasets.survey.questions import load
+
+_DISTRIBUTIONS = {"datasketch": "datasketch", "phonenumbers": "phonenumbers", "stdnum": "python-stdnum"}
+_INSTALL = "pip install 'urs-inspect[cases]'"
+
+
+def library(module: str) -> Any:
+    """Import a module of one of them.
+
+    Raises:
+        InputError: If it is not installed; the message says how to get it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = _DISTRIBUTIONS[module.partition(".")[0]]
+        raise InputError(f"importing cases needs {name}, which cannot be imported: {_INSTALL}") from error
+
+
+def check_libraries() -> None:
+    """Refuse to begin without one of them.
+
+    Raises:
+        InputError: If one is not installed.
+    """
+    for module in _DISTRIBUTIONS:
+        library(module)
+
 
 _DIGITS = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w])")
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from urs_inspect.rating import Estimate
-from urs_inspect.rating.self_preference import SelfPreference
+from urs_inspect.rating.crossval import SelfPreference
 
 ALL = "all"
 """In place of one source of references or one model: all of them, each with the same weight."""

@@ -1,22 +1,26 @@
-"""A report as Markdown."""
+"""The report as Markdown, CSV and JSON files."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
+from urs_inspect._util import counted, escaped
 from urs_inspect.rating import Estimate
-from urs_inspect.reports.intent.markdown_parts import items, markdown_table, published_markdown
-from urs_inspect.reports.intent.page import formats
-from urs_inspect.reports.intent.page.tables import column_tests
-from urs_inspect.reports.intent.page.words import (
+from urs_inspect.reports.intent.block_report import ALL
+from urs_inspect.reports.intent.page import render_page
+from urs_inspect.reports.intent.page import tables as formats
+from urs_inspect.reports.intent.page.tables import (
     MARKED,
     SELF_JUDGED,
     column_sentences,
+    column_tests,
     headline,
+    mean_text,
     methods,
     traffic_sentence,
     verdict,
 )
-from urs_inspect.reports.intent.question_table import ALL
 from urs_inspect.reports.intent.report import (
     UNSCORED_ALERT,
     Block,
@@ -26,7 +30,134 @@ from urs_inspect.reports.intent.report import (
     PairedDifference,
     Run,
 )
-from urs_inspect.texts import counted, escaped
+from urs_inspect.reports.output import ReportKind, check_directory, csv_text, report_json, write_directory
+from urs_inspect.reports.published import PUBLISHED_SCORES, UrsColumn, UrsTable, load_published_urs
+
+_MARKS = {1: "\\*{}", 2: "**{}**", 3: "<u>{}</u>"}
+"""How the best three of a column are marked in Table 4 of the URS paper."""
+_LEGEND = "The first of a column is marked \\*, the second is **bold**, the third <u>underlined</u>."
+_LANGUAGES = {"en": "English", "zh": "Chinese"}
+_COMMAND, _CODE = re.compile(r"\\`((?:urs-inspect|inspect)(?: [a-z-]+)+)\\`"), r"`\1`"
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """A table of cells that are Markdown already; `left` are the columns that hold no numbers."""
+    rule = ["---" if number in left else "---:" for number in range(len(header))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+
+
+def items(sentences: Iterable[str]) -> str:
+    """Sentences as a list, escaped but for commands that they name."""
+    return "\n".join(f"- {_COMMAND.sub(_CODE, escaped(sentence))}" for sentence in sentences)
+
+
+def published_markdown() -> list[str]:
+    """Tables 4, 12 and 13 of the URS paper, as printed, with what must be said about them."""
+    published = load_published_urs()
+    caution = (
+        f"**Published in the paper with its judge ({escaped(published.evaluator)}); not comparable row by row:** other "
+        "models, another judge, other prompts and a part of the cases. They are here for the order of magnitude."
+    )
+    parts = ["## Published in the paper", caution]
+    for table in map(published.table, PUBLISHED_SCORES):
+        parts += [f"### Table {table.number}. {escaped(table.title)}", _table(table)]
+        parts += [_LEGEND] if table.marks else []
+        parts += [items(table.notes)] if table.notes else []
+    return parts
+
+
+def _table(table: UrsTable) -> str:
+    rows = [[escaped(name), *_numbers(table, name)] for name in table.rows]
+    cases = ["" if column.cases is None else str(column.cases) for column in table.columns]
+    header = ["Model", *map(_heading, table.columns)]
+    return markdown_table(header, [["Cases", *cases], *rows] if any(cases) else rows)
+
+
+def _heading(column: UrsColumn) -> str:
+    return escaped(f"{column.name}, {_LANGUAGES[column.language]}" if column.language else column.name)
+
+
+def _numbers(table: UrsTable, name: str) -> list[str]:
+    numbers = table.rows[name]
+    marks = table.marks.get(name, (0,) * len(numbers))
+    return [_MARKS.get(mark, "{}").format(mean_text(number)) for number, mark in zip(numbers, marks, strict=True)]
+
+
+MEANS = (
+    *("block", "model", "kind", "column", "mean", "low", "high", "n", "beside_best"),
+    *("rank_from", "rank_to", "unscored_share", "mean_scored", "mean_lowest", "mean_highest"),
+)
+"""Columns of the table of means.
+
+A kind is `all`, `intent`, `part`, `language`, `intent and language`, `country` or `criterion`. `beside_best`, in
+columns that are tested, is `best` or the verdict on the difference to the best. The rows of the kind `all` have the
+ranks, the share of answers without a score, the mean of all scores that the model has, and the mean over all
+questions if each missing score were the lowest or the highest.
+"""
+DIFFERENCES = (
+    *("block", "column", "first", "second", "difference", "low", "high"),
+    *("p", "p_holm", "p_worst", "verdict", "depends_on", "n"),
+)
+"""Columns of the table of differences: all pairs in the column `all`, and the best model of each intent and language
+beside each other one. `depends_on` names models with the number of their answers without a score."""
+
+
+def means_csv(report: IntentReport) -> str:
+    """Every mean with its interval, a row each; blocks are numbered from 1, and what is not known is empty."""
+    rows = (
+        (number, model.model, kind, column, *_csv_tables_numbers(estimate), *_rest(block, model, kind, column))
+        for number, block in enumerate(report.blocks, start=1)
+        for model in block.models
+        for kind, column, estimate in _columns(model)
+    )
+    return csv_text(MEANS, rows)
+
+
+def differences_csv(report: IntentReport) -> str:
+    """Every paired difference, a row each."""
+    rows = (row for number, block in enumerate(report.blocks, start=1) for row in _differences(number, block))
+    return csv_text(DIFFERENCES, rows)
+
+
+def _columns(model: ModelReport) -> Iterator[tuple[str, str, Estimate]]:
+    yield "all", "all", model.all
+    kinds = {
+        "intent": model.by_group,
+        "part": model.by_part,
+        "language": model.by_language,
+        "intent and language": {"/".join(cell): one for cell, one in model.by_group_and_language.items()},
+        "country": model.by_country,
+        "criterion": model.by_criterion,
+    }
+    for kind, columns in kinds.items():
+        for column, estimate in columns.items():
+            yield kind, column, estimate
+
+
+def _rest(block: Block, model: ModelReport, kind: str, column: str) -> Iterator[object]:
+    best = block.best.get(column) if kind in ("all", "intent", "language") else None
+    beside = {} if best is None else {best.model: "best"} | {one.second: one.verdict for one in best.others}
+    yield beside.get(model.model, "")
+    if kind == "all":
+        yield from model.ranks or ("", "")
+        yield from (model.unscored_share, model.mean_scored, model.mean_lowest, model.mean_highest)
+    else:
+        yield from [""] * 6
+
+
+def _differences(number: int, block: Block) -> Iterator[Sequence[object]]:
+    tested = {"all": block.differences} | {key: one.others for key, one in block.best.items() if key != "all"}
+    for column, pairs in tested.items():
+        for one in pairs:
+            value, low, high, n = _csv_tables_numbers(one.difference)
+            depends = "; ".join(f"{name} ({unscored})" for name, unscored in one.depends_on.items())
+            tests = (one.p, one.p_holm, one.p_worst, one.verdict, depends)
+            yield number, column, one.first, one.second, value, low, high, *tests, n
+
+
+def _csv_tables_numbers(estimate: Estimate) -> tuple[float, float, float, int]:
+    return estimate.value, estimate.low, estimate.high, estimate.n
+
 
 _SIMULATION = (
     "**SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing.**"
@@ -72,9 +203,9 @@ def _block(block: Block, level: float) -> list[str]:
     if any(model.self_judged > 0 for model in block.models):
         parts.append(f"{SELF_JUDGED} judged answers of its own.")
     if len(block.models) > 1:
-        parts += ["### Differences", _differences(block, [("All", one) for one in block.differences], level)]
+        parts += ["### Differences", _markdown_differences(block, [("All", one) for one in block.differences], level)]
         if tests := column_tests(block):
-            parts += ["### The best of each intent and language", _differences(block, tests, level)]
+            parts += ["### The best of each intent and language", _markdown_differences(block, tests, level)]
     if len(block.languages) > 1:
         for language in block.languages:
             parts += [f"### {escaped(block.titles.get(language, language))}", _language(block, language)]
@@ -136,7 +267,7 @@ def _marked(block: Block, model: ModelReport, key: str, estimate: Estimate | Non
     return _mean(estimate, "**{}**" if marked else "{}")
 
 
-def _differences(block: Block, tests: Sequence[tuple[str, PairedDifference]], level: float) -> str:
+def _markdown_differences(block: Block, tests: Sequence[tuple[str, PairedDifference]], level: float) -> str:
     interval = f"{formats.level_text(level)} interval"
     rows = [
         [
@@ -262,3 +393,38 @@ def _method(report: IntentReport) -> str:
 
 def _title(block: Block, key: str) -> str:
     return escaped(block.titles.get(key, key))
+
+
+INTENT_REPORT = ReportKind(
+    "urs-inspect intent report",
+    2,
+    "urs-inspect report",
+    "report.json",
+    ("report.html", "leaderboard.csv", "differences.csv", "report.md"),
+)
+"""How these reports are told from other files."""
+
+
+def write_report(report: IntentReport, directory: Path) -> tuple[Path, ...]:
+    """Write a report as a page, CSV, Markdown and JSON.
+
+    Args:
+        report: The report.
+        directory: Where to; it is made if it is not there.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: As `write_directory`; or if matplotlib, which draws the figures, is missing, before anything is
+            written.
+    """
+    check_directory(directory, INTENT_REPORT)  # drawing takes seconds
+    texts = {
+        "report.html": render_page(report),
+        "leaderboard.csv": means_csv(report),
+        "differences.csv": differences_csv(report),
+        "report.md": report_markdown(report),
+        INTENT_REPORT.json: report_json(INTENT_REPORT, report),
+    }
+    return write_directory(directory, texts, INTENT_REPORT)

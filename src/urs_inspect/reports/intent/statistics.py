@@ -1,6 +1,6 @@
 """Answers -> the typed report."""
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.rating.bootstrap import LEVEL, SEED
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import Bootstrap, block_report

@@ -6,8 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-from urs_inspect.errors import InputError
-from urs_inspect.samer.cache_folder import cache_folder
+from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines.protocol import Engine, EngineSpec
@@ -15,7 +14,7 @@ from urs_inspect.samer.engines.vllm_local import open_plugin, open_step
 from urs_inspect.samer.engines.vllm_server import ServerOptions, open_server
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.fingerprint import cache_folder, fingerprint
 from urs_inspect.samer.heads_file import settled_weights_at
 
 _SERVER_LENGTH = 8192  # of the published model; a server's own limit, if less, counts

@@ -1,4 +1,4 @@
-"""What to ask a pooling engine for one item, and how to read what it gives back; the same in process and by HTTP."""
+"""Vectors at two positions, and the requests for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from typing import Protocol
 
 import numpy as np
 
-from urs_inspect.samer.conversation import Encoded
-from urs_inspect.samer.engines.protocol import FailureMode
+from urs_inspect._util import InputError
+from urs_inspect.samer.conversation import Conversations, Encoded, OverlongError
+from urs_inspect.samer.engines.protocol import EngineFailure, EngineSpec, FailureMode, Outcome, QueryResponse, Scored
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, from_rows, raw_outputs
 from urs_inspect.samer.heads import Heads
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
 
 Prompt = tuple[int, ...]
 
@@ -141,3 +142,63 @@ def _check(prompts: Sequence[Prompt], replies: Sequence[Array], pooling: Pooling
             raise ReplyError("wrong_shape", f"a result of shape {reply.shape}; expected {expected}")
         if not np.isfinite(reply).all():
             raise ReplyError("not_finite", "a result has NaN or infinity; expected finite numbers")
+
+
+def encode_all(
+    conversations: Conversations, spec: EngineSpec, items: Sequence[QueryResponse]
+) -> list[Encoded | EngineFailure]:
+    """Encode items.
+
+    Args:
+        conversations: The model's tokeniser and template.
+        spec: Length, start tokens and what happens to longer items.
+        items: Queries and responses.
+
+    Returns:
+        For each item its token ids, or a failure if they are too many.
+    """
+
+    def encode(item: QueryResponse) -> Encoded | EngineFailure:
+        try:
+            return conversations.encode(
+                item.query, item.response, spec.max_length, overlong=spec.overlong, bos=spec.bos
+            )
+        except OverlongError as error:
+            return EngineFailure("too_long", str(error))
+        except InputError as error:
+            return EngineFailure("error", str(error))
+
+    return [encode(item) for item in items]
+
+
+def outcomes(
+    pooling: Pooling, encoded: Sequence[Encoded | EngineFailure], rows: Sequence[Array | ReplyError]
+) -> list[Outcome]:
+    """Run on all rows at once what is left to run, and put every result in its place.
+
+    Args:
+        pooling: How the engine pools.
+        encoded: All items.
+        rows: For each item that was encoded its rows, shape (2, width), or why there are none.
+
+    Returns:
+        One outcome for each item.
+    """
+    sound = [row for row in rows if not isinstance(row, ReplyError)]
+    outputs = iter(pooling.outputs(np.stack(sound)) if sound else [])
+    remaining = iter(rows)
+
+    def outcome(item: Encoded | EngineFailure) -> Outcome:
+        if isinstance(item, EngineFailure):
+            return item
+        row = next(remaining)
+        if isinstance(row, ReplyError):
+            return EngineFailure(row.mode, row.detail)
+        return Scored(next(outputs), item.shortened, len(item.ids))
+
+    return [outcome(item) for item in encoded]
+
+
+def one_line(error: BaseException) -> str:
+    """An error's text on one line, at most 300 characters, or its type if it has none."""
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,9 +10,40 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.engines.pooling import Prompt, ReplyError
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
+
+
+def stock_options(end_of_turn: int) -> tuple[str, ...]:
+    """Options of `vllm serve` for an exported folder.
+
+    The server then gives one vector for every end of a turn: that of the query, and that of the response.
+
+    Args:
+        end_of_turn: Id of the end-of-turn token, 128009 in Llama 3.
+
+    Returns:
+        The options, to be quoted for a shell (`shlex.join`).
+    """
+    pooler = {
+        "task": "token_embed",
+        "tok_pooling_type": "STEP",
+        "step_tag_id": end_of_turn,
+        "use_activation": False,
+    }
+    return ("--runner", "pooling", "--convert", "embed", "--pooler-config", _compact(pooler))
+
+
+def plugin_options() -> tuple[str, ...]:
+    """Options of `vllm serve` for a released folder, where this package is installed beside vLLM."""
+    overrides, pooler = {"architectures": ["SaMerForRewardModeling"]}, {"task": "token_classify"}
+    return ("--runner", "pooling", "--hf-overrides", _compact(overrides), "--pooler-config", _compact(pooler))
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
 
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may succeed."""

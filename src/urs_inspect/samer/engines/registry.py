@@ -8,7 +8,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, get_args
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer.checkpoint import Dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines.protocol import Engine

@@ -13,7 +13,7 @@ import anyio
 from anyio import to_thread
 from anyio.lowlevel import RunVar
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint import Dtype, fitting_length, open_checkpoint, settled_dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure

@@ -15,14 +15,20 @@ from typing import Any
 import numpy as np
 from anyio import to_thread
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer.conversation import Conversations, Encoded
-from urs_inspect.samer.engines.batching import Batching, Outcome
-from urs_inspect.samer.engines.encoding import encode_all, one_line, outcomes
-from urs_inspect.samer.engines.pooling import PluginPooling, Pooling, ReplyError, StepPooling
-from urs_inspect.samer.engines.protocol import EngineSpec, QueryResponse
+from urs_inspect.samer.engines.pooling import (
+    PluginPooling,
+    Pooling,
+    ReplyError,
+    StepPooling,
+    encode_all,
+    one_line,
+    outcomes,
+)
+from urs_inspect.samer.engines.protocol import Batching, EngineSpec, Outcome, QueryResponse
 from urs_inspect.samer.heads import Heads
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.weights import Array
 
 _FIXED = (
     "model",

@@ -1,17 +1,14 @@
-"""A vLLM server, through `POST /pooling` with token ids: stock with STEP pooling, or with this package's plugin.
-
-Stock it serves an exported folder, started with `serve_options.stock_options`; a wrong start is answered with these.
-With our plugin, where this package stands beside vLLM, it serves a released folder (`serve_options.plugin_options`).
-
-A server computes weights of float32 in float16 unless it is started with `--dtype float32`.
-"""
+"""A vLLM server as engine."""
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import sleep
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx
@@ -19,17 +16,150 @@ from anyio import to_thread
 from anyio.lowlevel import RunVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer.checkpoint import HEADS_FILE, open_checkpoint
 from urs_inspect.samer.conversation import Conversations, Encoded
-from urs_inspect.samer.engines.batching import Outcome
-from urs_inspect.samer.engines.encoding import encode_all, one_line, outcomes
-from urs_inspect.samer.engines.pooling import Pooling, ReplyError
-from urs_inspect.samer.engines.pooling_api import base_address, decoded, failure, may_pass, pooling_body, read_replies
-from urs_inspect.samer.engines.protocol import EngineSpec, QueryResponse
-from urs_inspect.samer.engines.server_probe import find_pooling, own_folder, served_model
+from urs_inspect.samer.engines.pooling import (
+    PluginPooling,
+    Pooling,
+    ReplyError,
+    StepPooling,
+    encode_all,
+    one_line,
+    outcomes,
+)
+from urs_inspect.samer.engines.pooling_api import (
+    base_address,
+    decoded,
+    failure,
+    may_pass,
+    pooling_body,
+    read_data,
+    read_replies,
+    shape_of,
+    stock_options,
+)
+from urs_inspect.samer.engines.protocol import Engine, EngineFailure, EngineSpec, Outcome, QueryResponse
 from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.heads import Heads, load_heads
 from urs_inspect.samer.heads_file import settled_weights_at
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.taxonomy import load_taxonomy
+from urs_inspect.samer.weights import Array
+
+
+def served_model(client: httpx.Client, url: str, served: str | None, attempts: int) -> Mapping[str, Any]:
+    """Ask which models a server has; one that is still starting is given a few seconds.
+
+    Args:
+        client: Client with the server's address.
+        url: The address, for errors.
+        served: Name of the model; the only one if not given.
+        attempts: How often to ask.
+
+    Returns:
+        The server's own description of the model.
+
+    Raises:
+        InputError: If no server answers, or it has no such model.
+    """
+    for attempt in range(attempts):
+        try:
+            body = decoded(client.get("/v1/models"))
+            break
+        except (httpx.HTTPError, ReplyError) as error:
+            if attempt == attempts - 1 or not may_pass(error):
+                raise InputError(f"samer={url}: no vLLM server answers ({_said(error)})") from error
+            sleep(min(2.0**attempt / 2, 4.0))
+    entries = body.get("data") if isinstance(body, Mapping) else None
+    models = [one for one in entries or [] if isinstance(one, Mapping) and isinstance(one.get("id"), str)]
+    found = [one for one in models if served in {None, one["id"]}]
+    if not found:
+        names = choices(one["id"] for one in models) or "none"
+        raise InputError(f"samer={url}: no model {served or ''!r} on the server; it has {names}")
+    if len(found) > 1:
+        raise InputError(f"samer={url}: several models; name one of {choices(one['id'] for one in found)}")
+    return found[0]
+
+
+def own_folder(url: str, entry: Mapping[str, Any]) -> Path:
+    """The folder that the server itself loaded, if it is a server on this machine and the folder can be seen.
+
+    Args:
+        url: The server's address.
+        entry: Its description of the model.
+
+    Returns:
+        The folder.
+
+    Raises:
+        InputError: If it is on another machine, or names no folder.
+    """
+    root = Path(str(entry.get("root") or ""))
+    local = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
+    if local and root.is_absolute() and (root / "tokenizer_config.json").is_file():
+        return root
+    raise InputError(f"samer={url}: say where its tokenizer and heads are: folder=DIR, a released or exported folder")
+
+
+def find_pooling(
+    client: httpx.Client, spec: EngineSpec, conversations: Conversations, folder: Path, served: str
+) -> Pooling:
+    """Send a short conversation and tell from the reply how the server pools.
+
+    A server with another backbone of the same width cannot be told apart; its name on the server is all there is.
+
+    Args:
+        client: Client with the server's address.
+        spec: How the engine is set up.
+        conversations: The model's tokeniser and template.
+        folder: Where the heads are, if they are needed.
+        served: Name of the model on the server.
+
+    Returns:
+        The way of pooling.
+
+    Raises:
+        InputError: If it pools in no way that fits.
+    """
+    where = f"samer={spec.model}"
+    encoded = conversations.encode("a", "b", spec.max_length, bos=spec.bos)
+    help_ = f"start it with {shlex.join(stock_options(conversations.end_of_turn))}"
+    try:
+        reply = decoded(client.post("/pooling", json=pooling_body(served, [encoded.ids])))
+        shape = shape_of(read_data(reply, 1)[0])
+    except (httpx.HTTPError, ReplyError) as error:
+        hint = f"; {help_}" if _status(error) in {400, 404, 405, 501} else ""
+        raise InputError(f"{where}: the server does not pool ({_said(error)}){hint}") from error
+    dimensions = len(load_taxonomy().dimensions)
+    plugin = PluginPooling(dimensions, conversations.end_of_turn, spec.weights_at)
+    if shape == plugin.size(encoded.ids):
+        return plugin
+    step = StepPooling(_heads(folder), conversations.end_of_turn, spec.weights_at)
+    expected = step.size(encoded.ids)
+    if shape == expected:
+        return step
+    if len(shape) == 2 and shape[0] == expected[0]:
+        raise InputError(
+            f"{where}: another model: vectors of width {shape[1]:,}, but the heads in {folder} take {expected[1]:,}"
+        )
+    raise InputError(f"{where}: a reply of shape {shape}; expected {expected} or {plugin.size(encoded.ids)}; {help_}")
+
+
+def _heads(folder: Path) -> Heads:
+    file = folder / HEADS_FILE
+    return load_heads(file) if file.is_file() else open_checkpoint(folder).heads()
+
+
+def _status(error: BaseException) -> int | None:
+    return error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, httpx.HTTPStatusError):
+        return failure(error.response.status_code, error.response.text).detail
+    return one_line(error)
+
 
 Connections = Callable[[], AbstractAsyncContextManager[Any]]
 """Makes the context in which one request is sent; the harness's `concurrency(...)` limits and shows them."""
@@ -214,3 +344,39 @@ def _wait(state: RetryCallState) -> float:
     if asked.isdecimal():
         return min(float(asked), _LONGEST_WAIT)
     return wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(state)
+
+
+_PROBE = QueryResponse("What is two and two?", "Four.")
+_DIGITS = 5
+
+
+async def model_identity(engine: Engine) -> dict[str, Any]:
+    """Say which model an engine runs, so that another one in its place can be told.
+
+    Args:
+        engine: The engine; a server is sent one short conversation.
+
+    Returns:
+        `fingerprint`: that of the folder that the engine reads, which for a server is that of tokeniser and heads. For
+        a server also `served`, its name for the model, and `probe`: the heads' numbers for a fixed text, which are to
+        be compared within what rounding does. Without a folder, nothing.
+
+    Raises:
+        InputError: If a file cannot be read, or the server gives no numbers.
+    """
+    if not isinstance(engine, ServerEngine):
+        folder = Path(engine.spec.model).expanduser()
+        return {"fingerprint": await _fingerprint(folder)} if folder.is_dir() else {}
+    [found] = await engine.score([_PROBE])
+    if isinstance(found, EngineFailure):
+        raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
+    numbers = (float(value) for part in (found.raw.scores, found.raw.gates, found.raw.weights) for value in part)
+    return {
+        "fingerprint": await _fingerprint(engine.folder),
+        "served": engine.served,
+        "probe": [float(f"{number:.{_DIGITS}g}") for number in numbers],
+    }
+
+
+async def _fingerprint(folder: Path) -> str:
+    return await to_thread.run_sync(fingerprint, folder)

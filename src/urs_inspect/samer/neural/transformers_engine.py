@@ -1,22 +1,96 @@
-"""SaMer on torch and transformers, for a CPU or a GPU without vLLM: one pass per item, heads at two positions only."""
+"""transformers as engine, and as embedder of texts for training."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from transformers import LlamaModel
+from transformers.utils import logging as transformers_logging
 
-from urs_inspect.errors import InputError
-from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, open_checkpoint, settled_dtype
-from urs_inspect.samer.conversation import Bos, Encoded, Overlong
-from urs_inspect.samer.engines.batching import Batching, Outcome
-from urs_inspect.samer.engines.encoding import encode_all
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure, EngineSpec, QueryResponse, Scored
+from urs_inspect._util import InputError
+from urs_inspect.samer.checkpoint import (
+    Checkpoint,
+    Dtype,
+    fitting_length,
+    open_backbone,
+    open_checkpoint,
+    settled_dtype,
+)
+from urs_inspect.samer.conversation import SPARE, Bos, Conversations, Encoded, Overlong
+from urs_inspect.samer.engines.pooling import encode_all
+from urs_inspect.samer.engines.protocol import (
+    Batching,
+    Engine,
+    EngineFailure,
+    EngineSpec,
+    Outcome,
+    QueryResponse,
+    Scored,
+)
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
-from urs_inspect.samer.heads_file import settled_weights_at
-from urs_inspect.samer.neural.backbone import load_backbone
-from urs_inspect.samer.tensor_file import Array
+from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.heads_file import BACKBONE, BACKBONE_DTYPE, BACKBONE_FINGERPRINT, settled_weights_at
+from urs_inspect.samer.training.vectors import Vectors
+from urs_inspect.samer.weights import Array, shortened_list
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+"""Name of a type -> the type."""
+
+
+class _Backbone(LlamaModel):  # type: ignore[no-untyped-call]
+    """A Llama that takes the heads beside its weights for granted."""
+
+    _keys_to_ignore_on_load_unexpected = [r"^score\.", r"^lm_head\."]  # noqa: RUF012 - as the base class has it
+
+
+def load_backbone(folder: Path, dtype: str, device: str) -> LlamaModel:
+    """Load a frozen Llama.
+
+    Args:
+        folder: Its folder; what it holds was checked before, since the library fills in what is missing at random.
+        dtype: One of `DTYPES`.
+        device: Torch device.
+
+    Returns:
+        The model.
+
+    Raises:
+        InputError: If the library found no numbers for a weight.
+    """
+    with _quiet():
+        loading: Any = _Backbone.from_pretrained
+        model, found = loading(
+            folder,
+            dtype=DTYPES[dtype],
+            attn_implementation="sdpa",
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    if missing := sorted(found["missing_keys"]):
+        raise InputError(f"{folder}: no numbers for {shortened_list(missing)}; expected all weights of a Llama")
+    loaded: LlamaModel = model.eval().requires_grad_(False).to(device)
+    return loaded
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Only the command line shows progress; and what is left over, such as heads, is no surprise."""
+    shown, verbosity = transformers_logging.is_progress_bar_enabled(), transformers_logging.get_verbosity()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if shown:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
 
 _CPU_TOKENS, _GPU_TOKENS = 4096, 32768
 _PADDING = 0  # any token: attention is causal, so nothing before the padding sees it
@@ -177,3 +251,70 @@ def _outcome(raw: RawOutputs, encoded: Encoded) -> Outcome:
     if not all(np.isfinite(values).all() for values in (raw.scores, raw.gates, raw.weights)):
         return EngineFailure("not_finite", "the model gave NaN or infinity")
     return Scored(raw, encoded.shortened, len(encoded.ids))
+
+
+_DTYPES = ("float32", "bfloat16")
+_SHOWN = 32  # digits of a fingerprint
+_TOKENS = {"cpu": 4096, "cuda": 32768}
+
+
+class BackboneEmbedder:
+    """A frozen Llama with a chat template, with or without heads beside it.
+
+    Serve heads on the backbone and in the number type that their vectors came from: in another type, outputs of the
+    predictor near 0 change sides.
+
+    Args:
+        folder: Its folder, with safetensors and tokeniser.
+        dtype: `float32` or `bfloat16`.
+        device: Torch device; `auto`: a GPU if there is one.
+        max_length: Length that the model is run with, its own limit if not given; query and response have one token
+            less at most, and the end of a longer response is cut.
+
+    Raises:
+        InputError: If the folder holds no such model, or an argument is not allowed.
+    """
+
+    def __init__(
+        self, folder: Path, *, dtype: str = "bfloat16", device: str = "auto", max_length: int | None = None
+    ) -> None:
+        if dtype not in _DTYPES:
+            raise InputError(f"dtype '{dtype}'; allowed: {', '.join(_DTYPES)}")
+        limit = int(open_backbone(folder)["max_position_embeddings"])
+        self._device = device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+        self._conversations = Conversations(folder)
+        self._length = self._conversations.fitting_length(limit, max_length)
+        # The path says nothing about the weights; heads, which it may hold as well, make no vectors.
+        known = fingerprint(folder, heads=False)
+        self.name = f"samer/{known[:_SHOWN]}/{dtype}/{self._length - SPARE}"
+        self.facts: Mapping[str, str] = {BACKBONE: self.name, BACKBONE_FINGERPRINT: known, BACKBONE_DTYPE: dtype}
+        self._model = load_backbone(folder, dtype, self._device)
+
+    def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
+        """Vectors at the last tokens of each query and of each query with its response, shape (n, h) each."""
+        encoded = [
+            self._conversations.encode(query, response, self._length)
+            for query, response in zip(queries, responses, strict=True)
+        ]
+        # A query that is no prefix of the whole needs a pass of its own.
+        apart = [place for place, one in enumerate(encoded) if not one.is_prefix]
+        sequences = [one.ids for one in encoded] + [encoded[place].query_ids for place in apart]
+        ends = [one.query_length - 1 if one.is_prefix else 0 for one in encoded]
+        ends += [encoded[place].query_length - 1 for place in apart]
+        at_query = np.empty((len(sequences), self._model.config.hidden_size), np.float32)
+        at_end = np.empty_like(at_query)
+        budget = _TOKENS[torch.device(self._device).type]
+        for group in batches([len(ids) for ids in sequences], budget):
+            states = self._forward([sequences[place] for place in group])
+            for row, place in enumerate(group):
+                at_query[place], at_end[place] = states[row, ends[place]], states[row, len(sequences[place]) - 1]
+        at_query[apart] = at_query[len(encoded) :]
+        return at_query[: len(encoded)], at_end[: len(encoded)]
+
+    @torch.inference_mode()
+    def _forward(self, sequences: Sequence[tuple[int, ...]]) -> Array:
+        longest = max(map(len, sequences))
+        # Padding stands on the right, where causal attention keeps it out of every position that is read.
+        padded = torch.tensor([[*ids, *[0] * (longest - len(ids))] for ids in sequences], device=self._device)
+        states: Array = self._model(input_ids=padded, use_cache=False).last_hidden_state.float().cpu().numpy()
+        return states

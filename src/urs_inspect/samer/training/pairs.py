@@ -1,13 +1,18 @@
-"""Pairs of responses with a preference as a whole and on dimensions (SaMer paper, section 3.3)."""
+"""Training pairs: files, checks, folds."""
 
-from collections.abc import Mapping, Sequence
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer.taxonomy import Taxonomy
 
 Preference = Literal["a", "b", "tie"]
 """Which of two responses is better."""
@@ -122,3 +127,211 @@ def check_split(labels: PairLabels, fit: npt.NDArray[np.intp], held_out: npt.NDA
 
 def _swap(codes: Codes) -> Codes:
     return np.where(codes == ABSENT, codes, -codes).astype(np.int8)
+
+
+_LABELS: Mapping[str, Preference] = {"a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b"}
+_TEXTS = ("prompt", "response_a", "response_b")
+
+
+def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
+    """Read a file in the training format.
+
+    Args:
+        path: The file.
+        taxonomy: Dimensions and scenarios that may occur; aliases of dimensions are resolved.
+
+    Returns:
+        The pairs in the order of the file.
+
+    Raises:
+        InputError: Naming the line and what is wrong in it, or if the file holds no pair.
+    """
+    pairs: list[TrainingPair] = []
+    seen: dict[str, int] = {}
+    for number, row in read_rows(path):
+        pair = _pair(row, f"{path.stem}_{number:06d}", f"{path}: line {number}", taxonomy)
+        if (first := seen.setdefault(pair.id, number)) != number:
+            raise InputError(f"{path}: line {number}: id '{pair.id}' is taken by line {first}")
+        pairs.append(pair)
+    if not pairs:
+        raise InputError(f"{path}: no pair in it")
+    return pairs
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read the objects of a JSON Lines file one by one, each with the number of its line from 1.
+
+    Raises:
+        InputError: If there is no such file, or a line is not UTF-8 or no JSON object.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    with file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{path}: line {number}: not JSON in UTF-8: {error}") from error
+            if not isinstance(row, dict):
+                raise InputError(f"{path}: line {number}: not a JSON object")
+            yield number, row
+
+
+def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
+    """Write pairs in the training format, whole or not at all.
+
+    Args:
+        path: The file; what was there is replaced.
+        pairs: The pairs.
+
+    Returns:
+        How many were written.
+    """
+    fresh = path.with_name(f"{path.name}.new")
+    count = 0
+    with fresh.open("w", encoding="utf-8") as file:
+        for pair in pairs:
+            file.write(json.dumps(as_record(pair), ensure_ascii=False) + "\n")
+            count += 1
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    return count
+
+
+def as_record(pair: TrainingPair) -> dict[str, Any]:
+    """A pair as an object of the training format."""
+    return {
+        "id": pair.id,
+        "prompt": pair.prompt,
+        "response_a": pair.response_a,
+        "response_b": pair.response_b,
+        "winner": pair.winner,
+        "scenario": pair.scenario,
+        "dimensions": dict(pair.dimensions),
+        "source": pair.source,
+    }
+
+
+def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) -> TrainingPair:
+    for column in _TEXTS:
+        if not isinstance(row.get(column), str) or (column == "prompt" and not row[column].strip()):
+            raise InputError(f"{place}: '{column}' must be a text, is {_shown(row.get(column))}")
+    for column in ("id", "scenario", "source"):
+        if not isinstance(row.get(column, ""), str):
+            raise InputError(f"{place}: '{column}' must be a text, is {_shown(row[column])}")
+    dimensions = row.get("dimensions", {})
+    if not isinstance(dimensions, dict):
+        raise InputError(f"{place}: 'dimensions' must be an object, is {_shown(dimensions)}")
+    scenario = row.get("scenario", "")
+    winner = row.get("winner")
+    return TrainingPair(
+        id=row.get("id") or default_id,
+        prompt=row["prompt"],
+        response_a=row["response_a"],
+        response_b=row["response_b"],
+        winner=None if winner is None else _label(winner, f"{place}: 'winner'"),
+        scenario=_resolved(taxonomy.scenario_id, scenario, place) if scenario else "",
+        dimensions={
+            _resolved(taxonomy.dimension, name, place): _label(label, f"{place}: dimension '{name}'")
+            for name, label in dimensions.items()
+        },
+        source=row.get("source", ""),
+    )
+
+
+def _label(value: object, place: str) -> Preference:
+    label = _LABELS.get(value) if isinstance(value, str) else None
+    if label is None:
+        raise InputError(f"{place}: {_shown(value)}; allowed: {choices(PREFERENCES)}")
+    return label
+
+
+def _resolved(find: Callable[[str], str], name: str, place: str) -> str:
+    try:
+        return find(name)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True)[:60]
+
+
+Rows = npt.NDArray[np.intp]
+
+
+def fold_numbers(
+    prompts: Sequence[str], folds: int, *, strata: Sequence[str] | None = None, seed: int = 0
+) -> npt.NDArray[np.int64]:
+    """Divide pairs into folds by prompt.
+
+    Prompts are dealt out in an order that depends on the seed and the prompt alone, stratum by stratum, so that each
+    stratum is spread over the folds as evenly as its prompts allow, and neither the order of the pairs nor a further
+    copy of one changes the folds.
+
+    Args:
+        prompts: Prompt of each of the n pairs.
+        folds: Number of folds, 2 to the number of different prompts.
+        strata: What is spread evenly, such as the scenario of each pair; a prompt with several counts to the first by
+            name.
+        seed: Seed.
+
+    Returns:
+        Fold of each pair, 0 to folds - 1, shape (n,).
+
+    Raises:
+        InputError: If there are fewer prompts than folds, or fewer than 2 folds.
+    """
+    stratum = _strata(prompts, strata)
+    if not 2 <= folds <= len(stratum):
+        raise InputError(f"{folds} folds of {len(stratum)} prompts; allowed: 2 to the number of prompts")
+    order = sorted(stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest()))
+    fold = {prompt: place % folds for place, prompt in enumerate(order)}
+    return np.array([fold[prompt] for prompt in prompts], np.int64)
+
+
+def split_off(
+    prompts: Sequence[str], share: float, *, strata: Sequence[str] | None = None, seed: int = 0
+) -> tuple[Rows, Rows]:
+    """Hold out a share of the prompts.
+
+    Args:
+        prompts: Prompt of each of the n pairs.
+        share: Share of the prompts, 0 to below 1.
+        strata: What is spread evenly, as for `fold_numbers`.
+        seed: Seed.
+
+    Returns:
+        Rows of the pairs to fit, and of those held out (none for a share of 0; at least one prompt for any other).
+
+    Raises:
+        InputError: If the share is not allowed, or would leave nothing to fit.
+    """
+    if not 0 <= share < 1:
+        raise InputError(f"held-out share {share:g}; allowed: 0 to below 1")
+    everything = np.arange(len(prompts), dtype=np.intp)
+    if share == 0:
+        return everything, everything[:0]
+    stratum = _strata(prompts, strata)
+    count = max(1, round(share * len(stratum)))
+    if count >= len(stratum):
+        raise InputError(f"a held-out share of {share:g} of {len(stratum)} prompts leaves none to fit")
+    order = sorted(stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest()))
+    # Evenly spaced in an order sorted by stratum: each stratum gives its share.
+    chosen = {order[int((place + 0.5) * len(order) / count)] for place in range(count)}
+    held = np.array([prompt in chosen for prompt in prompts], bool)
+    return everything[~held], everything[held]
+
+
+def _strata(prompts: Sequence[str], strata: Sequence[str] | None) -> dict[str, str]:
+    if strata is None:
+        return dict.fromkeys(prompts, "")
+    found: dict[str, str] = {}
+    for prompt, stratum in zip(prompts, strata, strict=True):
+        found[prompt] = min(found.get(prompt, stratum), stratum)
+    return found

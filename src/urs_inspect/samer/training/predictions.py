@@ -1,14 +1,17 @@
-"""What heads say about pairs, and how often that is right."""
+"""Predictions of trained heads, epoch by epoch, and the choice among epochs."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
 
+from urs_inspect._util import InputError
 from urs_inspect.samer.evaluation import WeightsAt, evaluate, raw_outputs
 from urs_inspect.samer.heads import Heads
-from urs_inspect.samer.training.pairs import ABSENT, Codes, PairLabels
+from urs_inspect.samer.training.pairs import ABSENT, Codes, PairLabels, TrainingPair
 from urs_inspect.samer.training.vectors import PairVectors
 
 Floats = npt.NDArray[np.float64]
@@ -110,3 +113,83 @@ def accuracy(predictions: PairPredictions, labels: PairLabels) -> Accuracy:
 def labelled(labels: PairLabels) -> npt.NDArray[np.bool_]:
     """Dimensions on which a preference, or a tie, was stated, shape (n, D): those that the predictor learns."""
     return np.asarray(labels.dimensions != ABSENT, bool)
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """One epoch.
+
+    Attributes:
+        epoch: Its number from 1; of the predictor's own epochs, counted from 1 as well.
+        phase: `predictor` or `joint`.
+        loss: Mean loss over the steps.
+        selection: Mean of the predictor's loss.
+        dimensions: Mean of the loss on dimensions; NaN in the predictor's phase.
+        overall: Mean of the overall loss, likewise.
+        held_out: Accuracy on held-out pairs after the epoch; None if there are none, or in the predictor's phase.
+    """
+
+    epoch: int
+    phase: str
+    loss: float
+    selection: float
+    dimensions: float = math.nan
+    overall: float = math.nan
+    held_out: Accuracy | None = None
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Pairs balanced over scenarios (SaMer paper, Table 1: 2,000 to 5,500 a scenario).
+
+    Attributes:
+        pairs: What was kept, in the given order.
+        found: Scenario -> pairs before.
+        kept: Scenario -> pairs after.
+        short: Scenarios with fewer pairs than `least`; they are kept whole, since no more can be made.
+        least: Pairs that a scenario should have.
+        most: Pairs that a scenario may have.
+    """
+
+    pairs: tuple[TrainingPair, ...]
+    found: dict[str, int]
+    kept: dict[str, int]
+    short: tuple[str, ...]
+    least: int
+    most: int
+
+
+def balance(pairs: Sequence[TrainingPair], *, least: int = 2000, most: int = 5500, seed: int = 0) -> Balance:
+    """Keep at most so many pairs of each scenario, chosen by seed and id alone.
+
+    Args:
+        pairs: The pairs.
+        least: Pairs that a scenario should have; scenarios below it are named in the result.
+        most: Pairs that a scenario may have, at least 1.
+        seed: Seed.
+
+    Returns:
+        What was kept.
+
+    Raises:
+        InputError: If `most` is below 1 or below `least`.
+    """
+    if most < 1 or least < 0 or least > most:
+        raise InputError(f"balance of {least} to {most} pairs a scenario; allowed: 0 <= least <= most, most >= 1")
+    by_scenario: dict[str, list[TrainingPair]] = {}
+    for pair in pairs:
+        by_scenario.setdefault(pair.scenario, []).append(pair)
+    kept: set[str] = set()
+    counts: dict[str, int] = {}
+    for scenario, members in sorted(by_scenario.items()):
+        ranked = sorted(members, key=lambda pair: sha256(f"{seed}/{pair.id}".encode()).digest())
+        kept.update(pair.id for pair in ranked[:most])
+        counts[scenario] = min(len(members), most)
+    return Balance(
+        pairs=tuple(pair for pair in pairs if pair.id in kept),
+        found={scenario: len(members) for scenario, members in sorted(by_scenario.items())},
+        kept=counts,
+        short=tuple(scenario for scenario, count in counts.items() if count < least),
+        least=least,
+        most=most,
+    )

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.errors import InputError, choices
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer.heads_file import BACKBONE
 from urs_inspect.samer.training.pairs import TrainingPair
 

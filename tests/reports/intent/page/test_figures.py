@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reports.intent.page.factory import NAN, make_block, make_models
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 from urs_inspect.reports.intent.page import drawings
 from urs_inspect.reports.intent.page.drawings import draw
 from urs_inspect.reports.intent.page.figures import (

@@ -20,15 +20,15 @@ from urs_inspect.reports.intent.page.figures import (
     draw_profiles,
     inline_svg,
 )
-from urs_inspect.reports.intent.page.formats import (
+from urs_inspect.reports.intent.page.tables import (
     interval_text,
     level_text,
     mean_text,
     rank_text,
+    short_names,
     signed_interval,
     signed_text,
 )
-from urs_inspect.reports.intent.page.names import short_names
 from urs_inspect.reports.intent.report import Block, ModelReport
 
 if TYPE_CHECKING:

@@ -8,15 +8,17 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from urs_inspect.rating.intervals import fewest_clusters
-from urs_inspect.reports.intent.page import formats, tables, words
+from urs_inspect._util import counted
+from urs_inspect.rating.bootstrap import fewest_clusters
+from urs_inspect.reports.intent.page import tables
+from urs_inspect.reports.intent.page import tables as formats
+from urs_inspect.reports.intent.page import tables as words
 from urs_inspect.reports.intent.page.drawings import Drawings, draw
-from urs_inspect.reports.intent.page.names import Name, short_names, split_name
+from urs_inspect.reports.intent.page.tables import Name, short_names, split_name
 from urs_inspect.reports.intent.report import UNSCORED_ALERT, Block, IntentReport
-from urs_inspect.reports.published_urs import PUBLISHED_SCORES, load_published_urs
+from urs_inspect.reports.published import PUBLISHED_SCORES, load_published_urs
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.texts import counted
 
 _STYLE = Path(__file__).parent / "page.css"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

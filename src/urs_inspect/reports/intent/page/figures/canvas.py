@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from urs_inspect.errors import InputError
+from urs_inspect._util import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

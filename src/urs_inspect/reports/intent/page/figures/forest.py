@@ -16,7 +16,7 @@ from urs_inspect.reports.intent.page.figures.canvas import (
     shortened,
     text_width,
 )
-from urs_inspect.reports.intent.page.formats import interval_text, mean_text
+from urs_inspect.reports.intent.page.tables import interval_text, mean_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

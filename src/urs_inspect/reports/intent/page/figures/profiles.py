@@ -16,7 +16,7 @@ from urs_inspect.reports.intent.page.figures.canvas import (
     text_width,
 )
 from urs_inspect.reports.intent.page.figures.panels import FOOT, Grid, Panel, name_panel
-from urs_inspect.reports.intent.page.formats import mean_text
+from urs_inspect.reports.intent.page.tables import mean_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,126 @@
+"""Shared by all rooms: errors of users, blank and plural texts, locks of files."""
+
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|<>#"})
+
+
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """A text whose characters for the direction of writing, which could reorder what is shown, are spelt out."""
+    return _DIRECTION.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def read_yaml(text: str) -> Any:
+    """Read YAML that a user wrote.
+
+    Raises:
+        yaml.YAMLError: If it is none, or naming the line of a key that a mapping has already.
+    """
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen: set[tuple[str, str]] = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    if (key.tag, key.value) in seen:
+                        problem = f"the key '{key.value}' is there twice"
+                        raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                    seen.add((key.tag, key.value))
+            return super().construct_mapping(node, deep)
+
+    return yaml.load(text, Loader)  # noqa: S506 - a kind of SafeLoader
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: only blanks, control and format characters."""
+    return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf") for char in text)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 answer`, `2 answers`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def escaped(text: str) -> str:
+    """Text that stands for itself in Markdown, on one line."""
+    return " ".join(text.split()).translate(_MARKDOWN)
+
+
+class InputError(click.ClickException):
+    """Something the user gave cannot be used; raised before any model is called wherever that can be known.
+
+    The message names the thing, the place (file, row, key) and what is allowed. It is a
+    `click.ClickException`, so that `inspect eval` and `urs-inspect` print one line instead of a
+    traceback and exit with 1. It is no `ValueError`, because `inspect score` takes every
+    `ValueError` for a scorer that it does not know, and asks for a file in place of showing the
+    words. What only a running task can find, as answers that are all equal, ends the task with the status `error`:
+    the harness then shows the line in the task's panel (with `--display log`, below a traceback)
+    and exits with 0, as for every error of a running task.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(visible(message))
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def choices(allowed: Iterable[object]) -> str:
+    """Format allowed values for an error message, in their given order."""
+    return ", ".join(str(value) for value in allowed)
+
+
+if sys.platform == "win32":
+    import errno
+    import msvcrt
+
+    # Far beyond any content, because Windows refuses reads of locked bytes.
+    _BEYOND = 2**31 - 2
+    _HELD = (errno.EACCES, errno.EDEADLK)
+
+    def _lock(descriptor: int, wait: bool) -> None:
+        while True:
+            os.lseek(descriptor, _BEYOND, os.SEEK_SET)
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+                return
+            except OSError as error:
+                if error.errno not in _HELD:
+                    raise
+                if not wait:
+                    raise BlockingIOError(error.errno, error.strerror) from None
+                # LK_LOCK gives up after ten seconds.
+else:
+    import fcntl
+
+    def _lock(descriptor: int, wait: bool) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def lock_file(descriptor: int, *, wait: bool = False) -> None:
+    """Lock an open file against all others that lock it, in this process and in others.
+
+    The lock ends when the descriptor is closed, also when the process dies. It binds only those who ask for it:
+    everybody can read the file, and write to it. On Windows the position in the file moves, so that one who writes must
+    have opened it to append.
+
+    Args:
+        descriptor: A file open for writing.
+        wait: Whether to wait, for as long as it takes, until nobody else has the lock.
+
+    Raises:
+        BlockingIOError: If another has it and `wait` is not set.
+        OSError: If the file cannot be locked at all, as on some network file systems.
+    """
+    _lock(descriptor, wait)

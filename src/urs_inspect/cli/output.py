@@ -1,0 +1,222 @@
+"""Tables and sections on the terminal."""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+from rich.text import Text
+
+from urs_inspect._util import visible
+
+if TYPE_CHECKING:
+    from urs_inspect.reports import JudgeResult, RatingJudge
+
+    Judges = Sequence[JudgeResult] | Sequence[RatingJudge]
+
+NONE = "-"
+PRICES_HELP = (
+    "YAML or JSON file as for --model-cost-config of inspect eval, US dollars per million tokens: "
+    "'openai/gpt-4o: {input: 2.5, output: 10, input_cache_write: 0, input_cache_read: 1.25}', one model per line."
+)
+_NAME = 12  # columns of the terminal that a name has at least
+_PADDING = 2  # blanks beside a cell
+
+
+def table_of(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """A table whose columns of names fold, and whose columns of numbers are never cut or broken."""
+    table = Table(title=title, title_justify="left")
+    for heading in names:
+        table.add_column(heading, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Print a table from `table_of` as wide as the terminal.
+
+    Where it is too narrow, names fold first, but not below a readable width; then numbers break at their blanks.
+    """
+    wanted = [max(_widths(column, str.splitlines)) for column in table.columns]
+    numbers = [column.no_wrap for column in table.columns]
+    least = [
+        max(_widths(column, str.split)) if number else min(width, _NAME)
+        for column, width, number in zip(table.columns, wanted, numbers, strict=True)
+    ]
+    room = console.width - len(wanted) - 1
+    padding = _PADDING * len(wanted)
+    if sum(wanted) + padding > room:
+        if sum(least) + padding > room:
+            table.padding, padding = 0, 0
+        for column, width in zip(table.columns, _shared(least, wanted, numbers, room - padding), strict=True):
+            column.no_wrap, column.overflow, column.width = False, "fold", width
+    console.print(table)
+
+
+def _shared(least: list[int], wanted: list[int], first: list[bool], room: int) -> list[int]:
+    """Widths between the least and the wanted ones; what is left goes to the `first`, and to those who lack most."""
+    widths = list(least)
+    for _ in range(min(room, sum(wanted)) - sum(least)):
+        lacking = [
+            (want > width and wins, want - width) for want, width, wins in zip(wanted, widths, first, strict=True)
+        ]
+        widths[lacking.index(max(lacking))] += 1
+    return widths
+
+
+def _widths(column: Column, parts: Callable[[str], list[str]]) -> list[int]:
+    """Widths of the parts of all cells of a column, heading included."""
+    texts = [Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)]
+    return [cell_len(part) for text in texts for part in parts(text)] or [1]
+
+
+def p_value(value: float) -> str:
+    """A p-value."""
+    return NONE if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def rate(value: float, digits: int) -> str:
+    """Dollars or seconds per 1,000."""
+    return NONE if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def count(number: int, partial: bool, judged: int, of: int) -> str:
+    """How many pairs or responses were judged; of how many, where others judged more."""
+    return f"{judged} of {of}" if partial else str(number)
+
+
+def heading(console: Console, dataset: str, sha256: str, simulated: bool) -> None:
+    """Say which dataset the tables below are about."""
+    console.print(f"\n[bold]Dataset:[/bold] {escape(dataset)} (sha256 {sha256[:12]})", highlight=False)
+    if simulated:
+        console.print("[bold red]SIMULATION[/bold red]: simulated judges; the numbers mean nothing.")
+
+
+def effort_notes(judges: "Judges") -> str:
+    """How cost and seconds come about, and of how many calls they are not known."""
+    called = [judge for judge in judges if judge.effort.calls]
+    lacking = {
+        "cost": [(judge, judge.effort.without_cost) for judge in called if judge.effort.without_cost],
+        "time": [(judge, judge.effort.without_seconds) for judge in called if judge.effort.without_seconds],
+    }
+    notes = ["Seconds are those of the calls, one after another."]
+    for what, several in lacking.items():
+        if some := [f"{judge.name} {n} of {judge.effort.calls}" for judge, n in several if n < judge.effort.calls]:
+            notes.append(f"Calls without a known {what} are counted as the mean of the others: {', '.join(some)}.")
+        if none := [judge.name for judge, n in several if n == judge.effort.calls]:
+            notes.append(f"No call has a known {what}: {', '.join(none)}.")
+    return " ".join(notes)
+
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.output import TextTable
+
+_BORDER = 3  # blanks beside a cell, and the line after it
+
+
+def print_text_table(found: "TextTable", console: Console, title: str = "") -> None:
+    """Print a table.
+
+    Where the terminal is too narrow, names and headings fold; then intervals such as `0.83 (0.70 to 0.91)` go below
+    their numbers; then the columns that are too many stand in a table of their own below, with the names repeated. No
+    number is broken and nothing is cut.
+    """
+    room = console.width - 1
+    if _least(found) > room:
+        found = replace(found, rows=tuple((*row[: found.names], *_below(row[found.names :])) for row in found.rows))
+    for part in _parts(found, room):
+        headings = [escape(heading) for heading in part.headings]
+        table = table_of(escape(title), headings[: part.names], headings[part.names :])
+        for column, width in zip(table.columns, _text_tables_widths(part, room - _BORDER * len(headings)), strict=True):
+            column.no_wrap, column.overflow, column.width = False, "fold", width
+        for row in part.rows:
+            table.add_row(*(escape(visible(cell)) for cell in row))
+        console.print(table)
+        title = ""
+
+
+def _below(cells: Sequence[str]) -> list[str]:
+    return [cell.replace(" (", "\n(", 1) for cell in cells]
+
+
+def _parts(found: "TextTable", room: int) -> Iterator["TextTable"]:
+    """The table in as many as it takes, each with the names and as many columns of numbers as fit, at least one."""
+    names, last = tuple(range(found.names)), len(found.headings)
+    chosen: list[int] = []
+    for place in range(found.names, last):
+        if chosen and _least(_of(found, (*names, *chosen, place))) > room:
+            yield _of(found, (*names, *chosen))
+            chosen = []
+        chosen.append(place)
+    yield _of(found, (*names, *chosen))
+
+
+def _of(found: "TextTable", places: Sequence[int]) -> "TextTable":
+    rows = tuple(tuple(row[place] for place in places) for row in found.rows)
+    return replace(found, headings=tuple(found.headings[place] for place in places), rows=rows)
+
+
+def _least(found: "TextTable") -> int:
+    """Width of a table in which names and headings fold as far as they may, and numbers do not."""
+    wanted = [min(width, _NAME) for width in _cells(found)[: found.names]]
+    return sum([*wanted, *_numbers(found)]) + _BORDER * len(found.headings)
+
+
+def _text_tables_widths(found: "TextTable", room: int) -> list[int]:
+    """Width of each column: first numbers, then names, then headings get what they want."""
+    least, headings = _numbers(found), [cell_len(heading) for heading in found.headings]
+    left = max(room - sum(least), found.names)
+    names = _text_tables_shared([1] * found.names, _wanted(_cells(found)[: found.names], headings), left)
+    numbers = _text_tables_shared(least, _wanted(least, headings[found.names :]), max(room - sum(names), sum(least)))
+    return [*names, *numbers]
+
+
+def _wanted(cells: Sequence[int], headings: Sequence[int]) -> list[int]:
+    return [max(pair) for pair in zip(cells, headings, strict=False)]
+
+
+def _numbers(found: "TextTable") -> list[int]:
+    """Widths of the columns of numbers: as their numbers, and as the words of their headings up to that of a name."""
+    words = [max(map(cell_len, heading.split()), default=1) for heading in found.headings]
+    pairs = zip(_cells(found)[found.names :], words[found.names :], strict=True)
+    return [max(width, min(word, _NAME)) for width, word in pairs]
+
+
+def _cells(found: "TextTable") -> list[int]:
+    """Width of the widest line of each column, headings aside."""
+    columns = [[row[place] for row in found.rows] for place in range(len(found.headings))]
+    return [max([1, *(cell_len(line) for cell in column for line in cell.splitlines())]) for column in columns]
+
+
+def _text_tables_shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
+    """Widths between the least and the wanted ones; what is left goes to the narrowest that lack some."""
+    widths = list(least)
+    for _ in range(min(room, sum(wanted)) - sum(least)):
+        lacking = [(width, place) for place, width in enumerate(widths) if width < wanted[place]]
+        widths[min(lacking)[1]] += 1
+    return widths
+
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.output import Section
+
+
+def print_sections(sections: "Iterable[Section]", console: Console, warnings: Collection[str] = ()) -> None:
+    """Print sections, their tables as wide as the terminal with nothing cut off.
+
+    Args:
+        sections: The sections.
+        console: Where to.
+        warnings: Lines that stand out where a section has them.
+    """
+    for section in sections:
+        console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
+        for line in section.lines:
+            console.print(escape(line), highlight=False, style="bold red" if line in warnings else "")
+        for found in section.tables:
+            print_text_table(found, console)

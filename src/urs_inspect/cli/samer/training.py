@@ -1,0 +1,350 @@
+"""`urs-inspect samer annotate|embed|train|assemble`: make a checkpoint of your own."""
+
+import json
+import math
+import shlex
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from urs_inspect._util import InputError
+from urs_inspect.cli.samer.scoring import print_command, print_export
+from urs_inspect.samer.export import HEADS_NAME
+from urs_inspect.samer.heads_file import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write.")
+@click.option("--least", default=2000, show_default=True, help="Pairs that a scenario should have.")
+@click.option("--most", default=5500, show_default=True, help="Pairs that a scenario may have.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the choice within a scenario.")
+@click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
+def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int, overwrite: bool) -> None:
+    """Write the pairs that were kept in LOGS of samer_annotate as training data."""
+    from urs_inspect.reports import finished_logs
+    from urs_inspect.reports.annotations import read_annotations
+    from urs_inspect.samer.training import balance, write_training
+
+    if out.exists() and not overwrite:
+        raise InputError(f"{out}: already there; name another file, or add --overwrite")
+    left_out: list[str] = []
+    found = read_annotations(finished_logs(logs, left_out, "samer_annotate"))
+    if not found.pairs:
+        raise InputError("\n".join([f"no log of samer_annotate in: {', '.join(logs)}", *left_out]))
+    balanced = balance(found.kept, least=least, most=most, seed=seed)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        count = write_training(out, balanced.pairs)
+    except OSError as error:
+        raise InputError(f"cannot write '{out}': {error.strerror or error}") from None
+    console = Console()
+    console.print(f"{count} pairs written to {out}", markup=False, highlight=False, soft_wrap=True)
+    table = Table()
+    for heading in ("scenario", "kept by the filter", "written"):
+        table.add_column(heading, justify="left" if heading == "scenario" else "right")
+    for scenario, kept in balanced.kept.items():
+        table.add_row(escape(scenario), str(balanced.found[scenario]), str(kept))
+    console.print(table)
+    share = f"{found.agreeing / found.labelled:.1%}" if found.labelled else "not known"
+    console.print(
+        f"{found.pairs} pairs, {found.annotated} annotated; of {found.labelled} with a known winner the annotation "
+        f"agrees on {share} (the paper kept 78%).",
+        highlight=False,
+    )
+    for sentence in left_out:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    if balanced.short:
+        console.print(f"Fewer than {least} pairs: {', '.join(balanced.short)}.", markup=False, highlight=False)
+
+
+if TYPE_CHECKING:
+    from urs_inspect.discrepancy.vector_cache import VectorCache
+    from urs_inspect.samer.training import PairEmbedder, TrainingPair
+
+_INSTALL = "pip install 'urs-inspect[samer]'"
+
+BACKBONE = click.option(
+    "--backbone",
+    default="minilm",
+    show_default=True,
+    help="What makes vectors: a directory with a Llama, or an embedding model as in `mad` (minilm, bert/DIR, "
+    "model2vec/NAME, sentence_transformers/NAME, openai/NAME).",
+)
+LAYOUT = click.option(
+    "--layout",
+    type=click.Choice(["beside", "joined"]),
+    default="beside",
+    show_default=True,
+    help="For an embedding model: the vectors of query and response side by side, or one of both as one text.",
+)
+DTYPE = click.option(
+    "--dtype",
+    type=click.Choice(["bfloat16", "float32"]),
+    default="bfloat16",
+    show_default=True,
+    help="For a Llama: type of its numbers; serve the heads in the same type.",
+)
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@BACKBONE
+@LAYOUT
+@DTYPE
+def embed(data: Path, backbone: str, layout: str, dtype: str) -> None:
+    """Compute and keep the vectors of the pairs in DATA (training format). Stop it and start it again as you like."""
+    from urs_inspect.samer import load_taxonomy
+    from urs_inspect.samer.training import read_training
+
+    console = Console(soft_wrap=True)
+    pairs = read_training(data, load_taxonomy())
+    cache, computed = filled_cache(pairs, load_embedder(backbone, layout, dtype), console)
+    found = f"{computed} items computed; {len(cache)} vectors of width {cache.width} in {cache.folder}"
+    console.print(found, markup=False, highlight=False)
+
+
+def load_embedder(backbone: str, layout: str, dtype: str) -> "PairEmbedder":
+    """Make the backbone that a user names.
+
+    Raises:
+        InputError: If there is none of that name, it needs a package that is missing, or it gives no vectors.
+    """
+    from urs_inspect.discrepancy.similarity import VectorSimilarity, load_similarity
+    from urs_inspect.samer.training import TextEmbedder
+
+    folder = Path(backbone).expanduser()
+    if folder.is_dir():
+        embedder: PairEmbedder = neural("backbone_embedder").BackboneEmbedder(folder, dtype=dtype)
+        return embedder
+    model = load_similarity(backbone)
+    if not isinstance(model, VectorSimilarity):
+        raise InputError(f"backbone '{backbone}' gives no vectors; allowed: a directory, or an embedding model")
+    return TextEmbedder(model, layout)
+
+
+def filled_cache(pairs: "list[TrainingPair]", embedder: "PairEmbedder", console: Console) -> "tuple[VectorCache, int]":
+    """Compute what is missing, with a progress bar, and give the cache and the number of items computed."""
+    from urs_inspect.discrepancy.vector_cache import VectorCache
+    from urs_inspect.samer.training import fill_cache
+
+    cache = VectorCache(embedder.name)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("vectors", total=None)
+
+        def tell(done: int, missing: int) -> None:
+            progress.update(bar, completed=done, total=missing)
+
+        computed = fill_cache(pairs, embedder, cache, progress=tell)
+        progress.update(bar, completed=computed, total=computed)
+    return cache, computed
+
+
+def neural(module: str) -> Any:
+    """Import a module that needs torch.
+
+    Raises:
+        InputError: If torch or transformers is missing.
+    """
+    try:
+        return import_module(f"urs_inspect.samer.neural.{module}")
+    except ImportError as error:
+        raise InputError(f"training needs torch, which cannot be imported ({error}): {_INSTALL}") from error
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from urs_inspect.samer.heads import Heads
+    from urs_inspect.samer.training.predictions import EpochRecord
+
+REPORT, CURVES = "training.json", "curves.svg"
+_BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
+VIZ = "pip install 'urs-inspect[viz]'"
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory to write; must be empty or new.")
+@BACKBONE
+@LAYOUT
+@DTYPE
+@click.option("--loss", type=click.Choice(["paper", "released"]), default="paper", show_default=True)
+@click.option(
+    "--weights-at", type=click.Choice(["query", "response"]), help="Where weights are read, if not as --loss."
+)
+@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--predictor-epochs", type=click.IntRange(min=0), default=1, show_default=True, help="Warm-up epochs.")
+@click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True)
+@click.option("--learning-rate", type=click.FloatRange(min=0, min_open=True), default=5e-5, show_default=True)
+@click.option("--narrowing", type=click.IntRange(min=1), default=1, show_default=True, help="Divides layers' widths.")
+@click.option("--held-out", type=click.FloatRange(0, 1, max_open=True), default=0.1, show_default=True)
+@click.option("--patience", type=click.IntRange(min=0), default=2, show_default=True, help="0 runs all epochs.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--device", default="cpu", show_default=True)
+def train(
+    data: Path, out: Path, backbone: str, layout: str, dtype: str, held_out: float, device: str, **given: Any
+) -> None:
+    """Train heads on the pairs in DATA (training format); missing vectors are computed first.
+
+    OUT gets heads.safetensors, training.json (settings, curves, accuracy) and curves.svg (with matplotlib). Heads on a
+    Llama become a model that can be used by `samer assemble BACKBONE OUT MODEL`; no engine runs those on an embedding
+    model.
+    """
+    from urs_inspect.samer import load_taxonomy
+    from urs_inspect.samer.heads import heads_size
+    from urs_inspect.samer.training import check_split, label_pairs, pair_vectors, read_training, split_off
+    from urs_inspect.samer.weights import reserved_room
+
+    console = Console(soft_wrap=True, highlight=False)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: already there; --out must be a new or empty directory")
+    trainer, spec = neural("trainer"), _spec(given)
+    taxonomy = load_taxonomy()
+    pairs = read_training(data, taxonomy)
+    labels = label_pairs(pairs, taxonomy.dimensions)
+    fit, held = split_off(
+        [pair.prompt for pair in pairs], held_out, strata=[pair.scenario for pair in pairs], seed=given["seed"]
+    )
+    check_split(labels, fit, held)  # before vectors are computed, which takes the most time
+    if find_spec("matplotlib") is None:
+        console.print(f"no picture of the learning curves will be drawn, without matplotlib: {VIZ}", markup=False)
+    embedder = load_embedder(backbone, layout, dtype)
+    cache, _ = filled_cache(pairs, embedder, console)
+    console.print(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
+    vectors = pair_vectors(pairs, cache)
+    room = heads_size(vectors.hidden_size, len(taxonomy.dimensions), spec.narrowing) + _BESIDES
+    facts = {**embedder.facts, WEIGHTS_AT: spec.loss.weights_at, "taxonomy": taxonomy.version}
+    with _made(out), reserved_room(out / HEADS_NAME, room):
+        trained = trainer.train(
+            vectors,
+            labels,
+            fit=fit,
+            held_out=held,
+            spec=spec,
+            device=device,
+            on_epoch=lambda record: console.print(_line(record)),
+        )
+        _save(trained.heads, out / HEADS_NAME, facts)
+    report = {**facts, "data": str(data.name), "pairs": len(pairs), "best_epoch": trained.best_epoch}
+    report |= {"settings": asdict(spec), "history": [asdict(record) for record in trained.history]}
+    try:
+        (out / REPORT).write_text(json.dumps(_finite(report), indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{out / REPORT}: cannot be written ({error.strerror}); the heads of epoch {trained.best_epoch} are whole, "
+            f"in {out / HEADS_NAME}"
+        ) from error
+    _draw(trained.history, out / CURVES, console)
+    console.print(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={spec.loss.weights_at}.", markup=False)
+    console.print(_how_to_use(backbone, out, embedder.facts), markup=False)
+
+
+@contextmanager
+def _made(out: Path) -> "Iterator[None]":
+    """Make a folder, and take it away again if nothing comes into it."""
+    new = not out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made ({error.strerror})") from error
+    try:
+        yield
+    finally:
+        if new:
+            with suppress(OSError):  # it holds something
+                out.rmdir()
+
+
+def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
+    """Write trained heads; if that fails, although room was taken for them, among the temporary files."""
+    from urs_inspect.samer.heads import save_heads
+
+    try:
+        save_heads(heads, file, metadata=facts)
+    except OSError as error:
+        failed = f"{file}: cannot be written ({error.strerror})"
+        try:
+            elsewhere = Path(tempfile.mkdtemp(prefix="samer-heads-")) / file.name
+            save_heads(heads, elsewhere, metadata=facts)
+        except OSError as again:
+            raise InputError(f"{failed}, nor can temporary files ({again.strerror}); the heads are lost") from again
+        raise InputError(f"{failed}; training is done, and its heads are in {elsewhere}") from error
+
+
+def _how_to_use(backbone: str, out: Path, facts: "Mapping[str, str]") -> str:
+    if BACKBONE_FINGERPRINT not in facts:
+        return f"No engine runs heads on '{backbone}'; in Python: urs_inspect.samer.training.predict_pairs."
+    return (
+        f"To use them: urs-inspect samer assemble {shlex.quote(backbone)} {shlex.quote(str(out))} MODEL, then --model "
+        f"MODEL --dtype {facts[BACKBONE_DTYPE]}."
+    )
+
+
+def _spec(given: dict[str, Any]) -> Any:
+    options = dict(given)
+    loss = neural("losses").loss_spec(options.pop("loss"), options.pop("weights_at"))
+    options["patience"] = options["patience"] or None
+    return neural("trainer").TrainingSpec(loss=loss, **options)
+
+
+def _line(record: "EpochRecord") -> str:
+    start = f"{record.phase} epoch {record.epoch}: loss {record.loss:.3f}"
+    held = record.held_out
+    if held is None:
+        return start
+    return f"{start}; held out: overall {_percent(held.overall)}, dimensions {_percent(held.dimensions)}"
+
+
+def _percent(share: float) -> str:
+    return "no labels" if math.isnan(share) else f"{share:.1%}"
+
+
+def _draw(history: "Sequence[EpochRecord]", path: Path, console: Console) -> None:
+    from urs_inspect.reports.learning_curves import draw_learning_curves
+
+    try:
+        draw_learning_curves(history, path)
+    except Exception as error:  # a picture is no reason to lose what was trained
+        console.print(f"no picture: {error}", markup=False)
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for NaN, which JSON lacks."""
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+@click.command()
+@click.argument("backbone", metavar="BACKBONE")
+@click.argument("heads", metavar="HEADS")
+@click.argument("out", metavar="OUT")
+def assemble(backbone: str, heads: str, out: str) -> None:
+    """Put the Llama in BACKBONE and the HEADS that `train` made of its vectors into the new folder OUT.
+
+    OUT is what --model, samer= and stock vLLM take. HEADS is the folder that `train` wrote, or its heads.safetensors.
+    """
+    from urs_inspect.samer.export import assemble_checkpoint
+
+    done = assemble_checkpoint(backbone, heads, out)
+    console = Console(soft_wrap=True)
+    print_export(done.export, console)
+    if done.weights_at is not None:
+        console.print(f"reads:     weights at the {done.weights_at}, by itself", markup=False, highlight=False)
+    if done.dtype is not None:
+        console.print(f"dtype:     {done.dtype} made the vectors", highlight=False)
+    print_command(done.export, console, *([] if done.dtype is None else ["--dtype", done.dtype]))

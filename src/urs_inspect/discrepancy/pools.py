@@ -1,0 +1,343 @@
+"""Pools of instructions and seeds: what they hold, and their files."""
+
+import json
+import os
+import random
+import re
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.datasets.rows import Fields, read_own
+from urs_inspect.discrepancy.evolution import PoolItem
+from urs_inspect.discrepancy.selection import Mask, Pair
+from urs_inspect.rubrics import load_rubric
+
+MIN_CONTESTANTS = 2
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction that contestants answer.
+
+    Attributes:
+        id: Stable id.
+        text: The instruction.
+        reference: A reference answer; empty for none.
+        language: Language code; empty if unknown.
+        scenario: Kind of task, which chooses the judge's instructions; empty if unknown.
+    """
+
+    id: str
+    text: str
+    reference: str = ""
+    language: str = ""
+    scenario: str = ""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Instructions and the contestants' answers.
+
+    Attributes:
+        name: What the instructions are called.
+        sha256: Hash of their file; empty if unknown.
+        instructions: The instructions, in a stable order.
+        responses: Contestant -> instruction id -> answer. An answer that never came has no entry; one without content
+            is an empty text.
+        notes: What was left out, in words.
+        probabilities: Contestant -> instruction id -> natural log probabilities of the answer's tokens, where the
+            contestant gives them.
+    """
+
+    name: str
+    sha256: str
+    instructions: tuple[Instruction, ...]
+    responses: Mapping[str, Mapping[str, str]] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    probabilities: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict, repr=False)
+
+    @property
+    def contestants(self) -> tuple[str, ...]:
+        """Names of the contestants, in order."""
+        return tuple(sorted(self.responses))
+
+    def among(self, names: Iterable[str]) -> "Pool":
+        """The pool with some of its contestants only.
+
+        Raises:
+            InputError: If one is unknown.
+        """
+        kept = list(names)
+        for name in kept:
+            if name not in self.responses:
+                raise InputError(f"contestants: no answers of '{name}'; there are some of {choices(self.contestants)}")
+        return replace(self, responses={name: self.responses[name] for name in kept})
+
+    def answers(self, name: str) -> list[str]:
+        """Answers of a contestant in the order of the instructions; empty where there is none."""
+        found = self.responses[name]
+        return [found.get(item.id, "") for item in self.instructions]
+
+    def lacking(self) -> dict[str, dict[str, int]]:
+        """How many answers each contestant lacks: `missing` ones never came, `empty` ones have no content."""
+        counts: dict[str, dict[str, int]] = {}
+        for name in self.contestants:
+            answers = self.responses[name]
+            missing = sum(item.id not in answers for item in self.instructions)
+            empty = sum(item.id in answers and not answers[item.id].strip() for item in self.instructions)
+            counts[name] = {"missing": missing, "empty": empty}
+        return counts
+
+
+def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
+    """On which instructions pairs of contestants can be compared: both answered, with content, and not alike.
+
+    An empty answer always differs most from any other, so that the selection would choose nothing else; that a model
+    answers nothing is counted, not compared. Equal answers are a tie that needs no judge.
+
+    Args:
+        pool: Instructions and answers.
+        pairs: Pairs of contestants.
+
+    Returns:
+        Pair -> shape (n,), in the order of the instructions.
+    """
+    wanted = list(pairs)
+    texts = {name: [text.strip() for text in pool.answers(name)] for name in {name for pair in wanted for name in pair}}
+    full = {name: np.array([bool(text) for text in found], np.bool_) for name, found in texts.items()}
+    return {
+        (one, other): full[one]
+        & full[other]
+        & np.array([mine != theirs for mine, theirs in zip(texts[one], texts[other], strict=True)], np.bool_)
+        for one, other in wanted
+    }
+
+
+def check_contestants(names: Collection[str]) -> None:
+    """Refuse fewer than two contestants.
+
+    Raises:
+        InputError: Naming those that there are.
+    """
+    if len(names) < MIN_CONTESTANTS:
+        raise InputError(f"contestants: at least {MIN_CONTESTANTS} are needed, got {choices(sorted(names)) or 'none'}")
+
+
+def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
+    """In words, which pairs have fewer than `k` instructions to be compared on, and why; empty if none has.
+
+    Args:
+        pool: Instructions and answers.
+        k: Comparisons wanted of each pair.
+        masks: Pair -> on which instructions it can be compared, shape (n,).
+    """
+    short = [(pair, int(mask.sum())) for pair, mask in masks.items() if mask.sum() < k]
+    said = [f"{one} and {other}: {count}{_why(pool, one, other)}" for (one, other), count in short[:_MAX_NAMED]]
+    more = [f"and {len(short) - _MAX_NAMED} more pairs"] if len(short) > _MAX_NAMED else []
+    return "; ".join([*said, *more])
+
+
+def check_pool(pool: Pool, k: int, masks: Mapping[Pair, Mask], hint: str = "Lower k, or take a larger pool") -> None:
+    """Refuse a pool that cannot give `k` comparisons to each of some pairs of contestants.
+
+    Args:
+        pool: Instructions and answers.
+        k: Comparisons wanted of each pair.
+        masks: Pair -> on which instructions it can be compared, shape (n,).
+        hint: What can be done about it.
+
+    Raises:
+        InputError: Naming the pairs that have too few instructions, how many there are, and why others cannot be used.
+    """
+    if short := short_pairs(pool, k, masks):
+        raise InputError(
+            f"k={k} is more than the pool '{pool.name}' of {len(pool.instructions)} instructions can give to {short}. "
+            f"{hint}"
+        )
+
+
+def _why(pool: Pool, one: str, other: str) -> str:
+    lacking = pool.lacking()
+    parts = [
+        f"{lacking[name][kind]} {kind} of {name}"
+        for name in (one, other)
+        for kind in ("missing", "empty")
+        if lacking[name][kind]
+    ]
+    pairs = zip(pool.answers(one), pool.answers(other), strict=True)
+    same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in pairs)
+    parts += [f"{same} answered with equal words"] if same else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+TEXT_COLUMNS = ("instruction", "question")
+REFERENCE_COLUMNS = ("reference_ans", "reference", "answer", "output")
+_INTENT_COLUMNS = ("user_intent", "intent")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_KANA = re.compile("[\u3040-\u30ff]")
+
+
+def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
+    """Read seeds from a user's file.
+
+    Args:
+        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: instruction or question,
+            and optionally reference (also reference_ans, answer, output), id, language, user_intent (also intent).
+        intent: What a user would come for, for rows that do not say.
+
+    Returns:
+        The seeds in the order of the file; `<name of the file>_0001` is the id of a first row without one. A row
+        without a language counts as Chinese, `zh`, if it holds Chinese characters and no kana, else as `en`.
+
+    Raises:
+        InputError: If the file cannot be read, or naming row and column of every fault (of the first 20).
+    """
+
+    def build(fields: Fields, default_id: str) -> PoolItem:
+        name, text = fields.identifier(default_id), fields.text(*TEXT_COLUMNS)
+        return PoolItem(
+            id=name,
+            text=text,
+            reference=first_of(fields, REFERENCE_COLUMNS),
+            intent=first_of(fields, _INTENT_COLUMNS).strip() or intent,
+            language=fields.optional("language").strip() or _language_of(text),
+            seed=name,
+        )
+
+    seeds, _ = read_own(path, (TEXT_COLUMNS,), build)
+    return seeds
+
+
+def first_of(fields: Fields, columns: Sequence[str]) -> str:
+    """The text of the first of some columns that is not blank; empty if all are missing or blank."""
+    return next((fields.text(column) for column in columns if not fields.blank(column)), "")
+
+
+def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[PoolItem]:
+    """Shuffle seeds, which also decides who writes first for which seed, and take the first `limit`; all for None."""
+    order = list(seeds)
+    random.Random(f"evolve/{seed}").shuffle(order)  # noqa: S311 - an order, not a secret
+    return order[:limit]
+
+
+def _language_of(text: str) -> str:
+    return "zh" if _HAN.search(text) and not _KANA.search(text) else "en"
+
+
+def load_pool_file(path: str, *, scenarios: Collection[str] = ()) -> tuple[str, str, tuple[Instruction, ...]]:
+    """Read instructions from a pool file, or from any file that has such columns.
+
+    Args:
+        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: instruction or question,
+            and optionally reference (also reference_ans, answer, output), id, language, scenario.
+        scenarios: Scenarios that may stand there; any if there are none.
+
+    Returns:
+        The path as the name, the SHA-256 of the file, and the instructions in the order of the file.
+        `<name of the file>_0001` is the id of a first row without one.
+
+    Raises:
+        InputError: If the file cannot be read, or naming row and column of every fault (of the first 20).
+    """
+
+    def build(fields: Fields, default_id: str) -> Instruction:
+        scenario = fields.optional("scenario").strip()
+        if scenario and scenarios and scenario not in scenarios:
+            fields.note("scenario", f"unknown scenario '{scenario}'; allowed: {choices(scenarios)}")
+        return Instruction(
+            id=fields.identifier(default_id),
+            text=fields.text(*TEXT_COLUMNS).strip(),
+            reference=first_of(fields, REFERENCE_COLUMNS).strip(),
+            language=_language(fields.optional("language")),
+            scenario=scenario,
+        )
+
+    instructions, sha256 = read_own(Path(path).expanduser(), (TEXT_COLUMNS,), build)
+    return path, sha256, instructions
+
+
+def check_output(path: Path) -> None:
+    """Refuse a place that a pool could not be written to in the end.
+
+    Raises:
+        InputError: If the name does not end in `.jsonl`, there is a file already, or the folder does not exist or
+            cannot be written to.
+    """
+    if path.suffix.lower() != ".jsonl":
+        raise InputError(f"output: must be the name of a .jsonl file, got '{path}'")
+    if path.exists() or path.is_symlink():
+        raise InputError(f"output: there is a file '{path}' already; move it away, or name another")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise InputError(f"output: no folder '{path.parent.absolute()}' that can be written to")
+
+
+def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Path:
+    """Write a pool, all of it or nothing, and never over another file.
+
+    The columns are those that the task `urs` reads for cases of one's own, then scenario, seed, parent, generator and
+    round.
+
+    Args:
+        path: Where to.
+        items: The instructions.
+        scenario: Their scenario.
+
+    Returns:
+        Where the pool is: at `path`, or, if a file has come there, beside it as `<name>-2.jsonl`, `<name>-3.jsonl`, ...
+    """
+    lines = (json.dumps(_columns(item, scenario), ensure_ascii=False) + "\n" for item in items)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o644)
+        return _publish(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _columns(item: PoolItem, scenario: str) -> dict[str, object]:
+    return {
+        "id": item.id,
+        "question": item.text,
+        "reference_ans": item.reference,
+        "user_intent": item.intent,
+        "language": item.language,
+        "scenario": scenario,
+        "seed": item.seed,
+        "parent": item.parent,
+        "generator": item.generator,
+        "round": item.round,
+    }
+
+
+def _publish(draft: Path, path: Path) -> Path:
+    for number in count(1):
+        place = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        try:
+            os.link(draft, place)  # fails where there is a file, other than a rename
+        except FileExistsError:
+            continue
+        except OSError:  # a file system without links
+            if place.exists():
+                continue
+            draft.replace(place)
+        return place
+    raise AssertionError("numbers do not end")
+
+
+def _language(label: str) -> str:
+    try:
+        return load_rubric().language_code(label)
+    except InputError:  # a pool may be in any language
+        return label.strip().lower()

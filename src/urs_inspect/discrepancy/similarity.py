@@ -1,0 +1,270 @@
+"""Similarities of texts: what they must offer, which there are by name, how users add one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy.selection import Mask, Pair
+from urs_inspect.discrepancy.vectors import Floats, Vectors
+
+DEFAULT_SIMILARITY = "lexical"
+"""Needs no download, no key and no model."""
+
+
+@runtime_checkable
+class VectorSimilarity(Protocol):
+    """Turns a text into a vector; similarity is the cosine. One vector a text serves all pairs of models.
+
+    Attributes:
+        name: Name that vectors are cached under; another text preparation or model needs another name.
+        costly: Whether vectors are worth keeping on disk.
+    """
+
+    name: str
+    costly: bool
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of texts that are not blank, shape (n, d), finite; zero for a text it knows nothing of."""
+        ...
+
+
+@runtime_checkable
+class PairwiseSimilarity(Protocol):
+    """Compares two texts directly; every pair of answers is a call.
+
+    Attributes:
+        name: What it is called in results.
+    """
+
+    name: str
+
+    def compare(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """Similarities of text pairs, shape (n,), between -1 and 1; NaN where there is none."""
+        ...
+
+
+@runtime_checkable
+class AskedSimilarity(Protocol):
+    """Compares two texts by asking a model, which takes time and can fail.
+
+    Attributes:
+        name: What it is called in results.
+    """
+
+    name: str
+
+    async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """Similarities of text pairs, shape (n,), between 0 and 1; NaN where there is none."""
+        ...
+
+
+Similarity = VectorSimilarity | PairwiseSimilarity | AskedSimilarity
+Maker = Callable[..., Similarity]
+"""Makes a similarity from what follows the name in `name/argument` (empty for nothing), and keyword options."""
+
+
+@dataclass(frozen=True)
+class SimilaritySpec:
+    """`name` or `name/argument`, as a user writes it."""
+
+    name: str
+    argument: str
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.argument}" if self.argument else self.name
+
+
+_MAKERS: dict[str, str | Maker] = {
+    "lexical": "embeddings:make_lexical",
+    "openai": "embeddings:make_openai",
+    "model2vec": "embeddings:make_model2vec",
+    "sentence_transformers": "embeddings:make_sentence_transformers",
+    "minilm": "bert:make_minilm",
+    "bert": "bert:make_bert",
+    "bert_score": "bert:make_bert_score",
+    "llm": "embeddings:make_llm",
+}
+"""Name -> module and function of this room, so that nothing is imported before it is asked for; or a function."""
+
+
+def similarity_names() -> tuple[str, ...]:
+    """Names of all similarities."""
+    return tuple(_MAKERS)
+
+
+def register_similarity(name: str, maker: Maker) -> None:
+    """Add a similarity.
+
+    Args:
+        name: Its name, without a slash.
+        maker: Makes it from the argument of the spec and keyword options.
+
+    Raises:
+        InputError: If the name is taken or has a slash.
+    """
+    if name in _MAKERS or "/" in name or not name:
+        raise InputError(f"similarity '{name}' cannot be added: the name is empty, taken or has a slash")
+    _MAKERS[name] = maker
+
+
+def parse_similarity(spec: str) -> SimilaritySpec:
+    """Split a spec such as `lexical`, `openai/text-embedding-3-small` or `model2vec/<folder or name>`.
+
+    Raises:
+        InputError: If there is no similarity of that name.
+    """
+    name, _, argument = spec.partition("/")
+    if name not in _MAKERS:
+        raise InputError(f"unknown similarity '{spec}'; allowed: {choices(_MAKERS)}, some as name/model")
+    return SimilaritySpec(name, argument)
+
+
+def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarity:
+    """Make the similarity that a spec names.
+
+    Args:
+        spec: `name` or `name/argument`.
+        options: What the maker takes, as `base_url` for `openai` and `ask` for `llm`.
+
+    Raises:
+        InputError: If it is unknown, what it needs is not installed, or it does not take these options.
+    """
+    parsed = parse_similarity(spec)
+    maker = _MAKERS[parsed.name]
+    if isinstance(maker, str):
+        module, _, function = maker.partition(":")
+        maker = getattr(import_module(f"urs_inspect.discrepancy.{module}"), function)
+    try:
+        return maker(parsed.argument, **options)
+    except TypeError as error:
+        if "unexpected keyword" not in str(error) and "required" not in str(error):
+            raise
+        raise InputError(f"similarity '{spec}': {error}") from error
+
+
+def embed(similarity: VectorSimilarity, texts: Sequence[str]) -> Vectors:
+    """Vectors of texts, checked; blank texts get zero vectors and are not sent to the model.
+
+    Args:
+        similarity: Gives the vectors.
+        texts: The texts, n.
+
+    Returns:
+        Shape (n, d); (n, 0) if all texts are blank.
+
+    Raises:
+        InputError: If the model gives another number of vectors, or one that is not finite.
+    """
+    full = [number for number, text in enumerate(texts) if text.strip()]
+    if not full:
+        return np.zeros((len(texts), 0), np.float16)
+    found = checked_vectors(similarity.encode([texts[number] for number in full]), len(full), similarity.name)
+    if len(full) == len(texts):
+        return found
+    out = np.zeros((len(texts), found.shape[1]), found.dtype)
+    out[full] = found
+    return out
+
+
+def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
+    """Vectors as they came from a model, if they are usable; a zero one means that the model makes nothing of a text.
+
+    Raises:
+        InputError: If they are no matrix of `count` rows, or one is not finite; the message names the model.
+    """
+    if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
+        raise InputError(f"similarity '{name}' gave vectors of shape {vectors.shape} for {count} texts")
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"similarity '{name}' gave {len(bad)} of {count} vectors that are not finite, the first for text {bad[0]}"
+        )
+    return vectors
+
+
+def not_installed(name: str, package: str, line: str, error: ImportError) -> InputError:
+    """The error for a similarity whose package is not there."""
+    return InputError(f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}")
+
+
+def compare_answers(
+    similarity: PairwiseSimilarity,
+    answers: Mapping[str, Sequence[str]],
+    candidates: Mapping[Pair, Mask],
+) -> dict[Pair, Floats]:
+    """Compare the two answers of every pair to every candidate instruction.
+
+    Args:
+        similarity: The metric.
+        answers: Model -> its answers, n in the order of the instructions.
+        candidates: Pair -> which instructions to compare on, shape (n,); blank answers are never compared.
+
+    Returns:
+        Pair -> similarities, shape (n,); NaN where nothing was compared or the metric gave none. What
+        `Selector.from_similarities` takes.
+    """
+    found: dict[Pair, Floats] = {}
+    for pair, mask in candidates.items():
+        items, first, second = _texts(answers, pair, mask)
+        found[pair] = _placed(items, similarity.compare(first, second), len(mask), similarity.name)
+    return found
+
+
+async def ask_about_answers(
+    similarity: AskedSimilarity,
+    answers: Mapping[str, Sequence[str]],
+    candidates: Mapping[Pair, Mask],
+) -> dict[Pair, Floats]:
+    """As `compare_answers`, with a metric that asks a model."""
+    found: dict[Pair, Floats] = {}
+    for pair, mask in candidates.items():
+        items, first, second = _texts(answers, pair, mask)
+        found[pair] = _placed(items, await similarity.ask(first, second), len(mask), similarity.name)
+    return found
+
+
+def shortlist(similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowed: Mask | None = None) -> Mask:
+    """The instructions on which answers are least similar by a cheap metric, worth a costly one.
+
+    Args:
+        similarities: By the cheap metric, shape (n,); NaN is left out.
+        size: How many; fewer if there are not as many.
+        ids: Ids of the instructions, which decide between equal similarities.
+        allowed: Which instructions to take from, shape (n,).
+
+    Raises:
+        InputError: If the size is below 1.
+    """
+    if size < 1:
+        raise InputError(f"shortlist of {size} instructions; allowed: 1 or more")
+    values = np.asarray(similarities, np.float64)
+    usable = ~np.isnan(values) if allowed is None else ~np.isnan(values) & allowed
+    items = sorted(np.flatnonzero(usable).tolist(), key=lambda item: (values[item], ids[item]))
+    mask = np.zeros(len(values), np.bool_)
+    mask[items[:size]] = True
+    return mask
+
+
+def _texts(answers: Mapping[str, Sequence[str]], pair: Pair, mask: Mask) -> tuple[list[int], list[str], list[str]]:
+    for name in pair:
+        if name not in answers or len(answers[name]) != len(mask):
+            had = len(answers[name]) if name in answers else "no"
+            raise InputError(
+                f"'{name}' has {had} answers; needed are {len(mask)}, one an instruction, blank if missing"
+            )
+    mine, theirs = (answers[name] for name in pair)
+    items = [item for item in np.flatnonzero(mask).tolist() if mine[item].strip() and theirs[item].strip()]
+    return items, [mine[item] for item in items], [theirs[item] for item in items]
+
+
+def _placed(items: Sequence[int], values: Floats, size: int, name: str) -> Floats:
+    if values.shape != (len(items),):
+        raise InputError(f"similarity '{name}' gave values of shape {values.shape} for {len(items)} pairs of texts")
+    out = np.full(size, np.nan)
+    out[list(items)] = values
+    return out

@@ -1,0 +1,207 @@
+"""Vectors on disk: one folder a model, appended to only, safe against crashes and other processes."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from logging import getLogger
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect._util import InputError, lock_file
+from urs_inspect.datasets.sources import cache_dir
+from urs_inspect.discrepancy.similarity import VectorSimilarity, checked_vectors, embed
+from urs_inspect.discrepancy.vectors import Vectors
+
+logger = getLogger(__name__)
+
+Halves = npt.NDArray[np.float16]
+_KEY = 32
+"""Bytes of a SHA-256."""
+_BATCH = 1024
+"""Texts that are encoded between two writes: what a crash can lose."""
+_FORMAT = 1
+
+
+class VectorCache:
+    """The vectors of one model, by SHA-256 of the text, as float16.
+
+    Two files grow side by side: `keys` has 32 bytes a text, `vectors` 2 x width bytes. Both are written under a lock,
+    vectors first and each forced to disk, so that a key stands for a vector that is there. What a crash left half
+    written is cut off by the next writer. Readers take no lock.
+
+    Args:
+        name: Name of the model, as its similarity says.
+        folder: Folder of all caches; by default `vectors` in the package's cache directory.
+    """
+
+    def __init__(self, name: str, folder: Path | None = None) -> None:
+        readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:60].strip("-.")
+        digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+        self.name = name
+        self.folder = (folder or cache_dir() / "vectors") / f"{readable}-{digest}"
+        self._about, self._keys = self.folder / "about.json", self.folder / "keys"
+        self._vectors = self.folder / "vectors"
+
+    @property
+    def width(self) -> int | None:
+        """Width of the vectors; None if nothing was kept yet.
+
+        Raises:
+            InputError: If the description of the cache cannot be read or is of another model or format.
+        """
+        try:
+            about = json.loads(self._about.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise InputError(f"vector cache {self.folder}: {self._about.name}: {error}. {_REMOVE}") from error
+        if not isinstance(about, dict) or (about.get("format"), about.get("model")) != (_FORMAT, self.name):
+            raise InputError(f"vector cache {self.folder} is not of '{self.name}' in format {_FORMAT}. {_REMOVE}")
+        width = about.get("width")
+        if not isinstance(width, int) or width < 1:
+            raise InputError(f"vector cache {self.folder}: width {width!r}; allowed: 1 or more. {_REMOVE}")
+        return width
+
+    def __len__(self) -> int:
+        width = self.width
+        return 0 if width is None else self._count(width)
+
+    def find(self, texts: Sequence[str]) -> npt.NDArray[np.intp]:
+        """Rows of texts in the cache, shape (n,); -1 for those that are not there."""
+        width = self.width
+        count = 0 if width is None else self._count(width)
+        if not count:
+            return np.full(len(texts), -1, np.intp)
+        with self._keys.open("rb") as file:
+            known = np.frombuffer(file.read(count * _KEY), f"S{_KEY}")
+        wanted = np.frombuffer(b"".join(text_key(text) for text in texts), f"S{_KEY}")
+        order = np.argsort(known, kind="stable")
+        places = np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)
+        rows = order[places]
+        return np.where(known[rows] == wanted, rows, -1).astype(np.intp)
+
+    def rows(self) -> Halves:
+        """All vectors, memory-mapped, shape (rows, width); do not write to it."""
+        width = self.width
+        count = 0 if width is None else self._count(width)
+        if width is None or not count:
+            return np.zeros((0, width or 0), np.float16)
+        return np.memmap(self._vectors, np.float16, "r", shape=(count, width))
+
+    def add(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Append vectors and force them to disk; texts that another process added meanwhile are left out.
+
+        Args:
+            texts: The texts, n.
+            vectors: Their vectors, shape (n, d), at most 65,504 in size.
+
+        Raises:
+            InputError: If the vectors have another width than the cache, or do not fit float16.
+        """
+        with np.errstate(over="ignore"):
+            halves = checked_vectors(vectors.astype(np.float16), len(texts), self.name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._lock():
+            width = self.width
+            if width is None:
+                width = int(halves.shape[1])
+                self._describe(width)
+            elif width != halves.shape[1]:
+                raise InputError(
+                    f"vector cache {self.folder} holds vectors of width {width}, but '{self.name}' gave "
+                    f"{halves.shape[1]}: it is another model now. {_REMOVE}"
+                )
+            self._heal(width)
+            once = {text: place for place, text in enumerate(texts)}
+            known = self.find(list(once))
+            new = [place for place, row in zip(once.values(), known, strict=True) if row < 0]
+            _append(self._vectors, halves[new].tobytes())
+            _append(self._keys, b"".join(text_key(texts[place]) for place in new))
+
+    def _count(self, width: int) -> int:
+        """Texts whose key and vector are both complete."""
+        return min(_size(self._keys) // _KEY, _size(self._vectors) // (2 * width))
+
+    def _heal(self, width: int) -> None:
+        count = self._count(width)
+        for path, row in ((self._keys, _KEY), (self._vectors, 2 * width)):
+            if _size(path) > count * row:
+                logger.warning(f"vector cache {path}: {_size(path) - count * row} bytes of an unfinished write removed")
+                os.truncate(path, count * row)
+
+    def _describe(self, width: int) -> None:
+        about = json.dumps({"format": _FORMAT, "model": self.name, "width": width})
+        fresh = self._about.with_suffix(".new")
+        fresh.write_text(about, encoding="utf-8")
+        fresh.replace(self._about)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        with (self.folder / "lock").open("a+b") as file:
+            lock_file(file.fileno(), wait=True)
+            yield  # closing the file unlocks it, also when the process dies
+
+
+_REMOVE = "Remove the folder to start afresh"
+
+
+def text_key(text: str) -> bytes:
+    """SHA-256 of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def cached_vectors(similarity: VectorSimilarity, texts: Sequence[str], cache: VectorCache | None = None) -> Halves:
+    """Vectors of texts from the cache, computing and keeping those that are missing.
+
+    Always float16, as in the cache, so that a second run selects what the first did. A similarity that is not costly is
+    computed anew and not kept.
+
+    Args:
+        similarity: Computes vectors.
+        texts: The texts; blank ones have zero vectors and are never computed.
+        cache: Where they are kept; by default the model's in the package's cache directory.
+
+    Returns:
+        Shape (n, d), float16; without width, or of width 1, if all texts are blank.
+
+    Raises:
+        InputError: If the cache is of another width or damaged, or the model's vectors are unusable.
+    """
+    if not similarity.costly and cache is None:
+        return embed(similarity, texts).astype(np.float16)
+    if cache is None:
+        cache = VectorCache(similarity.name)
+    full = [number for number, text in enumerate(texts) if text.strip()]
+    places = cache.find([texts[number] for number in full])
+    missing = list(dict.fromkeys(texts[full[place]] for place in np.flatnonzero(places < 0)))
+    for start in range(0, len(missing), _BATCH):
+        batch = missing[start : start + _BATCH]
+        cache.add(batch, checked_vectors(similarity.encode(batch), len(batch), similarity.name))
+    if missing:
+        places = cache.find([texts[number] for number in full])
+    out = np.zeros((len(texts), cache.width or 1), np.float16)
+    if full:
+        found = cache.rows()[places]
+        if not np.isfinite(found).all():
+            raise InputError(f"vector cache {cache.folder} holds vectors that are not finite. {_REMOVE}")
+        out[full] = found
+    return out
+
+
+def _append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,258 @@
+"""Calls of a judge: asking again for what cannot be read, and no more calls after many failures."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from urs_inspect.judging.failures import ASK_AGAIN, FailureMode, JudgeFailure, ScoreRecord, describe_error
+from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.keys import KEY, read_keyed
+from urs_inspect.judging.score_reply import read_reply
+from urs_inspect.rubrics import Rubric
+
+_STOPPED: Mapping[str, tuple[FailureMode, str]] = {
+    "model_length": ("context_overflow", "The case does not fit into the judge's context."),
+    "content_filter": ("content_filter", "The judge's provider withheld the reply."),
+    "max_tokens": ("truncated", "The reply was cut off at the token limit."),
+}
+_MAX_DETAIL = 500
+TINY_REQUEST = "Reply with the word: ready"
+"""What a model is sent to learn whether it can be reached at all."""
+UNKNOWN: Literal["unknown"] = "unknown"
+Temperature = float | None | Literal["unknown"]
+"""A temperature as it was sent: None where the request named none, `unknown` where the request is not known."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message to a judge."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back from a call.
+
+    Attributes:
+        text: The reply.
+        stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the context),
+            `content_filter`, or any other word, which means nothing here.
+        error: What the endpoint said in place of a reply; empty if nothing.
+        temperature_sent: The sampling temperature in the request.
+    """
+
+    text: str
+    stop_reason: str = "stop"
+    error: str = ""
+    temperature_sent: Temperature = UNKNOWN
+
+
+Call = Callable[[Sequence[Message]], Awaitable[Reply]]
+"""Sends messages to a judge. May raise anything; retries of calls that failed are its own affair."""
+
+
+class CallsStopped(Exception):  # noqa: N818 - no error of the call, which was not made
+    """Raised by a `Call` in place of calling a judge that is no longer called; says why."""
+
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True)
+class Asked(Generic[ResultT]):
+    """Result of asking one judge about one case.
+
+    Attributes:
+        result: What was read, or why there is none.
+        reply: The last reply as it came.
+        calls: How often the judge was asked.
+        unkeyed: Whether the result comes from a record without a key.
+        temperature_sent: The temperature in the last request.
+    """
+
+    result: ResultT | JudgeFailure
+    reply: str
+    calls: int
+    unkeyed: bool = False
+    temperature_sent: Temperature = UNKNOWN
+
+
+async def ask(
+    call: Call, prompt: JudgePrompt, rubric: Rubric, *, intent: str, language: str, attempts: int
+) -> Asked[ScoreRecord]:
+    """Ask a judge, again if its reply cannot be read; the reason is told to it.
+
+    Args:
+        call: Sends messages to the judge.
+        prompt: The prompt.
+        rubric: The rubric.
+        intent: Id of the case's intent.
+        language: Language of the prompt.
+        attempts: How often the judge is asked at most, at least 1.
+
+    Returns:
+        The result. Never raises for what a judge or its endpoint does.
+    """
+    criteria = rubric.intents[intent].criteria
+    again = rubric.languages[language].ask_again
+    return await ask_for(
+        call,
+        prompt,
+        lambda text: read_reply(text, rubric, criteria),
+        again,
+        attempts=attempts,
+        conflict=ScoreRecord.falls_short_of,
+    )
+
+
+async def ask_for(
+    call: Call,
+    prompt: JudgePrompt,
+    read: Callable[[str], ResultT | JudgeFailure],
+    again: str,
+    *,
+    attempts: int,
+    conflict: Callable[[ResultT, ResultT], bool] = lambda last, earlier: False,
+) -> Asked[ResultT]:
+    """Ask a judge for any result, again if its reply cannot be read; the reason is told to it.
+
+    Args:
+        call: Sends messages to the judge.
+        prompt: The prompt.
+        read: Reads a reply.
+        again: What is sent where it could not be read; `{reason}` is replaced.
+        attempts: How often the judge is asked at most, at least 1.
+        conflict: Whether the last result with the prompt's key contradicts an earlier one with it.
+
+    Returns:
+        The result. Never raises for what a judge or its endpoint does.
+    """
+    messages = messages_of(prompt)
+    result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
+    sent: Temperature = UNKNOWN
+    text, calls, unkeyed = "", 0, False
+    while calls < attempts:
+        calls += 1
+        try:
+            reply = await call(messages)
+        except CallsStopped as reason:
+            result, calls = JudgeFailure("call_failed", str(reason)), calls - 1
+        except json.JSONDecodeError as error:  # a broken body passes, but clients do not try again
+            result, text = JudgeFailure("call_failed", describe_error(error)), ""
+            continue
+        except Exception as error:  # whatever an endpoint does, the answers of the run are kept
+            result, text = JudgeFailure("call_failed", describe_error(error)), ""
+        else:
+            text, sent = reply.text, reply.temperature_sent
+            found = read_keyed(text, prompt.key, read, conflict)
+            result, unkeyed = stopped(reply.stop_reason, reply.error) or found.result, found.unkeyed
+        if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
+            break
+        messages = _messages_again(prompt, text, result, again)
+    return Asked(result, text, calls, unkeyed and not isinstance(result, JudgeFailure), sent)
+
+
+def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
+    """Why a reply must not be read, if it must not: it was cut off, withheld, or never came.
+
+    Args:
+        stop_reason: As in `Reply`.
+        error: Likewise.
+    """
+    # The stop reason comes first: a record in a reply that was cut off may not be the judge's last word.
+    if stop_reason in _STOPPED:
+        return JudgeFailure(*_STOPPED[stop_reason])
+    return JudgeFailure("call_failed", error[:_MAX_DETAIL]) if error else None
+
+
+def messages_of(prompt: JudgePrompt) -> list[Message]:
+    """What is sent to a judge: the static part, if there is one, and the case."""
+    system = [Message("system", prompt.instructions)] if prompt.instructions else []
+    return [*system, Message("user", prompt.case)]
+
+
+def _messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str) -> list[Message]:
+    request = again.replace("{reason}", failure.detail)
+    if prompt.key:
+        request += f'\n"{KEY}": "{prompt.key}"'
+    if failure.mode in ("truncated", "empty_reply") or not reply.strip():
+        *system, case = messages_of(prompt)
+        return [*system, Message("user", f"{case.text}\n\n{request}")]
+    return [*messages_of(prompt), Message("assistant", reply), Message("user", request)]
+
+
+_Result = TypeVar("_Result")
+
+
+GIVE_UP = 20
+"""Failures in a row after which a judge is no longer called."""
+
+
+class CircuitBreaker:
+    """Lets calls of a judge through until so many have failed in a row, or until somebody interrupts.
+
+    Args:
+        give_up: How many failures in a row stop the calls; 0 for no such limit.
+
+    Attributes:
+        stopped: Why the judge is no longer called; empty while it is.
+    """
+
+    def __init__(self, give_up: int = GIVE_UP) -> None:
+        self._give_up, self._failed = give_up, 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._under_way: set[asyncio.Future[Any]] = set()
+        self.stopped = ""
+
+    async def wait_for(self, asking: Callable[[], Awaitable[_Result]]) -> _Result | None:
+        """Make a call unless calls are stopped.
+
+        Args:
+            asking: Makes the call.
+
+        Returns:
+            What the call returns; None if it was not made, or was ended by an interrupt.
+        """
+        if self.stopped:
+            return None
+        self._loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(asking())
+        self._under_way.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._is_interrupt():
+                return None
+            raise
+        finally:
+            self._under_way.discard(task)
+
+    def note(self, failed: bool, why: str) -> None:
+        """Take note of a call, or of all calls about one answer.
+
+        Args:
+            failed: Whether no reply came.
+            why: What went wrong.
+        """
+        self._failed = self._failed + 1 if failed else 0
+        if self._give_up and self._failed >= self._give_up and not self.stopped:
+            self.stopped = f"Judging was stopped: the judge failed {self._failed} times in a row; last: {why}"
+
+    def interrupt(self) -> None:
+        """Stop calling, and end the calls under way. For a handler of signals, from any thread."""
+        self.stopped = "Judging was interrupted."
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _is_interrupt(self) -> bool:
+        """Whether only the call was ended, and not all that waits for it."""
+        waiting = asyncio.current_task()
+        return bool(self.stopped) and waiting is not None and not waiting.cancelling()
+
+    def _end(self) -> None:
+        for task in self._under_way:
+            task.cancel()

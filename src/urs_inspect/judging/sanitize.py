@@ -1,0 +1,142 @@
+"""Text that is shown to a judge, made unable to imitate the prompt around it or to plant a result."""
+
+import html
+import re
+from collections.abc import Callable, Sequence
+
+from urs_inspect.judging.objects import Span
+
+MARK = "\x00{}\x00"
+"""Placeholder of a material in a frame that is rendered to see what surrounds it."""
+
+KEY_MARK = "\x01"
+"""Placeholder of the key in such a frame: the key differs from case to case, and what imitates it may have any."""
+
+_LOOKALIKES = {
+    KEY_MARK: r"\w{1,40}",
+    "<": "[<＜﹤‹〈⟨]",
+    ">": "[>＞﹥›〉⟩]",
+    "/": "[/／⁄∕]",
+    "[": "[\\[［【]",
+    "]": "[\\]］】]",
+    "'": "['＇‘’]",
+}
+_NEAR = 3
+"""Lines on either side of a material that it may not imitate. A frame without blocks has all its instructions there."""
+_INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_DEFUSED = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
+_BRACES = str.maketrans("{}｛｝﹛﹜︷︸", "⟦⟧⟦⟧⟦⟧⟦⟧")
+_ENCODED = re.compile(
+    r"&(?:amp;)*(?:\#x[0-9a-f]{1,6}|\#[0-9]{1,7}|[a-z]{2,10});?"
+    r"|(?<!\\)\\++(?:u(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})|x[0-9a-f]{2})"  # a run of backslashes is looked at once
+    r"|[！-～﹛﹜︷︸]",
+    re.IGNORECASE,
+)
+_AMPERSANDS = re.compile(r"\A&(?:amp;|AMP;)+")
+_UPRIGHT = str.maketrans("︷︸﹛﹜", "{}{}")
+
+
+Planted = Callable[[str], Sequence[Span]]
+"""Finds what a judge could take over as its own result: spans from an opening to a closing brace."""
+
+
+def defuse(text: str, delimiters: re.Pattern[str] | None, planted: Planted) -> str:
+    """Make text harmless as material for a judge.
+
+    Args:
+        text: Text of a user or a model.
+        delimiters: What may not occur because it is part of the frame.
+        planted: Finds planted results.
+
+    Returns:
+        The text with brackets of delimiters, and braces of planted results, replaced by lookalikes.
+    """
+    if delimiters is not None:
+        text = delimiters.sub(lambda match: _break_up(match.group()), text)
+        plain, origins = _decode(text)
+        for match in reversed(list(delimiters.finditer(plain)) if plain != text else []):
+            first, last = origins[match.start()], origins[match.end()]
+            text = text[:first] + _break_up(match.group()) + text[last:]
+    for decode in (False, True):
+        text = _defuse_planted(text, planted, decode)
+    return text
+
+
+def decoded(text: str) -> str:
+    """The text as it reads once its entities, escapes and characters of full width are plain characters."""
+    return _decode(text)[0]
+
+
+def _defuse_planted(text: str, planted: Planted, decode: bool) -> str:
+    plain, origins = _decode(text) if decode else (text, range(len(text) + 1))
+    if (decode and plain == text) or not (spans := planted(plain)):
+        return text
+    first, last = origins[min(span.start for span in spans)], origins[max(span.end for span in spans)]
+    text = text[:first] + _without_braces(text[first:last]) + text[last:]
+    # A planted result may sit inside further braces, which show it again once it is open.
+    return _without_braces(text) if planted(decoded(text) if decode else text) else text
+
+
+def _without_braces(text: str) -> str:
+    def open_up(match: re.Match[str]) -> str:
+        plain = _plain_character(match[0])
+        return plain.translate(_BRACES) if plain in ("{", "}") else match[0]
+
+    return _ENCODED.sub(open_up, text).translate(_BRACES)
+
+
+def _decode(text: str) -> tuple[str, Sequence[int]]:
+    """The text decoded, and where each of its characters, and its end, is in the text."""
+    parts: list[str] = []
+    origins: list[int] = []
+    end = 0
+    for match in _ENCODED.finditer(text):
+        plain = _plain_character(match[0])
+        parts += [text[end : match.start()], plain]
+        origins += [*range(end, match.start()), *[match.start()] * len(plain)]
+        end = match.end()
+    if not parts:
+        return text, range(len(text) + 1)
+    return "".join([*parts, text[end:]]), [*origins, *range(end, len(text) + 1)]
+
+
+def _plain_character(encoded: str) -> str:
+    """The plain form of an encoded character; itself if that is nothing that can be shown."""
+    if encoded[0] == "&":
+        encoded = _AMPERSANDS.sub("&", encoded)
+        while (once := html.unescape(encoded)) != encoded and once.startswith("&") and len(once) > 1:
+            encoded = once
+        return once
+    if encoded[0] == "\\":
+        code = int(encoded.lstrip("\\")[1:].strip("{}"), 16)
+        return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else encoded
+    return chr(ord(encoded) - 0xFEE0) if "！" <= encoded <= "～" else encoded.translate(_UPRIGHT)
+
+
+def delimiters_of(case: str) -> re.Pattern[str] | None:
+    """What stands next to the materials in the frame, as one pattern that forgives case, width and blanks."""
+    literals: set[str] = set()
+    before, *between, after = [_lines(piece) for piece in re.split(r"\x00\w+\x00", case)]
+    for lines in ([], before), *((piece, piece) for piece in between), (after, []):
+        literals.update(lines[0][:_NEAR], lines[1][-_NEAR:])
+    patterns = sorted((_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True)
+    return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _loosely(literal: str) -> str:
+    words = re.findall(r"\w+|[^\w\s]", literal)
+    return f"[\\s{_INVISIBLE}]*".join(f"[{_INVISIBLE}]*".join(map(_in_any_width, word)) for word in words)
+
+
+def _in_any_width(char: str) -> str:
+    wide = chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else ""
+    return _LOOKALIKES.get(char) or f"[{re.escape(char)}{wide}]"
+
+
+def _break_up(text: str) -> str:
+    changed = text.translate(_DEFUSED)
+    return changed if changed != text else f"{text[:1]}\u2060{text[1:]}"

@@ -1,0 +1,274 @@
+"""Scores in the reply of a judge, and what is shown of a reply in the log."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from urs_inspect.judging.failures import JudgeFailure, ScoreRecord
+from urs_inspect.judging.keys import holds_key
+from urs_inspect.judging.objects import RawRecord, Span, records
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, normalise_key
+
+_MARKUP = r"[*`]{0,3}"
+_NUMBER = re.compile(
+    rf"(?:(?:about|around|roughly|approximately)\s+|约|大约|大概)?{_MARKUP}([+-]?\d{{1,99}})(?:\.(\d{{1,99}}))?{_MARKUP}\s*"
+    r"(?:(?:分|points?\b)?\s*(?:/|\b(?:out\s+)?of\b)\s*(\d{1,6}|ten\b)(?:\.0+)?\s*(?:分|points?\b)?|分|points?\b)?"
+    rf"{_MARKUP}\s*(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_REMARK = re.compile(
+    r"[(（](?P<inside>[^()（）]*)[)）]?\s*|(?:[-–—](?=\s)|——|[:：;；,，])\s*(?P<after>.*)"
+    r"|(?:左右|上下|很好|较好|良好|优秀|不错|一般|较差|stars?\b|marks?\b|overall\b"
+    r"|(?:very\s+|quite\s+|pretty\s+)?(?:good|great|excellent|decent|fair|solid|strong|okay|ok|weak|poor|bad)\b)[\s.。!！]*",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What may follow a number: "8 (good)", "8 - good", "8 stars"."""
+_OTHER_NUMBER = re.compile(
+    r"\d|\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|half)\b"
+    r"|\bone\b(?!\s+(?:of|minor|small|slight|little|major|serious|flaw|error|mistake|issue|gap|detail|omission)\b)|[半零两一二三四五六七八九]\s*分",
+    re.IGNORECASE,
+)
+"""A remark with another number leaves open which one is meant."""
+_CHINESE = re.compile(
+    r"\A((?:约|大约|大概)?)([一二三四五六七八九十])(?=\s*分?(?:左右|上下)?(?:\s*[(（].*)?\Z)", re.DOTALL
+)
+_DIGITS = "一二三四五六七八九十"
+_ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})
+_REFUSAL = re.compile(
+    r"\b(?:I(?:'m| am) (?:sorry|unable)|I (?:can(?:not|'t)|won't|must decline)|as an AI\b.{0,40}\bcannot)"
+    r"|抱歉|无法(?:评|协助|提供|满足)|不能(?:评|协助|提供|满足)",
+    re.IGNORECASE,
+)
+_REFUSAL_LENGTH = 600
+"""A refusal is short; a long reply that apologises somewhere is a judgement in a bad format."""
+
+
+def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    """Read the last complete score record of a judge's reply: of those that name most criteria, the last.
+
+    Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure, and so is a shorter record
+    after it that gives another final score. A criterion whose value is no whole number (8.5, "high") counts as
+    missing.
+
+    Args:
+        text: The reply, in English or Chinese, with anything around the record.
+        rubric: The rubric whose score names may occur, in any of its languages.
+        criteria: The criteria of the case's intent; others in the record are ignored.
+
+    Returns:
+        The record, or the failure with its mode.
+    """
+    if not text.strip():
+        return JudgeFailure("empty_reply", "The reply was empty.")
+    complete: list[tuple[Span, RawRecord]] = []
+    partial = False
+    for span, record in records(text, rubric):
+        if record.is_complete:
+            complete.append((span, record))
+        else:
+            partial |= any(criterion in record.values for criterion in criteria)
+    if complete:
+        return _check_last(complete, criteria)
+    if partial:
+        return JudgeFailure(
+            "missing_final", "The JSON object has no final score, or is nested too deep: write one flat object."
+        )
+    return without_record(text, "the scores")
+
+
+def without_record(text: str, wanted: str) -> JudgeFailure:
+    """Name the failure of a reply that has no JSON object with what was wanted: a refusal, or a bad format."""
+    if len(text) <= _REFUSAL_LENGTH and _REFUSAL.search(text.replace("’", "'")):
+        return JudgeFailure("refusal", "The reply declines to judge.")
+    return JudgeFailure("unparseable", f"The reply has no JSON object with {wanted}.")
+
+
+def _check_last(found: Sequence[tuple[Span, RawRecord]], criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    """Check the last of the records that name most of the criteria; a fragment after it must not contradict it."""
+    span, record = max(found, key=lambda pair: sum(criterion in pair[1].values for criterion in criteria))
+    for outer, around in found:
+        if outer.start < span.start and outer.end >= span.end and _finals(around) != _finals(record):
+            return JudgeFailure("conflicting_scores", "A score record stands inside another with another final score.")
+    result = _check(record, criteria)
+    if isinstance(result, ScoreRecord):
+        for later, fragment in found:
+            final = _check(fragment, ()) if later.start >= span.end else None
+            if isinstance(final, ScoreRecord) and final.final != result.final:
+                detail = f"A record with the final score {final.final} follows one with {result.final} and all else."
+                return JudgeFailure("conflicting_scores", detail)
+    return result
+
+
+def _finals(record: RawRecord) -> set[str]:
+    return {str(value) for value in record.values[FINAL]}
+
+
+def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    scores: dict[str, int | None] = {}
+    for key in (FINAL, *criteria):
+        written = record.values.get(key, [])
+        values = [read_number(key, value) for value in written]
+        if key != FINAL and any(map(_is_unreadable, values)):
+            values = [value for value in values if not _is_unreadable(value)]
+        for value in values:
+            if isinstance(value, JudgeFailure):
+                return value
+        if len(set(values)) > 1:
+            return JudgeFailure("conflicting_scores", f"'{key}' has several scores: {shown(written)}.")
+        scores[key] = next((value for value in values if isinstance(value, int)), None)
+    final = scores.pop(FINAL)
+    if final is None:
+        return JudgeFailure("missing_final", "The final score is empty.")
+    return ScoreRecord(final, scores)
+
+
+def _is_unreadable(value: int | JudgeFailure | None) -> bool:
+    # A score out of range is none of these: the judge may have used another scale for all of them.
+    return isinstance(value, JudgeFailure) and value.mode in ("not_a_number", "not_an_integer")
+
+
+def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int | JudgeFailure | None:
+    """Read one value.
+
+    Args:
+        key: What it is the score of, for the detail of a failure.
+        value: The value as written: 8, 8.0, "8", "8/10", "8 out of ten", "约8分", "八分", "8 (good)", full width turned
+            into plain characters. A remark behind the number must not hold another one.
+        lowest: Lowest score there is.
+        highest: Highest score there is; a score out of another number is out of range.
+
+    Returns:
+        The score; None where the judge left it out.
+    """
+    if value is None or (type(value) is int and lowest <= value <= highest):
+        return value
+    if isinstance(value, bool):
+        return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
+    text = str(value).strip().strip("*").strip()
+    if text.casefold() in _ABSENT:
+        return None
+    text = _CHINESE.sub(lambda match: f"{match[1]}{_DIGITS.index(match[2]) + 1}", text)
+    match = _NUMBER.fullmatch(text)
+    if match is None or not _is_remark(match[4], highest):
+        return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
+    whole, decimals, denominator, _ = match.groups()
+    if denominator is not None and (int(denominator) if denominator.isdigit() else 10) != highest:
+        return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not out of {highest}.")
+    if decimals is not None and decimals.strip("0"):
+        return JudgeFailure("not_an_integer", f"The score of '{key}' is {shown(value)}, not a whole number.")
+    score = int(whole)
+    if not lowest <= score <= highest:
+        return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not from {lowest} to {highest}.")
+    return score
+
+
+def _is_remark(text: str, highest: int) -> bool:
+    """Whether what follows a number says nothing about another one, but for the end of the scale."""
+    if not text.strip():
+        return True
+    match = _REMARK.fullmatch(text)
+    if match is None:
+        return False
+    said = (match["inside"] or match["after"] or "").strip()
+    end = f"(?:{highest}|ten)" if highest == 10 else str(highest)
+    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{end}\s*分?", said)) or not _OTHER_NUMBER.search(said)
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in a message, cut to 60 characters."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+_LEAD = re.compile(r"^[\s#*>\-•\d.、()（）]*")
+_HEAD_END = re.compile(r"[:：(（\-—–*]")
+_BRACKETS = re.compile(r"[\s*]*[(（]([^()（）]*)[)）]")
+_FENCE = re.compile(r"```\w*\s*\Z")
+_FENCE_END = re.compile(r"\s*(?:```|\Z)")
+_MAX_HEADING = 80
+
+
+def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: str = "") -> str:
+    """Format a judgement for people.
+
+    Args:
+        text: The judge's reply.
+        record: The scores read from it.
+        rubric: The rubric.
+        language: Language of the headings.
+        key: The key that the prompt asks for; empty if it asks for none.
+
+    Returns:
+        Markdown: the final score, then a heading with score and reason for each criterion. A reply that has
+        no recognisable parts is quoted whole below the scores.
+    """
+    parts = _parts(_without_record(text, record, rubric, key), rubric, {*record.criteria, FINAL})
+    lines = [f"**{rubric.languages[language].final.name}: {record.final}**"]
+    opening = parts.pop("", "").strip()
+    found = False
+    for criterion, score in record.criteria.items():
+        name = rubric.criteria[criterion][language].name
+        lines.append(f"### {name}: {'no whole number given' if score is None else score}")
+        if reason := parts.pop(criterion, "").strip():
+            found = True
+            lines.append(reason)
+    closing = parts.pop(FINAL, "").strip()
+    if opening:
+        lines.insert(1, opening) if found else lines.append(opening)
+    if closing:
+        lines += [f"### {rubric.languages[language].final.name}", closing]
+    return "\n\n".join(lines)
+
+
+def _without_record(text: str, record: ScoreRecord, rubric: Rubric, key: str) -> str:
+    complete = [span for span, found in records(text, rubric) if found.is_complete]
+    span = _chosen(text, complete, record, rubric, key)
+    if span is None:
+        return text
+    before, after = text[: span.start], text[span.end :]
+    if (fence := _FENCE.search(before)) and (end := _FENCE_END.match(after)):
+        before, after = before[: fence.start()], after[end.end() :]
+    return (before + after).strip()
+
+
+def _chosen(text: str, complete: Sequence[Span], record: ScoreRecord, rubric: Rubric, key: str) -> Span | None:
+    """The object from which the record was read: the last with the key, else the last with these scores."""
+    for span in complete if key else ():
+        if holds_key(text[span.start : span.end], key):
+            return span
+    criteria = tuple(record.criteria)
+    same = (span for span in complete if read_reply(text[span.start : span.end], rubric, criteria) == record)
+    return next(same, complete[0] if complete else None)
+
+
+def _parts(text: str, rubric: Rubric, keys: set[str]) -> dict[str, str]:
+    """Cut the reasoning at lines that name one of the keys; the key '' holds what comes before the first."""
+    parts: dict[str, list[str]] = {"": []}
+    current = ""
+    for line in text.splitlines():
+        key, rest = _heading(line, rubric)
+        if key in keys and key not in parts:
+            current = key
+            parts[current] = [rest] if rest else []
+        else:
+            parts[current].append(line)
+    return {key: "\n".join(lines) for key, lines in parts.items()}
+
+
+def _heading(line: str, rubric: Rubric) -> tuple[str, str]:
+    """The score key that a line names as its heading, '' if none, and what follows on the line."""
+    body = _LEAD.sub("", line, count=1)
+    if not body or line == body:  # a heading has a mark: #, *, a number
+        return "", ""
+    name = _HEAD_END.split(body, maxsplit=1)[0]
+    if len(name) > _MAX_HEADING:
+        return "", ""
+    rest = body[len(name) :]
+    if (brackets := _BRACKETS.match(rest)) and _is_label(brackets.group(1), rubric):
+        rest = rest[brackets.end() :]
+    return rubric.keys_by_spelling.get(normalise_key(name), ""), rest.lstrip(" *:：-—–").rstrip(" *")
+
+
+def _is_label(text: str, rubric: Rubric) -> bool:
+    """Whether brackets behind a heading hold the score or the name in another language, and no reason."""
+    return any(char.isdigit() for char in text) or normalise_key(text) in rubric.keys_by_spelling

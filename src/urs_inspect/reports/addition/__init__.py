@@ -1,1 +1,0 @@
-"""Logs of additions -> how long a chain models add up right (URS paper, D.5)."""

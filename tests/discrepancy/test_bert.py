@@ -1,0 +1,205 @@
+"""Tests of `urs_inspect.discrepancy.bert`."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy import load_similarity
+from urs_inspect.discrepancy.bert import BertEncoder, BertScore, bert_score_f1
+from urs_inspect.discrepancy.similarity import VectorSimilarity
+
+WIDTH, INNER, HEADS, LAYERS = 8, 12, 2, 2
+WORDS = ["[UNK]", "[CLS]", "[SEP]", "red", "blue", "car"]
+CONFIG = {
+    "model_type": "bert", "hidden_act": "gelu", "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
+    "layer_norm_eps": 1e-12, "max_position_embeddings": 6,
+}  # fmt: skip
+
+
+def small_weights() -> dict[str, npt.NDArray[np.float32]]:
+    """Random weights under the names of BERT."""
+    generator = np.random.default_rng(0)
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (len(WORDS), WIDTH),
+        "embeddings.position_embeddings.weight": (6, WIDTH),
+        "embeddings.token_type_embeddings.weight": (2, WIDTH),
+    }
+    norms = ["embeddings.LayerNorm"]
+    for layer in range(LAYERS):
+        place = f"encoder.layer.{layer}"
+        parts = {f"attention.self.{part}": (WIDTH, WIDTH) for part in ("query", "key", "value")}
+        parts |= {"attention.output.dense": (WIDTH, WIDTH), "intermediate.dense": (INNER, WIDTH)}
+        parts |= {"output.dense": (WIDTH, INNER)}
+        shapes |= {f"{place}.{name}.weight": shape for name, shape in parts.items()}
+        shapes |= {f"{place}.{name}.bias": shape[:1] for name, shape in parts.items()}
+        norms += [f"{place}.attention.output.LayerNorm", f"{place}.output.LayerNorm"]
+    shapes |= {f"{name}.{kind}": (WIDTH,) for name in norms for kind in ("weight", "bias")}
+    return {name: generator.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small BERT on disk."""
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    save_file({f"bert.{name}": value for name, value in small_weights().items()}, tmp_path / "model.safetensors")
+    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    tokenizer.enable_padding(length=6)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+def by_formula(tokens: list[int], weights: Mapping[str, Any]) -> npt.NDArray[np.float64]:
+    """The last layer, number by number."""
+
+    def norm(vector: Any, name: str) -> Any:
+        mean = sum(vector) / WIDTH
+        spread = math.sqrt(sum((v - mean) ** 2 for v in vector) / WIDTH + 1e-12)
+        weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+        return [float(w * (v - mean) / spread + b) for v, w, b in zip(vector, weight, bias, strict=True)]
+
+    def linear(vector: Any, name: str) -> Any:
+        rows = zip(weights[f"{name}.weight"], weights[f"{name}.bias"], strict=True)
+        return [float(sum(w * v for w, v in zip(row, vector, strict=True)) + b) for row, b in rows]
+
+    state = []
+    for place, token in enumerate(tokens):
+        parts = [weights[f"embeddings.{n}_embeddings.weight"] for n in ("word", "position", "token_type")]
+        summed = [float(a + b + c) for a, b, c in zip(parts[0][token], parts[1][place], parts[2][0], strict=True)]
+        state.append(norm(summed, "embeddings.LayerNorm"))
+    size = WIDTH // HEADS
+    for layer in range(LAYERS):
+        name = f"encoder.layer.{layer}"
+        q, k, v = ([linear(s, f"{name}.attention.self.{p}") for s in state] for p in ("query", "key", "value"))
+        fresh = []
+        for place, vector in enumerate(state):
+            mixed: list[float] = []
+            for head in range(HEADS):
+                part = slice(head * size, (head + 1) * size)
+                scores = [sum(a * b for a, b in zip(q[place][part], key[part], strict=True)) for key in k]
+                shares = [math.exp(score / math.sqrt(size)) for score in scores]
+                mixed += [
+                    sum(share * value[part][i] for share, value in zip(shares, v, strict=True)) / sum(shares)
+                    for i in range(size)
+                ]
+            added = linear(mixed, f"{name}.attention.output.dense")
+            vector = norm([a + b for a, b in zip(vector, added, strict=True)], f"{name}.attention.output.LayerNorm")
+            inner = [x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in linear(vector, f"{name}.intermediate.dense")]
+            added = linear(inner, f"{name}.output.dense")
+            fresh.append(norm([a + b for a, b in zip(vector, added, strict=True)], f"{name}.output.LayerNorm"))
+        state = fresh
+    return np.array(state)
+
+
+def test_it_is_the_formula(folder: Path) -> None:
+    encoder = BertEncoder(folder, "small")
+    last = by_formula([1, 3, 5, 2], small_weights())  # [CLS] red car [SEP]
+    mean = last.mean(axis=0)
+    assert np.allclose(encoder.encode(["red car"]), [mean / np.linalg.norm(mean)], atol=2e-5)
+    [tokens] = encoder.token_vectors(["red car"])
+    assert np.allclose(tokens, last[1:3] / np.linalg.norm(last[1:3], axis=1, keepdims=True), atol=2e-5)
+
+
+def test_long_texts_are_cut_and_shorter_limits_are_kept(folder: Path) -> None:
+    encoder = BertEncoder(folder, "small")
+    assert np.array_equal(encoder.encode(["red " * 50]), encoder.encode(["red red red red"]))
+    assert len(encoder.token_vectors(["red " * 50])[0]) == 4
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 4}', encoding="utf-8")
+    assert len(BertEncoder(folder, "small").token_vectors(["red " * 50])[0]) == 2
+
+
+def test_other_models_are_refused(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps(CONFIG | {"model_type": "roberta"}), encoding="utf-8")
+    with pytest.raises(InputError, match="holds roberta with gelu; allowed here: bert with gelu"):
+        load_similarity(f"bert/{folder}")
+    (folder / "config.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match=r"config\.json holds no JSON object"):
+        load_similarity(f"bert/{folder}")
+    (folder / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    (folder / "model.safetensors").write_bytes(b"broken")
+    with pytest.raises(InputError, match="cannot read"):
+        load_similarity(f"bert/{folder}")
+
+
+def test_a_real_model_gives_what_sentence_transformers_gives() -> None:
+    # Made with sentence-transformers 6.2.0 and torch 2.13.0: cosines of all pairs, and the first numbers of a vector.
+    texts = ["Hello world", "The quick brown fox jumps over the lazy dog.", "今天天气很好，我们去公园吧。",
+             "I am sorry, but I can't help with that. " * 5]  # fmt: skip
+    model = load_similarity("minilm")
+    assert isinstance(model, VectorSimilarity)
+    found = model.encode(texts)
+    assert found.shape == (4, 384)
+    assert found[0, :4] == pytest.approx(REAL_FIRST, abs=1e-5)
+    assert (found @ found.T)[np.triu_indices(4, 1)] == pytest.approx(REAL_COSINES, abs=1e-5)
+
+
+REAL_FIRST = [-0.034477, 0.031023, 0.006735, 0.026109]
+REAL_COSINES = [0.108609, 0.110666, 0.039102, 0.001631, -0.05284, 0.175773]
+
+
+AXES: dict[str, Any] = {"a": (1, 0), "b": (0, 1), "c": (0.6, 0.8)}
+
+
+class Letters:
+    """An encoder whose tokens are letters."""
+
+    name = "letters"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def token_vectors(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        """A vector for every letter."""
+        self.texts += texts
+        return [np.array([AXES[letter] for letter in text], np.float32).reshape(-1, 2) for text in texts]
+
+
+def slow(first: Any, second: Any) -> float:
+    """The definition, token by token."""
+    recall = sum(max(float(a @ b) for b in second) for a in first) / len(first)
+    precision = sum(max(float(a @ b) for a in first) for b in second) / len(second)
+    return 2 * precision * recall / (precision + recall)
+
+
+def test_by_hand() -> None:
+    # "ab" against "c": recall (.6 + .8) / 2 = .7, precision .8, F1 = 1.12 / 1.5 = .74667.
+    assert BertScore(Letters()).compare(["ab"], ["c"]) == pytest.approx([0.746667], abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), min_size=1, max_size=6),
+       st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), min_size=1, max_size=6))  # fmt: skip
+def test_definition_symmetry_and_bounds(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
+    first, second = (np.array(rows, np.float64) for rows in (one, other))
+    first, second = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (first, second))
+    found = bert_score_f1(first.astype(np.float32), second.astype(np.float32))
+    assert found == pytest.approx(slow(first, second), abs=1e-6)
+    assert found == pytest.approx(bert_score_f1(second.astype(np.float32), first.astype(np.float32)))
+    assert bert_score_f1(first.astype(np.float32), first.astype(np.float32)) == pytest.approx(1.0, abs=1e-6)
+    assert 0 <= found <= 1
+
+
+def test_no_token_is_no_similarity_and_opposites_are_none() -> None:
+    assert np.isnan(BertScore(Letters()).compare(["", "a"], ["a", ""])).all()
+    assert bert_score_f1(np.array([[1, 0]], np.float32), np.array([[-1, 0]], np.float32)) == 0.0
+
+
+def test_every_text_is_encoded_once() -> None:
+    encoder = Letters()
+    score = BertScore(encoder)
+    assert score.compare(["a", "a", "b"], ["b", "a", "a"]) == pytest.approx([0.0, 1.0, 0.0])
+    assert sorted(encoder.texts) == ["a", "b"]
+    assert score.name == "bert_score/letters"

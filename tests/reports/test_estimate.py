@@ -1,0 +1,570 @@
+"""Tests of `urs_inspect.reports.estimate`."""
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import product
+from pathlib import Path
+
+import pytest
+import tokenizers
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog, write_eval_log
+
+from tests.reports.intent.judged_logs import answered, judgement, tokens, write_judged
+from urs_inspect._util import InputError
+from urs_inspect.judging import PromptBuilder
+from urs_inspect.reports.estimate import (
+    Amount,
+    Lengths,
+    RunEstimate,
+    TokenCounter,
+    assumed_lengths,
+    count_by_rule,
+    estimate_crossval,
+    estimate_pairs,
+    estimate_urs,
+    load_counter,
+    load_prices,
+    measured_lengths,
+    read_actual,
+    with_costs,
+)
+from urs_inspect.reports.intent.answers import read_answers
+from urs_inspect.rubrics import load_rubric
+from urs_inspect.tasks import urs
+
+BUILDER = PromptBuilder(load_rubric())
+WORDS = TokenCounter(lambda text: Amount.exactly(len(text.split())), "Words.")
+PRICES = "m: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}\n"
+
+
+def sample(question: str = "Why is it so", reference: str = "a b c d", language: str = "en") -> Sample:
+    return Sample(input=question, target=reference, metadata={"intent": "factual_qa", "language": language})
+
+
+def of(samples: list[Sample], **changed: object) -> RunEstimate:
+    options: dict[str, object] = {
+        "models": ["m"],
+        "graders": ["j"],
+        "epochs": 1,
+        "counter": WORDS,
+        "lengths": assumed_lengths(),
+        "prices": load_prices(None),
+    }
+    return estimate_urs(samples, BUILDER, None, **{**options, **changed})  # type: ignore[arg-type]
+
+
+def role(found: RunEstimate, name: str, model: str) -> tuple[Amount, Amount, Amount]:
+    [one] = [one for one in found.roles if (one.role, one.model) == (name, model)]
+    return one.calls, one.input_tokens, one.output_tokens
+
+
+def test_answers_by_hand() -> None:
+    # 2 samples x 3 epochs; a question of 4 words and 4 tokens for the message; an answer like its reference of 4 words.
+    calls, sent, received = role(of([sample(), sample()], epochs=3), "model", "m")
+    assert (calls, sent) == (Amount(6, 6, 6), Amount(48, 48, 48))
+    assert received == Amount(12, 24, 48)
+
+
+def test_the_judge_is_sent_the_real_prompt_and_the_answer() -> None:
+    prompt = BUILDER.build("factual_qa", "en", question="Why is it so", reference="a b c d", answer="-")
+    words = len(prompt.instructions.split()) + len(prompt.case.split())
+    _, sent, received = role(of([sample()]), "grader", "j")
+    assert words > 300
+    assert sent.low == words + 8 + 2  # two messages, the shortest answer
+    assert sent.expected == pytest.approx((words + 8 + 4) * 1.01)
+    assert sent.high == pytest.approx((words + 8 + 8) * 1.05)
+    assert received == Amount(200, 450 * 1.01, 900 * 1.05)
+
+
+def test_every_judge_of_a_panel_judges_the_answers_of_every_model() -> None:
+    one = role(of([sample()]), "grader", "j")
+    found = of([sample()], models=["m", "n"], graders=["j", "k"])
+    assert [(entry.role, entry.model) for entry in found.roles] == [
+        ("model", "m"),
+        ("model", "n"),
+        ("grader", "j"),
+        ("grader", "k"),
+    ]
+    for judge in ("j", "k"):
+        assert [amount.expected for amount in role(found, "grader", judge)] == pytest.approx(
+            [2 * amount.expected for amount in one]
+        )
+
+
+def test_without_a_judge_each_model_judges_itself_and_that_is_said() -> None:
+    found = of([sample()], models=["m", "n"], graders=[])
+    assert [(entry.role, entry.model) for entry in found.roles][2:] == [("grader", "m"), ("grader", "n")]
+    assert any("judges itself" in sentence for sentence in found.assumptions)
+
+
+def test_given_lengths_take_the_place_of_assumptions() -> None:
+    found = of([sample()], lengths=assumed_lengths(answer=100, judgement=10))
+    assert role(found, "model", "m")[2] == Amount(100, 100, 100)
+    assert role(found, "grader", "j")[2] == Amount(10, 10.1, 10.5)
+
+
+def test_each_model_and_each_judge_has_its_own_lengths() -> None:
+    lengths = Lengths(
+        answer=lambda model, _language, _reference: Amount.exactly({"m": 10, "n": 30}[model]),
+        judgement=lambda judge, _language: Amount.exactly({"j": 100, "k": 300}[judge]),
+        verdict=Amount.exactly(1),
+        about_answers=(),
+        about_judgements=(),
+        about_verdicts=(),
+    )
+    found = of([sample(), sample()], models=["m", "n"], graders=["j", "k"], lengths=lengths)
+    assert (role(found, "model", "m")[2].expected, role(found, "model", "n")[2].expected) == (20, 60)
+    # Each judges two answers of each model.
+    assert role(found, "grader", "j")[2].low == 400
+    assert role(found, "grader", "k")[2].low == 1200
+    # Both are sent the same prompts, with answers of 10 and of 30 tokens twice each.
+    prompts = role(of([sample(), sample()], lengths=assumed_lengths(answer=0)), "grader", "j")[1].low
+    assert role(found, "grader", "k")[1].low == role(found, "grader", "j")[1].low == 2 * prompts + 80
+
+
+def test_only_what_matters_is_assumed() -> None:
+    about_pairs = estimate_pairs(
+        "md_eval", [], protocol="joint", orders="ab", seed=0, models=["m"], epochs=1, counter=WORDS,
+        lengths=assumed_lengths(), prices=load_prices(None),
+    ).assumptions  # fmt: skip
+    assert not any("An answer is" in sentence for sentence in about_pairs)
+    assert not any("for each verdict" in sentence for sentence in of([sample()]).assumptions)
+
+
+def test_cost_by_hand_and_unknown_prices(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    found = of([sample()] * 1000, prices=load_prices(tmp_path / "prices.yaml"))
+    # 8,000 tokens at 2 dollars and 4,000 at 8 dollars a million.
+    assert found.roles[0].cost == Amount(0.016 + 0.016, 0.016 + 0.032, 0.016 + 0.064)
+    assert found.roles[1].cost is None
+    assert found.cost == found.roles[0].cost
+    assert found.unpriced == ("j",)
+    assert of([sample()]).cost is None
+
+
+def test_lows_are_never_above_highs() -> None:
+    found = of([sample(), sample("为什么天是蓝的", "因为散射", "zh")], counter=load_counter(None))
+    for one in found.roles:
+        for amount in (one.calls, one.input_tokens, one.output_tokens):
+            assert 0 < amount.low <= amount.expected <= amount.high
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 0), ("abcd", 1.0), ("天地", 1.8), ("天ab", 0.9 + 0.5), ("。", 0.9), ("é", 0.25)],
+)
+def test_tokens_by_rule(text: str, expected: float) -> None:
+    assert count_by_rule(text).expected == pytest.approx(expected)
+
+
+def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    for given in (tmp_path, tmp_path / "tokenizer.json"):
+        counter = load_counter(given)
+        assert counter.count("a b c") == Amount(3, 3, 3)
+        assert "tokenizer.json" in counter.assumption
+
+
+def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file"):
+        load_counter(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(InputError, match=r"cannot read .*tokenizer\.json"):
+        load_counter(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("m: 3", "m"),
+        ("m: {input: 1}", "m / output"),
+        ("m: {input: -1, output: 1, input_cache_write: 0, input_cache_read: 0}", "m / input: must be .* at least 0"),
+        ("m: {input: 1, output: .inf, input_cache_write: 0, input_cache_read: 0}", "m / output: must be"),
+        ("- m", "the file"),
+        ("m: {input: [", "cannot read"),
+        ("m: {input: 1, input: 2}", "the key 'input' is there twice"),
+    ],
+)
+def test_faulty_prices_are_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "prices.yaml").write_text(text)
+    with pytest.raises(InputError, match=said):
+        load_prices(tmp_path / "prices.yaml")
+
+
+def test_prices_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^--prices: no file '.*none\.yaml'$"):
+        load_prices(tmp_path / "none.yaml")
+
+
+def test_pairs_are_counted_call_by_call() -> None:
+    facts = {
+        "scenario": "planning",
+        "prompt": "p",
+        "response_a": "one",
+        "response_b": "two",
+        "dimensions": {"Accuracy": "a", "Clarity": "b"},
+    }
+    pairs = [Sample(id="1", input="-", metadata=facts)]
+
+    def calls(protocol: str, orders: str) -> tuple[float, float]:
+        found = estimate_pairs(
+            "md_eval",
+            pairs,
+            protocol=protocol,
+            orders=orders,
+            seed=0,
+            models=["m"],
+            epochs=1,
+            counter=WORDS,
+            lengths=assumed_lengths(judgement=10),
+            prices=load_prices(None),
+        )
+        return found.roles[0].calls.expected, found.roles[0].output_tokens.expected
+
+    # Two dimensions and overall: one reply with three verdicts, or three with one.
+    assert calls("joint", "ab") == (1, 30)
+    assert calls("joint", "both") == (2, 60)
+    assert calls("per_dimension", "ab") == (3, 30)
+    assert calls("overall", "seeded") == (1, 10)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    [log] = inspect_eval(
+        urs(dataset="sample"),
+        model="urs_simulation/strong",
+        model_roles={"grader": "urs_simulation/judge"},
+        log_dir=str(tmp_path_factory.mktemp("logs")),
+        display="none",
+    )
+    assert log.status == "success"
+    return log
+
+
+def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
+    samples = list(urs(dataset="sample").dataset)
+    lengths = measured_lengths([run.location], assumed_lengths())
+    found = of(samples, lengths=lengths, models=["urs_simulation/strong"], graders=["urs_simulation/judge"])
+    actual = {one.role: one for one in read_actual([run.location], "urs").roles}
+    assert actual["model"].samples == len(samples) == 42
+    received = role(found, "model", "urs_simulation/strong")[2]
+    assert received.expected == pytest.approx(actual["model"].output_tokens, rel=1e-6)
+    assert received.low < received.expected < received.high
+    judged = role(found, "grader", "urs_simulation/judge")[2]
+    assert judged.expected == pytest.approx(1.01 * actual["grader"].output_tokens, rel=1e-6)
+    assert any("urs_simulation/strong" in sentence for sentence in found.assumptions)
+
+
+def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
+    again = run.model_copy(update={"eval": run.eval.model_copy(update={"eval_id": "another run"})})
+    write_eval_log(again, tmp_path / "again.eval")
+    one, both = (read_actual(logs, "urs").roles for logs in ([run.location], [run.location, str(tmp_path)]))
+    assert [(entry.role, entry.model) for entry in both] == [(entry.role, entry.model) for entry in one]
+    for single, double in zip(one, both, strict=True):
+        assert double.samples == 2 * single.samples == 84
+        assert double.input_tokens == 2 * single.input_tokens and double.output_tokens == 2 * single.output_tokens
+        assert double.cost is single.cost is None
+
+
+def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:
+    # The simulated provider counts a token for every four characters of what it is sent.
+    quarter = TokenCounter(lambda text: Amount.exactly(len(text) / 4), "Quarters.")
+    samples = list(urs(dataset="sample").dataset)
+    found = of(samples, counter=quarter, lengths=measured_lengths([run.location], assumed_lengths()))
+    [judge] = [one for one in read_actual([run.location], "urs").roles if one.role == "grader"]
+    # The estimate adds 8 tokens a prompt and 1% for asking again.
+    expected = role(found, "grader", "j")[1].expected / 1.01 - 8 * 42
+    assert expected == pytest.approx(judge.input_tokens, rel=0.01)
+
+
+def test_a_log_without_usage_is_an_error(tmp_path: Path) -> None:
+    [log] = inspect_eval(
+        Task(dataset=MemoryDataset([Sample(input="q", target="t")])),
+        model="mockllm/model",
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    with pytest.raises(InputError, match="intent_judge"):
+        measured_lengths([log.location], assumed_lengths())
+    with pytest.raises(InputError, match="no log of urs in"):
+        read_actual([str(tmp_path)], "urs")
+    with pytest.raises(InputError, match="no log"):
+        read_actual([str(tmp_path / "nothing")], "urs")
+
+
+def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_path: Path) -> None:
+    inspect_eval(
+        Task(dataset=MemoryDataset([Sample(input="q", target="t")]), name="other"),
+        model="urs_simulation/strong",
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    (tmp_path / "2026-01-01T00-00-00-00-00_urs_broken.eval").write_bytes(b"no log")
+    found = read_actual([run.location, str(tmp_path)], "urs")
+    assert [one.role for one in found.roles] == ["model", "grader"]
+    assert len(found.left_out) == 2
+    assert any("1 of other" in sentence for sentence in found.left_out)
+    assert any("_urs_broken.eval was left out" in sentence for sentence in found.left_out)
+    assert str(tmp_path) not in "".join(found.left_out)
+
+
+def test_a_model_that_judged_itself_is_one_number(tmp_path: Path) -> None:
+    [log] = inspect_eval(
+        urs(dataset="sample"), model="urs_simulation/strong", limit=3, log_dir=str(tmp_path), display="none"
+    )
+    [one] = read_actual([str(tmp_path)], "urs").roles
+    assert (one.role, one.model, one.samples) == ("model and grader", "urs_simulation/strong", 3)
+    assert one.input_tokens == log.stats.model_usage["urs_simulation/strong"].input_tokens
+
+
+def test_assumptions_are_plain_sentences() -> None:
+    for sentence in of([sample()], counter=load_counter(None)).assumptions:
+        assert sentence.endswith(".")
+        assert "{" not in sentence
+        json.dumps(sentence)
+
+
+def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> None:
+    """A log of all cases and two epochs beside an estimate of three: other questions are longer or shorter."""
+    assert run.samples
+    twice = [*run.samples, *(one.model_copy(update={"epoch": 2}) for one in run.samples)]
+    write_eval_log(run.model_copy(update={"samples": twice}), tmp_path / "log.eval")
+    samples = list(urs(dataset="sample").dataset)[:3]
+    names = {"models": ["urs_simulation/strong"], "graders": ["urs_simulation/judge"]}
+    used = read_actual([str(tmp_path)], "urs", of(samples, **names))
+    ids = {one.id for one in samples}
+    expected = [one.output.usage.output_tokens for one in run.samples if one.id in ids and one.output.usage]
+    [model] = [one for one in used.roles if one.role == "model"]
+    assert (model.samples, model.output_tokens) == (3, sum(expected))
+    assert any("81 of 84 samples" in sentence for sentence in used.left_out)
+    assert {one.samples for one in read_actual([str(tmp_path)], "urs", of(samples, epochs=2, **names)).roles} == {6}
+
+
+def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, tmp_path: Path) -> None:
+    changed = {"eval_id": "of another model", "model": "urs_simulation/weak"}
+    write_eval_log(run.model_copy(update={"eval": run.eval.model_copy(update=changed)}), tmp_path / "weak.eval")
+    names = {"models": ["urs_simulation/strong"], "graders": ["urs_simulation/judge"]}
+    estimated = of(list(urs(dataset="sample").dataset), **names)
+    used = read_actual([run.location, str(tmp_path)], "urs", estimated)
+    assert used.roles == read_actual([run.location], "urs", estimated).roles
+    assert [(one.role, one.samples) for one in used.roles] == [("model", 42), ("grader", 42)]
+    assert any("weak.eval" in line and "urs_simulation/weak" in line for line in used.left_out)
+
+
+def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) -> None:
+    samples = list(urs(dataset="sample").dataset)
+    found = read_actual([run.location], "urs", of(samples, models=["urs_simulation/strong"], graders=["j"]))
+    assert [one.role for one in found.roles] == ["model"]
+    assert any("grader urs_simulation/judge" in sentence for sentence in found.left_out)
+    with pytest.raises(InputError, match="no log of urs"):
+        read_actual([run.location], "urs", of(samples, models=["m"], graders=["j"]))
+
+
+def test_prices_fill_in_the_costs_that_a_log_does_not_have(run: EvalLog, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("urs_simulation/strong: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}")
+    answers = read_answers([run.location])
+    table = with_costs(answers, load_prices(prices)).table
+    expected = (2 * table["input_tokens"] + 8 * table["output_tokens"]) / 1e6
+    assert answers.table["cost"].isna().all() and (expected > 0).all()
+    assert table["cost"].tolist() == pytest.approx(expected.tolist())
+    assert table["judge_cost"].isna().all()
+
+
+NO_REFERENCE = Amount.exactly(0)
+Write = Callable[..., str]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def log(
+        model: str,
+        judges: list[str],
+        *usages: Mapping[str, int],
+        grader: int | None = None,
+        language: str = "en",
+        rescored: bool = False,
+    ) -> str:
+        """A log with an answer for each usage, model -> tokens received; those of the role are the judges' together."""
+        samples = []
+        for place, usage in enumerate(usages):
+            judged = judgement(5, judge_finals=[[name, 5.0] for name in judges])
+            together = sum(usage[name] for name in set(judges)) if grader is None else grader
+            samples.append(
+                answered(
+                    f"q{place}",
+                    *[judged] * (2 if rescored else 1),
+                    metadata={"language": language},
+                    model_usage={name: tokens(100, received) for name, received in usage.items()},
+                    role_usage={"grader": tokens(100, together)},
+                )
+            )
+        file = f"{model}{language}{judges}".replace("/", "-")
+        return write_judged(tmp_path / "logs" / f"{file}.eval", *samples, model=model, roles={"grader": judges})
+
+    return log
+
+
+def measured(*logs: str, models: tuple[str, ...] = (), judges: tuple[str, ...] = ()) -> Lengths:
+    return measured_lengths(logs, assumed_lengths(), models=models, judges=judges)
+
+
+def answer(found: Lengths, model: str, language: str = "en") -> float:
+    return found.answer(model, language, NO_REFERENCE).expected
+
+
+def test_each_model_has_its_own_answers_and_others_the_mean_of_models(write: Write) -> None:
+    # p/m answers with 10 and 20 tokens, p/n with 95 twice: 15 and 95, and (15 + 95) / 2 = 55 for another.
+    logs = [
+        write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}, {"p/m": 20, "p/j": 200}),
+        write("p/n", ["p/j"], {"p/n": 95, "p/j": 200}, {"p/n": 95, "p/j": 200}),
+    ]
+    found = measured(*logs, models=("p/m", "p/x"), judges=("p/j",))
+    assert (answer(found, "p/m"), answer(found, "p/n"), answer(found, "p/x")) == (15, 95, 55)
+    pooled = found.answer("p/x", "en", NO_REFERENCE)
+    assert pooled.low <= 15 and pooled.high == 95
+    assert found.about_answers[:2] == (
+        "Answers of p/m are taken to be as long as measured: en 15 tokens.",
+        "Answers of p/x, which the logs do not have, are taken to be as long as those of p/m, p/n, pooled: en 55 "
+        "tokens.",
+    )
+    assert found.about_judgements == ("Replies of p/j are taken to be as long as measured: en 200 tokens.",)
+
+
+def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
+    log = write("p/m", ["p/j", "p/k"], {"p/m": 10, "p/j": 100, "p/k": 300}, {"p/m": 10, "p/j": 120, "p/k": 300})
+    found = measured(log, judges=("p/j", "p/k", "p/x"))
+    assert [found.judgement(judge, "en").expected for judge in ("p/j", "p/k", "p/x")] == [110, 300, 205]
+    assert not any("as a whole" in sentence for sentence in found.about_judgements)
+    assert "Replies of p/x, which the logs do not have," in found.about_judgements[2]
+
+
+def test_a_judge_that_judges_itself_is_charged_without_its_answers(write: Write) -> None:
+    # Of p/m's 60 tokens 10 are its answer: the usage of all models less that of the role.
+    log = write("p/m", ["p/m", "p/k"], {"p/m": 60, "p/k": 300}, grader=350)
+    found = measured(log)
+    assert answer(found, "p/m") == 10
+    assert [found.judgement(judge, "en").expected for judge in ("p/m", "p/k")] == [50, 300]
+
+
+def test_a_panel_that_is_counted_as_a_whole_is_divided_and_that_is_said(write: Write) -> None:
+    log = write("p/m", ["p/j", "p/j"], {"p/m": 10, "p/j": 200})
+    found = measured(log, models=("p/m",), judges=("p/j",))
+    assert found.judgement("p/j", "en").expected == 100
+    assert found.about_judgements[-1] == (
+        "The log counts the panel of p/j as a whole: an equal share of its tokens is taken for each judge."
+    )
+    # Usage of models that does not add up to that of the role is not relied on.
+    odd = measured(write("p/n", ["p/j", "p/k"], {"p/n": 10, "p/j": 70, "p/k": 20}, grader=400))
+    assert odd.judgement("p/j", "en").expected == odd.judgement("p/k", "en").expected == 200
+
+
+def test_a_language_that_no_log_has_is_assumed_and_that_is_said(write: Write) -> None:
+    found = measured(write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}), models=("p/m",), judges=("p/j",))
+    assert found.answer("p/m", "zh", Amount.exactly(40)).expected == 40
+    assert found.judgement("p/j", "zh") == assumed_lengths().judgement("p/j", "zh")
+    assert "The logs have answers in one language" in found.about_answers[1]
+
+
+def test_judges_of_a_log_that_was_judged_again_are_not_known(write: Write) -> None:
+    found = measured(write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}, rescored=True), judges=("p/j",))
+    assert found.judgement("p/j", "en") == assumed_lengths().judgement("p/j", "en")
+    assert found.about_judgements[0] == "Replies: the logs count no tokens of them."
+
+
+def test_logs_without_usage_are_an_error(tmp_path: Path) -> None:
+    log = write_judged(tmp_path / "log.eval", answered("q", judgement(5)))
+    with pytest.raises(InputError, match="--from: no usage of tokens in"):
+        measured(log)
+
+
+def test_what_a_panel_took_stands_judge_by_judge(tmp_path: Path) -> None:
+    from inspect_ai import eval as inspect_eval
+
+    from urs_inspect.tasks import urs
+
+    judges = ["urs_simulation/judge", "urs_simulation/quality-8"]
+    [log] = inspect_eval(
+        urs(dataset="sample"),
+        model="urs_simulation/quality-8",
+        model_roles={"grader": judges},
+        limit=4,
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    found = {(one.role, one.model): one for one in read_actual([str(tmp_path)], "urs").roles}
+    assert list(found) == [("model", judges[1]), *[("grader", judge) for judge in judges]]
+    assert all(one.samples == 4 for one in found.values())
+    used = log.stats.model_usage
+    both = found["model", judges[1]].output_tokens + found["grader", judges[1]].output_tokens
+    assert both == used[judges[1]].output_tokens
+    together = sum(found["grader", judge].output_tokens for judge in judges)
+    assert together == log.stats.role_usage["grader"].output_tokens
+
+
+EVALUATORS = ("p/j", "p/k")
+
+
+def cell(case: str, evaluator: str, source: str, model: str, answer: str | None = "an answer of five words") -> Sample:
+    facts = {"case": case, "evaluator": evaluator, "source": source, "model": model}
+    said = {} if answer is None else {"answer": answer}
+    return Sample(
+        id=f"{case}:{evaluator}:{source}:{model}",
+        input=f"Why {case}",
+        target=f"Because of {source}",
+        metadata={"intent": "factual_qa", "language": "en", **facts, **said},
+    )
+
+
+def crossval_of(cells: list[Sample], epochs: int = 1) -> RunEstimate:
+    return estimate_crossval(
+        cells,
+        BUILDER,
+        None,
+        epochs=epochs,
+        counter=WORDS,
+        lengths=assumed_lengths(judgement=10),
+        prices=load_prices(None),
+    )
+
+
+def words(one: Sample) -> int:
+    """Words of the judge's real prompt, and the 4 tokens of each of its two messages."""
+    prompt = BUILDER.build(
+        "factual_qa", "en", question=str(one.input), reference=str(one.target), answer=(one.metadata or {})["answer"]
+    )
+    return len(prompt.instructions.split()) + len(prompt.case.split()) + 8
+
+
+def test_every_cell_is_the_real_prompt_with_the_recorded_answer() -> None:
+    cells = [cell(*one) for one in product(("1", "2", "3"), EVALUATORS, ("a", "dataset"), ("m", "n"))]
+    found = crossval_of(cells)
+    assert (found.task, found.samples) == ("urs_crossval", 24)
+    assert [(one.role, one.model, one.samples) for one in found.roles] == [("grader", name, 12) for name in EVALUATORS]
+    for one in found.roles:
+        slow = sum(words(each) for each in cells if (each.metadata or {})["evaluator"] == one.model)
+        assert one.calls == Amount(12, 12 * 1.01, 12 * 1.05)
+        assert one.input_tokens.low == slow
+        assert one.input_tokens.expected == pytest.approx(slow * 1.01)
+        assert one.output_tokens == Amount(120, pytest.approx(121.2), 126)  # type: ignore[arg-type]
+    assert crossval_of(cells, epochs=3).roles[0].calls.low == 36
+
+
+def test_no_answer_is_generated_and_none_is_judged_that_is_not_there() -> None:
+    cells = [cell("1", "p/j", "a", "m"), cell("2", "p/j", "a", "m", None), cell("3", "p/j", "a", "m", " \n")]
+    found = crossval_of(cells)
+    assert [one.role for one in found.roles] == ["grader"]
+    assert found.roles[0].calls.low == 1
+    assert any("no judge is called: 2 of 3" in sentence for sentence in found.assumptions)
+    assert any("none is generated" in sentence for sentence in found.assumptions)
+    assert not any("An answer is assumed" in sentence for sentence in found.assumptions)
+
+
+def test_evaluators_of_their_own_cells() -> None:
+    found = crossval_of([cell("1", "p/j", "a", "m"), cell("2", "p/k", "a", "m", None)])
+    assert {one.model: one.calls.low for one in found.roles} == {"p/j": 1, "p/k": 0}
