@@ -34,12 +34,12 @@ from scipy.special import stdtrit
 
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.providers.simulated_judgement import expected_final
-from urs_inspect.rating import Estimate, MeanColumn, bootstrap_means, mean_estimates
-from urs_inspect.rating.bootstrap import Floats, Integers, percentile_bounds
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.report import Block, ModelReport
 from urs_inspect.reports.intent.statistics import report_of
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
+from urs_inspect.stats.bootstrap import Floats, Integers, percentile_bounds
 
 RANKED = (8.6, 8.2, 8.2, 7.5, 7.4, 6.5, 5.5, 5.5)
 """Qualities of the models that are ranked; two pairs are equal, and one differs by little."""

@@ -19,7 +19,6 @@ import numpy as np
 from urs_inspect.cli.samer.training import load_embedder
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.discrepancy.vector_cache import VectorCache
-from urs_inspect.rating import Verdicts, baseline_verdicts, compare, correctness, encode, longer_response, measure
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.neural.trainer import PAPER, RELEASED, TrainingSpec, train
 from urs_inspect.samer.scenario_view import expected_dimensions, related_scenarios, scenario_view
@@ -35,6 +34,7 @@ from urs_inspect.samer.training import (
     predict_pairs,
     split_off,
 )
+from urs_inspect.stats import Verdicts, baseline_verdicts, compare, correctness, encode, longer_response, measure
 
 HELD_OUT = 0.15
 SMALL = TrainingSpec(epochs=20, predictor_epochs=5, learning_rate=1e-3, narrowing=4, patience=None)

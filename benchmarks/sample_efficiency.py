@@ -27,9 +27,9 @@ import numpy as np
 from urs_inspect.discrepancy.allocation import Allocator, Standing, register_allocation
 from urs_inspect.discrepancy.embeddings import LexicalSimilarity
 from urs_inspect.discrepancy.matchmaking import REFERENCE_FILTER, word_counts
-from urs_inspect.rating.battles import Battles
-from urs_inspect.rating.bootstrap import Floats, Integers
-from urs_inspect.rating.bradley_terry import fit_bradley_terry
+from urs_inspect.stats.battles import Battles
+from urs_inspect.stats.bootstrap import Floats, Integers
+from urs_inspect.stats.bradley_terry import fit_bradley_terry
 
 MARKS = (21, 42, 60, 84, 105, 126, 168, 210, 315, 420)
 LAMBDA = 1.0

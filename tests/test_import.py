@@ -103,7 +103,7 @@ def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
         "import json\n"
         "from urs_inspect.datasets import Vocabulary, in_proportion, load_urs\n"
         "from urs_inspect.judging import PromptBuilder, read_reply\n"
-        "from urs_inspect.rating import mean_interval, pooled_deviation\n"
+        "from urs_inspect.stats import mean_interval, pooled_deviation\n"
         "from urs_inspect.rubrics import load_rubric\n"
         "rubric = load_rubric()\n"
         "data = load_urs('sample', Vocabulary(rubric.intent_id, rubric.language_code))\n"

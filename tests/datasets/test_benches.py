@@ -19,9 +19,9 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase, PairData, RatingCase, RatingData, Vocabulary, load_pairs, load_ratings
 from urs_inspect.datasets.benches import Bare, assign_sides, load_llmbar, unwrap
 from urs_inspect.datasets.sources import AUTOJ, HHH, LLMBAR, MT_BENCH, VICUNA, sha256_of
-from urs_inspect.rating import correlate
 from urs_inspect.rubrics import Rubric
 from urs_inspect.samer import load_taxonomy
+from urs_inspect.stats import correlate
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from urs_inspect.discrepancy.allocation import (
     near,
     register_allocation,
 )
-from urs_inspect.rating.battles import Battles
+from urs_inspect.stats.battles import Battles
 
 ABC = ("a", "b", "c")
 RULES = ("uniform", "adaptive", "random")

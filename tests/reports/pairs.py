@@ -11,8 +11,8 @@ from inspect_ai.model import ChatMessage
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script, run, run_all
 from urs_inspect.datasets.sources import MD_EVAL, sha256_of
-from urs_inspect.rating import BASELINES
 from urs_inspect.samer import load_taxonomy
+from urs_inspect.stats import BASELINES
 from urs_inspect.tasks import judge_pairwise, md_eval
 
 Logs = dict[str, EvalLog]

@@ -13,8 +13,8 @@ from inspect_ai.model import GenerateConfig
 from tests.reports.addition.logs import chains, write_addition
 from tests.reports.intent.judged_logs import answered, judgement, write_judged
 from urs_inspect._util import InputError
-from urs_inspect.rating.agreement import wilson_interval
 from urs_inspect.reports.addition import AdditionResult, read_addition, sections_of, write_files
+from urs_inspect.stats.agreement import wilson_interval
 
 
 def only(folder: Path) -> AdditionResult:

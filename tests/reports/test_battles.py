@@ -9,13 +9,13 @@ import pytest
 from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
 from inspect_ai.scorer import Score
 
-from tests.rating.fights import rows
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import XY, XZ, YZ, cast, judged, sample, write_log
+from tests.stats.fights import rows
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.rating import Battle
 from urs_inspect.reports.battles import read_battles, read_human_battles, read_vote_list
+from urs_inspect.stats import Battle
 
 VOTE = {"model_a": "x", "model_b": "y", "winner": "model_b"}
 

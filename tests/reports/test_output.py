@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.rating import Estimate
 from urs_inspect.reports.output import (
     ReportKind,
     check_directory,
@@ -20,6 +19,7 @@ from urs_inspect.reports.output import (
     report_json,
     write_directory,
 )
+from urs_inspect.stats import Estimate
 
 KIND = ReportKind("a report", 3, "make a report", "r.json", ("r.csv", "r_[0-9]*.svg"))
 

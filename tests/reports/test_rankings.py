@@ -8,12 +8,12 @@ import pytest
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import Score
 
-from tests.rating.fights import fights, random_fights, rows
 from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
+from tests.stats.fights import fights, random_fights, rows
 from urs_inspect._util import InputError
-from urs_inspect.rating import compare_leaderboard, rank
 from urs_inspect.reports import read_battles, read_comparisons
 from urs_inspect.reports.rankings import ranking_dict, read_leaderboard
+from urs_inspect.stats import compare_leaderboard, rank
 
 
 def test_everything_is_there_by_model() -> None:

@@ -171,7 +171,7 @@ def test_more_than_three_outcomes_count_together_and_none_is_lost() -> None:
 
 
 def test_the_agreement_of_two_judges_worked_out_by_hand() -> None:
-    # Units (1, 1), (2, 2), (3, 4): observed 1/3, expected 82/30, alpha 36/41 (tests/rating/test_agreement.py)
+    # Units (1, 1), (2, 2), (3, 4): observed 1/3, expected 82/30, alpha 36/41 (tests/stats/test_agreement.py)
     assert panel_alpha([panel(1, 1), panel(2, 2), panel(3, 4)]) == pytest.approx(36 / 41)
 
 

@@ -10,10 +10,10 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect.judging import OVERALL
-from urs_inspect.rating import TIE, UNREAD, A, B, measure
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import judge_report
 from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judged_items
+from urs_inspect.stats import TIE, UNREAD, A, B, measure
 
 Verdicts = dict[str, dict[str, str | None]]
 
@@ -128,7 +128,7 @@ def test_a_refresh_resamples_the_headline_only(full: list[SampleScore], monkeypa
     def refuse(*_: object) -> None:
         raise AssertionError("all measures are resampled")
 
-    monkeypatch.setattr("urs_inspect.rating.measures.bootstrap_counts", refuse)
+    monkeypatch.setattr("urs_inspect.stats.measures.bootstrap_counts", refuse)
     monkeypatch.setattr("urs_inspect.scorers.pair_metrics.group_accuracies", refuse)
     assert report(full)["low"] < report(full)["high"]
 

@@ -18,11 +18,11 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
 from urs_inspect.judging import joint_prompt
 from urs_inspect.judging.pair_reply import PairReading, read_pair_reply
-from urs_inspect.rating import BASELINES
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_verdict import explain_pair
 from urs_inspect.solvers import compare_pair
+from urs_inspect.stats import BASELINES
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 TAXONOMY = load_taxonomy()

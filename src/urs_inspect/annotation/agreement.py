@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from urs_inspect.annotation.votes import Vote
 from urs_inspect.discrepancy.ballots import OUTCOMES
-from urs_inspect.rating.bootstrap import MeanInterval, mean_interval
+from urs_inspect.stats.bootstrap import MeanInterval, mean_interval
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from urs_inspect.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from urs_inspect.rating import Estimate, JudgeMeasures
     from urs_inspect.reports import DatasetJudges, JudgePair, JudgeResult
+    from urs_inspect.stats import Estimate, JudgeMeasures
 
 _LEVELS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
 
@@ -173,9 +173,9 @@ def _tests_table(tests: "Sequence[JudgePair]", title: str) -> Table:
 
 
 if TYPE_CHECKING:
-    from urs_inspect.rating import Estimate
     from urs_inspect.reports import DatasetRatings, RatingJudge
     from urs_inspect.scorers.rating_agreement import RatingAgreement
+    from urs_inspect.stats import Estimate
 
 _CORRELATIONS = ("Pearson", "Spearman", "Kendall")
 

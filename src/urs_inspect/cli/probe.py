@@ -68,9 +68,9 @@ def print_probe(log: "EvalLog", console: Console) -> bool:
     Returns:
         Whether any mean lies outside the range in which it should lie, or could not be measured.
     """
-    from urs_inspect.rating import mean_interval
     from urs_inspect.reports import last_judgement, read_result, value_of
     from urs_inspect.rubrics import FINAL
+    from urs_inspect.stats import mean_interval
 
     finals: dict[str, list[float]] = defaultdict(list)
     for sample in log.samples or []:

@@ -14,8 +14,8 @@ from rich.table import Table
 from urs_inspect._util import InputError, visible
 
 if TYPE_CHECKING:
-    from urs_inspect.rating import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
     from urs_inspect.reports.battles import HumanBattles
+    from urs_inspect.stats import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
 
 _NONE = "-"
 
@@ -60,9 +60,9 @@ def rank(
     With --votes the last vote of a person about a ballot counts: the later time, else the file
     that is named later.
     """
-    from urs_inspect.rating import compare_leaderboard
     from urs_inspect.reports.battles import holds_ballot_votes, read_battles, read_human_battles
     from urs_inspect.reports.rankings import ranking_dict, read_leaderboard
+    from urs_inspect.stats import compare_leaderboard
 
     # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
     cast = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
@@ -94,7 +94,7 @@ def rank(
 
 def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
     """Rank models, with a progress bar on a terminal."""
-    from urs_inspect.rating import rank as rank_battles
+    from urs_inspect.stats import rank as rank_battles
 
     console = Console(stderr=True)  # standard output may be read as JSON
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
@@ -119,7 +119,7 @@ def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
 def print_ranking(ranking: "Ranking", console: Console) -> None:
     """Print ratings, differences of neighbours and win rates, and which models do not compare."""
     from urs_inspect._util import counted
-    from urs_inspect.rating.bootstrap import fewest_clusters
+    from urs_inspect.stats.bootstrap import fewest_clusters
 
     console.print(
         f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on "

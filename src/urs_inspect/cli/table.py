@@ -16,8 +16,8 @@ from urs_inspect._util import InputError
 from urs_inspect.cli.output import NONE
 
 if TYPE_CHECKING:
-    from urs_inspect.rating import MeanInterval
     from urs_inspect.reports import IntentResult
+    from urs_inspect.stats import MeanInterval
 
 _NAME = 16
 """Width at which names of models are wrapped: six intents with intervals fit beside it in 80 columns."""

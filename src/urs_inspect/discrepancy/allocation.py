@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 import numpy as np
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.rating.battles import Battles
-from urs_inspect.rating.bootstrap import Floats, Integers
-from urs_inspect.rating.bradley_terry import fit_counts, pair_counts
+from urs_inspect.stats.battles import Battles
+from urs_inspect.stats.bootstrap import Floats, Integers
+from urs_inspect.stats.bradley_terry import fit_counts, pair_counts
 
 PRIOR = 2.0
 """Ties of each player with an average one that are presumed: strengths start with a deviation of 1.4, odds of four to

@@ -11,7 +11,7 @@ from urs_inspect.datasets.addition import AdditionChain, addition_chains, additi
 from urs_inspect.judging.number_reply import sum_outcome
 from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask
 from urs_inspect.lmeval_tasks.settings import Options, read_options
-from urs_inspect.rating.chain_lengths import HEADLINE, TEXT, Trial, longest
+from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, longest
 
 _START = "addition_"
 

@@ -9,10 +9,10 @@ import numpy as np
 from urs_inspect.lmeval_tasks.measured_task import Measure
 from urs_inspect.lmeval_tasks.record import Record
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
-from urs_inspect.rating import bootstrap_counts, cluster_counts
-from urs_inspect.rating.bootstrap import percentile_bounds
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.samer.judgement import score_keys
+from urs_inspect.stats import bootstrap_counts, cluster_counts
+from urs_inspect.stats.bootstrap import percentile_bounds
 
 Part = Sequence[int]
 """What a case adds: hits, trials, and the number of its cluster."""

@@ -13,8 +13,6 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.rating import MeanInterval
-from urs_inspect.rating.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 from urs_inspect.reports.intent.answer_rows import ERROR, NOT_JUDGED, whole_characters
 from urs_inspect.reports.intent.answers import model_settings, version_number
 from urs_inspect.reports.intent.page.tables import NONE, share_text
@@ -32,6 +30,8 @@ from urs_inspect.reports.output import (
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.scorers.exact_sum import RIGHT, SUMMANDS
+from urs_inspect.stats import MeanInterval
+from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 
 TASK = "urs_addition"
 _SCORER = re.compile(r"exact_sum(-?\d+)?")

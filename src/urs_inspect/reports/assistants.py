@@ -13,8 +13,6 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from urs_inspect._util import InputError, counted
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging import NO_RESPONSE
-from urs_inspect.rating import Estimate, MeanColumn, bootstrap_means, compare_means, mean_estimates
-from urs_inspect.rating.bootstrap import LEVEL, SEED, Floats
 from urs_inspect.reports.intent.answer_rows import ERROR, Row, whole_characters
 from urs_inspect.reports.intent.answers import JudgedLog, model_settings, read_judged_log
 from urs_inspect.reports.intent.block_report import Bootstrap, question_table
@@ -45,6 +43,8 @@ from urs_inspect.reports.published import published_section
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
+from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, compare_means, mean_estimates
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
 
 _NO_MODEL = ("search", "translator")
 """Assistants that answer in place of the model under test."""

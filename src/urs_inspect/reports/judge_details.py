@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 
-from urs_inspect.rating import Estimate
 from urs_inspect.reports.judge_result import LEVELS, JudgeResult
 from urs_inspect.reports.judges import DatasetJudges, DatasetRatings, RatingJudge
 from urs_inspect.reports.output import csv_text
 from urs_inspect.scorers.pair_metrics import accuracies_by, judged_items
 from urs_inspect.scorers.rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
+from urs_inspect.stats import Estimate
 
 ALL, FAILURE = "all", "failure"
 SCENARIO, NEED, DIMENSION = "scenario", "need", "dimension"

@@ -14,7 +14,10 @@ from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import OVERALL
-from urs_inspect.rating import (
+from urs_inspect.reports.naming import facts_of
+from urs_inspect.reports.results import SIMULATED
+from urs_inspect.scorers.pair_metrics import items_of
+from urs_inspect.stats import (
     BASELINES,
     JudgeMeasures,
     PairedComparison,
@@ -25,9 +28,6 @@ from urs_inspect.rating import (
     holm,
     measure,
 )
-from urs_inspect.reports.naming import facts_of
-from urs_inspect.reports.results import SIMULATED
-from urs_inspect.scorers.pair_metrics import items_of
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import SampleScore
 
 from urs_inspect._util import InputError
-from urs_inspect.rating import CorrelationDifferences, Estimate, correlation_difference, holm
 from urs_inspect.reports.judge_result import (
     LEVELS,
     Effort,
@@ -26,6 +25,7 @@ from urs_inspect.reports.judge_result import (
 from urs_inspect.reports.naming import distinct_names, facts_of
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.scorers.rating_agreement import RatedItem, RatingAgreement, agreement, rated_item
+from urs_inspect.stats import CorrelationDifferences, Estimate, correlation_difference, holm
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from inspect_ai.scorer import Score
 
 from urs_inspect.judging import CUT_OFF
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT
-from urs_inspect.rating import MeanInterval, mean_interval
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers.metrics import SCALE, epoch_deviation, panel_alpha
+from urs_inspect.stats import MeanInterval, mean_interval
 
 _JUDGE = re.compile(r"intent_judge(-?\d+)?")
 ASSISTANT = "assistant"

@@ -10,7 +10,7 @@ from typing import Any
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import Score
 
-from urs_inspect.rating import MeanInterval, mean_interval
+from urs_inspect.stats import MeanInterval, mean_interval
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"

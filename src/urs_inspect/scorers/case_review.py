@@ -14,11 +14,11 @@ from urs_inspect.judging import JudgeFailure, check_temperature
 from urs_inspect.judging.ask import Asked, ask_for
 from urs_inspect.judging.prompts import ASK_AGAIN, REVIEW_LANGUAGES, case_review_prompt
 from urs_inspect.judging.replies import FLAGS, WANTED, CaseReview, read_case_review
-from urs_inspect.rating.agreement import cohen_kappa, wilson_interval
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.answer_judge import judge_of
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import bound_models
+from urs_inspect.stats.agreement import cohen_kappa, wilson_interval
 
 _SHARES = (
     "passed", "understandable", "self_contained", "plausible_intent", "personal_data", "harmful", "intent_agrees",

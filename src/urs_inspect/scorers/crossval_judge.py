@@ -17,10 +17,10 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.rating.crossval import REFERENCE_SCORE, bias_of_means
 from urs_inspect.scorers.answer_judge import AnswerJudge
 from urs_inspect.scorers.metrics import final_of, outcome_counts
 from urs_inspect.solvers.role_models import bound_models
+from urs_inspect.stats.crossval import REFERENCE_SCORE, bias_of_means
 
 _CELL = ("evaluator", "source", "model")
 """Keys of a sample's metadata that say whose judgement this is, whose reference, and whose answer."""

@@ -10,8 +10,8 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging.number_reply import sum_outcome
-from urs_inspect.rating.bootstrap import reported_bounds
-from urs_inspect.rating.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
+from urs_inspect.stats.bootstrap import reported_bounds
+from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 
 RIGHT, SUMMANDS = "right", "summands"
 """Keys of a score: 1 for the exact sum, else 0; how many numbers there were to add."""

@@ -8,8 +8,8 @@ from typing import Any
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from urs_inspect.rating import interval_alpha, mean_interval, pooled_deviation
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.stats import interval_alpha, mean_interval, pooled_deviation
 
 SCALE = (float(LOWEST), float(HIGHEST))
 JUDGED = "judged"

@@ -15,10 +15,10 @@ from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
 from urs_inspect.judging import OVERALL, REPLIES
 from urs_inspect.judging.pair_reply import PairReading, read_pair_reply
-from urs_inspect.rating import Battle, Ranking, battles_of, rank
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.arguments import known_arguments
 from urs_inspect.solvers.pair_asking import temperature_facts
+from urs_inspect.stats import Battle, Ranking, battles_of, rank
 
 _Key = tuple[tuple[str, str, float, str], ...]
 

@@ -11,7 +11,7 @@ from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.judging import OVERALL
 from urs_inspect.judging.pair_reply import final_verdict
-from urs_inspect.rating import (
+from urs_inspect.stats import (
     TIE,
     UNREAD,
     B,

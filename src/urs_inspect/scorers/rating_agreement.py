@@ -12,11 +12,11 @@ from inspect_ai.solver import TaskState
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, ScoreRecord, read_rating, read_reply
 from urs_inspect.judging.keys import Read, read_keyed
-from urs_inspect.rating import Correlations, Estimate, clustered_mean, correlate
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers.answer_judge import failure_of
 from urs_inspect.scorers.arguments import reason_of
 from urs_inspect.solvers.give_rating import JUDGE_KEY, TEMPERATURES
+from urs_inspect.stats import Correlations, Estimate, clustered_mean, correlate
 
 GROUP = "group"
 """Key of the group in metadata and value alike: columns of the viewer are values."""

@@ -10,7 +10,6 @@ from inspect_ai.util import collect
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import OVERALL, PENDING
 from urs_inspect.judging.prompts import ORDERS, PROTOCOLS, PairReply, orders_of, pair_calls
-from urs_inspect.rating import BASELINES
 from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
 from urs_inspect.solvers.role_models import (
@@ -22,6 +21,7 @@ from urs_inspect.solvers.role_models import (
     refuse_no_model,
 )
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
+from urs_inspect.stats import BASELINES
 
 logger = getLogger(__name__)
 

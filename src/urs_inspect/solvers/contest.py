@@ -26,12 +26,12 @@ from urs_inspect.judging.prompts import (
     comparison_scenarios,
     orders_of,
 )
-from urs_inspect.rating import BASELINES
 from urs_inspect.samer.engines.shared import EngineChoice
 from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
 from urs_inspect.solvers.role_models import BASELINE_PREFIX, SAMER_JUDGE, bound_models, models_with
 from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
+from urs_inspect.stats import BASELINES
 
 CONTESTANT, GRADER, HUMAN = "contestant", "grader", "human"
 """Role of the models that are compared; role, and name, of the models that compare; people as judges."""

@@ -12,8 +12,8 @@ from inspect_ai.util import LimitExceededError
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import OVERALL, PENDING, REPLIES, CallsStopped, JudgePrompt, describe_error
 from urs_inspect.judging.prompts import First, PairReply
-from urs_inspect.rating import baseline_verdicts, encode
 from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.stats import baseline_verdicts, encode
 
 _NAME_OF = ("a", "b", "tie")
 _MAX_ERROR = 500

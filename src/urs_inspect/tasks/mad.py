@@ -17,7 +17,6 @@ from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, Vect
 from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.judging.prompts import comparison_scenarios
 from urs_inspect.judging.replies import asked_similarity
-from urs_inspect.rating import rank
 from urs_inspect.reports import Comparison, read_battles, read_comparisons
 from urs_inspect.scorers import pair_choice
 from urs_inspect.solvers.contest import (
@@ -31,6 +30,7 @@ from urs_inspect.solvers.contest import (
 )
 from urs_inspect.solvers.model_calls import JudgeCalls, preflight_setup
 from urs_inspect.solvers.role_models import roles_known
+from urs_inspect.stats import rank
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.arguments import samer_options
 from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, competition_pool, hint, lineup

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.rating.mean_correlation import derived_seed
 from urs_inspect.reports.agreement.people import HumanRating, Satisfaction, read_human_ratings, read_satisfaction
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.stats.mean_correlation import derived_seed
 
 SCALE = (1.0, 10.0)
 

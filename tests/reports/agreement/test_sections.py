@@ -11,8 +11,6 @@ import pytest
 from tests.reports.agreement.tables import answers, rows
 from tests.reports.agreement.test_statistics import STATISTICS_FINALS, STATISTICS_HOW, given, said
 from urs_inspect._util import InputError
-from urs_inspect.rating import Battle, Estimate, battles_of, rank
-from urs_inspect.rating.mean_correlation import MeanCorrelation
 from urs_inspect.reports.agreement.people import Votes
 from urs_inspect.reports.agreement.report import AgreementReport, IntentLevel, IntentPoint
 from urs_inspect.reports.agreement.sections import (
@@ -25,6 +23,8 @@ from urs_inspect.reports.agreement.sections import (
     write_files,
 )
 from urs_inspect.reports.agreement.statistics import agreement_of
+from urs_inspect.stats import Battle, Estimate, battles_of, rank
+from urs_inspect.stats.mean_correlation import MeanCorrelation
 
 NAN = math.nan
 

@@ -14,8 +14,6 @@ from tests.reports.agreement.tables import answers, rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.rating import Battle, Estimate, MeanDraws, battles_of, interval_alpha, rank
-from urs_inspect.rating.mean_correlation import correlate_means, derived_seed, exact_means, fisher_interval
 from urs_inspect.reports.agreement.people import (
     CORRELATIONS,
     HumanRating,
@@ -39,6 +37,8 @@ from urs_inspect.reports.agreement.statistics import (
 )
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import question_table
+from urs_inspect.stats import Battle, Estimate, MeanDraws, battles_of, interval_alpha, rank
+from urs_inspect.stats.mean_correlation import correlate_means, derived_seed, exact_means, fisher_interval
 
 HOW = Resampling(rounds=40, seed=1)
 ONE = {"a1": 2.0, "a2": 4.0, "b1": 6.0, "b2": 8.0}

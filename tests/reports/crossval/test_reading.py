@@ -15,8 +15,6 @@ from tests.reports.crossval.grids import BOOTSTRAP, conditions, counts, grid_tab
 from tests.tasks.scripted import Script, run
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from urs_inspect import urs
-from urs_inspect.rating import Estimate, holm
-from urs_inspect.rating.crossval import SelfPreference
 from urs_inspect.reports.crossval.reading import (
     GridTable,
     join_grids,
@@ -30,6 +28,8 @@ from urs_inspect.reports.crossval.report import ALL, Gap, Preference, SettingOrd
 from urs_inspect.reports.intent.block_report import Bootstrap
 from urs_inspect.reports.log_files import read_log
 from urs_inspect.scorers import intent_judge
+from urs_inspect.stats import Estimate, holm
+from urs_inspect.stats.crossval import SelfPreference
 
 _ = places  # a fixture
 
@@ -215,7 +215,7 @@ def test_a_setting_without_common_cases_has_no_order() -> None:
 
 
 def _order(*signs: tuple[str, str, float, bool]) -> SettingOrder:
-    from urs_inspect.rating import Estimate
+    from urs_inspect.stats import Estimate
 
     gaps = tuple(Gap(one, other, Estimate(value, 0, 0, 1, 1), 0, 0, apart) for one, other, value, apart in signs)
     return SettingOrder("e", "s", (), (), 1, 1, gaps)

@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 
 from tests.reports.intent.answer_tables import answers, row, rows
-from urs_inspect.rating.bootstrap import Floats
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import ALL, OrderedScores, QuestionTable, compare_models, order_models
 from urs_inspect.reports.intent.page.tables import best_sentence, headline
 from urs_inspect.reports.intent.report import Block
 from urs_inspect.reports.intent.statistics import report_of
 from urs_inspect.reports.intent.traffic import TrafficMix
+from urs_inspect.stats.bootstrap import Floats
 
 NAN = math.nan
 RUNS = 500

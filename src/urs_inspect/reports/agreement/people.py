@@ -12,15 +12,15 @@ import numpy as np
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.datasets.rows import Fields, Row, read_table, refuse, shown
-from urs_inspect.rating import Ranking, rank
-from urs_inspect.rating.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats, reported_bounds
-from urs_inspect.rating.mean_correlation import derived_seed, exact_means, table_means
-from urs_inspect.rating.means import MeanDraws
 from urs_inspect.reports.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
 from urs_inspect.reports.log_files import finished_logs, log_files
 from urs_inspect.reports.rankings import judged_by_people
 from urs_inspect.rubrics import Rubric
 from urs_inspect.rubrics.schema import normalise_key
+from urs_inspect.stats import Ranking, rank
+from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats, reported_bounds
+from urs_inspect.stats.mean_correlation import derived_seed, exact_means, table_means
+from urs_inspect.stats.means import MeanDraws
 
 CORRELATIONS = (-1.0, 1.0)
 """Lowest and highest correlation."""

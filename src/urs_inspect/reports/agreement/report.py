@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from urs_inspect.rating import Correlations, Estimate
-from urs_inspect.rating.mean_correlation import MeanCorrelation, fisher_interval
 from urs_inspect.reports.intent.report import Conditions
+from urs_inspect.stats import Correlations, Estimate
+from urs_inspect.stats.mean_correlation import MeanCorrelation, fisher_interval
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from urs_inspect._util import counted
-from urs_inspect.rating import Estimate
-from urs_inspect.rating.mean_correlation import MeanCorrelation
 from urs_inspect.reports.agreement.people import people_counted
 from urs_inspect.reports.agreement.report import (
     PUBLISHED_INTENTS,
@@ -33,6 +31,8 @@ from urs_inspect.reports.output import (
     sections_markdown,
     write_directory,
 )
+from urs_inspect.stats import Estimate
+from urs_inspect.stats.mean_correlation import MeanCorrelation
 
 SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
 _MANY = 30
@@ -145,7 +145,10 @@ def without_noise(found: MeanCorrelation) -> str:
 def _correlation(found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str) -> list[str]:
     if math.isnan(found.pearson.value):
         return [f"There is no correlation: all {points} {what} have the same mean on one of the two sides."]
-    measured = f"Over {points} {what}: Pearson {sentences_plain(found.pearson.value)}, Spearman {sentences_plain(found.spearman)}."
+    measured = (
+        f"Over {points} {what}: Pearson {sentences_plain(found.pearson.value)}, "
+        f"Spearman {sentences_plain(found.spearman)}."
+    )
     if math.isnan(found.pearson.low):
         why = (
             f"{lacking}. Too little says how far such a mean would scatter"

@@ -10,16 +10,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.rating import MeanDraws, clustered_mean, correlate, mean_estimates
-from urs_inspect.rating.agreement import clustered_interval_alpha
-from urs_inspect.rating.bootstrap import Floats, fewest_clusters
-from urs_inspect.rating.mean_correlation import (
-    FEWEST_POINTS,
-    MeanCorrelation,
-    correlate_means,
-    derived_seed,
-    table_means,
-)
 from urs_inspect.reports.agreement.people import (
     CORRELATIONS,
     HumanRating,
@@ -45,6 +35,16 @@ from urs_inspect.reports.intent.block_report import QuestionTable, question_tabl
 from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.stats import MeanDraws, clustered_mean, correlate, mean_estimates
+from urs_inspect.stats.agreement import clustered_interval_alpha
+from urs_inspect.stats.bootstrap import Floats, fewest_clusters
+from urs_inspect.stats.mean_correlation import (
+    FEWEST_POINTS,
+    MeanCorrelation,
+    correlate_means,
+    derived_seed,
+    table_means,
+)
 
 _SHOWN = 3
 _OTHER_MODEL = "another model"

@@ -13,10 +13,6 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, EvalSpec, read_eval_log_sample_summaries
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.rating import holm
-from urs_inspect.rating.bootstrap import LEVEL, SEED, Estimate, Floats
-from urs_inspect.rating.crossval import Order, order_of, rating_bias, self_preference
-from urs_inspect.rating.means import MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.reports.crossval.report import (
     ALL,
     Bias,
@@ -39,6 +35,10 @@ from urs_inspect.reports.results import SIMULATED, prompts_digest, value_of
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.answers import ANSWER
+from urs_inspect.stats import holm
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Estimate, Floats
+from urs_inspect.stats.crossval import Order, order_of, rating_bias, self_preference
+from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
 
 TASK = "urs_inspect/urs_crossval"
 ERROR, MISSING = "error", "missing"

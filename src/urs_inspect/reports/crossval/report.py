@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from urs_inspect.rating import Estimate
-from urs_inspect.rating.crossval import SelfPreference
+from urs_inspect.stats import Estimate
+from urs_inspect.stats.crossval import SelfPreference
 
 ALL = "all"
 """In place of one source of references or one model: all of them, each with the same weight."""

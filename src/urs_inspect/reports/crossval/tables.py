@@ -5,7 +5,6 @@ from pathlib import Path
 
 from urs_inspect._util import counted
 from urs_inspect.judging import SCORED_OUTCOMES
-from urs_inspect.rating import Estimate
 from urs_inspect.reports.crossval.figures import draw_crossval
 from urs_inspect.reports.crossval.report import ALL, Cell, CrossvalReport, Grid, JudgedAnswers, Preference, SettingOrder
 from urs_inspect.reports.intent.page.tables import (
@@ -28,6 +27,7 @@ from urs_inspect.reports.output import (
     sections_markdown,
     write_directory,
 )
+from urs_inspect.stats import Estimate
 
 SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing."
 

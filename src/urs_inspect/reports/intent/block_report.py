@@ -10,24 +10,6 @@ import pandas as pd
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging import NO_RESPONSE
-from urs_inspect.rating import (
-    Estimate,
-    MeanColumn,
-    MeanDifference,
-    all_pairs,
-    bootstrap_means,
-    difference_column,
-    effective_number,
-    mean_differences,
-    mean_estimates,
-    pooled_deviation,
-    raking,
-    rank_correlation,
-    rank_intervals,
-    worst_p_values,
-)
-from urs_inspect.rating.bootstrap import Floats, Integers, reported_bounds
-from urs_inspect.rating.means import Reweight
 from urs_inspect.reports.intent.answer_rows import CRITERION, ERROR, NOT_SENT
 from urs_inspect.reports.intent.blocks import BlockAnswers
 from urs_inspect.reports.intent.report import (
@@ -45,6 +27,24 @@ from urs_inspect.reports.intent.traffic import TrafficMix
 from urs_inspect.reports.log_files import short_name
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+from urs_inspect.stats import (
+    Estimate,
+    MeanColumn,
+    MeanDifference,
+    all_pairs,
+    bootstrap_means,
+    difference_column,
+    effective_number,
+    mean_differences,
+    mean_estimates,
+    pooled_deviation,
+    raking,
+    rank_correlation,
+    rank_intervals,
+    worst_p_values,
+)
+from urs_inspect.stats.bootstrap import Floats, Integers, reported_bounds
+from urs_inspect.stats.means import Reweight
 
 ALL = "all"
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from urs_inspect.rating import Estimate
+from urs_inspect.stats import Estimate
 
 Verdict = Literal[
     "significant",

@@ -1,13 +1,13 @@
 """Answers -> the typed report."""
 
 from urs_inspect._util import InputError
-from urs_inspect.rating.bootstrap import LEVEL, SEED
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import Bootstrap, block_report
 from urs_inspect.reports.intent.blocks import blocks_of
 from urs_inspect.reports.intent.report import Block, IntentReport
 from urs_inspect.reports.intent.traffic import TrafficMix
 from urs_inspect.rubrics import Rubric, load_rubric
+from urs_inspect.stats.bootstrap import LEVEL, SEED
 
 ROUNDS = 10_000
 """Rounds of the bootstrap of a report."""

@@ -11,8 +11,8 @@ import pandas as pd
 import yaml
 
 from urs_inspect._util import InputError, choices, read_yaml
-from urs_inspect.rating import Margin
 from urs_inspect.rubrics import Rubric, normalise_key
+from urs_inspect.stats import Margin
 
 _KINDS = {"intents": ("intent", "group"), "languages": ("language",), "countries": ("country",)}
 """Kind of shares -> columns of the questions whose values it may name."""

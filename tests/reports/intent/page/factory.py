@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 
-from urs_inspect.rating import Estimate, rank_intervals
 from urs_inspect.reports.intent.report import (
     Best,
     Block,
@@ -21,6 +20,7 @@ from urs_inspect.reports.intent.report import (
     Usage,
     Verdict,
 )
+from urs_inspect.stats import Estimate, rank_intervals
 
 GROUPS = ("Solve Problem", "Factual QA", "Text Assistant", "Ask for Advice", "Seek Creativity", "Leisure")
 PARTS = ("Solve Problem: api", "Solve Problem: solve_professional_problem")

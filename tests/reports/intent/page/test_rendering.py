@@ -17,10 +17,10 @@ from tests.reports.intent.page.factory import (
     with_missing,
 )
 from tests.reports.intent.page.html_page import HtmlPage
-from urs_inspect.rating import Estimate
 from urs_inspect.reports.intent.page import render_page
 from urs_inspect.reports.intent.report import IntentReport, PairedDifference
 from urs_inspect.reports.published import load_published_urs
+from urs_inspect.stats import Estimate
 
 POISON = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='alert(3)' style=\"x\" "

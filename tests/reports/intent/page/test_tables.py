@@ -18,11 +18,11 @@ from tests.reports.intent.page.factory import (
     with_countries,
     with_missing,
 )
-from urs_inspect.rating import Estimate
 from urs_inspect.reports.intent.page import tables
 from urs_inspect.reports.intent.page import tables as formats
 from urs_inspect.reports.intent.page.tables import column_sentences, headline, listed, short_names, split_name, verdict
 from urs_inspect.reports.intent.report import Best, Block
+from urs_inspect.stats import Estimate
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from urs_inspect._util import counted
-from urs_inspect.rating.bootstrap import fewest_clusters
 from urs_inspect.reports.intent.page import tables
 from urs_inspect.reports.intent.page import tables as formats
 from urs_inspect.reports.intent.page import tables as words
@@ -19,6 +18,7 @@ from urs_inspect.reports.intent.report import UNSCORED_ALERT, Block, IntentRepor
 from urs_inspect.reports.published import PUBLISHED_SCORES, load_published_urs
 from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.stats.bootstrap import fewest_clusters
 
 _STYLE = Path(__file__).parent / "page.css"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from urs_inspect._util import counted
 from urs_inspect.judging import SCORED_OUTCOMES
-from urs_inspect.rating import Estimate
 from urs_inspect.reports.intent.report import UNSCORED_ALERT, Best, Block, ModelReport, PairedDifference, Verdict
+from urs_inspect.stats import Estimate
 
 NONE = "–"
 """Stands where there is no number."""

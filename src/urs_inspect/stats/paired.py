@@ -1,0 +1,330 @@
+"""Paired tests and differences of means on the same questions."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats.bootstrap import (
+    LEVEL,
+    ROUNDS,
+    SEED,
+    Estimate,
+    Floats,
+    Integers,
+    bootstrap_counts,
+    cluster_counts,
+    estimates,
+)
+from urs_inspect.stats.means import MeanColumn, MeanDraws, Reweight, bootstrap_means, mean_estimates, p_values
+
+
+@dataclass(frozen=True)
+class PairedComparison:
+    """Two judges on the same items.
+
+    Attributes:
+        difference: Accuracy of the first less that of the second, -1 to 1, with its interval clustered by prompt.
+        accuracy: Accuracy of the first over these items.
+        other_accuracy: Accuracy of the second.
+        only_first: Items that only the first has right.
+        only_second: Items that only the second has right.
+        mcnemar_p: Exact two-sided p-value of McNemar's test, 0 to 1. It takes items for independent, so it may be read
+            only where each prompt has one item.
+        p: Exact two-sided p-value of the sign-flip test over prompts, 0 to 1; equal to McNemar's where each prompt has
+            one item.
+        left_out: Items not compared because they do not count for one of the judges.
+    """
+
+    difference: Estimate
+    accuracy: float
+    other_accuracy: float
+    only_first: int
+    only_second: int
+    mcnemar_p: float
+    p: float
+    left_out: int
+
+
+def compare(
+    correct: npt.ArrayLike,
+    other_correct: npt.ArrayLike,
+    clusters: Sequence[Any] | npt.NDArray[Any],
+    *,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> PairedComparison:
+    """Compare two judges on the same items.
+
+    Args:
+        correct: Whether the first judge is right, as from `correctness`: 1, 0, or NaN where an item does not count,
+            shape (N,).
+        other_correct: The same for the second judge.
+        clusters: Id of each item's prompt, shape (N,).
+        rounds: Rounds of the bootstrap.
+        level: Confidence level of the interval.
+        seed: Seed of the bootstrap; the p-values are exact and need none.
+
+    Returns:
+        The comparison over the items that count for both; NaN throughout if there are none.
+    """
+    first, second = (np.asarray(given, dtype=np.float64) for given in (correct, other_correct))
+    for values in (first, second):
+        if values.shape != (len(clusters),) or not np.isin(values[~np.isnan(values)], (0, 1)).all():
+            raise ValueError("need 1, 0 or NaN for each item, and as many clusters")
+    counted = ~np.isnan(first) & ~np.isnan(second)
+    names = [name for name, kept in zip(clusters, counted, strict=True) if kept]
+    right, other_right = first[counted], second[counted]
+    sums = cluster_counts(names, np.stack([right, other_right, np.ones(len(names))], axis=1))
+    only_first, only_second = int((right > other_right).sum()), int((other_right > right).sum())
+    return PairedComparison(
+        difference=_difference(sums, rounds, level, seed),
+        accuracy=float(right.mean()) if names else math.nan,
+        other_accuracy=float(other_right.mean()) if names else math.nan,
+        only_first=only_first,
+        only_second=only_second,
+        mcnemar_p=mcnemar(only_first, only_second) if names else math.nan,
+        p=sign_flip((sums[:, 0] - sums[:, 1]).astype(np.int64)) if names else math.nan,
+        left_out=len(first) - len(names),
+    )
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Exact two-sided p-value of McNemar's test.
+
+    Args:
+        only_first: Items that only the first judge has right.
+        only_second: Items that only the second has right.
+
+    Returns:
+        How likely a fair coin divides the items on which the judges differ at least as unevenly, 0 to 1; 1 if they
+        differ on none.
+    """
+    from scipy.stats import binomtest
+
+    discordant = only_first + only_second
+    return float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
+
+
+def sign_flip(differences: npt.ArrayLike) -> float:
+    """Exact two-sided p-value of the permutation test that swaps the two judges on whole prompts.
+
+    If the judges are equally good, the sign of each prompt's difference is a toss-up. The distribution of the sum over
+    all 2^C ways to set the signs is built up prompt by prompt, so no sampling is needed.
+
+    Args:
+        differences: For each prompt, how many more items the first judge has right than the second; whole numbers,
+            shape (C,).
+
+    Returns:
+        How likely the sum is at least as far from 0 as it is, 0 to 1.
+    """
+    given = np.asarray(differences)
+    if given.size and given.dtype.kind not in "iu":
+        raise ValueError("differences must be whole numbers")
+    sizes: Integers = np.abs(given[given != 0]).astype(np.int64)
+    reach = int(sizes.sum())
+    chances: Floats = np.zeros(2 * reach + 1)
+    chances[reach] = 1
+    for size in sizes:
+        # Nothing wraps around: what lies within `size` of either end still has no chance.
+        chances = (np.roll(chances, size) + np.roll(chances, -size)) / 2
+    away = abs(int(given.sum()))
+    return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1)) >= away].sum()))
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Adjust p-values of several comparisons (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979).
+
+    Args:
+        p_values: One a comparison, 0 to 1; NaN where there was nothing to compare, which does not count as one.
+
+    Returns:
+        Adjusted p-values in the same order, 0 to 1. Calling those below 0.05 real keeps the chance of even one false
+        claim below 5%.
+    """
+    order = sorted((p, place) for place, p in enumerate(p_values) if not math.isnan(p))
+    adjusted = [math.nan] * len(p_values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(order):
+        highest = max(highest, min(1.0, (len(order) - rank) * p))
+        adjusted[place] = highest
+    return tuple(adjusted)
+
+
+def _difference(sums: Floats, rounds: int, level: float, seed: int) -> Estimate:
+    def of(counts: Floats) -> Floats:
+        return (counts[:, :1] - counts[:, 1:2]) / counts[:, 2:]
+
+    if not len(sums):
+        return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds, seed)
+    totals = sums.sum(axis=0, keepdims=True)
+    draws = of(bootstrap_counts(sums, rounds, seed))
+    [found] = estimates(of(totals)[0], draws, n=[int(totals[0, 2])], clusters=[len(sums)], level=level, seed=seed)
+    return found
+
+
+Pair = tuple[int, int]
+"""Numbers of two models."""
+
+
+@dataclass(frozen=True)
+class MeanDifference:
+    """Two models on the questions that both have a score for.
+
+    Attributes:
+        first: Number of the first model.
+        second: Number of the second.
+        difference: Mean of first less second, with its interval.
+        p: Two-sided bootstrap p-value of no difference, 0 to 1; NaN with fewer than two common questions.
+        p_holm: The same after Holm's correction over all pairs.
+        p_worst: The same for the claim that the first is better, if each missing score of the first were the lowest
+            possible one and each of the second the highest, over all questions; `p_holm` where no score is missing.
+        significant: Whether `p_worst` is below 1 less the level.
+    """
+
+    first: int
+    second: int
+    difference: Estimate
+    p: float
+    p_holm: float
+    p_worst: float
+    significant: bool
+
+
+def all_pairs(models: int) -> list[Pair]:
+    """Every two of some models, in order."""
+    return list(combinations(range(models), 2))
+
+
+def difference_column(
+    values: npt.ArrayLike,
+    pairs: Sequence[Pair],
+    less: npt.ArrayLike | None = None,
+    questions: Integers | None = None,
+) -> MeanColumn:
+    """Differences of pairs of models, question by question, for `bootstrap_means`.
+
+    Args:
+        values: One column a model, NaN where there is no score, shape (Q, M).
+        pairs: Numbers of the first and second model of each of P pairs.
+        less: What is subtracted, of the same shape; by default `values`. For the worst case of the claim that the
+            first is better, `values` has the lowest score in place of each missing one, and `less` the highest.
+        questions: Numbers of the questions, shape (Q,); by default 0 to Q - 1.
+
+    Returns:
+        First less second, shape (Q, P).
+    """
+    table = np.asarray(values, dtype=np.float64)
+    other = table if less is None else np.asarray(less, dtype=np.float64)
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return MeanColumn(np.arange(len(table)) if questions is None else questions, table[:, first] - other[:, second])
+
+
+def mean_differences(
+    found: MeanDraws,
+    pairs: Sequence[Pair],
+    level: float = LEVEL,
+    *,
+    worst: Floats | None = None,
+    selection: float = 1.0,
+    scale: tuple[float, float] | None = None,
+) -> tuple[MeanDifference, ...]:
+    """Test pairs of models.
+
+    A difference is significant only if it survives the worst case of the missing scores (Manski, "Partial
+    Identification of Probability Distributions", 2003), whatever made them missing: the p-value behind the claim is the
+    larger one of that over the scores that exist and that of the worst case, corrected by Holm.
+
+    Args:
+        found: What `bootstrap_means` made of the `difference_column` of the pairs.
+        pairs: The pairs.
+        level: Confidence level of the intervals; a difference is significant where the corrected p-value is below 1
+            less this.
+        worst: p-value of each claim in the worst case of the missing scores, as from `worst_p_values`; NaN where none
+            is missing. By default none is.
+        selection: What corrected p-values are multiplied with because the pairs were chosen by the same data. For the
+            comparisons of M models with the one whose mean is highest it is M / 2: each of the M models could have been
+            that one, and a claim has one direction only.
+        scale: Lowest and highest possible difference.
+
+    Returns:
+        One result a pair.
+    """
+    p = p_values(found)
+    claim = p if worst is None else np.fmax(p, np.where(np.isnan(p), np.nan, worst))
+    corrected, survived = (np.minimum(1.0, selection * np.array(holm(one.tolist()))) for one in (p, claim))
+    return tuple(
+        MeanDifference(first, second, estimate, raw, adjusted, last, last < 1 - level)
+        for (first, second), estimate, raw, adjusted, last in zip(
+            pairs,
+            mean_estimates(found, level, scale),
+            p.tolist(),
+            corrected.tolist(),
+            survived.tolist(),
+            strict=True,
+        )
+    )
+
+
+def worst_p_values(found: MeanDraws) -> Floats:
+    """p-values of the claims that the first of each pair is better, in the worst case of the missing scores.
+
+    Args:
+        found: What `bootstrap_means` made of the `difference_column` of lowest and highest scores.
+
+    Returns:
+        Two-sided p-values; 1 where the worst case has the other sign, which no claim survives.
+    """
+    return np.where(found.values > 0, p_values(found), 1.0)
+
+
+def compare_means(
+    values: npt.ArrayLike,
+    *,
+    reweight: Reweight | None = None,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> tuple[MeanDifference, ...]:
+    """Compare the means of all pairs of models, each over the questions that both have a value for.
+
+    Args:
+        values: One row per question, one column per model, shape (Q, M); NaN where there is no value, for reasons that
+            must have nothing to do with it.
+        reweight: As for `bootstrap_means`.
+        rounds: Rounds of the bootstrap, in which whole questions are drawn.
+        level: Confidence level.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        All pairs, in the order of `all_pairs`.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    pairs = all_pairs(table.shape[1])
+    column = difference_column(table, pairs)
+    [found] = bootstrap_means([column], len(table), reweight=reweight, rounds=rounds, seed=seed)
+    return mean_differences(found, pairs, level)
+
+
+def rank_intervals(models: int, better: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Ranks that models may have, given which differences are significant.
+
+    Args:
+        models: Number of models M.
+        better: For each significant difference the better model, then the worse one.
+
+    Returns:
+        For each model the ranks from 1 + the number of models that are significantly better to M - the number of those
+        that are significantly worse.
+    """
+    first, last = [1] * models, [models] * models
+    for winner, loser in better:
+        first[loser] += 1
+        last[winner] -= 1
+    return tuple(zip(first, last, strict=True))

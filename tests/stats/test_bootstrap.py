@@ -1,0 +1,459 @@
+"""Tests of `urs_inspect.stats.bootstrap`."""
+
+import math
+import random
+import statistics
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from inspect_ai.scorer import SampleScore, Score, ci
+from scipy import stats
+
+from urs_inspect.stats import (
+    MeanInterval,
+    bootstrap,
+    bootstrap_counts,
+    bootstrap_statistic,
+    cluster_counts,
+    mean_interval,
+    number_clusters,
+    pooled_deviation,
+    student_interval,
+)
+from urs_inspect.stats.bootstrap import estimates, fewest_clusters, percentile_bounds, reported_bounds, resample
+
+scores = st.floats(1, 10)
+several = st.lists(scores, min_size=2, max_size=30)
+groups = st.lists(st.lists(scores, max_size=6), max_size=8)
+levels = st.floats(0.01, 0.999)
+checked = settings(deadline=None, database=None)
+
+
+def bounds(values: list[float], level: float = 0.95) -> tuple[float, float, float]:
+    interval = student_interval(values, level)
+    return interval.mean, interval.low, interval.high
+
+
+# --- student_interval: by hand ---
+
+
+def test_an_interval_worked_out_by_hand() -> None:
+    # 2, 4, 6: mean 4, s = sqrt((4 + 0 + 4) / 2) = 2, t(2 degrees, 97.5 %) = 4.302653 from a printed table,
+    # margin 4.302653 * 2 / sqrt(3) = 4.968276
+    interval = student_interval([2, 4, 6])
+    assert (interval.mean, interval.n, interval.level) == (4, 3, 0.95)
+    assert interval.low == pytest.approx(4 - 4.968276, abs=1e-5)
+    assert interval.high == pytest.approx(4 + 4.968276, abs=1e-5)
+
+
+def test_an_interval_of_another_level_worked_out_by_hand() -> None:
+    # 1, 3: mean 2, s = sqrt(2), s / sqrt(2) = 1; t(1 degree, 75 %) = tan(pi / 4) = 1: 2 ± 1
+    assert bounds([1, 3], level=0.5) == pytest.approx((2, 1, 3))
+
+
+def test_equal_values_leave_no_doubt() -> None:
+    assert student_interval([7.0] * 5) == MeanInterval(mean=7.0, low=7.0, high=7.0, n=5, level=0.95)
+
+
+def test_without_values_there_is_no_mean() -> None:
+    interval = student_interval([])
+    assert interval.n == 0
+    assert all(math.isnan(number) for number in bounds([]))
+
+
+def test_one_value_has_a_mean_and_no_interval() -> None:
+    mean, low, high = bounds([6.5])
+    assert mean == 6.5
+    assert math.isnan(low)
+    assert math.isnan(high)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 1.5, 95, math.nan, math.inf])
+def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
+    with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+        student_interval([1, 2, 3], level)
+
+
+# --- student_interval: by slow obvious code ---
+
+
+@checked
+@given(values=several, level=levels)
+def test_the_interval_is_that_of_the_t_distribution(values: list[float], level: float) -> None:
+    assume(max(values) - min(values) > 1e-6)
+    low, high = stats.t.interval(
+        level, len(values) - 1, loc=statistics.mean(values), scale=statistics.stdev(values) / len(values) ** 0.5
+    )
+    assert bounds(values, level) == pytest.approx((statistics.mean(values), low, high), rel=1e-9)
+
+
+@checked
+@given(values=several, level=levels)
+def test_the_interval_is_that_of_the_harness(values: list[float], level: float) -> None:
+    metric: Any = ci(level=level)
+    harness = metric([SampleScore(score=Score(value=value)) for value in values])
+    _, low, high = bounds(values, level)
+    # The harness adds in floating point, we add exactly.
+    assert (low, high) == pytest.approx((harness["lower"], harness["upper"]), rel=1e-9, abs=1e-9)
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+    # 2,000 samples of 8 from a normal distribution: 95 % of the intervals cover its mean, with a standard error of
+    # sqrt(.95 * .05 / 2000) = .005; four of those each way.
+    draws = np.random.default_rng(0).normal(5.0, 2.0, size=(2000, 8))
+    covered = [low <= 5.0 <= high for _, low, high in map(bounds, draws.tolist())]
+    assert 0.93 < sum(covered) / len(covered) < 0.97
+
+
+# --- student_interval: properties ---
+
+
+@checked
+@given(values=several, seed=st.integers(0, 100))
+def test_the_order_of_values_does_not_matter(values: list[float], seed: int) -> None:
+    mixed = random.Random(seed).sample(values, len(values))
+    assert bounds(mixed) == pytest.approx(bounds(values), rel=1e-12)
+
+
+@checked
+@given(values=several, shift=st.floats(-100, 100), factor=st.floats(0.1, 10))
+def test_the_interval_moves_and_stretches_with_the_values(values: list[float], shift: float, factor: float) -> None:
+    moved = bounds([factor * value + shift for value in values])
+    assert moved == pytest.approx([factor * bound + shift for bound in bounds(values)], abs=1e-6)
+
+
+@checked
+@given(values=several)
+def test_the_interval_is_even_about_the_mean_and_grows_with_the_level(values: list[float]) -> None:
+    assume(max(values) - min(values) > 1e-6)
+    narrow, wide = student_interval(values, 0.8), student_interval(values, 0.95)
+    assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
+    assert wide.high - wide.mean == pytest.approx(wide.mean - wide.low)
+
+
+def test_the_interval_narrows_as_values_are_added() -> None:
+    widths = [high - low for _, low, high in (bounds([4.0, 6.0] * pairs) for pairs in range(1, 20))]
+    assert widths == sorted(widths, reverse=True)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_value_that_is_no_number_is_never_dropped_in_silence(place: int) -> None:
+    values = [5.0, 6.0, 7.0]
+    values[place] = math.nan
+    assert all(math.isnan(number) for number in bounds(values))
+    assert student_interval(values).n == 3
+
+
+# --- mean_interval: what is reported of it ---
+
+
+def test_a_reported_interval_is_that_of_student_cut_to_the_scale() -> None:
+    values = [10, 10, 9, 10, 8, 10]
+    raw, found = student_interval(values), mean_interval(values, scale=(1, 10))
+    assert raw.high > 10
+    assert found == MeanInterval(mean=raw.mean, low=raw.low, high=10, n=6, level=0.95)
+    assert mean_interval(values) == raw
+
+
+@pytest.mark.parametrize("values", [[1, 10, 4, 5, 9], [7.0] * 40, [7.0], [1, 10] * 3])
+def test_no_interval_is_reported_of_few_or_equal_values_or_over_the_whole_scale(values: list[float]) -> None:
+    found = mean_interval(values, scale=(1, 10))
+    assert (found.mean, found.n) == pytest.approx((sum(values) / len(values), len(values)))
+    assert math.isnan(found.low) and math.isnan(found.high)
+
+
+# --- pooled_deviation ---
+
+
+def test_a_pooled_deviation_worked_out_by_hand() -> None:
+    # 1, 3: mean 2, squares 1 + 1 = 2, 1 degree of freedom.  2, 2, 5: mean 3, squares 1 + 1 + 4 = 6, 2 degrees.
+    # sqrt((2 + 6) / (1 + 2))
+    assert pooled_deviation([[1, 3], [2, 2, 5]]) == pytest.approx(math.sqrt(8 / 3))
+
+
+@pytest.mark.parametrize("nothing", [[], [[]], [[5.0]], [[5.0], [6.0], []]])
+def test_without_repeated_values_there_is_no_deviation(nothing: list[list[float]]) -> None:
+    assert math.isnan(pooled_deviation(nothing))
+
+
+def test_groups_that_agree_within_themselves_deviate_by_nothing() -> None:
+    assert pooled_deviation([[3, 3, 3], [9, 9]]) == 0
+
+
+@checked
+@given(data=groups)
+def test_the_pooled_deviation_is_the_weighted_mean_of_variances(data: list[list[float]]) -> None:
+    repeated = [group for group in data if len(group) >= 2]
+    assume(repeated)
+    weights = [len(group) - 1 for group in repeated]
+    variance = np.average([np.var(group, ddof=1) for group in repeated], weights=weights)
+    assert pooled_deviation(data) == pytest.approx(math.sqrt(variance), rel=1e-6, abs=1e-9)
+
+
+@checked
+@given(group=several)
+def test_of_one_group_it_is_the_sample_standard_deviation(group: list[float]) -> None:
+    assert pooled_deviation([group]) == pytest.approx(statistics.stdev(group), rel=1e-6, abs=1e-9)
+
+
+@checked
+@given(data=groups, single=scores, seed=st.integers(0, 100))
+def test_single_values_and_the_order_do_not_matter(data: list[list[float]], single: float, seed: int) -> None:
+    mixing = random.Random(seed)
+    mixed = [mixing.sample(group, len(group)) for group in mixing.sample(data, len(data))]
+    assert pooled_deviation([*mixed, [single]]) == pytest.approx(pooled_deviation(data), nan_ok=True)
+
+
+@checked
+@given(data=groups, shifts=st.lists(st.floats(-100, 100), min_size=8, max_size=8), factor=st.floats(0.1, 10))
+def test_only_differences_within_groups_count(data: list[list[float]], shifts: list[float], factor: float) -> None:
+    moved = [[factor * value + shift for value in group] for group, shift in zip(data, shifts, strict=False)]
+    assert pooled_deviation(moved) == pytest.approx(factor * pooled_deviation(data), abs=1e-6, nan_ok=True)
+
+
+def test_a_value_that_is_no_number_in_a_group_is_never_dropped_in_silence() -> None:
+    assert math.isnan(pooled_deviation([[1, 2, math.nan], [3, 4]]))
+
+
+# --- reported_bounds: the rule of all tables ---
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "clusters", "scale", "expected"),
+    [
+        pytest.param(4.0, 6.0, 6, (1.0, 10.0), (4.0, 6.0), id="ordinary"),
+        pytest.param(4.0, 6.0, 5, (1.0, 10.0), None, id="too few"),
+        pytest.param(-18.4, 5.0, 6, (1.0, 10.0), (1.0, 5.0), id="beyond the lower end"),
+        pytest.param(7.0, 32.4, 6, (1.0, 10.0), (7.0, 10.0), id="beyond the upper end"),
+        pytest.param(-18.4, 32.4, 6, (1.0, 10.0), None, id="the whole scale"),
+        pytest.param(8.0, 8.0, 40, (1.0, 10.0), None, id="no spread"),
+        pytest.param(8.0, 8.0 + 1e-12, 40, None, None, id="no spread but for rounding"),
+        pytest.param(-18.4, 32.4, 6, None, (-18.4, 32.4), id="no scale"),
+        pytest.param(math.nan, 3.0, 60, None, None, id="not known"),
+    ],
+)
+def test_which_intervals_are_reported(
+    low: float, high: float, clusters: int, scale: tuple[float, float] | None, expected: tuple[float, float] | None
+) -> None:
+    lows, highs = reported_bounds([low], [high], [clusters], scale=scale)
+    if expected is None:
+        assert np.isnan(lows[0]) and np.isnan(highs[0])
+    else:
+        assert (lows[0], highs[0]) == expected
+
+
+def test_fewer_clusters_do_at_a_lower_level() -> None:
+    assert [fewest_clusters(level) for level in (0.5, 0.75, 0.9, 0.95, 0.99)] == [2, 3, 5, 6, 8]
+
+
+values = st.one_of(st.floats(-5, 5), st.just(math.nan))
+cluster_lists = st.lists(st.integers(0, 6), min_size=1, max_size=25)
+
+
+def all_weights(clusters: int, rounds: int, seed: int = 0) -> npt.NDArray[np.float64]:
+    return np.concatenate(list(resample(clusters, rounds, seed)))
+
+
+# --- number_clusters, cluster_counts ---
+
+
+def test_clusters_are_numbered_by_the_rank_of_their_ids() -> None:
+    assert number_clusters(["pear", "fig", "pear", "apple"]).tolist() == [2, 1, 2, 0]
+    assert number_clusters(np.array([40, 7, 7, 900])).tolist() == [1, 0, 0, 2]
+    assert number_clusters(()).tolist() == []
+
+
+def test_counts_are_summed_by_cluster() -> None:
+    # p: (1, 0) + (0, 2) + (1, 1) = (2, 3); q: (5, 5)
+    assert cluster_counts(["p", "q", "p", "p"], [[1, 0], [5, 5], [0, 2], [1, 1]]).tolist() == [[2, 3], [5, 5]]
+
+
+@checked
+@given(clusters=cluster_lists)
+def test_cluster_counts_are_plain_sums(clusters: list[int]) -> None:
+    counts = np.arange(3.0 * len(clusters)).reshape(-1, 3)
+    slow = [
+        sum(row for row, name in zip(counts, clusters, strict=True) if name == each) for each in sorted({*clusters})
+    ]
+    assert cluster_counts(clusters, counts) == pytest.approx(np.array(slow))
+
+
+@pytest.mark.parametrize("counts", [[[1, 2]], [1, 2], [[1], [2], [3]]])
+def test_each_item_needs_one_row_of_counts(counts: Any) -> None:
+    with pytest.raises(ValueError, match="one row of counts an item"):
+        cluster_counts(["p", "q"], counts)
+
+
+def test_nothing_has_no_counts() -> None:
+    assert cluster_counts([], np.zeros((0, 4))).shape == (0, 4)
+
+
+# --- resample ---
+
+
+@checked
+@given(clusters=st.integers(1, 30), rounds=st.integers(1, 40), seed=st.integers(0, 1000))
+def test_a_round_draws_as_many_clusters_as_there_are(clusters: int, rounds: int, seed: int) -> None:
+    weights = all_weights(clusters, rounds, seed)
+    assert weights.shape == (rounds, clusters)
+    assert (weights.sum(axis=1) == clusters).all()
+    assert (weights >= 0).all()
+    assert (weights == np.floor(weights)).all()
+
+
+def test_clusters_are_drawn_with_replacement_and_equal_chances() -> None:
+    # Of 3 clusters there are 27 draws: 6 of all three once, 18 of one twice, 3 of one thrice.
+    weights = all_weights(3, 27_000)
+    most = np.bincount(weights.max(axis=1).astype(int), minlength=4)[1:]
+    assert most == pytest.approx([6000, 18_000, 3000], rel=0.05)
+    assert weights.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.02)
+
+
+def test_the_seed_decides_the_draws() -> None:
+    assert (all_weights(20, 10, 5) == all_weights(20, 10, 5)).all()
+    assert (all_weights(20, 10, 5) != all_weights(20, 10, 6)).any()
+
+
+def test_memory_is_bounded_and_the_bound_changes_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = all_weights(7, 100)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 50)
+    blocks = list(resample(7, 100))
+    assert [len(block) for block in blocks] == [7] * 14 + [2]
+    assert (np.concatenate(blocks) == whole).all()
+    monkeypatch.setattr(bootstrap, "_BLOCK", 3)
+    assert (all_weights(7, 100) == whole).all()
+
+
+@pytest.mark.parametrize(("clusters", "rounds"), [(0, 10), (3, 0), (-1, 5)])
+def test_there_must_be_something_to_draw(clusters: int, rounds: int) -> None:
+    with pytest.raises(ValueError, match="at least one cluster and one round"):
+        next(resample(clusters, rounds))
+
+
+# --- bootstrap_counts, bootstrap_statistic ---
+
+
+@checked
+@given(clusters=cluster_lists, seed=st.integers(0, 100))
+def test_counts_of_a_round_are_those_of_the_items_drawn(clusters: list[int], seed: int) -> None:
+    counts = np.arange(2.0 * len(clusters)).reshape(-1, 2)
+    names = sorted({*clusters})
+    of_items = all_weights(len(names), 20, seed)[:, [names.index(name) for name in clusters]]
+    slow = [sum(times * row for times, row in zip(weights, counts, strict=True)) for weights in of_items]
+    assert bootstrap_counts(cluster_counts(clusters, counts), 20, seed) == pytest.approx(np.array(slow))
+
+
+@checked
+@given(clusters=cluster_lists)
+def test_a_statistic_of_sums_is_the_same_either_way(clusters: list[int]) -> None:
+    values = np.sqrt(np.arange(1.0, len(clusters) + 1))
+    sums = bootstrap_counts(cluster_counts(clusters, np.stack([values, np.ones(len(clusters))], axis=1)), 30)
+    means = bootstrap_statistic(clusters, lambda weights: (weights @ values) / weights.sum(axis=1), 30)
+    assert means == pytest.approx(sums[:, 0] / sums[:, 1])
+
+
+def test_a_statistic_may_have_several_values_and_is_computed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = list("ppqqqrr")
+    sizes: list[int] = []
+
+    def both(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        sizes.append(len(weights))
+        return np.stack([weights.sum(axis=1), weights.max(axis=1)], axis=1)
+
+    whole = bootstrap_statistic(names, both, 50)
+    assert whole.shape == (50, 2)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 30)
+    sizes.clear()
+    assert (bootstrap_statistic(names, both, 50) == whole).all()
+    assert max(sizes) <= 30 // len(names)
+
+
+# --- percentile_bounds ---
+
+
+def test_bounds_worked_out_by_hand() -> None:
+    # 0 .. 10 at level 0.9: 5 % of the way from the 1st to the 11th value is 0.5; 95 % is 9.5.
+    low, high = percentile_bounds(np.arange(11.0)[::-1, None], 0.9)
+    assert (low.tolist(), high.tolist()) == (pytest.approx([0.5]), pytest.approx([9.5]))
+
+
+@checked
+@given(draws=st.lists(st.lists(values, min_size=3, max_size=3), min_size=1, max_size=20), level=st.floats(0.01, 0.99))
+def test_bounds_are_percentiles_of_the_rounds_that_define_them(draws: list[list[float]], level: float) -> None:
+    low, high = percentile_bounds(draws, level)
+    for column, bounds in zip(np.array(draws).T, zip(low, high, strict=True), strict=True):
+        known = column[~np.isnan(column)]
+        slow = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else [math.nan] * 2
+        assert bounds == pytest.approx(tuple(slow), abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 95])
+def test_a_level_lies_between_0_and_1(level: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        percentile_bounds([[1.0]], level)
+
+
+# --- estimates ---
+
+
+def test_an_estimate_echoes_its_parameters() -> None:
+    [found] = estimates([2.0], np.arange(5.0)[:, None], n=[9], clusters=[4], level=0.5, seed=3)
+    # Quarters of 0 .. 4 are 1 and 3.
+    assert (found.value, found.low, found.high, found.n, found.clusters) == (2, 1, 3, 9, 4)
+    assert (found.level, found.rounds, found.seed) == (0.5, 5, 3)
+
+
+@pytest.mark.parametrize(("value", "clusters"), [(2.0, 1), (2.0, 0), (math.nan, 5)])
+def test_there_is_no_interval_without_two_clusters_or_a_value(value: float, clusters: int) -> None:
+    [found] = estimates([value], [[1.0], [3.0]], n=[5], clusters=[clusters])
+    assert found.value == pytest.approx(value, nan_ok=True)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
+# --- the whole ---
+
+
+def test_the_distribution_is_that_of_all_possible_resamples() -> None:
+    # Three clusters of 1, 2 and 3 items with 1, 0 and 3 hits: the share of hits in each of the 27 possible draws.
+    sums = np.array([[1.0, 1], [0, 2], [3, 3]])
+    exact = [sums[list(drawn)].sum(axis=0) for drawn in product(range(3), repeat=3)]
+    shares = sorted(hits / size for hits, size in exact)
+    drawn = bootstrap_counts(sums, 40_000)
+    found = drawn[:, 0] / drawn[:, 1]
+    for share in sorted({*shares}):
+        expected = sum(other <= share + 1e-12 for other in shares) / 27
+        assert np.mean(found <= share + 1e-12) == pytest.approx(expected, abs=0.015)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_claim_and_only_if_clustered() -> None:
+    # 60 prompts of 8 verdicts; a judge is right with a chance of 0.9 on two thirds of the prompts, of 0.3 on the rest,
+    # so with 0.7 in all. As verdicts on a prompt go together, taking them for independent claims too much.
+    generator = np.random.default_rng(1)
+    held = {"clustered": 0, "independent": 0}
+    trials = 300
+    prompts = np.repeat(np.arange(60), 8)
+    for trial in range(trials):
+        chances = np.where(generator.random(60) < 2 / 3, 0.9, 0.3)
+        hits = (generator.random(480) < chances[prompts]).astype(float)
+        counts = np.stack([hits, np.ones(480)], axis=1)
+        for kind, names in (("clustered", prompts), ("independent", np.arange(480))):
+            drawn = bootstrap_counts(cluster_counts(names, counts), 400, seed=trial)
+            low, high = percentile_bounds(drawn[:, :1] / drawn[:, 1:])
+            held[kind] += bool(low[0] <= 0.7 <= high[0])
+    # 95 % of 300 is 285, give or take 2 * sqrt(300 * 0.95 * 0.05) = 7.5, and a little less for percentile intervals.
+    assert 271 <= held["clustered"] <= 295
+    assert held["independent"] < 250
+
+
+def test_the_width_agrees_with_the_normal_theory_of_a_mean() -> None:
+    # 400 clusters of one item: the interval of a share of 0.3 is 0.3 ± 1.96 sqrt(0.3 * 0.7 / 400) = 0.3 ± 0.0449.
+    hits = np.repeat([1.0, 0.0], [120, 280])[:, None]
+    low, high = percentile_bounds(bootstrap_counts(hits, 4000) / 400)
+    margin = stats.norm.ppf(0.975) * math.sqrt(0.3 * 0.7 / 400)
+    assert (low[0], high[0]) == (pytest.approx(0.3 - margin, abs=0.004), pytest.approx(0.3 + margin, abs=0.004))

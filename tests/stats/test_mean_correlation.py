@@ -1,0 +1,207 @@
+"""Correlations of means over a handful of points: by hand, by slow obvious references, by properties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
+
+from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.stats.mean_correlation import (
+    correlate_means,
+    derived_seed,
+    exact_means,
+    fisher_interval,
+    table_means,
+)
+from urs_inspect.stats.means import MeanDraws
+
+
+def draws_of(values: Floats, draws: Floats) -> MeanDraws:
+    return MeanDraws(values, draws, np.full(len(values), 9), 0)
+
+
+def test_values_worked_out_by_hand() -> None:
+    # 1 2 3 4 and 1 3 2 5: deviations -1.5 -.5 .5 1.5 and -1.75 .25 -.75 2.25; products 5.5, squares 5 and 8.75.
+    # Ranks 1 2 3 4 and 1 3 2 4: 1 - 6 * 2 / 60.
+    found = correlate_means(exact_means([1, 2, 3, 4]), exact_means([1, 3, 2, 5]), clusters=10)
+    assert found.pearson.value == pytest.approx(5.5 / math.sqrt(5 * 8.75))
+    assert found.spearman == pytest.approx(0.8)
+    assert found.without_noise == found.pearson.value
+    assert math.isnan(found.pearson.low)  # both sides count as exact, so that nothing was resampled
+
+
+def test_fishers_interval_worked_out_by_hand() -> None:
+    # r = .95 over 6 points: artanh .95 = 1.83178, 1.95996 / sqrt(3) = 1.13159; tanh .70020 and tanh 2.96337
+    assert fisher_interval(0.95, 6) == pytest.approx((0.60449, 0.99468), abs=3e-5)
+    # r = .94 over 10 points: artanh .94 = 1.73805, 1.95996 / sqrt(7) = .74080; tanh .99725 and tanh 2.47885
+    assert fisher_interval(0.94, 10) == pytest.approx((0.76044, 0.98604), abs=3e-5)
+
+
+@given(r=st.floats(-0.999, 0.999), points=st.integers(4, 200), level=st.floats(0.5, 0.99))
+def test_fishers_interval_is_that_of_scipy_and_mirrors_the_sign(r: float, points: int, level: float) -> None:
+    low, high = fisher_interval(r, points, level)
+    assert -1 <= low < r < high <= 1
+    assert fisher_interval(-r, points, level) == pytest.approx((-high, -low))
+
+
+def test_fishers_interval_is_that_of_scipy() -> None:
+    x, y = [1.0, 2, 3, 4, 5, 6], [1.0, 3, 2, 5, 4, 4]
+    found = pearsonr(x, y)
+    expected = found.confidence_interval(0.9)
+    assert fisher_interval(float(found.statistic), 6, 0.9) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize(("r", "points"), [(0.5, 3), (math.nan, 9), (1.0, 9), (-1.0, 9)])
+def test_fishers_interval_is_not_defined_everywhere(r: float, points: int) -> None:
+    assert all(math.isnan(bound) for bound in fisher_interval(r, points))
+
+
+def test_means_of_columns_over_what_is_there() -> None:
+    nan = math.nan
+    found = table_means([[1.0, 4.0], [3.0, nan], [nan, 8.0]], rounds=50, seed=3)
+    assert found.values.tolist() == [2, 6]
+    assert found.draws.shape == (50, 2)
+    # Rounds with the second and third row alone have 3 and 8; a round of the second row alone has no second mean.
+    assert set(np.round(found.draws[:, 1][~np.isnan(found.draws[:, 1])], 6)) <= {
+        4,
+        8,
+        6,
+        round(16 / 3, 6),
+        round(20 / 3, 6),
+    }
+
+
+def test_draws_are_those_of_a_slow_resampling() -> None:
+    table = np.random.default_rng(1).normal(size=(7, 3))
+    table[2, 1] = np.nan
+    found = table_means(table, rounds=200, seed=5)
+    drawn = np.random.default_rng(5).integers(7, size=(200, 7))
+    slow = [np.nanmean(table[rows], axis=0) for rows in drawn]
+    assert found.draws == pytest.approx(np.array(slow), nan_ok=True)
+
+
+def slow(first: MeanDraws, second: MeanDraws) -> tuple[float, list[float]]:
+    """A slow, obvious way to take noise off a correlation: as it is, and in each round."""
+    noises = []
+    for side in (first, second):
+        shifts = [row - side.draws.mean(axis=0) for row in side.draws]
+        noises.append(float(np.mean([np.var(shift, ddof=1) for shift in shifts])))
+
+    def without(x: Floats, y: Floats, times: int) -> float:
+        left = [max(0.0, float(np.var(v, ddof=1)) - times * n) for v, n in zip((x, y), noises, strict=True)]
+        above = float(np.cov(x, y)[0, 1])
+        return max(-1.0, min(1.0, above / math.sqrt(left[0] * left[1]))) if min(left) else math.copysign(1, above)
+
+    rounds = [without(x, y, 2) for x, y in zip(first.draws, second.draws, strict=True)]
+    noisy = any(np.var(side.values, ddof=1) <= noise for side, noise in zip((first, second), noises, strict=True))
+    return math.nan if noisy else without(first.values, second.values, 1), rounds
+
+
+@settings(max_examples=50)
+@given(points=st.integers(3, 8), seed=st.integers(0, 99), noise=st.floats(0.05, 2))
+def test_noise_is_taken_off_as_a_slow_way_does(points: int, seed: int, noise: float) -> None:
+    generator = np.random.default_rng(seed)
+    first, second = (
+        draws_of(values, values + noise * generator.normal(size=(40, points)))
+        for values in generator.normal(size=(2, points))
+    )
+    found = correlate_means(first, second, clusters=9)
+    r = pearsonr(first.values, second.values).statistic
+    assert found.pearson.value == pytest.approx(r)
+    assert found.spearman == pytest.approx(spearmanr(first.values, second.values).statistic)
+    value, rounds = slow(first, second)
+    assert found.without_noise == pytest.approx(value, nan_ok=True)
+    low, high = np.quantile(rounds, [0.025, 0.975])
+    assert (found.pearson.low, found.pearson.high) == pytest.approx((min(low, r), max(high, r)))
+
+
+@settings(max_examples=50)
+@given(points=st.integers(3, 8), seed=st.integers(0, 99), noise=st.floats(0.05, 2))
+def test_sides_units_and_signs_do_not_matter(points: int, seed: int, noise: float) -> None:
+    generator = np.random.default_rng(seed)
+    first, second = (
+        draws_of(values, values + noise * generator.normal(size=(40, points)))
+        for values in generator.normal(size=(2, points))
+    )
+    found, turned = correlate_means(first, second, clusters=9), correlate_means(second, first, clusters=9)
+    mirrored = correlate_means(draws_of(3 - 2 * first.values, 3 - 2 * first.draws), second, clusters=9)
+    for other, sign in ((turned, 1), (mirrored, -1)):
+        assert other.without_noise == pytest.approx(sign * found.without_noise, nan_ok=True)
+        assert other.spearman == pytest.approx(sign * found.spearman)
+        bounds = sorted((sign * found.pearson.low, sign * found.pearson.high))
+        assert [other.pearson.low, other.pearson.high] == pytest.approx(bounds)
+
+
+def test_noise_that_all_points_share_takes_nothing_off() -> None:
+    values = np.array([1.0, 2.0, 4.0, 3.0])
+    shared = draws_of(values, values + np.random.default_rng(0).normal(size=(50, 1)))
+    found = correlate_means(shared, exact_means([1, 3, 4, 5]), clusters=9)
+    assert found.without_noise == pytest.approx(found.pearson.value)
+    assert found.pearson.high == pytest.approx(found.pearson.low)
+
+
+def test_means_that_are_all_noise_say_nothing() -> None:
+    values = np.array([0.01, 0.0, 0.02, 0.01])
+    noisy = draws_of(values, values + np.random.default_rng(0).normal(size=(400, 4)))
+    found = correlate_means(noisy, exact_means([1, 2, 3, 4]), clusters=9)
+    assert (found.pearson.low, found.pearson.high) == (-1, 1)
+    assert math.isnan(found.without_noise)
+
+
+def test_the_interval_holds_the_correlation_without_noise_where_plain_percentiles_do_not() -> None:
+    """Thirty studies of means that truly correlate at 0.97, with noise of half their spread."""
+    truth = np.array([1.0, 0.8, 0.6, -0.2, -0.6, -1.6])
+    other = truth + np.array([0.2, -0.3, 0.25, -0.3, 0.1, 0.05])
+    r = pearsonr(truth, other).statistic
+    generator = np.random.default_rng(7)
+    held = plain = 0
+    for _ in range(30):
+        sides = [means + 0.4 * generator.normal(size=6) for means in (truth, other)]
+        first, second = (draws_of(side, side + 0.4 * generator.normal(size=(300, 6))) for side in sides)
+        found = correlate_means(first, second, clusters=99)
+        held += found.pearson.low <= r <= found.pearson.high
+        drawn = [pearsonr(x, y).statistic for x, y in zip(first.draws, second.draws, strict=True)]
+        plain += bool(np.quantile(drawn, 0.025) <= r <= np.quantile(drawn, 0.975))
+    assert held >= 28  # 95% of 30 is 28.5
+    assert plain <= 20
+
+
+def test_one_exact_side_is_held_against_every_round() -> None:
+    other = table_means(np.random.default_rng(2).normal(size=(30, 4)), rounds=100)
+    exact = exact_means([1, 2, 3, 5])
+    repeated = draws_of(exact.values, np.repeat(exact.draws, 100, axis=0))
+    assert correlate_means(exact, other, clusters=30) == correlate_means(repeated, other, clusters=30)
+
+
+def test_what_does_not_vary_has_no_correlation() -> None:
+    flat = correlate_means(exact_means([1, 1, 1]), exact_means([1, 2, 3]), clusters=5)
+    assert math.isnan(flat.pearson.value) and math.isnan(flat.spearman)
+    assert all(math.isnan(bound) for bound in flat.over_points)
+    nearly = correlate_means(exact_means([0.1 + 0.2, 0.3, 0.3]), exact_means([1, 2, 3]), clusters=5)
+    assert math.isnan(nearly.pearson.value)  # apart from rounding they are equal
+
+
+def test_two_points_have_no_correlation() -> None:
+    assert math.isnan(correlate_means(exact_means([1, 2]), exact_means([1, 2]), clusters=5).pearson.value)
+
+
+def test_a_column_without_values_leaves_none() -> None:
+    empty = table_means([[1, math.nan, 2], [2, math.nan, 1]], rounds=5)
+    assert math.isnan(empty.values[1])
+    assert math.isnan(correlate_means(empty, exact_means([1, 2, 3]), clusters=2).pearson.value)
+
+
+def test_seeds_of_parts_differ_and_stay() -> None:
+    seeds = [derived_seed(0, part) for part in range(50)]
+    assert len(set(seeds)) == 50
+    assert derived_seed(0, 7) == seeds[7] != derived_seed(1, 7)
+
+
+def test_shapes_must_fit() -> None:
+    with pytest.raises(ValueError, match="as many points"):
+        correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5)
+    with pytest.raises(ValueError, match="table"):
+        table_means(np.empty((0, 3)))

@@ -1,0 +1,519 @@
+"""Tests of `urs_inspect.stats.measures`."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inspect_ai.scorer import SampleScore, Score, krippendorff_alpha
+
+from tests.stats.conftest import MdEval
+from urs_inspect.stats import (
+    TIE,
+    UNREAD,
+    A,
+    B,
+    Estimate,
+    JudgeMeasures,
+    Verdicts,
+    accuracies,
+    bootstrap_counts,
+    cluster_counts,
+    combine_orders,
+    encode,
+    group_accuracies,
+    longer_response,
+    measure,
+)
+from urs_inspect.stats.bootstrap import resample
+from urs_inspect.stats.measures import _draws
+
+Item = tuple[int, int, int, int, int, int, int, int]
+"""Label, verdict, prompt, longer response, response shown first, swapped verdict, overall verdict, overall label."""
+
+SIDES, LABELS, VERDICTS = (A, B), (A, B, TIE), (A, B, TIE, UNREAD)
+NAMES = tuple(field.name for field in fields(JudgeMeasures))
+SHARES = tuple(name for name in NAMES if name != "alpha")
+
+label, verdict = st.sampled_from(LABELS), st.sampled_from(VERDICTS)
+item = st.tuples(label, verdict, st.integers(0, 5), label, label, verdict, verdict, label)
+item_lists = st.lists(item, min_size=1, max_size=20)
+checked = settings(deadline=None, database=None, max_examples=80)
+
+
+def judged(items: Iterable[Item], *, swapped: bool = True, dimensions: bool = True) -> Verdicts:
+    columns = [np.array(column) for column in zip(*items, strict=True)]
+    return Verdicts(
+        labels=columns[0],
+        verdicts=columns[1],
+        clusters=columns[2],
+        longer=columns[3],
+        first=columns[4],
+        swapped=columns[5] if swapped else None,
+        overall=columns[6] if dimensions else None,
+        overall_labels=columns[7] if dimensions else None,
+    )
+
+
+def verdicts_on(labels: str, verdicts: str, **others: Any) -> Verdicts:
+    """From letters: a, b, t(ie), u(nread), one prompt an item."""
+    letters = {"a": A, "b": B, "t": TIE, "u": UNREAD}
+    given = {"labels": labels, "verdicts": verdicts, "longer": "t" * len(labels), "first": "a" * len(labels), **others}
+    coded = {name: np.array([letters[letter] for letter in text]) for name, text in given.items()}
+    return Verdicts(clusters=np.arange(len(labels)), **coded)
+
+
+def values(found: JudgeMeasures) -> dict[str, float]:
+    return {name: getattr(found, name).value for name in NAMES}
+
+
+def sizes(found: JudgeMeasures) -> dict[str, int]:
+    return {name: getattr(found, name).n for name in NAMES}
+
+
+# --- slow obvious code ---
+
+
+def share(hits: Iterable[bool]) -> float:
+    hits = list(hits)
+    return sum(hits) / len(hits) if hits else math.nan
+
+
+def slow_f1(pairs: list[tuple[int, int]]) -> float:
+    """Harmonic mean of precision and recall of each class that occurs, averaged."""
+    scores = []
+    for each in LABELS:
+        true = sum(truth == said == each for truth, said in pairs)
+        labelled, claimed = (sum(pair[side] == each for pair in pairs) for side in (0, 1))
+        if labelled or claimed:
+            precision, recall = (true / labelled if labelled else 0, true / claimed if claimed else 0)
+            scores.append(2 * precision * recall / (precision + recall) if true else 0.0)
+    return float(np.mean(scores)) if scores else math.nan
+
+
+def slow_alpha(pairs: list[tuple[int, int]]) -> float:
+    if len(pairs) < 2:
+        return math.nan
+    everything = [value for pair in pairs for value in pair]
+    observed = np.mean([truth != said for truth, said in pairs])
+    n = len(everything)
+    expected = sum(one != other for one in everything for other in everything) / (n * (n - 1))
+    return float(1 - observed / expected) if expected else 1.0
+
+
+def slow(items: list[Item], swapped: bool) -> dict[str, float]:
+    both = [tuple(combine_orders([i[1]], [i[5]]).tolist()) for i in items]
+    final = [one[0] if swapped else i[1] for i, one in zip(items, both, strict=True)]
+    rows = list(zip(items, final, strict=True))
+    read = [(i[0], said) for i, said in rows if said != UNREAD]
+    decided = [(i, said) for i, said in rows if i[0] != TIE]
+    shown = [(i[1], i[4]) for i in items if i[4] != TIE]
+    if swapped:
+        shown += [(i[5], 1 - i[4]) for i in items if i[4] != TIE]
+    twice = [(i[1], i[5]) for i in items if swapped and UNREAD not in (i[1], i[5])]
+    return {
+        "accuracy": share(said == i[0] for i, said in decided if said != UNREAD),
+        "accuracy_all": share(said == i[0] for i, said in decided),
+        "three_way": share(truth == said for truth, said in read),
+        "three_way_all": share(said == i[0] for i, said in rows),
+        "macro_f1": slow_f1(read),
+        "alpha": slow_alpha(read),
+        "first_preference": share(said == first for said, first in shown if said in SIDES),
+        "longer_preference": share(said == i[3] for i, said in rows if said in SIDES),
+        "label_longer_preference": share(i[0] == i[3] for i in items if i[0] in SIDES),
+        "halo": share(said == i[6] for i, said in rows if said in SIDES and i[6] in SIDES),
+        "label_halo": share(i[0] == i[7] for i in items if i[0] in SIDES and i[7] in SIDES),
+        "flips": share(one != other for one, other in twice),
+        "reversals": share({one, other} == {A, B} for one, other in twice),
+        "unread": share(said == UNREAD for said in final),
+    }
+
+
+# --- by hand ---
+
+
+def test_accuracies_worked_out_by_hand() -> None:
+    # Labels a a a b b t t t, verdicts a b t b u t a u.
+    # Non-tie labels: a-a, b-b right, a-b and a-t wrong, b-u unread: 2 of 4 read, 2 of 5 in all.
+    # All labels: a-a, b-b, t-t right of 6 read: 3 of 6, 3 of 8. Unread: 2 of 8.
+    found = measure(verdicts_on("aaabbttt", "abtbutau"))
+    expected = {"accuracy": 2 / 4, "accuracy_all": 2 / 5, "three_way": 3 / 6, "three_way_all": 3 / 8, "unread": 2 / 8}
+    assert {name: values(found)[name] for name in expected} == pytest.approx(expected)
+    counted = {"accuracy": 4, "accuracy_all": 5, "three_way": 6, "three_way_all": 8, "unread": 8}
+    assert {name: sizes(found)[name] for name in counted} == counted
+
+
+def test_macro_f1_and_alpha_worked_out_by_hand() -> None:
+    # Read pairs a-a, a-b, a-t, b-b, t-t, t-a. F1 = 2 tp / (labels + verdicts): a: 2 / (3 + 2), b: 2 / (1 + 2),
+    # t: 2 / (2 + 2); mean (2/5 + 2/3 + 1/2) / 3 = 47/90.
+    # Alpha: 12 values, 5 a, 3 b, 4 t. Of 12 values 6 disagree; 1 - 11 * 6 / (144 - 25 - 9 - 16) = 1 - 66/94 = 14/47.
+    found = measure(verdicts_on("aaabbttt", "abtbutau"))
+    assert found.macro_f1.value == pytest.approx(47 / 90)
+    assert found.alpha.value == pytest.approx(14 / 47)
+
+
+def test_a_class_that_nobody_names_does_not_lower_the_f1() -> None:
+    # No ties at all: a: 2 / (2 + 1) = 2/3, b: 4 / (2 + 3) = 4/5; mean 11/15.
+    assert measure(verdicts_on("aabb", "abbb")).macro_f1.value == pytest.approx(11 / 15)
+    # The last verdict unread: a: 2 / (2 + 1), b: 2 / (1 + 2); mean 2/3.
+    assert measure(verdicts_on("aabb", "abbu")).macro_f1.value == pytest.approx(2 / 3)
+
+
+def test_a_class_that_only_the_judge_names_does() -> None:
+    # a: 2 / (2 + 1) = 2/3, t: 0 / (0 + 1) = 0.
+    assert measure(verdicts_on("aa", "at")).macro_f1.value == pytest.approx(1 / 3)
+
+
+def test_preferences_worked_out_by_hand() -> None:
+    # Verdicts a b a b t, shown first a a b (not known) a: a-a yes, b-a no, a-b no: 1 of 3.
+    # Longer a b (neither) a b: a-a yes, b-b yes, a-neither no, b-a no: 2 of 4.
+    # Labels a t b b t: a-a yes, b-neither no, b-a no: 1 of 3.
+    found = measure(verdicts_on("atbbt", "ababt", first="aabta", longer="abtab"))
+    names = ("first_preference", "longer_preference", "label_longer_preference")
+    assert [values(found)[name] for name in names] == pytest.approx([1 / 3, 2 / 4, 1 / 3])
+    assert [sizes(found)[name] for name in names] == [3, 4, 3]
+
+
+def test_halo_worked_out_by_hand() -> None:
+    # Verdicts a b t u a b, overall a a a a t u: counted a-a and b-a, 1 of 2.
+    # Labels a a b t b a, overall labels a b b b t t: counted a-a, a-b, b-b, 2 of 3.
+    found = measure(verdicts_on("aabtba", "abtuab", overall="aaaatu", overall_labels="abbbtt"))
+    assert (found.halo.value, found.halo.n) == pytest.approx((1 / 2, 2))
+    assert (found.label_halo.value, found.label_halo.n) == pytest.approx((2 / 3, 3))
+
+
+def test_flips_and_both_orders_worked_out_by_hand() -> None:
+    # Verdicts a a a t u b, swapped a b t t a b: read twice 5; changed a-b, a-t: 2 of 5; reversed a-b: 1 of 5.
+    # Final a t t t u b against labels a a t t a b: non-tie labels a-a right, a-t wrong, (a-u), b-b right: 2 of 3.
+    # Shown first a throughout, then b: verdicts a a a b: 3 of 4 for the first; swapped a b a b: b, b of 4.
+    found = measure(verdicts_on("aattab", "aaatub", swapped="abttab"))
+    assert (found.flips.value, found.flips.n) == pytest.approx((2 / 5, 5))
+    assert (found.reversals.value, found.reversals.n) == pytest.approx((1 / 5, 5))
+    assert (found.accuracy.value, found.unread.value) == pytest.approx((2 / 3, 1 / 6))
+    assert (found.first_preference.value, found.first_preference.n) == pytest.approx((5 / 8, 8))
+
+
+def test_what_does_not_apply_has_no_value() -> None:
+    found = measure(verdicts_on("ab", "ab"))
+    for name in ("halo", "label_halo", "flips", "reversals"):
+        estimate = getattr(found, name)
+        assert (math.isnan(estimate.value), estimate.n, estimate.clusters) == (True, 0, 0)
+
+
+def test_nothing_measures_nothing() -> None:
+    found = measure(verdicts_on("", ""))
+    assert all(math.isnan(value) for value in values(found).values())
+    assert set(sizes(found).values()) == {0}
+
+
+def test_an_interval_counts_the_prompts_that_the_number_is_about() -> None:
+    # Three prompts, but only one has a label that is no tie: no interval for accuracy, one for three ways.
+    found = measure(verdicts_on("att", "aab"))
+    assert (found.accuracy.value, found.accuracy.clusters) == (1, 1)
+    assert math.isnan(found.accuracy.low)
+    assert (found.three_way.clusters, math.isnan(found.three_way.low)) == (3, False)
+
+
+def test_parameters_are_echoed() -> None:
+    found = measure(verdicts_on("abab", "abba"), rounds=33, level=0.8, seed=4).accuracy
+    assert (found.rounds, found.level, found.seed) == (33, 0.8, 4)
+
+
+# --- by slow obvious code ---
+
+
+@checked
+@given(items=item_lists, swapped=st.booleans())
+def test_measures_are_what_plain_counting_gives(items: list[Item], swapped: bool) -> None:
+    found = measure(judged(items, swapped=swapped), rounds=2)
+    assert values(found) == pytest.approx(slow(items, swapped), nan_ok=True)
+
+
+@checked
+@given(items=item_lists, seed=st.integers(0, 20))
+def test_intervals_are_what_measuring_each_resample_gives(items: list[Item], seed: int) -> None:
+    found = measure(judged(items), rounds=15, level=0.8, seed=seed)
+    prompts = sorted({i[2] for i in items})
+    rounds = [
+        slow([i for i in items for _ in range(int(weights[prompts.index(i[2])]))], swapped=True)
+        for block in resample(len(prompts), 15, seed)
+        for weights in block
+    ]
+    for name in NAMES:
+        estimate: Estimate = getattr(found, name)
+        known = [one[name] for one in rounds if not math.isnan(one[name])]
+        if estimate.clusters < 2 or math.isnan(estimate.value):
+            assert math.isnan(estimate.low)
+            assert math.isnan(estimate.high)
+        else:
+            assert (estimate.low, estimate.high) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
+
+
+@checked
+@given(items=st.lists(item, min_size=2, max_size=20))
+def test_alpha_is_that_of_the_harness(items: list[Item]) -> None:
+    read = [i for i in items if i[1] != UNREAD]
+    found = measure(judged(items, swapped=False), rounds=2).alpha
+    assert found.n == len(read)
+    if len(read) >= 2:
+        metric: Any = krippendorff_alpha("nominal")
+        harness = metric([SampleScore(score=Score(value=[i[0], i[1]])) for i in read])
+        assert found.value == pytest.approx(harness)
+
+
+# --- properties ---
+
+
+def mirrored(one: Item) -> Item:
+    """The same item with the two responses of the data exchanged."""
+    other = {A: B, B: A, TIE: TIE, UNREAD: UNREAD}
+    truth, said, prompt, longer, first, swapped, overall, overall_label = one
+    return (
+        other[truth],
+        other[said],
+        prompt,
+        other[longer],
+        other[first],
+        other[swapped],
+        other[overall],
+        other[overall_label],
+    )
+
+
+@checked
+@given(items=item_lists, swapped=st.booleans())
+def test_exchanging_the_names_of_the_responses_changes_nothing(items: list[Item], swapped: bool) -> None:
+    one = measure(judged(items, swapped=swapped), rounds=10)
+    other = measure(judged([mirrored(i) for i in items], swapped=swapped), rounds=10)
+    assert_same(one, other)
+
+
+@checked
+@given(items=item_lists, mix=st.randoms(use_true_random=False))
+def test_the_order_of_items_changes_nothing(items: list[Item], mix: Any) -> None:
+    assert_same(measure(judged(items), rounds=10), measure(judged(mix.sample(items, len(items))), rounds=10))
+
+
+@checked
+@given(items=item_lists)
+def test_doubling_every_prompt_changes_no_share(items: list[Item]) -> None:
+    doubled = [*items, *((*i[:2], i[2] + 100, *i[3:]) for i in items)]
+    one, two = measure(judged(items), rounds=2), measure(judged(doubled), rounds=2)
+    assert {name: values(two)[name] for name in SHARES} == pytest.approx(
+        {name: values(one)[name] for name in SHARES}, nan_ok=True
+    )
+    assert sizes(two) == {name: 2 * n for name, n in sizes(one).items()}
+    assert two.unread.clusters == 2 * one.unread.clusters
+
+
+@checked
+@given(items=item_lists)
+def test_a_perfect_judge_is_perfect(items: list[Item]) -> None:
+    found = measure(judged([(i[0], i[0], *i[2:]) for i in items], swapped=False), rounds=10)
+    for name in ("accuracy", "accuracy_all", "three_way", "three_way_all", "macro_f1", "alpha"):
+        estimate = getattr(found, name)
+        if estimate.n < (2 if name == "alpha" else 1):
+            assert math.isnan(estimate.value)
+            continue
+        assert estimate.value == pytest.approx(1)
+        assert math.isnan(estimate.low) or estimate.low == estimate.high == pytest.approx(1)
+    assert found.unread.value == 0
+    assert found.longer_preference.value == pytest.approx(found.label_longer_preference.value, nan_ok=True)
+
+
+@checked
+@given(items=item_lists)
+def test_measures_are_in_their_ranges_and_unread_verdicts_never_help(items: list[Item]) -> None:
+    found = measure(judged(items), rounds=10)
+    for name in SHARES:
+        estimate = getattr(found, name)
+        assert all(math.isnan(x) or 0 <= x <= 1 for x in (estimate.value, estimate.low, estimate.high))
+        assert math.isnan(estimate.low) or estimate.low <= estimate.high
+        assert estimate.clusters <= max(estimate.n, 0)
+    assert found.alpha.value <= 1 or math.isnan(found.alpha.value)
+    for name in ("accuracy", "three_way"):
+        read, everything = getattr(found, name), getattr(found, f"{name}_all")
+        assert math.isnan(read.value) or everything.value <= read.value
+        assert everything.n >= read.n
+    assert math.isnan(found.flips.value) or found.reversals.value <= found.flips.value
+
+
+@checked
+@given(items=item_lists)
+def test_exchanging_the_orders_asked_changes_nothing(items: list[Item]) -> None:
+    exchanged = [(i[0], i[5], i[2], i[3], {A: B, B: A, TIE: TIE}[i[4]], i[1], *i[6:]) for i in items]
+    assert_same(measure(judged(items), rounds=10), measure(judged(exchanged), rounds=10))
+
+
+def assert_same(one: JudgeMeasures, other: JudgeMeasures) -> None:
+    for name in NAMES:
+        first, second = getattr(one, name), getattr(other, name)
+        assert (first.n, first.clusters) == (second.n, second.clusters)
+        assert (first.value, first.low, first.high) == pytest.approx(
+            (second.value, second.low, second.high), abs=1e-12, nan_ok=True
+        )
+
+
+# --- habits show ---
+
+HABITS: list[tuple[Callable[[int, int], int], str, float]] = [
+    (lambda first, longer: first, "first_preference", 1.0),
+    (lambda first, longer: 1 - first, "first_preference", 0.0),
+    (lambda first, longer: longer, "longer_preference", 1.0),
+    (lambda first, longer: 1 - longer, "longer_preference", 0.0),
+]
+
+
+@pytest.mark.parametrize(("habit", "name", "expected"), HABITS)
+def test_a_habit_shows_in_its_measure_and_in_no_other(
+    habit: Callable[[int, int], int], name: str, expected: float
+) -> None:
+    # All eight combinations of label, order and length, each equally often.
+    grid = [(truth, first, longer) for truth in SIDES for first in SIDES for longer in SIDES]
+    items = [
+        (truth, habit(first, longer), place, longer, first, habit(1 - first, longer), A, A)
+        for place, (truth, first, longer) in enumerate(grid)
+    ]
+    found = measure(judged(items, swapped=False))
+    other = {"first_preference": "longer_preference", "longer_preference": "first_preference"}[name]
+    assert values(found)[name] == expected
+    assert values(found)[other] == values(found)["accuracy"] == 0.5
+    assert measure(judged(items)).flips.value == (name == "first_preference")
+
+
+# --- MD-Eval ---
+
+
+@pytest.mark.data
+def test_the_longer_response_in_characters_has_255_of_the_342_overall_labels(md_eval: MdEval) -> None:
+    pairs = md_eval.pairs
+    longer = longer_response(pairs.lengths_a, pairs.lengths_b)
+    found = measure(pairs.judged(longer))
+    assert found.label_longer_preference.n == 342
+    assert found.label_longer_preference.value == pytest.approx(255 / 342)
+    assert found.longer_preference.value == 1
+    # 349 pairs on 347 prompts.
+    assert (found.unread.n, found.unread.clusters) == (349, 347)
+
+
+@pytest.mark.data
+def test_all_labels_of_md_eval_are_there(md_eval: MdEval) -> None:
+    # Of the 4,475 labels (1,468 a, 1,780 b, 1,227 tie), the pair without responses has 13, all of them ties.
+    assert np.bincount(md_eval.fine.labels).tolist() == [1468, 1780, 1214]
+    assert np.bincount(md_eval.pairs.labels).tolist() == [141, 201, 7]
+
+
+def test_letters_and_names_mean_the_same() -> None:
+    assert verdicts_on("abt", "abu").verdicts.tolist() == encode(["a", "b", None]).tolist()
+
+
+accuracies_item = st.tuples(st.sampled_from((A, B, TIE)), st.sampled_from((A, B, TIE, UNREAD)), st.integers(0, 5))
+accuracies_item_lists = st.lists(accuracies_item, min_size=1, max_size=30)
+
+
+def verdicts_of(items: list[tuple[int, int, int]]) -> Verdicts:
+    labels, said, prompts = (np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
+    sides = np.zeros(len(items), dtype=np.int64)
+    return Verdicts(labels=labels, verdicts=said, clusters=prompts, longer=sides, first=sides)
+
+
+def same(one: Estimate, other: Estimate) -> bool:
+    return str(one) == str(other)  # NaN equals NaN
+
+
+# --- by hand ---
+
+
+def test_accuracies_accuracies_worked_out_by_hand() -> None:
+    # Labels a a b b t. The first judge says a b b u a: right, wrong, right, unread, not counted: 2 of 3.
+    # The second says b b b b b: wrong, wrong, right, right: 2 of 4.
+    labels, prompts = encode(["a", "a", "b", "b", "tie"]), np.arange(5)
+    first, second = encode(["a", "b", "b", "unread", "a"]), encode(["b", "b", "b", "b", "b"])
+    one, other = accuracies(labels, [first, second], prompts)
+    assert (one.value, one.n, one.clusters) == pytest.approx((2 / 3, 3, 3))
+    assert (other.value, other.n, other.clusters) == pytest.approx((2 / 4, 4, 4))
+
+
+def test_groups_worked_out_by_hand() -> None:
+    # Group y: a-a and b-a, 1 of 2; group x: b-b, 1 of 1 and no interval; group z: a label that is a tie.
+    found = group_accuracies(verdicts_of([(A, A, 0), (B, B, 1), (B, A, 2), (TIE, A, 3)]), list("yxyz"))
+    assert list(found) == ["y", "x", "z"]
+    assert (found["y"].value, found["y"].low, found["y"].high) == (0.5, 0, 1)
+    assert (found["x"].value, math.isnan(found["x"].low), found["x"].clusters) == (1, True, 1)
+    assert (math.isnan(found["z"].value), found["z"].n) == (True, 0)
+
+
+def test_nothing_has_no_accuracy() -> None:
+    none = np.zeros(0, dtype=np.int8)
+    assert accuracies(none, [], none.astype(np.int64)) == ()
+    [found] = accuracies(none, [none], none.astype(np.int64))
+    assert (math.isnan(found.value), found.n, found.clusters) == (True, 0, 0)
+    assert group_accuracies(verdicts_of([(A, A, 0)]), ["x"]).keys() == {"x"}
+
+
+def test_each_item_has_a_group() -> None:
+    with pytest.raises(ValueError, match="one group an item: 1 items, 2 groups"):
+        group_accuracies(verdicts_of([(A, A, 0)]), ["x", "y"])
+
+
+# --- by `measure` ---
+
+
+@checked
+@given(items=accuracies_item_lists, seed=st.integers(0, 20))
+def test_several_judges_are_measured_as_each_alone(items: list[tuple[int, int, int]], seed: int) -> None:
+    verdicts = verdicts_of(items)
+    constant = np.full(len(items), B, dtype=np.int8)
+    found = accuracies(verdicts.labels, [verdicts.verdicts, constant], verdicts.clusters, rounds=25, seed=seed)
+    for one, said in zip(found, (verdicts.verdicts, constant), strict=True):
+        alone = Verdicts(verdicts.labels, said, verdicts.clusters, verdicts.longer, verdicts.first)
+        assert same(one, measure(alone, rounds=25, seed=seed).accuracy)
+
+
+@checked
+@given(items=accuracies_item_lists, mix=st.randoms(use_true_random=False))
+def test_groups_have_the_values_of_measure_and_no_order(items: list[tuple[int, int, int]], mix: Any) -> None:
+    named = [(one, "even" if place % 2 == 0 else "odd") for place, one in enumerate(items)]
+    mixed = mix.sample(named, len(named))
+    found = group_accuracies(verdicts_of(items), [name for _, name in named], rounds=25)
+    again = group_accuracies(verdicts_of([one for one, _ in mixed]), [name for _, name in mixed], rounds=25)
+    for name, estimate in found.items():
+        alone = measure(verdicts_of([one for one, group in named if group == name]), rounds=25).accuracy
+        assert (estimate.n, estimate.clusters) == (alone.n, alone.clusters)
+        assert estimate.value == pytest.approx(alone.value, nan_ok=True)
+        assert math.isnan(estimate.low) == math.isnan(alone.low)
+        assert same(estimate, again[name])
+
+
+# --- drawing kinds of clusters ---
+
+
+def test_drawing_kinds_is_drawing_clusters() -> None:
+    # 60 clusters of three kinds: right, wrong, not counted. Both ways to draw must give the same distribution: means
+    # within 4 standard errors of 20,000 rounds, and percentiles a hundredth apart at most.
+    sums = np.repeat([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]], [30, 18, 12], axis=0)
+    kinds, clusters = _draws(sums, 20_000, 1), bootstrap_counts(sums, 20_000, 2)
+    assert kinds.shape == clusters.shape == (20_000, 2)
+    assert not np.array_equal(kinds, _draws(sums, 20_000, 3))
+    for column in (0, 1):
+        error = 4 * clusters[:, column].std() * math.sqrt(2 / 20_000)
+        assert kinds[:, column].mean() == pytest.approx(clusters[:, column].mean(), abs=error)
+        assert kinds[:, column].std() == pytest.approx(clusters[:, column].std(), rel=0.03)
+    shares = [np.quantile(drawn[:, 0] / drawn[:, 1], (0.025, 0.5, 0.975)) for drawn in (kinds, clusters)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.011)
+
+
+def test_many_kinds_are_drawn_as_clusters() -> None:
+    sums = cluster_counts(np.arange(12), np.stack([np.arange(12.0), np.arange(1.0, 13)], axis=1))
+    assert np.array_equal(_draws(sums, 50, 4), bootstrap_counts(sums, 50, 4))
+
+
+def test_the_width_agrees_with_the_normal_theory_of_a_share() -> None:
+    # 400 pairs, 280 right: 0.7 ± 1.96 sqrt(0.7 * 0.3 / 400) = 0.7 ± 0.0449.
+    items = [(A, A if place < 280 else B, place) for place in range(400)]
+    [found] = group_accuracies(verdicts_of(items), ["all"] * 400).values()
+    assert (found.low, found.high) == pytest.approx((0.7 - 0.0449, 0.7 + 0.0449), abs=0.006)

@@ -1,0 +1,349 @@
+"""Tests of `urs_inspect.stats.paired`."""
+
+import math
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from urs_inspect.stats import cluster_counts, compare, holm, mcnemar, sign_flip
+from urs_inspect.stats.bootstrap import bootstrap_counts, resample
+from urs_inspect.stats.paired import all_pairs, compare_means, rank_intervals
+
+NONE = math.nan
+checked = settings(deadline=None, database=None)
+right = st.sampled_from([0.0, 1.0, 1.0, NONE])
+items = st.lists(st.tuples(right, right, st.integers(0, 6)), max_size=25)
+differences = st.lists(st.integers(-4, 4), max_size=9)
+
+
+def columns(rows: list[tuple[float, float, int]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], list[int]]:
+    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows]), [row[2] for row in rows]
+
+
+# --- mcnemar ---
+
+
+def test_mcnemar_worked_out_by_hand() -> None:
+    # 1 against 4: of 32 ways five coins fall, at most 1 or at least 4 heads: (1 + 5) * 2 = 12; 12/32.
+    assert mcnemar(1, 4) == pytest.approx(12 / 32)
+    # 0 against 6: 2 of 64.
+    assert mcnemar(6, 0) == pytest.approx(2 / 64)
+
+
+def test_judges_that_never_differ_are_no_different() -> None:
+    assert mcnemar(0, 0) == 1
+
+
+@checked
+@given(one=st.integers(0, 40), other=st.integers(0, 40))
+def test_mcnemar_is_twice_the_smaller_tail_of_a_fair_coin(one: int, other: int) -> None:
+    n, few = one + other, min(one, other)
+    tail = sum(math.comb(n, heads) for heads in range(few + 1)) / 2**n
+    assert mcnemar(one, other) == pytest.approx(min(1, 2 * tail))
+    assert mcnemar(one, other) == mcnemar(other, one)
+
+
+# --- sign_flip ---
+
+
+def test_sign_flip_worked_out_by_hand() -> None:
+    # 2, 1, 0 -1: sum 2. Signs of 2, 1, 1 give 4, 2, 2, 0, 0, -2, -2, -4: six of eight are as far from 0.
+    assert sign_flip([2, 1, 0, -1]) == pytest.approx(6 / 8)
+    # 3, 1: sum 4; only 4 and -4 of 4, 2, -2, -4.
+    assert sign_flip([3, 1]) == pytest.approx(2 / 4)
+
+
+@pytest.mark.parametrize("nothing", [[], [0, 0, 0], [2, -2], [1, 1, -2]])
+def test_a_sum_of_nothing_is_no_difference(nothing: list[int]) -> None:
+    assert sign_flip(np.array(nothing, dtype=int)) == 1
+
+
+@checked
+@given(sums=differences)
+def test_sign_flip_counts_all_ways_to_set_the_signs(sums: list[int]) -> None:
+    ways = [np.dot(signs, sums) if sums else 0 for signs in product((1, -1), repeat=len(sums))]
+    slow = sum(abs(way) >= abs(sum(sums)) for way in ways) / len(ways)
+    assert sign_flip(np.array(sums, dtype=int)) == pytest.approx(slow)
+
+
+@checked
+@given(one=st.integers(0, 40), other=st.integers(0, 40))
+def test_with_one_item_a_prompt_it_is_mcnemars_test(one: int, other: int) -> None:
+    assert sign_flip(np.repeat([1, -1], [one, other])) == pytest.approx(mcnemar(one, other))
+
+
+def test_it_agrees_with_the_permutation_test_of_scipy() -> None:
+    sums = np.array([3, -1, 2, 2, 0, 1, -2, 4, 1, 1])
+    slow = stats.permutation_test(
+        (sums, np.zeros_like(sums)), lambda one, other: np.sum(one - other), permutation_type="samples"
+    )
+    assert sign_flip(sums) == pytest.approx(slow.pvalue)
+
+
+@checked
+@given(sums=differences, mix=st.randoms(use_true_random=False))
+def test_order_sign_and_unit_do_not_matter(sums: list[int], mix: Any) -> None:
+    p = sign_flip(np.array(sums, dtype=int))
+    for same in (mix.sample(sums, len(sums)), [-x for x in sums], [3 * x for x in sums], [*sums, 0]):
+        assert sign_flip(np.array(same, dtype=int)) == pytest.approx(p)
+
+
+def test_many_prompts_are_no_trouble() -> None:
+    # 1,500 coins, 800 against 700: z = 100 / sqrt(1500) = 2.58, with the correction for whole numbers 99/sqrt(1500).
+    p = sign_flip(np.repeat([1, -1], [800, 700]))
+    assert p == pytest.approx(2 * stats.norm.sf(99 / math.sqrt(1500)), rel=0.02)
+
+
+def test_halves_are_refused() -> None:
+    with pytest.raises(ValueError, match="whole numbers"):
+        sign_flip([0.5, 1.0])
+
+
+def test_false_alarms_are_as_rare_as_claimed_only_when_prompts_are_kept_together() -> None:
+    # Two judges that are equally good; on each prompt one of them has all 6 items right, the other none.
+    generator = np.random.default_rng(0)
+    alarms = {"prompts": 0, "items": 0}
+    for _ in range(400):
+        better = generator.random(30) < 0.5
+        wins = 6 * int(better.sum())
+        alarms["prompts"] += sign_flip(np.where(better, 6, -6)) < 0.05
+        alarms["items"] += mcnemar(wins, 180 - wins) < 0.05
+    assert alarms["prompts"] <= 30  # 5 % of 400 is 20, and the test is exact, so at most that but for chance
+    assert alarms["items"] > 100
+
+
+# --- holm ---
+
+
+def test_holm_worked_out_by_hand() -> None:
+    # Sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04; never below the one before: .02 .03 .06 .06.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
+
+
+def test_a_comparison_of_nothing_does_not_count() -> None:
+    assert holm([0.02, NONE, 0.04]) == pytest.approx((0.04, NONE, 0.04), nan_ok=True)
+    assert holm([]) == ()
+
+
+@checked
+@given(p_values=st.lists(st.floats(0, 1), max_size=8), level=st.sampled_from([0.01, 0.05, 0.2, 0.5]))
+def test_holm_rejects_what_stepping_down_rejects(p_values: list[float], level: float) -> None:
+    rejected = set()
+    for step, place in enumerate(sorted(range(len(p_values)), key=lambda each: p_values[each])):
+        if p_values[place] * (len(p_values) - step) > level:
+            break
+        rejected.add(place)
+    assert {place for place, p in enumerate(holm(p_values)) if p <= level} == rejected
+
+
+@checked
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_raises_p_values_but_never_above_bonferroni_or_1(p_values: list[float]) -> None:
+    for p, adjusted in zip(p_values, holm(p_values), strict=True):
+        assert p <= adjusted <= min(1, len(p_values) * p)
+
+
+# --- compare ---
+
+
+def test_a_comparison_worked_out_by_hand() -> None:
+    # Prompt p: 1-0, 1-0; q: 1-1; r: 0-1; one item of r does not count. Right 3 of 4 and 2 of 4: difference 1/4.
+    # Only the first 2, only the second 1: McNemar 1. Sums 2, 0, -1 -> 1: signs give 3, 1, -1, -3: p = 1.
+    found = compare([1, 1, 1, 0, NONE], [0, 0, 1, 1, 1], list("ppqrr"))
+    assert (found.accuracy, found.other_accuracy, found.difference.value) == (0.75, 0.5, 0.25)
+    assert (found.only_first, found.only_second, found.left_out) == (2, 1, 1)
+    assert (found.difference.n, found.difference.clusters) == (4, 3)
+    assert (found.mcnemar_p, found.p) == pytest.approx((1, 1))
+
+
+def test_items_of_a_prompt_are_not_taken_for_independent() -> None:
+    # The first judge has all 4 items of each of 3 prompts right, the second none: 2 of 2^12 for items, 2 of 2^3 for
+    # prompts.
+    found = compare([1] * 12, [0] * 12, [*"pqr"] * 4)
+    assert found.mcnemar_p == pytest.approx(2 / 4096)
+    assert found.p == pytest.approx(2 / 8)
+
+
+@checked
+@given(rows=items)
+def test_a_comparison_is_what_plain_counting_gives(rows: list[tuple[float, float, int]]) -> None:
+    found = compare(*columns(rows), rounds=20)
+    counted = [row for row in rows if not math.isnan(row[0]) and not math.isnan(row[1])]
+    assert found.left_out == len(rows) - len(counted)
+    assert (found.difference.n, found.difference.clusters) == (len(counted), len({row[2] for row in counted}))
+    assert found.only_first == sum(one > other for one, other, _ in counted)
+    assert found.only_second == sum(one < other for one, other, _ in counted)
+    if not counted:
+        numbers = (found.difference.value, found.accuracy, found.other_accuracy, found.p, found.mcnemar_p)
+        assert all(math.isnan(number) for number in numbers)
+        return
+    assert found.accuracy == pytest.approx(np.mean([row[0] for row in counted]))
+    assert found.difference.value == pytest.approx(found.accuracy - found.other_accuracy, abs=1e-12)
+    one, other, names = columns(counted)
+    drawn = bootstrap_counts(cluster_counts(names, np.stack([one - other, np.ones(len(one))], axis=1)), 20)
+    if found.difference.clusters > 1:
+        expected = tuple(np.quantile(drawn[:, 0] / drawn[:, 1], [0.025, 0.975]))
+        assert (found.difference.low, found.difference.high) == pytest.approx(expected, abs=1e-12)
+
+
+@checked
+@given(rows=items)
+def test_exchanging_the_judges_turns_the_sign(rows: list[tuple[float, float, int]]) -> None:
+    one, other, names = columns(rows)
+    found, turned = compare(one, other, names, rounds=20), compare(other, one, names, rounds=20)
+    bounds = (found.difference.value, found.difference.low, found.difference.high)
+    mirrored = (-turned.difference.value, -turned.difference.high, -turned.difference.low)
+    assert bounds == pytest.approx(mirrored, nan_ok=True, abs=1e-12)
+    assert (found.p, found.mcnemar_p) == pytest.approx((turned.p, turned.mcnemar_p), nan_ok=True)
+
+
+@checked
+@given(rows=items)
+def test_a_judge_is_not_better_than_itself(rows: list[tuple[float, float, int]]) -> None:
+    one, _, names = columns([row for row in rows if not math.isnan(row[0])] or [(1.0, 1.0, 0), (0.0, 0.0, 1)])
+    found = compare(one, one, names, rounds=20)
+    assert (found.difference.value, found.p, found.mcnemar_p) == (0, 1, 1)
+    assert found.difference.clusters < 2 or found.difference.low == found.difference.high == 0
+
+
+@checked
+@given(rows=items, mix=st.randoms(use_true_random=False))
+def test_the_order_of_items_does_not_matter(rows: list[tuple[float, float, int]], mix: Any) -> None:
+    found = compare(*columns(rows), rounds=20)
+    other = compare(*columns(mix.sample(rows, len(rows))), rounds=20)
+    assert (found.p, found.left_out) == pytest.approx((other.p, other.left_out), nan_ok=True)
+    assert (found.difference.low, found.difference.high) == pytest.approx(
+        (other.difference.low, other.difference.high), nan_ok=True, abs=1e-12
+    )
+
+
+@checked
+@given(rows=items)
+def test_doubling_every_prompt_changes_no_difference(rows: list[tuple[float, float, int]]) -> None:
+    doubled = [*rows, *((one, other, name + 100) for one, other, name in rows)]
+    found, twice = compare(*columns(rows), rounds=2), compare(*columns(doubled), rounds=2)
+    assert twice.difference.value == pytest.approx(found.difference.value, nan_ok=True, abs=1e-12)
+    assert twice.difference.n == 2 * found.difference.n
+    assert math.isnan(found.p) or twice.p <= found.p + 1e-12
+
+
+def test_parameters_are_echoed() -> None:
+    found = compare([1, 0], [0, 0], ["p", "q"], rounds=17, level=0.5, seed=2).difference
+    assert (found.rounds, found.level, found.seed) == (17, 0.5, 2)
+
+
+@pytest.mark.parametrize(("one", "other"), [([1, 0.5], [1, 0]), ([1, 0], [1, 2]), ([1], [1, 0]), ([1, 0], [[1, 0]])])
+def test_what_cannot_be_compared_is_refused(one: list[Any], other: list[Any]) -> None:
+    with pytest.raises(ValueError, match="1, 0 or NaN for each item"):
+        compare(one, other, ["p", "q"])
+
+
+paired_means_checked = settings(deadline=None, database=None, max_examples=40)
+
+
+def scores(seed: int, questions: int, *means: float, missing: float = 0.0) -> npt.NDArray[np.float64]:
+    """Models that share the effect of each question."""
+    generator = np.random.default_rng(seed)
+    values = generator.normal(0, 1, (questions, 1)) + generator.normal(means, 1, (questions, len(means)))
+    values[generator.random(values.shape) < missing] = math.nan
+    return values
+
+
+def test_differences_by_hand() -> None:
+    # Question by question 2, 0, missing; -1, -3, 1; missing third: the mean of 2 and 0 is 1, that of -1 -3 1 is -1,
+    # and the second less the third on questions 0 and 1 is -3 and -3.
+    values = [[5.0, 3.0, 6.0], [4.0, 4.0, 7.0], [9.0, math.nan, 8.0]]
+    found = compare_means(values, rounds=100)
+    assert [(one.first, one.second) for one in found] == [(0, 1), (0, 2), (1, 2)]
+    assert [one.difference.value for one in found] == [1, -1, -3]
+    assert [one.difference.n for one in found] == [2, 3, 2]
+
+
+@paired_means_checked
+@given(seed=st.integers(0, 1000))
+def test_intervals_and_p_values_are_those_of_plain_loops(seed: int) -> None:
+    values = scores(seed, 14, 0.0, 0.5, 1.0, missing=0.15)
+    found = compare_means(values, rounds=60, seed=seed)
+    counts = np.concatenate(list(resample(14, 60, seed)))
+    for one, (first, second) in zip(found, combinations(range(3), 2), strict=True):
+        gaps = values[:, first] - values[:, second]
+        both = ~np.isnan(gaps)
+        draws = []
+        for row in counts:
+            if row[both].sum():
+                draws.append(float((row[both] * gaps[both]).sum() / row[both].sum()))
+        n = int(both.sum())
+        assert one.difference.value == pytest.approx(gaps[both].mean())
+        if n < 6:
+            continue
+        tail = float(stats.norm.cdf(-stats.t.ppf(0.975, n - 1) * math.sqrt(n / (n - 1))))
+        assert one.difference.low == pytest.approx(float(np.quantile(draws, tail)))
+        assert one.difference.high == pytest.approx(float(np.quantile(draws, 1 - tail)))
+        crossing = min(sum(draw <= 0 for draw in draws), sum(draw >= 0 for draw in draws))
+        if crossing:
+            raw = min(1.0, 2 * (crossing + 1) / (len(draws) + 1))
+            expanded = 2 * stats.t.cdf(stats.norm.ppf(raw / 2) * math.sqrt((n - 1) / n), n - 1)
+            assert one.p == pytest.approx(max(expanded, 2 / 2**n))
+    assert [one.p_holm for one in found] == pytest.approx(holm([one.p for one in found]))
+
+
+@paired_means_checked
+@given(seed=st.integers(0, 1000))
+def test_swapping_models_changes_signs_only(seed: int) -> None:
+    values = scores(seed, 20, 0.0, 0.4)
+    [one], [other] = compare_means(values, rounds=200), compare_means(values[:, ::-1], rounds=200)
+    assert other.difference.value == pytest.approx(-one.difference.value)
+    assert (other.difference.low, other.difference.high) == pytest.approx((-one.difference.high, -one.difference.low))
+    assert other.p == pytest.approx(one.p)
+    assert other.significant is one.significant
+
+
+def test_what_questions_share_cancels_out() -> None:
+    values = scores(1, 300, 0.0, 0.0) + np.random.default_rng(2).normal(0, 20, (300, 1))
+    [found] = compare_means(values, rounds=500)
+    assert found.difference.high - found.difference.low < 0.5
+
+
+def test_models_without_a_common_question_cannot_be_compared() -> None:
+    [found] = compare_means([[1.0, math.nan], [math.nan, 2.0]], rounds=10)
+    assert math.isnan(found.p) and math.isnan(found.p_holm) and not found.significant
+    assert (found.difference.n, math.isnan(found.difference.value)) == (0, True)
+
+
+def test_equal_models_are_told_apart_in_few_families() -> None:
+    # Five equal models, ten pairs; after Holm's correction at most 5% of the families hold a false claim.
+    false = [
+        any(one.significant for one in compare_means(scores(seed, 120, *[0.0] * 5), rounds=1000)) for seed in range(200)
+    ]
+    assert np.mean(false) < 0.09
+
+
+def test_better_models_are_found() -> None:
+    found = compare_means(scores(5, 400, 0.0, 0.0, 1.0), rounds=500)
+    assert [one.significant for one in found] == [False, True, True]
+
+
+# --- rank_intervals ---
+
+
+def test_rank_intervals_by_hand() -> None:
+    # 0 is better than 2 and 3, 1 is better than 3.
+    assert rank_intervals(4, [(0, 2), (0, 3), (1, 3)]) == ((1, 2), (1, 3), (2, 4), (3, 4))
+    assert rank_intervals(3, []) == ((1, 3),) * 3
+    assert rank_intervals(3, all_pairs(3)) == ((1, 1), (2, 2), (3, 3))
+    assert rank_intervals(0, []) == ()
+
+
+@paired_means_checked
+@given(order=st.permutations(range(6)), seed=st.integers(0, 1000))
+def test_rank_intervals_hold_the_true_rank_where_every_claim_is_true(order: list[int], seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    true = [(order[first], order[second]) for first, second in all_pairs(6)]
+    found = rank_intervals(6, [pair for pair in true if generator.random() < 0.4])
+    assert all(found[model][0] <= rank <= found[model][1] for rank, model in enumerate(order, start=1))
