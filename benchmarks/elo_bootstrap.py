@@ -20,7 +20,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 import numpy as np
 import pandas as pd
 
-from urs_inspect.reports.battles import read_battles
+from urs_inspect.logs.battles import read_battles
 from urs_inspect.stats import Battle, Battles, battles_of, bootstrap_bradley_terry, bootstrap_elo, rank, shuffle_elo
 
 MODELS, VOTES = 7, 7471

@@ -14,10 +14,10 @@ from inspect_ai.scorer import SampleScore
 from tests.reports.ratings import judge_ratings, judge_with_rubric
 from tests.scorers.test_pair_metrics import full_run, scored
 from urs_inspect.judging import OVERALL
-from urs_inspect.reports import finished_logs, read_ratings
+from urs_inspect.logs.files import finished_logs
 from urs_inspect.reports.judge_details import Detail, details_csv, pair_details, rating_details
 from urs_inspect.reports.judge_result import JudgeResult, computed_baselines, result_of
-from urs_inspect.reports.judges import DatasetJudges
+from urs_inspect.reports.judges import DatasetJudges, read_ratings
 from urs_inspect.scorers.pair_metrics import baseline_of, judged_items
 from urs_inspect.stats import BASELINES, Estimate, accuracies, correlate, group_accuracies, measure
 

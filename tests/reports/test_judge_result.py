@@ -9,8 +9,8 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 
 from tests.reports.pairs import Logs, change, is_baseline, judge_as
 from urs_inspect._util import InputError
-from urs_inspect.reports import JudgePair, JudgeResult, read_judge, read_judges
-from urs_inspect.reports.judge_result import effort
+from urs_inspect.reports.judge_result import JudgePair, JudgeResult, effort, read_judge
+from urs_inspect.reports.judges import read_judges
 from urs_inspect.stats import BASELINES
 
 

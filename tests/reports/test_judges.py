@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog
 from tests.reports.pairs import Logs, change
 from tests.reports.ratings import judge_ratings, judge_with_rubric
 from urs_inspect._util import InputError
-from urs_inspect.reports import read_judges, read_rating_judge, read_ratings
+from urs_inspect.reports.judges import read_judges, read_rating_judge, read_ratings
 
 
 def test_other_data_stand_apart_and_other_logs_are_passed_over(logs: Logs) -> None:

@@ -6,8 +6,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from urs_inspect.reports import load_published
-from urs_inspect.reports.published import _PUBLISHED_URS_FILE, PublishedUrs, load_published_urs
+from urs_inspect.datasets.published import _PUBLISHED_URS_FILE, PublishedUrs, load_published, load_published_urs
 from urs_inspect.rubrics import load_rubric
 
 

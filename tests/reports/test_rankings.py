@@ -11,7 +11,8 @@ from inspect_ai.scorer import Score
 from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
 from tests.stats.fights import fights, random_fights, rows
 from urs_inspect._util import InputError
-from urs_inspect.reports import read_battles, read_comparisons
+from urs_inspect.logs.battles import read_battles
+from urs_inspect.logs.comparisons import read_comparisons
 from urs_inspect.reports.rankings import ranking_dict, read_leaderboard
 from urs_inspect.stats import compare_leaderboard, rank
 

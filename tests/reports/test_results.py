@@ -9,7 +9,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log
 
 from tests.reports.intent.judged_logs import answered, judgement, write_judged
-from urs_inspect.reports import read_result
+from urs_inspect.reports.results import read_result
 from urs_inspect.tasks import urs
 
 

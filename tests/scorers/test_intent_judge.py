@@ -32,7 +32,7 @@ from tests.tasks.scripted import (
 )
 from urs_inspect._util import InputError, is_blank
 from urs_inspect.judging import ASK_AGAIN
-from urs_inspect.reports import read_result
+from urs_inspect.reports.results import read_result
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 

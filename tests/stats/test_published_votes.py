@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from urs_inspect.reports.battles import read_battles
+from urs_inspect.logs.battles import read_battles
 from urs_inspect.stats import bootstrap_elo, rank, shuffle_elo
 
 pytestmark = pytest.mark.data

@@ -12,7 +12,7 @@ from tests.servers import Request, Response, says, serving
 from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
 from urs_inspect import urs
-from urs_inspect.reports import read_result
+from urs_inspect.reports.results import read_result
 
 SIMULATION = ["--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge"]
 OTHER_TASK = """\

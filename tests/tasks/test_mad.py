@@ -28,7 +28,8 @@ from tests.tasks.contests import (
 from tests.tasks.scripted import Script, between, output, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.allocation import Allocator
-from urs_inspect.reports import read_comparisons, read_pool
+from urs_inspect.logs.comparisons import read_comparisons
+from urs_inspect.logs.responses import read_pool
 from urs_inspect.tasks import mad, urs
 
 ALL = list(combinations(sorted(STRENGTHS), 2))

@@ -9,7 +9,7 @@ import pytest
 from tests.tasks.commands import REPOSITORY
 from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
 from urs_inspect import urs
-from urs_inspect.reports import read_result
+from urs_inspect.reports.results import read_result
 from urs_inspect.rubrics import load_rubric
 
 CASES = """\

@@ -32,7 +32,7 @@ from tests.tasks.scripted import (
 )
 from urs_inspect import urs
 from urs_inspect.datasets import UrsCase
-from urs_inspect.reports import read_result
+from urs_inspect.reports.results import read_result
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.tasks.urs import case_to_sample
 

@@ -10,7 +10,7 @@ from inspect_ai.model import ContentText, Model, ModelOutput, ModelUsage, get_mo
 
 from urs_inspect._util import InputError
 from urs_inspect.assistants import Page, read_request, register_search
-from urs_inspect.reports import read_result
+from urs_inspect.reports.results import read_result
 from urs_inspect.solvers.assistants import pages_of
 from urs_inspect.tasks.urs_assistants import urs_assistants
 

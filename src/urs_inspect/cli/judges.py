@@ -25,7 +25,8 @@ from urs_inspect.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from urs_inspect.reports import DatasetJudges, JudgePair, JudgeResult
+    from urs_inspect.reports.judge_result import JudgePair, JudgeResult
+    from urs_inspect.reports.judges import DatasetJudges
     from urs_inspect.stats import Estimate, JudgeMeasures
 
 _LEVELS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
@@ -173,7 +174,7 @@ def _tests_table(tests: "Sequence[JudgePair]", title: str) -> Table:
 
 
 if TYPE_CHECKING:
-    from urs_inspect.reports import DatasetRatings, RatingJudge
+    from urs_inspect.reports.judges import DatasetRatings, RatingJudge
     from urs_inspect.scorers.rating_agreement import RatingAgreement
     from urs_inspect.stats import Estimate
 
@@ -282,8 +283,9 @@ def _rating_judges_tests_table(dataset: "DatasetRatings", kind: Literal["Pearson
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
-    from urs_inspect.reports import DatasetJudges, DatasetRatings, PublishedTable
+    from urs_inspect.datasets.published import PublishedTable
     from urs_inspect.reports.judge_details import Detail
+    from urs_inspect.reports.judges import DatasetJudges, DatasetRatings
     from urs_inspect.reports.output import TextTable
 
 
@@ -415,7 +417,8 @@ def read_datasets(
     Raises:
         InputError: If there is no log, or none with judged pairs or rated responses.
     """
-    from urs_inspect.reports import finished_logs, read_judges, read_ratings
+    from urs_inspect.logs.files import finished_logs
+    from urs_inspect.reports.judges import read_judges, read_ratings
 
     names = list(logs)
     found = list(finished_logs(names, skipped))
@@ -437,7 +440,7 @@ def _left_out(logs: "list[EvalLog]") -> str:
 
 def print_published(which: str, datasets: list[str], console: Console) -> None:
     """Print what others published: all tables, those about the datasets (`matching`), or `none`."""
-    from urs_inspect.reports import load_published
+    from urs_inspect.datasets.published import load_published
 
     published = load_published()
     tables = {"all": published.tables, "matching": published.about(datasets), "none": ()}[which]

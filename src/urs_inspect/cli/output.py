@@ -14,7 +14,8 @@ from rich.text import Text
 from urs_inspect._util import visible
 
 if TYPE_CHECKING:
-    from urs_inspect.reports import JudgeResult, RatingJudge
+    from urs_inspect.reports.judge_result import JudgeResult
+    from urs_inspect.reports.judges import RatingJudge
 
     Judges = Sequence[JudgeResult] | Sequence[RatingJudge]
 

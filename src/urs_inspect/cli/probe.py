@@ -68,7 +68,8 @@ def print_probe(log: "EvalLog", console: Console) -> bool:
     Returns:
         Whether any mean lies outside the range in which it should lie, or could not be measured.
     """
-    from urs_inspect.reports import last_judgement, read_result, value_of
+    from urs_inspect.logs.scores import last_judgement, value_of
+    from urs_inspect.reports.results import read_result
     from urs_inspect.rubrics import FINAL
     from urs_inspect.stats import mean_interval
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from urs_inspect._util import InputError, visible
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.battles import HumanBattles
+    from urs_inspect.logs.battles import HumanBattles
     from urs_inspect.stats import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
 
 _NONE = "-"
@@ -60,7 +60,7 @@ def rank(
     With --votes the last vote of a person about a ballot counts: the later time, else the file
     that is named later.
     """
-    from urs_inspect.reports.battles import holds_ballot_votes, read_battles, read_human_battles
+    from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles
     from urs_inspect.reports.rankings import ranking_dict, read_leaderboard
     from urs_inspect.stats import compare_leaderboard
 
@@ -76,7 +76,7 @@ def rank(
     ranking = _ranked(people.battles if people else read_battles(sources, _note), rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     if output is not None:
-        from urs_inspect.reports.battles import attach_votes
+        from urs_inspect.logs.battles import attach_votes
 
         attach_votes(Path(sources[0]), cast, output)
     if as_json:
@@ -109,7 +109,7 @@ def _note(line: str) -> None:
 
 def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
     from urs_inspect.annotation.ballot_files import LOG_SUFFIXES
-    from urs_inspect.reports.battles import check_new_log
+    from urs_inspect.logs.battles import check_new_log
 
     if not votes or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:
         raise InputError("output: needs one log of mad, and votes about its ballots")

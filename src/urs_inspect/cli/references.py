@@ -20,7 +20,7 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     from urs_inspect._util import counted
     from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
     from urs_inspect.discrepancy.pools import check_output
-    from urs_inspect.reports.references import read_reference_logs
+    from urs_inspect.logs.references import read_reference_logs
 
     check_output(output)
     left_out: list[str] = []

@@ -16,7 +16,7 @@ from urs_inspect._util import InputError
 from urs_inspect.cli.output import NONE
 
 if TYPE_CHECKING:
-    from urs_inspect.reports import IntentResult
+    from urs_inspect.reports.results import IntentResult
     from urs_inspect.stats import MeanInterval
 
 _NAME = 16
@@ -48,7 +48,8 @@ def read_results(logs: Iterable[str], left_out: list[str] | None = None) -> "lis
     Raises:
         InputError: If there is no log, or none with intent-judged answers.
     """
-    from urs_inspect.reports import finished_logs, read_result
+    from urs_inspect.logs.files import finished_logs
+    from urs_inspect.reports.results import read_result
 
     names, skipped = list(logs), list[str]()
     # Other studies compare over questions that are chosen otherwise; their means would mislead here.

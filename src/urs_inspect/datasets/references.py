@@ -11,6 +11,9 @@ from urs_inspect._util import InputError, choices, is_blank
 from urs_inspect.datasets.cases import UrsCase
 from urs_inspect.datasets.rows import Fields, read_own
 
+DATASET = "dataset"
+"""The source that stands for the references of the data themselves."""
+
 USABLE, EMPTY, CUT, WITHHELD, NO_ANSWER = "usable", "empty", "cut", "withheld", "no_answer"
 """What an answer can be as a reference: `cut` at a token limit, `withheld` by a filter, or it never came."""
 

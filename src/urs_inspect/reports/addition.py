@@ -13,11 +13,12 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError, counted
+from urs_inspect.logs.files import finished_headers, latest_runs, short_name
+from urs_inspect.logs.naming import distinct_names
+from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.intent.answer_rows import ERROR, NOT_JUDGED, whole_characters
 from urs_inspect.reports.intent.answers import model_settings, version_number
 from urs_inspect.reports.intent.page.tables import NONE, share_text
-from urs_inspect.reports.log_files import finished_headers, latest_runs, short_name
-from urs_inspect.reports.naming import distinct_names
 from urs_inspect.reports.output import (
     ReportKind,
     Section,
@@ -28,7 +29,6 @@ from urs_inspect.reports.output import (
     write_directory,
 )
 from urs_inspect.reports.published import published_section
-from urs_inspect.reports.results import SIMULATED
 from urs_inspect.scorers.exact_sum import RIGHT, SUMMANDS
 from urs_inspect.stats import MeanInterval
 from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest

@@ -13,6 +13,9 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from urs_inspect._util import InputError, counted
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging import NO_RESPONSE
+from urs_inspect.logs.files import finished_headers, latest_runs, short_name
+from urs_inspect.logs.naming import distinct_names
+from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.intent.answer_rows import ERROR, Row, whole_characters
 from urs_inspect.reports.intent.answers import JudgedLog, model_settings, read_judged_log
 from urs_inspect.reports.intent.block_report import Bootstrap, question_table
@@ -28,8 +31,6 @@ from urs_inspect.reports.intent.page.tables import (
 )
 from urs_inspect.reports.intent.report import Conditions
 from urs_inspect.reports.intent.statistics import ROUNDS
-from urs_inspect.reports.log_files import finished_headers, latest_runs, short_name
-from urs_inspect.reports.naming import distinct_names
 from urs_inspect.reports.output import (
     ReportKind,
     Section,
@@ -40,7 +41,6 @@ from urs_inspect.reports.output import (
     write_directory,
 )
 from urs_inspect.reports.published import published_section
-from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, compare_means, mean_estimates

@@ -15,7 +15,7 @@ from urs_inspect.datasets import Vocabulary
 from urs_inspect.datasets.cases import load_urs
 from urs_inspect.datasets.rows import READABLE, SURPLUS, Fields, read_table
 from urs_inspect.datasets.sources import sha256_of
-from urs_inspect.reports.log_files import read_log, short_name, sorted_headers
+from urs_inspect.logs.files import read_log, short_name, sorted_headers
 
 UNSEEN = "no review: the run did not reach it"
 """What is wrong with a case that the log does not have."""

@@ -18,8 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 from urs_inspect._util import InputError, is_blank, read_yaml
 from urs_inspect.judging import JudgePrompt, PromptBuilder
 from urs_inspect.judging.prompts import orders_of, pair_calls
+from urs_inspect.logs.files import short_name, sorted_headers
 from urs_inspect.reports.intent.answers import Answers, read_answers
-from urs_inspect.reports.log_files import short_name, sorted_headers
 from urs_inspect.solvers.answers import ANSWER
 from urs_inspect.stats import student_interval
 

@@ -14,8 +14,8 @@ from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import OVERALL
-from urs_inspect.reports.naming import facts_of
-from urs_inspect.reports.results import SIMULATED
+from urs_inspect.logs.naming import facts_of
+from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.scorers.pair_metrics import items_of
 from urs_inspect.stats import (
     BASELINES,

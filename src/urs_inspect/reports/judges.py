@@ -10,6 +10,8 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import SampleScore
 
 from urs_inspect._util import InputError
+from urs_inspect.logs.naming import distinct_names, facts_of
+from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.judge_result import (
     LEVELS,
     Effort,
@@ -22,8 +24,6 @@ from urs_inspect.reports.judge_result import (
     paired_tests,
     read_judge,
 )
-from urs_inspect.reports.naming import distinct_names, facts_of
-from urs_inspect.reports.results import SIMULATED
 from urs_inspect.scorers.rating_agreement import RatedItem, RatingAgreement, agreement, rated_item
 from urs_inspect.stats import CorrelationDifferences, Estimate, correlation_difference, holm
 

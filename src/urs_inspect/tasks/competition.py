@@ -22,7 +22,8 @@ from urs_inspect.discrepancy.pools import Instruction, Pool, check_contestants, 
 from urs_inspect.discrepancy.selection import Mask, Pair, Selected
 from urs_inspect.discrepancy.similarity import Similarity
 from urs_inspect.judging.prompts import comparison_scenarios
-from urs_inspect.reports import ANSWER, COMPARE, RESPONSES, Comparison, read_pool
+from urs_inspect.logs.comparisons import Comparison
+from urs_inspect.logs.responses import ANSWER, COMPARE, RESPONSES, read_pool
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.solvers.contest import has_contestants
 from urs_inspect.stats import Battle, Battles, battles_of

@@ -17,7 +17,8 @@ from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, Vect
 from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.judging.prompts import comparison_scenarios
 from urs_inspect.judging.replies import asked_similarity
-from urs_inspect.reports import Comparison, read_battles, read_comparisons
+from urs_inspect.logs.battles import read_battles
+from urs_inspect.logs.comparisons import Comparison, read_comparisons
 from urs_inspect.scorers import pair_choice
 from urs_inspect.solvers.contest import (
     CONTESTANT,

@@ -12,7 +12,7 @@ from urs_inspect.datasets.addition import (
     addition_lengths,
     addition_prompt,
 )
-from urs_inspect.reports.published import load_published_urs
+from urs_inspect.datasets.published import load_published_urs
 from urs_inspect.scorers.exact_sum import exact_sum
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.viewer import addition_viewer

@@ -9,8 +9,8 @@ from inspect_ai.solver import Solver, generate
 from urs_inspect._util import InputError
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.datasets import UrsCase
-from urs_inspect.reports.published import load_published_urs
-from urs_inspect.reports.results import ASSISTANT
+from urs_inspect.datasets.published import load_published_urs
+from urs_inspect.logs.scores import ASSISTANT
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers.metrics import HEADLINE

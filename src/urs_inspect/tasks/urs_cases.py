@@ -12,7 +12,7 @@ from inspect_ai.log import EvalConfig, read_eval_log
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase, UrsData, Vocabulary, in_proportion, load_urs, select
 from urs_inspect.datasets.references import References, unusable, with_references
-from urs_inspect.reports.references import read_references
+from urs_inspect.logs.references import read_references
 from urs_inspect.rubrics import Rubric
 from urs_inspect.tasks import arguments
 

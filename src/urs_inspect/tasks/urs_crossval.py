@@ -6,9 +6,9 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.datasets.references import DATASET
 from urs_inspect.judging import PromptBuilder
-from urs_inspect.reports import read_pool
-from urs_inspect.reports.crossval.report import DATASET
+from urs_inspect.logs.responses import read_pool
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge
 from urs_inspect.solvers.answers import recorded_answer

@@ -15,6 +15,7 @@ from tests.reports.crossval.grids import BOOTSTRAP, conditions, counts, grid_tab
 from tests.tasks.scripted import Script, run
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from urs_inspect import urs
+from urs_inspect.logs.files import read_log
 from urs_inspect.reports.crossval.reading import (
     GridTable,
     join_grids,
@@ -26,7 +27,6 @@ from urs_inspect.reports.crossval.reading import (
 )
 from urs_inspect.reports.crossval.report import ALL, Gap, Preference, SettingOrder
 from urs_inspect.reports.intent.block_report import Bootstrap
-from urs_inspect.reports.log_files import read_log
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, holm
 from urs_inspect.stats.crossval import SelfPreference

@@ -19,11 +19,11 @@ from tests.reports.intent.judged_logs import JUDGE, SHA, answered, judgement, to
 from tests.tasks.scripted import Script, one_case, output, record, run
 from urs_inspect._util import InputError
 from urs_inspect.cli.table import table
-from urs_inspect.reports import read_result
 from urs_inspect.reports.intent.answer_rows import answer_row
 from urs_inspect.reports.intent.answers import read_answers, run_command
 from urs_inspect.reports.intent.blocks import blocks_of
 from urs_inspect.reports.intent.statistics import report_of
+from urs_inspect.reports.results import read_result
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.tasks import urs
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.reports.intent.answer_tables import answers, row, rows
 from tests.reports.intent.page.html_page import HtmlPage
+from urs_inspect.datasets.published import load_published_urs
 from urs_inspect.reports.intent import markdown as files
 from urs_inspect.reports.intent.markdown import differences_csv, means_csv, report_markdown
 from urs_inspect.reports.intent.page import render_page
@@ -20,7 +21,6 @@ from urs_inspect.reports.intent.report import IntentReport, Run
 from urs_inspect.reports.intent.statistics import report_of
 from urs_inspect.reports.intent.traffic import TrafficMix
 from urs_inspect.reports.output import report_json
-from urs_inspect.reports.published import load_published_urs
 
 NAN = math.nan
 KINDS = ("leisure-en", "leisure-zh", "factual_qa-en", "api-zh", "solve_professional_problem-zh")

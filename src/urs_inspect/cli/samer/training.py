@@ -32,7 +32,7 @@ from urs_inspect.samer.heads_file import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, W
 @click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
 def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int, overwrite: bool) -> None:
     """Write the pairs that were kept in LOGS of samer_annotate as training data."""
-    from urs_inspect.reports import finished_logs
+    from urs_inspect.logs.files import finished_logs
     from urs_inspect.reports.annotations import read_annotations
     from urs_inspect.samer.training import balance, write_training
 

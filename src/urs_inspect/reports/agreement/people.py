@@ -12,9 +12,9 @@ import numpy as np
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.datasets.rows import Fields, Row, read_table, refuse, shown
-from urs_inspect.reports.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
-from urs_inspect.reports.log_files import finished_logs, log_files
-from urs_inspect.reports.rankings import judged_by_people
+from urs_inspect.logs.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
+from urs_inspect.logs.comparisons import judged_by_people
+from urs_inspect.logs.files import finished_logs, log_files
 from urs_inspect.rubrics import Rubric
 from urs_inspect.rubrics.schema import normalise_key
 from urs_inspect.stats import Ranking, rank

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.agreement.people import (
     CORRELATIONS,
     HumanRating,
@@ -33,7 +34,6 @@ from urs_inspect.reports.agreement.report import (
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import QuestionTable, question_table
 from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
-from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import MeanDraws, clustered_mean, correlate, mean_estimates
 from urs_inspect.stats.agreement import clustered_interval_alpha

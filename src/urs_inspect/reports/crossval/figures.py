@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from urs_inspect.reports.crossval.report import DATASET, Bias, Cell, CrossvalReport, Grid
+from urs_inspect.datasets.references import DATASET
+from urs_inspect.reports.crossval.report import Bias, Cell, CrossvalReport, Grid
 from urs_inspect.reports.intent.page.figures.canvas import (
     INK,
     RULE,

@@ -13,6 +13,9 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, EvalSpec, read_eval_log_sample_summaries
 
 from urs_inspect._util import InputError, counted
+from urs_inspect.logs.files import finished_headers, local_path, read_log, short_name
+from urs_inspect.logs.responses import ANSWERS_ONLY
+from urs_inspect.logs.scores import SIMULATED, prompts_digest, value_of
 from urs_inspect.reports.crossval.report import (
     ALL,
     Bias,
@@ -29,9 +32,6 @@ from urs_inspect.reports.crossval.report import (
 from urs_inspect.reports.intent.answers import read_answers, version_number
 from urs_inspect.reports.intent.block_report import Bootstrap
 from urs_inspect.reports.intent.statistics import ROUNDS
-from urs_inspect.reports.log_files import finished_headers, local_path, read_log, short_name
-from urs_inspect.reports.responses import ANSWERS_ONLY
-from urs_inspect.reports.results import SIMULATED, prompts_digest, value_of
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.answers import ANSWER

@@ -10,10 +10,6 @@ ALL = "all"
 """In place of one source of references or one model: all of them, each with the same weight."""
 
 
-DATASET = "dataset"
-"""The source of references that are those of the data."""
-
-
 @dataclass(frozen=True)
 class Conditions:
     """What logs must have in common to be read as one grid.

@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
-from urs_inspect.reports.results import cut_off, judgements, last_judgement, value_of
+from urs_inspect.logs.scores import cut_off, judgements, last_judgement, value_of
 from urs_inspect.rubrics import FINAL
 
 Usage = tuple[float, float, float]

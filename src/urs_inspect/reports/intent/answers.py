@@ -13,11 +13,11 @@ from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, read_eval_log
 from inspect_ai.model import ModelConfig
 
 from urs_inspect._util import InputError
+from urs_inspect.logs.files import finished_headers, latest_runs, read_log, short_name
+from urs_inspect.logs.naming import distinct_names, sounds_secret
+from urs_inspect.logs.scores import judgements, prompts_digest
 from urs_inspect.reports.intent.answer_rows import Row, answer_row, needs_whole, role_models, whole_characters
 from urs_inspect.reports.intent.report import Run
-from urs_inspect.reports.log_files import finished_headers, latest_runs, read_log, short_name
-from urs_inspect.reports.naming import distinct_names, sounds_secret
-from urs_inspect.reports.results import judgements, prompts_digest
 
 _LIMITS = ("limit", "epochs", "sample_id", "sample_shuffle", "message_limit", "token_limit", "time_limit")
 _RUNTIME = (

@@ -10,6 +10,8 @@ import pandas as pd
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging import NO_RESPONSE
+from urs_inspect.logs.files import short_name
+from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.intent.answer_rows import CRITERION, ERROR, NOT_SENT
 from urs_inspect.reports.intent.blocks import BlockAnswers
 from urs_inspect.reports.intent.report import (
@@ -24,8 +26,6 @@ from urs_inspect.reports.intent.report import (
     Verdict,
 )
 from urs_inspect.reports.intent.traffic import TrafficMix
-from urs_inspect.reports.log_files import short_name
-from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.stats import (
     Estimate,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.logs.scores import prompts_digest
 from urs_inspect.reports.intent.answers import version_number
 from urs_inspect.reports.intent.report import Conditions
-from urs_inspect.reports.results import prompts_digest
 
 _SHARE = 2
 """A block is over no less than the half of what any of its models was asked: else one short run would decide over what

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from urs_inspect._util import counted, escaped
+from urs_inspect.datasets.published import PUBLISHED_SCORES, UrsColumn, UrsTable, load_published_urs
 from urs_inspect.reports.intent.block_report import ALL
 from urs_inspect.reports.intent.page import render_page
 from urs_inspect.reports.intent.page import tables as formats
@@ -30,7 +31,6 @@ from urs_inspect.reports.intent.report import (
     Run,
 )
 from urs_inspect.reports.output import ReportKind, check_directory, csv_text, report_json, write_directory
-from urs_inspect.reports.published import PUBLISHED_SCORES, UrsColumn, UrsTable, load_published_urs
 from urs_inspect.stats import Estimate
 
 _MARKS = {1: "\\*{}", 2: "**{}**", 3: "<u>{}</u>"}

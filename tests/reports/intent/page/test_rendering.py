@@ -17,9 +17,9 @@ from tests.reports.intent.page.factory import (
     with_missing,
 )
 from tests.reports.intent.page.html_page import HtmlPage
+from urs_inspect.datasets.published import load_published_urs
 from urs_inspect.reports.intent.page import render_page
 from urs_inspect.reports.intent.report import IntentReport, PairedDifference
-from urs_inspect.reports.published import load_published_urs
 from urs_inspect.stats import Estimate
 
 POISON = (

@@ -9,14 +9,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from urs_inspect._util import counted
+from urs_inspect.datasets.published import PUBLISHED_SCORES, load_published_urs
+from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.intent.page import tables
 from urs_inspect.reports.intent.page import tables as formats
 from urs_inspect.reports.intent.page import tables as words
 from urs_inspect.reports.intent.page.drawings import Drawings, draw
 from urs_inspect.reports.intent.page.tables import Name, short_names, split_name
 from urs_inspect.reports.intent.report import UNSCORED_ALERT, Block, IntentReport
-from urs_inspect.reports.published import PUBLISHED_SCORES, load_published_urs
-from urs_inspect.reports.results import SIMULATED
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats.bootstrap import fewest_clusters
 

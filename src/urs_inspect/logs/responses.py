@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.pools import Instruction, Pool
-from urs_inspect.reports.log_files import finished_logs
+from urs_inspect.logs.files import finished_logs
 
 RESPONSES = "responses"
 """Key of a sample's store under which a competition keeps what each contestant answered."""

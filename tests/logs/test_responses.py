@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Logprob, Log
 
 from tests.reports.mad_logs import answered, write_answer_log
 from urs_inspect._util import InputError
-from urs_inspect.reports import read_pool
+from urs_inspect.logs.responses import read_pool
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.reports.pairs import write_pairs
 from tests.tasks.scripted import Script, run
-from urs_inspect.reports.naming import distinct_names, facts_of
+from urs_inspect.logs.naming import distinct_names, facts_of
 from urs_inspect.tasks import judge_pairwise
 
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.battles`."""
+"""Tests of `urs_inspect.logs.battles`."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from tests.reports.mad_logs import XY, XZ, YZ, cast, judged, sample, write_log
 from tests.stats.fights import rows
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.reports.battles import read_battles, read_human_battles, read_vote_list
+from urs_inspect.logs.battles import read_battles, read_human_battles, read_vote_list
 from urs_inspect.stats import Battle
 
 VOTE = {"model_a": "x", "model_b": "y", "winner": "model_b"}

@@ -9,8 +9,8 @@ from inspect_ai.log import EvalLog, EvalSample
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.references import NO_ANSWER, Reference, References, gather, question_sha256
 from urs_inspect.datasets.references import read_reference_file as read_file
-from urs_inspect.reports.log_files import finished_logs, short_name
-from urs_inspect.reports.responses import ANSWERS_ONLY, NO_MODEL, text_of
+from urs_inspect.logs.files import finished_logs, short_name
+from urs_inspect.logs.responses import ANSWERS_ONLY, NO_MODEL, text_of
 from urs_inspect.scorers.reference_outcome import outcome_of
 
 logger = getLogger(__name__)

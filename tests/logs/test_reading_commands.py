@@ -4,7 +4,7 @@ import click
 
 import urs_inspect.tasks as tasks
 from urs_inspect.cli import main
-from urs_inspect.reports.reading_commands import _COMMANDS, reading_command
+from urs_inspect.logs.files import _COMMANDS, reading_command
 
 
 def test_commands_and_tasks_exist() -> None:

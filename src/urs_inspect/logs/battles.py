@@ -20,7 +20,9 @@ from urs_inspect.annotation.ballot_files import KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.discrepancy.ballots import Ballot, collect_ballots
-from urs_inspect.reports.log_files import (
+from urs_inspect.logs.comparisons import choice_of, judged_by_people
+from urs_inspect.logs.comparisons import outcome_of as competitions_outcome_of
+from urs_inspect.logs.files import (
     about_copies,
     about_damaged,
     copies_of_files,
@@ -29,8 +31,6 @@ from urs_inspect.reports.log_files import (
     log_files,
     read_log,
 )
-from urs_inspect.reports.rankings import choice_of, judged_by_people
-from urs_inspect.reports.rankings import outcome_of as competitions_outcome_of
 from urs_inspect.scorers import human_choice
 from urs_inspect.scorers.pair_choice import AWAITING
 from urs_inspect.stats.battles import OUTCOMES, Battle, Battles, battles_of, outcome_of

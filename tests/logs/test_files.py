@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, read_eval_log, write_eval_log
 
 from tests.reports.intent.judged_logs import answered, judgement, write_judged
-from urs_inspect.reports.log_files import copies_of_files, finished_headers, finished_logs, read_log
+from urs_inspect.logs.files import copies_of_files, finished_headers, finished_logs, read_log
 
 
 def said_of(*names: Path) -> list[str]:

@@ -1,0 +1,56 @@
+"""Scores and other facts in the logs of intent-judged answers."""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+from inspect_ai.scorer import Score
+
+from urs_inspect.judging import CUT_OFF
+from urs_inspect.judging.failures import STOPPED_AT_LIMIT
+
+_JUDGE = re.compile(r"intent_judge(-?\d+)?")
+ASSISTANT = "assistant"
+"""Key of a log's metadata that names what answered, where it is not the model alone."""
+SIMULATED = "urs_simulation/"
+"""What the name of a simulated model begins with."""
+
+
+def answered_by(log: EvalLog) -> str:
+    """Who gave the answers of a log: the model, or what answered in its place or beside it."""
+    assistant = str((log.eval.metadata or {}).get(ASSISTANT, ""))
+    if not assistant:
+        return log.eval.model
+    return assistant if log.eval.model.startswith("none/") else f"{log.eval.model}, {assistant}"
+
+
+def prompts_digest(prompts: Iterable[str]) -> str:
+    """First digits of a hash over prompts, each as `<intent>/<judge language>/<sha256>`, in whatever order."""
+    return hashlib.sha256("\n".join(sorted(set(prompts))).encode()).hexdigest()[:8]
+
+
+def cut_off(facts: Mapping[str, Any]) -> bool:
+    """Whether an answer was cut off at the token limit, by the metadata of its score; whatever the judging led to."""
+    if (stop_reason := facts.get("answer_stop_reason")) is not None:
+        return stop_reason in STOPPED_AT_LIMIT
+    return facts.get("outcome") in CUT_OFF
+
+
+def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
+    """The last score that `intent_judge` gave a sample."""
+    scores = judgements(sample)
+    return scores[-1] if scores else None
+
+
+def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
+    """All scores that `intent_judge` gave a sample, the first one first."""
+    return [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
+
+
+def value_of(score: Score, key: str) -> float:
+    """One number of a score; NaN if it is not there."""
+    value = score.value.get(key) if isinstance(score.value, dict) else None
+    return float(value) if isinstance(value, (int, float)) else math.nan

@@ -1,0 +1,305 @@
+"""A report: sections of notes and tables. A table is a data frame; text, CSV, JSON and Markdown are all made from it.
+
+Every report of the package is a `Report`, so that numbers are formatted, escaped and written in one place.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, escaped
+from urs_inspect.stats import Estimate
+
+DASH = "–"
+"""Shown where a number is not known."""
+Format = Callable[[Any], str]
+
+
+def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
+    """A format of numbers and estimates.
+
+    Args:
+        digits: Decimal places.
+        sign: Whether a plus sign stands before positive numbers.
+        percent: Whether 0.5 is shown as `50%`.
+
+    Returns:
+        A function from a number or an `Estimate` to text: `0.83`, `0.83 (0.70 to 0.91)`, or a dash for NaN and None.
+    """
+
+    def digits_of(value: float) -> str:
+        shown = round(100 * value if percent else value, digits) or 0.0  # no negative zero
+        return f"{shown:{'+' if sign and shown else ''},.{digits}f}".replace("-", "−") + ("%" if percent else "")
+
+    def text(value: Any) -> str:
+        if isinstance(value, Estimate):
+            bounds = "" if math.isnan(value.low) else f" ({digits_of(value.low)} to {digits_of(value.high)})"
+            return DASH if math.isnan(value.value) else digits_of(value.value) + bounds
+        return DASH if value is None or math.isnan(value) else digits_of(value)
+
+    return text
+
+
+def p_value(value: float | None) -> str:
+    """A p-value as text: `0.042`, `<0.001`, or a dash if it is not known."""
+    if value is None or math.isnan(value):
+        return DASH
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as text cells; the first `names` columns hold names, the others numbers."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    names: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """A data frame, and how it is shown.
+
+    A cell may be an `Estimate`: text shows the value with its interval; CSV and JSON have the columns `<column>`,
+    `<column>_low`, `<column>_high` and `<column>_n`.
+
+    Attributes:
+        data: One row per row of the table.
+        formats: Formats of the columns of numbers, which are aligned to the right. Other columns are shown as they are.
+        name: Name of the CSV file and of the table in JSON. Tables of one name, as of several groups, are written one
+            below the other. A table without a name is only shown.
+        headings: Headings of columns where they are not the columns' names.
+        shown: The columns that text shows, names before numbers; all of them if not given, none if empty.
+        main: The column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix.
+        title: A title above the table.
+    """
+
+    data: pd.DataFrame
+    formats: Mapping[str, Format] = field(default_factory=dict)
+    name: str = ""
+    headings: Mapping[str, str] = field(default_factory=dict)
+    shown: Sequence[str] | None = None
+    main: str = ""
+    title: str = ""
+
+    def text(self) -> TextTable:
+        """The table as text cells."""
+        columns = [str(column) for column in self.data] if self.shown is None else list(self.shown)
+        formats = [self.formats.get(column, _as_text) for column in columns]
+        values = [self.data[column] for column in columns]
+        rows = tuple(
+            tuple(show(cell) for show, cell in zip(formats, row, strict=True)) for row in zip(*values, strict=True)
+        )
+        names = next((place for place, column in enumerate(columns) if column in self.formats), len(columns))
+        return TextTable(tuple(self.headings.get(column, column) for column in columns), rows, names)
+
+    def flat(self) -> pd.DataFrame:
+        """The table with one number or text per cell; estimates take four columns."""
+        columns: dict[str, Any] = {}
+        for column, values in self.data.items():
+            name, cells = str(column), list(values)
+            columns[name] = cells
+            if any(isinstance(cell, Estimate) for cell in cells):
+                prefix = "" if name == self.main else f"{name}_"
+                columns[name] = [_part(cell, "value") for cell in cells]
+                columns |= {f"{prefix}{part}": [_part(cell, part) for cell in cells] for part in ("low", "high", "n")}
+        return pd.DataFrame(columns, index=self.data.index, dtype=object)
+
+
+def _as_text(value: Any) -> str:
+    return DASH if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
+def _part(cell: Any, part: str) -> Any:
+    return getattr(cell, part) if isinstance(cell, Estimate) else cell if part == "value" else None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: a title, notes of one sentence each, and tables.
+
+    Attributes:
+        level: 2 for a part, 3 for a part of a part.
+        warnings: Those of the notes that stand out.
+    """
+
+    title: str
+    notes: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    level: int = 2
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class ReportKind:
+    """A kind of report, and the files it consists of.
+
+    Attributes:
+        format: The `format` that its JSON file states.
+        version: Its `schema_version`, raised when a key changes its name or meaning.
+        command: The command that makes such reports.
+        json: Name of the JSON file; the Markdown file has the same stem.
+        others: Names of the other files, as glob patterns.
+    """
+
+    format: str
+    version: int
+    command: str
+    json: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """Sections, figures, and facts for programs.
+
+    Attributes:
+        kind: What kind of report this is.
+        title: Its title.
+        sections: What it says, in order.
+        facts: What its JSON file has beside the tables.
+        figures: File name -> content, or a function that draws it when it is written.
+    """
+
+    kind: ReportKind
+    title: str
+    sections: Sequence[Section]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, bytes | str | Callable[[], bytes | str]] = field(default_factory=dict)
+
+    def markdown(self) -> str:
+        """The report to read; all text is escaped, as names may come from logs."""
+        parts = [f"# {self.title}"]
+        for section in self.sections:
+            parts.append(f"{'#' * section.level} {escaped(section.title)}")
+            if section.notes:
+                parts.append("\n".join(f"- {escaped(note)}" for note in section.notes))
+            for table in section.tables:
+                if (text := table.text()).headings and text.rows:
+                    parts += [f"**{escaped(table.title)}**"] if table.title else []
+                    parts.append(markdown_table(text))
+        return "\n\n".join(parts) + "\n"
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Name -> table with one number or text per cell."""
+        found: dict[str, list[pd.DataFrame]] = {}
+        for section in self.sections:
+            for table in section.tables:
+                if table.name:
+                    found.setdefault(table.name, []).append(table.flat())
+        return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the JSON file holds: `format`, `schema_version`, facts, and the rows of all tables; unknown is null."""
+        rows = {name: plain(table.to_dict(orient="records")) for name, table in self.tables().items()}
+        return {"format": self.kind.format, "schema_version": self.kind.version, **plain(self.facts), "tables": rows}
+
+    def json(self) -> str:
+        """The JSON file."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    def write(self, directory: Path) -> tuple[Path, ...]:
+        """Write Markdown, JSON, one CSV file per named table, and figures.
+
+        Files of an earlier report of the kind are replaced or removed; other files stay as they are.
+
+        Returns:
+            The files.
+
+        Raises:
+            InputError: As `check_directory`, or if the directory cannot be made or written to.
+        """
+        contents: dict[str, bytes | str] = {f"{self.kind.json.removesuffix('.json')}.md": self.markdown()}
+        contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
+        contents |= {name: draw() if callable(draw) else draw for name, draw in self.figures.items()}
+        return write_directory(directory, {**contents, self.kind.json: self.json()}, self.kind)
+
+
+def markdown_table(table: TextTable) -> str:
+    """A table in Markdown, with numbers aligned to the right."""
+    rule = ["---" if place < table.names else "---:" for place in range(len(table.headings))]
+    rows = [[escaped(cell) for cell in row] for row in (table.headings, *table.rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """A data frame as CSV; an unknown number is an empty cell."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([_cell(value) for value in row] for row in table.itertuples(index=False, name=None))
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return "" if value is None or (isinstance(value, float) and not math.isfinite(value)) else value
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold of a value: dataclasses by their attributes, null for an unknown number."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Mapping):
+        return {"/".join(key) if isinstance(key, tuple) else str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a NumPy scalar
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check_directory(directory: Path, kind: ReportKind) -> None:
+    """Make sure that a report may be written, before anything is computed.
+
+    Raises:
+        InputError: If the directory is a file, or holds files of the report's names that are not of such a report.
+    """
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"output: '{directory}' is a file; name a directory")
+    there = [file.name for file in _files(directory, (*kind.others, kind.json))]
+    if there and not _has_format(directory / kind.json, kind.format):
+        raise InputError(
+            f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are of `{kind.command}`; "
+            "name another directory, or move them"
+        )
+
+
+def write_directory(directory: Path, contents: Mapping[str, str | bytes], kind: ReportKind) -> tuple[Path, ...]:
+    """Write the files of a report, and remove what an earlier one has beside them.
+
+    Raises:
+        InputError: As `check_directory`, or if the directory cannot be made or written to.
+    """
+    check_directory(directory, kind)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            # A log may hold lone surrogates, which UTF-8 cannot encode.
+            data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+            (directory / name).write_bytes(data)
+        for stale in _files(directory, kind.others):
+            if stale.name not in contents:
+                stale.unlink()
+    except OSError as error:
+        raise InputError(f"output: cannot write to '{directory}': {error.strerror or error}") from error
+    return tuple(directory / name for name in contents)
+
+
+def _files(directory: Path, patterns: Iterable[str]) -> Iterator[Path]:
+    for pattern in patterns:
+        yield from sorted(directory.glob(pattern))
+
+
+def _has_format(file: Path, name: str) -> bool:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("format") == name
