@@ -15,7 +15,7 @@ import urs_inspect
 from urs_inspect.cli import main
 
 SOURCE = Path(urs_inspect.__file__).parent
-PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rating", "rubrics", "samer")
+PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rubrics", "samer", "stats")
 HEAVY = ("torch", "vllm", "transformers", "lm_eval", "inspect_ai")
 HEAVIER_THAN_NEEDED = (*HEAVY, "pandas", "numpy", "scipy", "evalica", "openai", "anthropic", "httpx")
 
@@ -34,7 +34,6 @@ HEAVY_ROOMS = ("urs_inspect.samer.neural", "urs_inspect.samer.vllm_plugin")
 
 PLAIN_MODULES = [
     *(name for room in PLAIN_ROOMS for name in module_names(room) if not name.startswith(HEAVY_ROOMS)),
-    "urs_inspect._util",
     "urs_inspect._util",
 ]
 
