@@ -129,7 +129,7 @@ def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
         "from pathlib import Path\n"
         "from urs_inspect.samer import export\n"
         "from urs_inspect.samer.checkpoint import open_checkpoint\n"
-        "from urs_inspect.samer.engines import openers, batching, vllm_local, vllm_server\n"
+        "from urs_inspect.samer.engines import openers, protocol, vllm_local, vllm_server\n"
         "checkpoint = open_checkpoint(sys.argv[1])\n"
         "checkpoint.heads(); checkpoint.conversations().encode('q', 'r', 99)\n"
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"

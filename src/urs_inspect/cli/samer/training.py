@@ -125,7 +125,7 @@ def load_embedder(backbone: str, layout: str, dtype: str) -> "PairEmbedder":
 
     folder = Path(backbone).expanduser()
     if folder.is_dir():
-        embedder: PairEmbedder = neural("backbone_embedder").BackboneEmbedder(folder, dtype=dtype)
+        embedder: PairEmbedder = neural("transformers_engine").BackboneEmbedder(folder, dtype=dtype)
         return embedder
     model = load_similarity(backbone)
     if not isinstance(model, VectorSimilarity):
@@ -294,7 +294,7 @@ def _how_to_use(backbone: str, out: Path, facts: "Mapping[str, str]") -> str:
 
 def _spec(given: dict[str, Any]) -> Any:
     options = dict(given)
-    loss = neural("losses").loss_spec(options.pop("loss"), options.pop("weights_at"))
+    loss = neural("trainer").loss_spec(options.pop("loss"), options.pop("weights_at"))
     options["patience"] = options["patience"] or None
     return neural("trainer").TrainingSpec(loss=loss, **options)
 
