@@ -1,6 +1,6 @@
 """The log as `inspect view` shows it, in a real browser.
 
-With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of the README are written there.
+With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of README and docs are written there.
 """
 
 import re

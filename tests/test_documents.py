@@ -1,0 +1,158 @@
+"""What README and docs state that can be checked: links, names of tasks, commands and their options, and examples."""
+
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from inspect_ai import eval as inspect_eval
+
+import urs_inspect
+from urs_inspect.cli import main
+from urs_inspect.tasks import urs
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TASKS = [name for name in urs_inspect.__all__ if not name.startswith("_")]
+
+
+def lines_of_code(page: Path) -> Iterator[str]:
+    """Lines of fenced and indented blocks, without trailing comments."""
+    fenced = False
+    for line in page.read_text("utf-8").splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced or line.startswith("    "):
+            yield re.sub(r"\s+#.*", "", line).strip()
+
+
+def examples(start: str) -> list[tuple[str, str]]:
+    return [(page.name, line) for page in PAGES for line in lines_of_code(page) if line.startswith(start)]
+
+
+def block(page: str, after: str) -> str:
+    """The first fenced block of a page behind a text."""
+    text = (ROOT / page).read_text("utf-8")
+    found = re.search(r"^```\w*\n(.*?)^```", text[text.index(after) :], re.DOTALL | re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def anchors(page: Path) -> set[str]:
+    """Anchors of the headings of a page, made as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8")) <= 12_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        if re.match(r"https?:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if target == ROOT / "docs" / "api.md" and not target.exists():
+            continue  # written with the Python interface
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_readme_lists_every_task_and_command() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert isinstance(main, click.Group)
+    context = click.Context(main)
+    assert set(TASKS) == set(re.findall(r"^\| `(\w+)` \| .* \| \[", readme, re.MULTILINE))
+    listed = re.findall(r"^\| `urs-inspect (\w+)` \|", readme, re.MULTILINE)
+    assert set(listed) == set(main.list_commands(context))
+
+
+@pytest.mark.parametrize(("page", "line"), examples("urs-inspect "))
+def test_commands_and_their_options_exist(page: str, line: str) -> None:
+    words = shlex.split(line.split(" > ")[0])[1:]
+    command: click.Command = main
+    while isinstance(command, click.Group):
+        name, *words = words
+        if "|" in name:  # `annotate|embed|train` names several
+            return
+        found = command.get_command(click.Context(command), name)
+        assert found is not None, f"{page}: {line}"
+        command = found
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word for word in words if re.match(r"--?[a-zA-Z]", word)} <= known, f"{page}: {line}"
+
+
+@pytest.mark.parametrize(("page", "line"), examples("inspect eval"))
+def test_tasks_and_their_arguments_exist(page: str, line: str) -> None:
+    words = shlex.split(line)
+    named = [word.removeprefix("urs_inspect/") for word in words if word.startswith("urs_inspect/")]
+    assert named or "--run-config" in words or any(".py@" in word for word in words), line
+    for task in named:
+        assert task in TASKS, f"{page}: {line}"
+        allowed = inspect.signature(getattr(urs_inspect, task)).parameters
+        given = {value.partition("=")[0] for option, value in pairwise(words) if option == "-T"}
+        assert given <= set(allowed), f"{page}: {line}"
+
+
+COMPLAINTS = """question,reference_ans,user_intent,language
+My parcel arrived broken.,"I am sorry. Please keep the parcel; we send a new one today, free of charge.",complaint,en
+I was charged twice.,"I am sorry about that. The second charge is refunded within three days.",complaint,en
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "cases"),
+    [
+        ("support-desk.yaml", COMPLAINTS),
+        ("urs_de.yaml", block("docs/extending.md", "`fragen.csv`")),
+        ("support.yaml", COMPLAINTS),
+    ],
+)
+def test_rubrics_of_the_documentation_judge_answers(name: str, cases: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    for file in (name, *re.findall(r"frame: (\S+)", block("docs/extending.md", f"`{name}`"))):
+        (tmp_path / file).write_text(block("docs/extending.md", f"`{file}`"), "utf-8")
+    (tmp_path / "cases.csv").write_text(cases, "utf-8")
+    [log] = inspect_eval(
+        urs(dataset=str(tmp_path / "cases.csv"), rubric=str(tmp_path / name)),
+        model="urs_simulation/strong",
+        model_roles={"grader": "urs_simulation/judge"},
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+    )
+    assert log.status == "success"
+    assert log.samples is not None
+    assert log.results is not None
+    for sample in log.samples:
+        assert sample.scores is not None
+        assert [judge["unkeyed"] for judge in (sample.scores["intent_judge"].metadata or {})["judges"]] == [False]
+    [metrics] = [score.metrics for score in log.results.scores if score.name == "intent_judge"]
+    if "extends: nothing" in block("docs/extending.md", f"`{name}`") or name == "urs_de.yaml":
+        assert f"`final` {metrics['final'].value:.3f}" in page
+
+
+def test_readme_shows_what_the_commands_above_it_print(tmp_path: Path) -> None:
+    result = block("README.md", "prints (SIMULATED)")
+    [line] = [line for page, line in examples("inspect eval urs_inspect/urs -T dataset=sample") if "quality-8" in line]
+    models = shlex.split(line)[shlex.split(line).index("--model") + 1].split(",")
+    inspect_eval(
+        urs(dataset="sample"),
+        log_dir=str(tmp_path),
+        model=models,
+        model_roles={"grader": "urs_simulation/judge"},
+        display="none",
+    )
+    printed = CliRunner().invoke(main, ["report", str(tmp_path)], env={"COLUMNS": "100"}).output
+    rows = [line.split() for line in result.splitlines() if "urs_simulation/quality" in line]
+    assert len(rows) == len(models)
+    assert all(row in [line.split() for line in printed.splitlines()] for row in rows)
+    words = " ".join(result.split("no score")[1].split("0%")[-1].split())
+    assert words in " ".join(printed.split())
