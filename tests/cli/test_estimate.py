@@ -15,6 +15,7 @@ from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 
 URS = ["estimate", "urs", "-T", "dataset=sample"]
+ROLE = ["--model-role", "grader=x"]
 
 
 def run(*words: str) -> str:
@@ -155,7 +156,7 @@ def test_a_cross_validation_beside_what_it_took(answers: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--model-role", "grader=p/j", "--model", "p/m"], "--model: urs_crossval judges answers that exist"),
+        (["--model-role", "grader=p/j", "--model", "p/m"], "--model: urs_crossval calls no model under test"),
         ([], "--model-role: name the evaluators"),
         (["--model-role", "grader=[p/j, p/j]"], "--model-role: p/j is there twice"),
         (["--model-role", "grader=p/j", "-T", "evaluators=p/k"], "-T evaluators: p/k has no role grader; allowed: p/j"),
@@ -181,19 +182,18 @@ def test_numbers_that_are_given_come_before_measured_ones(answers: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["estimate", "urs"], "--model: name the model under test"),
-        (["estimate", "urs", "--model", "none"], "--model: name the model under test"),
+        (URS, "--model: name the model under test"),
+        ([*URS, "--model", "none", "--model-role", "grader=j"], "--model: name the model under test"),
         ([*URS, "--model", "m", "-T", "seed=[1"], "-T: cannot read 'seed=[1'"),
-        (["estimate", "md_eval", "--model", "m", "--from", "x"], "--from: logs of urs say nothing about replies"),
-        (["estimate", "gpqa", "--model", "m"], "no estimate for the task 'gpqa'; allowed: urs, urs_crossval, md_eval"),
+        (["estimate", "gpqa", "--model", "m"], "no task 'gpqa'; allowed: evolve, judge_pairwise, "),
         ([*URS, "--model", "m", "-T", "nope=1"], "nope"),
         ([*URS, "--model", "m", "-T", "nope"], "expected name=value"),
-        ([*URS, "--model", "m", "--model-role", "judge=x"], "expected grader=<model>, got 'judge=x'"),
+        ([*URS, "--model", "m", "--model-role", "judge=x"], "calls no model in the role judge"),
         ([*URS, "--model", "m", "--model-role", "grader=[x"], "cannot read"),
         ([*URS, "--model", "m", "-T", "language=xx"], "xx"),
-        ([*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"], "no judge is called"),
+        ([*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"], "no such folder"),
         ([*URS, "--model", "m", "--from", "nowhere"], "no log 'nowhere'"),
-        (["estimate", "md_eval", "--model", "m", "--model-role", "grader=x"], "md_eval has no grader"),
+        (["estimate", "urs_references", "--model", "m", *ROLE, "-T", "dataset=sample"], "no model in the role grader"),
     ],
 )
 def test_bad_input_is_one_line(words: list[str], said: str) -> None:

@@ -1,9 +1,9 @@
 """Tests of `urs_inspect.reports.estimate`."""
 
 import json
-from collections.abc import Callable, Mapping
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tokenizers
@@ -11,10 +11,12 @@ from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, write_eval_log
+from inspect_ai.solver import generate
 
 from tests.reports.intent.judged_logs import answered, judgement, tokens, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
+from urs_inspect.reports import estimate
 from urs_inspect.reports.estimate import (
     Amount,
     Lengths,
@@ -22,9 +24,7 @@ from urs_inspect.reports.estimate import (
     TokenCounter,
     assumed_lengths,
     count_by_rule,
-    estimate_crossval,
-    estimate_pairs,
-    estimate_urs,
+    estimate_run,
     load_counter,
     load_prices,
     measured_lengths,
@@ -33,7 +33,8 @@ from urs_inspect.reports.estimate import (
 )
 from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.tasks import urs
+from urs_inspect.scorers import intent_judge
+from urs_inspect.tasks import mad, md_eval, urs, urs_addition, urs_case_review, urs_references
 
 BUILDER = PromptBuilder(load_rubric())
 WORDS = TokenCounter(lambda text: Amount.exactly(len(text.split())), "Words.")
@@ -44,16 +45,22 @@ def sample(question: str = "Why is it so", reference: str = "a b c d", language:
     return Sample(input=question, target=reference, metadata={"intent": "factual_qa", "language": language})
 
 
-def of(samples: list[Sample], **changed: object) -> RunEstimate:
+def of(samples: Sequence[Sample], task: str = "urs", **changed: object) -> RunEstimate:
+    """The estimate of a run of `urs` over these samples."""
     options: dict[str, object] = {
         "models": ["m"],
-        "graders": ["j"],
+        "roles": {"grader": ["j"]},
+        "limit": None,
         "epochs": 1,
         "counter": WORDS,
         "lengths": assumed_lengths(),
         "prices": load_prices(None),
     }
-    return estimate_urs(samples, BUILDER, None, **{**options, **changed})  # type: ignore[arg-type]
+
+    def make(_arguments: Mapping[str, object]) -> Task:
+        return Task(dataset=MemoryDataset(list(samples)), solver=generate(), scorer=intent_judge())
+
+    return estimate_run(task, make, {}, **{**options, **changed})  # type: ignore[arg-type]
 
 
 def role(found: RunEstimate, name: str, model: str) -> tuple[Amount, Amount, Amount]:
@@ -70,7 +77,7 @@ def test_answers_by_hand() -> None:
 
 def test_the_judge_is_sent_the_real_prompt_and_the_answer() -> None:
     prompt = BUILDER.build("factual_qa", "en", question="Why is it so", reference="a b c d", answer="-")
-    words = len(prompt.instructions.split()) + len(prompt.case.split())
+    words = len(prompt.instructions.split()) + len(prompt.case.split()) - 1  # without the answer
     _, sent, received = role(of([sample()]), "grader", "j")
     assert words > 300
     assert sent.low == words + 8 + 2  # two messages, the shortest answer
@@ -81,7 +88,7 @@ def test_the_judge_is_sent_the_real_prompt_and_the_answer() -> None:
 
 def test_every_judge_of_a_panel_judges_the_answers_of_every_model() -> None:
     one = role(of([sample()]), "grader", "j")
-    found = of([sample()], models=["m", "n"], graders=["j", "k"])
+    found = of([sample()], models=["m", "n"], roles={"grader": ["j", "k"]})
     assert [(entry.role, entry.model) for entry in found.roles] == [
         ("model", "m"),
         ("model", "n"),
@@ -95,7 +102,7 @@ def test_every_judge_of_a_panel_judges_the_answers_of_every_model() -> None:
 
 
 def test_without_a_judge_each_model_judges_itself_and_that_is_said() -> None:
-    found = of([sample()], models=["m", "n"], graders=[])
+    found = of([sample()], models=["m", "n"], roles={})
     assert [(entry.role, entry.model) for entry in found.roles][2:] == [("grader", "m"), ("grader", "n")]
     assert any("judges itself" in sentence for sentence in found.assumptions)
 
@@ -115,7 +122,7 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
         about_judgements=(),
         about_verdicts=(),
     )
-    found = of([sample(), sample()], models=["m", "n"], graders=["j", "k"], lengths=lengths)
+    found = of([sample(), sample()], models=["m", "n"], roles={"grader": ["j", "k"]}, lengths=lengths)
     assert (role(found, "model", "m")[2].expected, role(found, "model", "n")[2].expected) == (20, 60)
     # Each judges two answers of each model.
     assert role(found, "grader", "j")[2].low == 400
@@ -125,20 +132,34 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
     assert role(found, "grader", "k")[1].low == role(found, "grader", "j")[1].low == 2 * prompts + 80
 
 
+@pytest.mark.data
+@pytest.mark.usefixtures("data_dir")
 def test_only_what_matters_is_assumed() -> None:
-    about_pairs = estimate_pairs(
-        "md_eval", [], protocol="joint", orders="ab", seed=0, models=["m"], epochs=1, counter=WORDS,
-        lengths=assumed_lengths(), prices=load_prices(None),
-    ).assumptions  # fmt: skip
-    assert not any("An answer is" in sentence for sentence in about_pairs)
+    pairs = estimate_run("md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2, lengths=assumed_lengths())
+    assert not any("An answer is" in sentence for sentence in pairs.assumptions)
     assert not any("for each verdict" in sentence for sentence in of([sample()]).assumptions)
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("data_dir")
+def test_an_even_selection_has_the_lengths_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    selected = estimate_run("urs", lambda _: urs(), {}, **URS)
+    monkeypatch.setattr(estimate, "_MOST", 10_000)
+    everything = estimate_run("urs", lambda _: urs(), {}, **URS)
+    assert any("200 of 500" in sentence for sentence in selected.assumptions)
+    for some, whole in zip(selected.roles, everything.roles, strict=True):
+        for name in ("calls", "input_tokens", "output_tokens"):
+            for end in ("low", "expected", "high"):
+                assert getattr(getattr(some, name), end) == pytest.approx(getattr(getattr(whole, name), end), rel=0.02)
 
 
 def test_cost_by_hand_and_unknown_prices(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(PRICES)
-    found = of([sample()] * 1000, prices=load_prices(tmp_path / "prices.yaml"))
-    # 8,000 tokens at 2 dollars and 4,000 at 8 dollars a million.
-    assert found.roles[0].cost == Amount(0.016 + 0.016, 0.016 + 0.032, 0.016 + 0.064)
+    found = of([sample() for _ in range(1000)], prices=load_prices(tmp_path / "prices.yaml"))
+    # 200 of the samples are run. 8,000 tokens at 2 dollars and 4,000 at 8 dollars a million.
+    cost = found.roles[0].cost
+    assert cost is not None
+    assert (cost.low, cost.expected, cost.high) == pytest.approx((0.016 + 0.016, 0.016 + 0.032, 0.016 + 0.064))
     assert found.roles[1].cost is None
     assert found.cost == found.roles[0].cost
     assert found.unpriced == ("j",)
@@ -201,36 +222,63 @@ def test_prices_that_are_not_there(tmp_path: Path) -> None:
         load_prices(tmp_path / "none.yaml")
 
 
+PAIRS: dict[str, Any] = {
+    "models": ["m"], "roles": {}, "epochs": 1, "counter": WORDS, "prices": load_prices(None)
+}  # fmt: skip
+URS: dict[str, Any] = {**PAIRS, "roles": {"grader": ["j"]}, "limit": 500, "lengths": assumed_lengths()}
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("data_dir")
 def test_pairs_are_counted_call_by_call() -> None:
-    facts = {
-        "scenario": "planning",
-        "prompt": "p",
-        "response_a": "one",
-        "response_b": "two",
-        "dimensions": {"Accuracy": "a", "Clarity": "b"},
-    }
-    pairs = [Sample(id="1", input="-", metadata=facts)]
+    [pair] = list(md_eval().dataset)[:1]
+    named = len((pair.metadata or {})["dimensions"]) + 1  # and overall
 
     def calls(protocol: str, orders: str) -> tuple[float, float]:
-        found = estimate_pairs(
-            "md_eval",
-            pairs,
-            protocol=protocol,
-            orders=orders,
-            seed=0,
-            models=["m"],
-            epochs=1,
-            counter=WORDS,
-            lengths=assumed_lengths(judgement=10),
-            prices=load_prices(None),
-        )
+        def make(_arguments: Mapping[str, Any]) -> Task:
+            return md_eval(protocol=protocol, orders=orders)
+
+        found = estimate_run("md_eval", make, {}, **PAIRS, limit=1, lengths=assumed_lengths(judgement=10))
         return found.roles[0].calls.expected, found.roles[0].output_tokens.expected
 
-    # Two dimensions and overall: one reply with three verdicts, or three with one.
-    assert calls("joint", "ab") == (1, 30)
-    assert calls("joint", "both") == (2, 60)
-    assert calls("per_dimension", "ab") == (3, 30)
+    assert calls("joint", "ab") == (1, 10 * named)
+    assert calls("joint", "both") == (2, 20 * named)
+    assert calls("per_dimension", "ab") == (named, 10 * named)
     assert calls("overall", "seeded") == (1, 10)
+
+
+@pytest.mark.parametrize(
+    ("task", "roles", "models", "called"),
+    [
+        (lambda: urs_references(dataset="sample"), {}, ["m"], {"model": 42}),
+        (lambda: urs_addition(lengths="2-3", per_length=4), {}, ["m"], {"model": 8}),
+        (lambda: urs_case_review(dataset="sample"), {"grader": ["j"]}, [], {"grader": 42}),
+        (lambda: mad(pool="sample", k=2), {"contestant": ["a", "b"], "grader": ["j"]}, [], {"contestant": 84}),
+    ],
+)
+def test_every_task_is_counted(
+    task: Callable[[], Task], roles: dict[str, list[str]], models: list[str], called: dict[str, int]
+) -> None:
+    options = {**URS, "roles": roles, "models": models, "limit": None}
+    found = estimate_run("task", lambda _: task(), {}, **options)
+    for role_name, count in called.items():
+        assert sum(one.calls.low for one in found.roles if one.role == role_name) == pytest.approx(count)
+    assert all(one.input_tokens.low > 0 and one.output_tokens.low > 0 for one in found.roles)
+
+
+@pytest.mark.parametrize(
+    ("roles", "models", "message"),
+    [
+        ({"grader": ["j"]}, [], "--model: name the model under test"),
+        ({}, [], "--model: name the model under test"),
+        ({"grader": ["j"], "other": ["k"]}, ["m"], "no model in the role other; called: "),
+    ],
+)
+def test_models_that_lack_or_serve_nothing_are_named(
+    roles: dict[str, list[str]], models: list[str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        of([sample()], roles=roles, models=models)
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +297,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
 def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
     samples = list(urs(dataset="sample").dataset)
     lengths = measured_lengths([run.location], assumed_lengths())
-    found = of(samples, lengths=lengths, models=["urs_simulation/strong"], graders=["urs_simulation/judge"])
+    found = of(samples, lengths=lengths, models=["urs_simulation/strong"], roles={"grader": ["urs_simulation/judge"]})
     actual = {one.role: one for one in read_actual([run.location], "urs").roles}
     assert actual["model"].samples == len(samples) == 42
     received = role(found, "model", "urs_simulation/strong")[2]
@@ -335,7 +383,7 @@ def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> Non
     twice = [*run.samples, *(one.model_copy(update={"epoch": 2}) for one in run.samples)]
     write_eval_log(run.model_copy(update={"samples": twice}), tmp_path / "log.eval")
     samples = list(urs(dataset="sample").dataset)[:3]
-    names = {"models": ["urs_simulation/strong"], "graders": ["urs_simulation/judge"]}
+    names: dict[str, Any] = {"models": ["urs_simulation/strong"], "roles": {"grader": ["urs_simulation/judge"]}}
     used = read_actual([str(tmp_path)], "urs", of(samples, **names))
     ids = {one.id for one in samples}
     expected = [one.output.usage.output_tokens for one in run.samples if one.id in ids and one.output.usage]
@@ -348,7 +396,7 @@ def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> Non
 def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, tmp_path: Path) -> None:
     changed = {"eval_id": "of another model", "model": "urs_simulation/weak"}
     write_eval_log(run.model_copy(update={"eval": run.eval.model_copy(update=changed)}), tmp_path / "weak.eval")
-    names = {"models": ["urs_simulation/strong"], "graders": ["urs_simulation/judge"]}
+    names: dict[str, Any] = {"models": ["urs_simulation/strong"], "roles": {"grader": ["urs_simulation/judge"]}}
     estimated = of(list(urs(dataset="sample").dataset), **names)
     used = read_actual([run.location, str(tmp_path)], "urs", estimated)
     assert used.roles == read_actual([run.location], "urs", estimated).roles
@@ -358,11 +406,11 @@ def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, 
 
 def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) -> None:
     samples = list(urs(dataset="sample").dataset)
-    found = read_actual([run.location], "urs", of(samples, models=["urs_simulation/strong"], graders=["j"]))
+    found = read_actual([run.location], "urs", of(samples, models=["urs_simulation/strong"], roles={"grader": ["j"]}))
     assert [one.role for one in found.roles] == ["model"]
     assert any("grader urs_simulation/judge" in sentence for sentence in found.left_out)
     with pytest.raises(InputError, match="no log of urs"):
-        read_actual([run.location], "urs", of(samples, models=["m"], graders=["j"]))
+        read_actual([run.location], "urs", of(samples, models=["m"], roles={"grader": ["j"]}))
 
 
 def test_prices_fill_in_the_costs_that_a_log_does_not_have(run: EvalLog, tmp_path: Path) -> None:
@@ -505,66 +553,3 @@ def test_what_a_panel_took_stands_judge_by_judge(tmp_path: Path) -> None:
     assert both == used[judges[1]].output_tokens
     together = sum(found["grader", judge].output_tokens for judge in judges)
     assert together == log.stats.role_usage["grader"].output_tokens
-
-
-EVALUATORS = ("p/j", "p/k")
-
-
-def cell(case: str, evaluator: str, source: str, model: str, answer: str | None = "an answer of five words") -> Sample:
-    facts = {"case": case, "evaluator": evaluator, "source": source, "model": model}
-    said = {} if answer is None else {"answer": answer}
-    return Sample(
-        id=f"{case}:{evaluator}:{source}:{model}",
-        input=f"Why {case}",
-        target=f"Because of {source}",
-        metadata={"intent": "factual_qa", "language": "en", **facts, **said},
-    )
-
-
-def crossval_of(cells: list[Sample], epochs: int = 1) -> RunEstimate:
-    return estimate_crossval(
-        cells,
-        BUILDER,
-        None,
-        epochs=epochs,
-        counter=WORDS,
-        lengths=assumed_lengths(judgement=10),
-        prices=load_prices(None),
-    )
-
-
-def words(one: Sample) -> int:
-    """Words of the judge's real prompt, and the 4 tokens of each of its two messages."""
-    prompt = BUILDER.build(
-        "factual_qa", "en", question=str(one.input), reference=str(one.target), answer=(one.metadata or {})["answer"]
-    )
-    return len(prompt.instructions.split()) + len(prompt.case.split()) + 8
-
-
-def test_every_cell_is_the_real_prompt_with_the_recorded_answer() -> None:
-    cells = [cell(*one) for one in product(("1", "2", "3"), EVALUATORS, ("a", "dataset"), ("m", "n"))]
-    found = crossval_of(cells)
-    assert (found.task, found.samples) == ("urs_crossval", 24)
-    assert [(one.role, one.model, one.samples) for one in found.roles] == [("grader", name, 12) for name in EVALUATORS]
-    for one in found.roles:
-        slow = sum(words(each) for each in cells if (each.metadata or {})["evaluator"] == one.model)
-        assert one.calls == Amount(12, 12 * 1.01, 12 * 1.05)
-        assert one.input_tokens.low == slow
-        assert one.input_tokens.expected == pytest.approx(slow * 1.01)
-        assert one.output_tokens == Amount(120, pytest.approx(121.2), 126)  # type: ignore[arg-type]
-    assert crossval_of(cells, epochs=3).roles[0].calls.low == 36
-
-
-def test_no_answer_is_generated_and_none_is_judged_that_is_not_there() -> None:
-    cells = [cell("1", "p/j", "a", "m"), cell("2", "p/j", "a", "m", None), cell("3", "p/j", "a", "m", " \n")]
-    found = crossval_of(cells)
-    assert [one.role for one in found.roles] == ["grader"]
-    assert found.roles[0].calls.low == 1
-    assert any("no judge is called: 2 of 3" in sentence for sentence in found.assumptions)
-    assert any("none is generated" in sentence for sentence in found.assumptions)
-    assert not any("An answer is assumed" in sentence for sentence in found.assumptions)
-
-
-def test_evaluators_of_their_own_cells() -> None:
-    found = crossval_of([cell("1", "p/j", "a", "m"), cell("2", "p/k", "a", "m", None)])
-    assert {one.model: one.calls.low for one in found.roles} == {"p/j": 1, "p/k": 0}

@@ -1,8 +1,8 @@
 """`urs-inspect estimate`: tokens and cost of a run before it starts."""
 
 import json
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -15,199 +15,154 @@ from rich.console import Console
 from urs_inspect._util import InputError, choices, read_yaml
 from urs_inspect.cli.output import PRICES_HELP, print_text_table
 
-_NONE = ("none", "none/none")
-
-
-def read_models(task: str, given: str | None) -> tuple[str, ...]:
-    """The models under test; none for a task that asks none.
-
-    Raises:
-        InputError: If there are none where some are needed, or the other way round.
-    """
-    models = tuple(dict.fromkeys(name.strip() for name in (given or "").split(",") if name.strip()))
-    if task == "urs_crossval":
-        if set(models) - set(_NONE):
-            raise InputError(f"--model: {task} judges answers that exist; leave it out, or say none, got '{given}'")
-        return ()
-    if not models or set(models) & set(_NONE):
-        raise InputError("--model: name the model under test, or several separated by commas")
-    return models
-
-
-def read_task_arguments(given: tuple[str, ...]) -> dict[str, Any]:
-    """Arguments of the task by name, each as YAML; of one that is given twice the last counts, as for the harness.
-
-    Raises:
-        InputError: If one has another form.
-    """
-    found: dict[str, Any] = {}
-    for one in given:
-        name, equals, value = one.partition("=")
-        if not equals or not name:
-            raise InputError(f"-T: expected name=value, got '{one}'")
-        try:
-            found[name.replace("-", "_")] = read_yaml(value)
-        except yaml.YAMLError as error:
-            raise InputError(f"-T: cannot read '{one}': {getattr(error, 'problem', error)}") from error
-    return found
-
-
-def read_graders(given: tuple[str, ...]) -> tuple[str, ...]:
-    """The models of the role `grader`, in any form that the harness takes.
-
-    Raises:
-        InputError: If another role is named, or no model.
-    """
-    found: list[str] = []
-    for one in given:
-        role, equals, value = one.partition("=")
-        if not equals or role != "grader":
-            raise InputError(f"--model-role: expected grader=<model>, got '{one}'")
-        try:
-            read = read_yaml(value)
-        except yaml.YAMLError as error:
-            raise InputError(f"--model-role: cannot read '{value}': {getattr(error, 'problem', error)}") from error
-        for model in read if isinstance(read, list) else [read]:
-            name = model.get("model") if isinstance(model, dict) else model
-            if not isinstance(name, str) or not name:
-                raise InputError(f"--model-role: expected grader=<model>, got '{one}'")
-            found.append(name)
-    return tuple(found)
-
-
 if TYPE_CHECKING:
     from inspect_ai import Task
-    from inspect_ai.dataset import Sample
 
-    from urs_inspect.judging import PromptBuilder
-    from urs_inspect.reports.estimate import Lengths, RunEstimate
+    from urs_inspect.reports.estimate import Actual, ActualUse, Amount, Lengths, RunEstimate
 
-TASKS = ("urs", "urs_crossval", "md_eval")
-_Names = tuple[str, ...]
+_UNKNOWN = "not known"
+_PREFIX = "urs_inspect/"
 
 
-def lengths_of(
-    task: str, logs: _Names, answer: int | None, judgement: int | None, models: _Names, graders: _Names
-) -> "Lengths":
-    """Lengths as measured in logs, as assumed without; a number that is given comes before both.
+@click.command()
+@click.argument("task")
+@click.option("--model", help="Model under test, or several separated by commas; none where the task has none.")
+@click.option("--model-role", multiple=True, help="<role>=<model> or '<role>=[<model>, <model>]', as for inspect eval.")
+@click.option("-T", "task_args", multiple=True, help="Argument of the task, name=value.")
+@click.option("--limit", type=click.IntRange(min=1), help="Samples that will run.")
+@click.option("--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each sample.")
+@click.option("--from", "source", multiple=True, help="Log or directory of urs from which lengths are measured.")
+@click.option("--answer-tokens", type=click.IntRange(min=1), help="Tokens of an answer, in place of an assumed number.")
+@click.option("--judge-tokens", type=click.IntRange(min=1), help="Tokens of a judge's reply, in place of that assumed.")
+@click.option("--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one.")
+@click.option("--prices", type=click.Path(path_type=Path), help=f"Prices of models. {PRICES_HELP}")
+@click.option(
+    "--against",
+    multiple=True,
+    help="Log or directory of the run: what it took for the samples, epochs, models and judges of the estimate.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def estimate(
+    task: str,
+    model: str | None,
+    model_role: tuple[str, ...],
+    task_args: tuple[str, ...],
+    limit: int | None,
+    epochs: int,
+    source: tuple[str, ...],
+    answer_tokens: int | None,
+    judge_tokens: int | None,
+    tokenizer: Path | None,
+    prices: Path | None,
+    against: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Estimate what a run of TASK takes: it is run with models that only count tokens. No model is called.
 
-    Raises:
-        InputError: If no log can be used, or the task has nothing that a log of `urs` could say.
+    Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
-    from urs_inspect.reports.estimate import assumed_lengths, measured_lengths
+    from urs_inspect.reports.estimate import GRADER, estimate_run, load_counter, load_prices, read_actual
+    from urs_inspect.reports.tables import plain
 
-    assumed = assumed_lengths(answer, judgement)
-    if not logs:
-        return assumed
-    if task == "md_eval":
-        raise InputError("--from: logs of urs say nothing about replies of md_eval; give --judge-tokens")
-    found = measured_lengths(logs, assumed, models=models, judges=graders or models)
-    if answer is not None:
-        found = replace(found, answer=assumed.answer, about_answers=assumed.about_answers)
-    if judgement is not None:
-        found = replace(found, judgement=assumed.judgement, about_judgements=assumed.about_judgements)
+    name = task.removeprefix(_PREFIX)
+    models, roles = _models(model), _roles(model_role)
+    found = estimate_run(
+        name,
+        _maker(name),
+        _task_arguments(task_args),
+        models=models,
+        roles=roles,
+        limit=limit,
+        epochs=epochs,
+        counter=load_counter(tokenizer),
+        lengths=_lengths(source, answer_tokens, judge_tokens, models, roles.get(GRADER, ())),
+        prices=load_prices(prices),
+    )
+    actual = read_actual(against, found.task, found) if against else None
+    if as_json:
+        facts = {name: value for name, value in plain(found).items() if name != "ids"}
+        click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
+        return
+    console = Console()
+    print_estimate(found, console)
+    if actual is not None:
+        print_actual(found, actual, console)
+
+
+def _models(given: str | None) -> tuple[str, ...]:
+    names = dict.fromkeys(name.strip() for name in (given or "").split(","))
+    return tuple(name for name in names if name and name not in ("none", "none/none"))
+
+
+def _task_arguments(given: tuple[str, ...]) -> dict[str, Any]:
+    """Arguments of the task by name, each as YAML; of one that is given twice the last counts, as for inspect-ai."""
+    found: dict[str, Any] = {}
+    for argument in given:
+        name, equals, value = argument.partition("=")
+        if not equals or not name:
+            raise InputError(f"-T: expected name=value, got '{argument}'")
+        found[name.replace("-", "_")] = _yaml(value, f"-T: cannot read '{argument}'")
     return found
 
 
-def estimate_task(
-    task: str, arguments: dict[str, Any], limit: int | None, models: _Names, graders: _Names, **options: Any
-) -> "RunEstimate":
-    """Estimate a run.
-
-    Args:
-        task: One of `TASKS`.
-        arguments: Its arguments.
-        limit: Most samples.
-        models: The models under test.
-        graders: The models of the role `grader`.
-        options: `epochs`, `lengths`, `counter` and `prices`, as for `estimate_urs`.
-
-    Raises:
-        InputError: If the task cannot be built, or would call no model.
-    """
-    plan = {"urs": _urs, "urs_crossval": _crossval, "md_eval": _md_eval}[task]
-    return plan(arguments, limit, models, graders, options)
+def _roles(given: tuple[str, ...]) -> dict[str, list[str]]:
+    """Models by role, in any form that inspect-ai takes."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for argument in given:
+        role, _, value = argument.partition("=")
+        read = _yaml(value, f"--model-role: cannot read '{value}'")
+        for model in read if isinstance(read, list) else [read]:
+            name = model.get("model") if isinstance(model, dict) else model
+            if not role or not isinstance(name, str) or not name:
+                raise InputError(f"--model-role: expected <role>=<model>, such as grader=<model>, got '{argument}'")
+            found[role].append(name)
+    return found
 
 
-def _urs(
-    arguments: dict[str, Any], limit: int | None, models: _Names, graders: _Names, options: dict[str, Any]
-) -> "RunEstimate":
-    from urs_inspect.reports.estimate import estimate_urs
-    from urs_inspect.tasks import urs
-
-    if arguments.get("scorer", "judge") == "samer":
-        raise InputError("-T scorer=samer: no judge is called; the tokens of the answers are those of scorer=judge")
-    samples = _samples(_built(urs, arguments), limit)
-    return estimate_urs(samples, *_prompts(arguments), models=models, graders=graders, **options)
-
-
-def _crossval(
-    arguments: dict[str, Any], limit: int | None, models: _Names, graders: _Names, options: dict[str, Any]
-) -> "RunEstimate":
-    from urs_inspect.reports.estimate import estimate_crossval
-    from urs_inspect.tasks import arguments as reading
-    from urs_inspect.tasks.urs_crossval import urs_crossval
-
-    if not graders:
-        raise InputError("--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'")
-    if twice := sorted({name for name in graders if graders.count(name) > 1}):
-        raise InputError(f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own")
-    chosen = reading.names(arguments.get("evaluators", reading.ALL), "evaluators", str) or list(graders)
-    if unknown := sorted(set(chosen) - set(graders)):
-        raise InputError(f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}")
-    # In a thread of its own no command is running, so that the task takes the names and looks for no models.
-    with ThreadPoolExecutor(1) as pool:
-        built = pool.submit(_built, urs_crossval, {**arguments, "evaluators": chosen}).result()
-    return estimate_crossval(_samples(built, limit), *_prompts(arguments), **options)
-
-
-def _md_eval(
-    arguments: dict[str, Any], limit: int | None, models: _Names, graders: _Names, options: dict[str, Any]
-) -> "RunEstimate":
-    from urs_inspect.reports.estimate import estimate_pairs
-    from urs_inspect.tasks import md_eval
-
-    if graders:
-        raise InputError("--model-role: md_eval has no grader; the model under test is the judge")
-    built = _built(md_eval, arguments)
-    if arguments.get("judge", "model") != "model":
-        raise InputError(f"-T judge={arguments['judge']}: calls no model, so that it costs nothing")
-    asked = {
-        "protocol": arguments.get("protocol", "joint"),
-        "orders": arguments.get("orders", "ab"),
-        "seed": arguments.get("seed", 0),
-    }
-    return estimate_pairs("md_eval", _samples(built, limit), models=models, **asked, **options)
-
-
-def _prompts(arguments: dict[str, Any]) -> "tuple[PromptBuilder, str | None]":
-    """What builds the judges' prompts, and their language if it is not that of each case."""
-    from urs_inspect.judging import PromptBuilder
-    from urs_inspect.rubrics import load_rubric
-
-    rubric = load_rubric(arguments.get("rubric"), arguments.get("prompt"))
-    language = arguments.get("judge_language")
-    return PromptBuilder(rubric), None if language is None else rubric.language_code(str(language))
-
-
-def _built(task: "Callable[..., Task]", arguments: dict[str, Any]) -> "Task":
-    allowed = list(signature(task).parameters)
-    if unknown := [name for name in arguments if name not in allowed]:
-        raise InputError(f"-T: no argument {choices(unknown)}; allowed: {choices(allowed)}")
+def _yaml(text: str, what: str) -> Any:
     try:
-        return task(**arguments)
-    except TypeError as error:
-        raise InputError(f"-T: {error}") from error
+        return read_yaml(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"{what}: {getattr(error, 'problem', error)}") from error
 
 
-def _samples(task: "Task", limit: int | None) -> "Sequence[Sample]":
-    return list(task.dataset)[:limit]
+def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
+    """What makes the task of that name of its arguments."""
+    import urs_inspect
+
+    names = [task for task in urs_inspect.__all__ if not task.startswith("_")]
+    if name not in names:
+        raise InputError(f"no task '{name}'; allowed: {choices(names)}")
+    task = getattr(urs_inspect, name)
+
+    def make(arguments: Mapping[str, Any]) -> "Task":
+        allowed = list(signature(task).parameters)
+        if unknown := [argument for argument in arguments if argument not in allowed]:
+            raise InputError(f"-T: no argument {choices(unknown)}; allowed: {choices(allowed)}")
+        try:
+            made: Task = task(**arguments)
+        except TypeError as error:
+            raise InputError(f"-T: {error}") from error
+        return made
+
+    return make
 
 
-if TYPE_CHECKING:
-    from urs_inspect.reports.estimate import Actual, ActualUse, Amount, RunEstimate
+def _lengths(
+    logs: tuple[str, ...], answer: int | None, reply: int | None, models: Sequence[str], judges: Sequence[str]
+) -> "Lengths":
+    """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
+    from urs_inspect.reports.estimate import assumed_lengths, measured_lengths
 
-_UNKNOWN = "not known"
+    assumed = assumed_lengths(answer, reply)
+    if not logs:
+        return assumed
+    found = measured_lengths(logs, assumed, models=models, judges=judges or models)
+    if answer is not None:
+        found = replace(found, answer=assumed.answer, about_answers=assumed.about_answers)
+    if reply is not None:
+        found = replace(found, judgement=assumed.judgement, about_judgements=assumed.about_judgements)
+    return found
 
 
 def print_estimate(found: "RunEstimate", console: Console) -> None:
@@ -255,7 +210,7 @@ def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) ->
 
 
 def _print_table(title: str, counted: str, rows: "Sequence[tuple[str, ...]]", console: Console) -> None:
-    from urs_inspect.reports.output import TextTable
+    from urs_inspect.reports.tables import TextTable
 
     headings = ("role", "model", counted, "tokens sent", "tokens received", "US dollars")
     print_text_table(TextTable(headings, tuple(rows), 2), console, title)
@@ -303,72 +258,3 @@ def _shown(amount: "Amount", digits: int = 0) -> str:
     if amount.low == amount.high:
         return f"{amount.expected:,.{digits}f}"
     return f"{amount.expected:,.{digits}f}\n{amount.low:,.{digits}f}\nto {amount.high:,.{digits}f}"
-
-
-_PREFIX = "urs_inspect/"
-
-
-@click.command()
-@click.argument("task")
-@click.option("--model", help="Model under test, or several separated by commas; none for urs_crossval.")
-@click.option("--model-role", multiple=True, help="grader=<model> or 'grader=[<model>, <model>]', as for inspect eval.")
-@click.option("-T", "task_args", multiple=True, help="Argument of the task, name=value.")
-@click.option("--limit", type=click.IntRange(min=1), help="Samples that will run.")
-@click.option("--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each sample.")
-@click.option("--from", "source", multiple=True, help="Log or directory of urs from which lengths are measured.")
-@click.option("--answer-tokens", type=click.IntRange(min=1), help="Tokens of an answer, in place of an assumption.")
-@click.option("--judge-tokens", type=click.IntRange(min=1), help="Tokens of a judge's reply, likewise.")
-@click.option("--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one.")
-@click.option("--prices", type=click.Path(path_type=Path), help=f"Prices of models. {PRICES_HELP}")
-@click.option(
-    "--against",
-    multiple=True,
-    help="Log or directory of the run: what it took for the samples, epochs, models and judges of the estimate.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def estimate(
-    task: str,
-    model: str | None,
-    model_role: tuple[str, ...],
-    task_args: tuple[str, ...],
-    limit: int | None,
-    epochs: int,
-    source: tuple[str, ...],
-    answer_tokens: int | None,
-    judge_tokens: int | None,
-    tokenizer: Path | None,
-    prices: Path | None,
-    against: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    """Estimate what a run of TASK (urs, urs_crossval or md_eval) takes, from its real prompts. No model is called.
-
-    Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
-    """
-    from urs_inspect.reports.estimate import load_counter, load_prices, read_actual
-    from urs_inspect.reports.output import plain
-
-    name = task.removeprefix(_PREFIX)
-    if name not in TASKS:
-        raise InputError(f"no estimate for the task '{task}'; allowed: {choices(TASKS)}")
-    models, graders = read_models(name, model), read_graders(model_role)
-    found = estimate_task(
-        name,
-        read_task_arguments(task_args),
-        limit,
-        models,
-        graders,
-        epochs=epochs,
-        lengths=lengths_of(name, source, answer_tokens, judge_tokens, models, graders),
-        counter=load_counter(tokenizer),
-        prices=load_prices(prices),
-    )
-    actual = read_actual(against, found.task, found) if against else None
-    if as_json:
-        facts = {name: value for name, value in plain(found).items() if name != "ids"}
-        click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
-        return
-    console = Console()
-    print_estimate(found, console)
-    if actual is not None:
-        print_actual(found, actual, console)

@@ -1,27 +1,50 @@
-"""Tokens and cost of a run, before it starts and beside what it took."""
+"""Tokens and cost of a run: before it starts, by running the task with a provider that only counts, and afterwards."""
 
 import math
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
-from inspect_ai.dataset import Sample
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Dataset, MemoryDataset, Sample
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
-from inspect_ai.model import ModelCost, ModelUsage, get_model_info
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelAPI,
+    ModelCost,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+    get_model_info,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
 from pydantic import TypeAdapter, ValidationError
 
-from urs_inspect._util import InputError, is_blank, read_yaml
-from urs_inspect.judging import JudgePrompt, PromptBuilder
-from urs_inspect.judging.prompts import orders_of, pair_calls
+from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect.judging import TINY_REQUEST
 from urs_inspect.logs.files import short_name, sorted_headers
+from urs_inspect.providers.simulated_judgement import LABEL
+from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.intent.answers import Answers, read_answers
-from urs_inspect.solvers.answers import ANSWER
 from urs_inspect.stats import student_interval
+
+UNDER_TEST, GRADER = "model", "grader"
+_ESTIMATE = "urs_estimate"
+_MOST = 200
+"""Samples that are run; of more, an even selection by language and length is run and scaled up."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +137,9 @@ def load_prices(file: Path | None) -> Prices:
             "input_cache_write, input_cache_read, in US dollars for a million tokens"
         ) from error
     for model, price in own.items():
-        for field, value in price.model_dump().items():
+        for part, value in price.model_dump().items():
             if not 0 <= value < math.inf:
-                raise InputError(f"--prices: {file}: {model} / {field}: must be a number of at least 0, is {value}")
+                raise InputError(f"--prices: {file}: {model} / {part}: must be a number of at least 0, is {value}")
     return Prices(own)
 
 
@@ -140,31 +163,179 @@ def with_costs(answers: Answers, prices: Prices) -> Answers:
     return replace(answers, table=table)
 
 
-UNDER_TEST, GRADER = "model", "grader"
-ASKED_AGAIN = Amount(1.0, 1.01, 1.05)
-"""How often a judge is asked for each answer: replies that cannot be read are asked for once more."""
-ABOUT_ASKING = (
-    f"Judges are asked again for {ASKED_AGAIN.expected - 1:.0%} of the answers, 0% to {ASKED_AGAIN.high - 1:.0%}; "
-    "this is an assumption, as is that no call fails."
-)
-ABOUT_CACHES = (
-    "Caches of prompts, which make a judge's static part cheaper, are not counted; nor are discounts for batches."
+_OF_REFERENCE = Amount(0.5, 1.0, 2.0)
+_WITHOUT_REFERENCE = Amount(100, 300, 900)
+_JUDGEMENT = Amount(200, 450, 900)
+_VERDICT = Amount(40, 150, 400)
+_REASONING = "A model that reasons before it answers takes more than that."
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths in tokens.
+
+    Attributes:
+        answer: Model, language and tokens of the reference -> tokens of an answer.
+        judgement: Judge and language -> tokens of a judge's reply.
+        verdict: Tokens of a reply about a pair, for each verdict that is asked for.
+        about_answers: Where the lengths of answers come from, a sentence each.
+        about_judgements: Likewise.
+        about_verdicts: Likewise.
+    """
+
+    answer: Callable[[str, str, Amount | None], Amount]
+    judgement: Callable[[str, str], Amount]
+    verdict: Amount
+    about_answers: tuple[str, ...]
+    about_judgements: tuple[str, ...]
+    about_verdicts: tuple[str, ...]
+
+
+def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
+    """Lengths without a log.
+
+    Args:
+        answer: Tokens of an answer; None for those of its reference, from half to twice as many.
+        judgement: Tokens of a judge's reply; None for an assumption.
+    """
+    reply = _JUDGEMENT if judgement is None else Amount.exactly(judgement)
+    verdict = _VERDICT if judgement is None else Amount.exactly(judgement)
+    given = f"A judge's reply is taken to have {judgement} tokens{{}} (--judge-tokens)."
+    return Lengths(
+        answer=lambda _model, _language, reference: (
+            Amount.exactly(answer)
+            if answer is not None
+            else _WITHOUT_REFERENCE
+            if reference is None
+            else reference * _OF_REFERENCE
+        ),
+        judgement=lambda _judge, _language: reply,
+        verdict=verdict,
+        about_answers=(
+            "An answer is assumed to be as long as its reference, from half to twice as long, and without a reference "
+            f"to have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens)."
+            if answer is None
+            else f"An answer is taken to have {answer} tokens (--answer-tokens).",
+            *([_REASONING] if answer is None else []),
+        ),
+        about_judgements=(
+            f"A judge's reply is assumed to have {_said(_JUDGEMENT)} tokens (--judge-tokens); one that reasons takes "
+            "more."
+            if judgement is None
+            else given.format(""),
+        ),
+        about_verdicts=(
+            f"A judge's reply is assumed to have {_said(_VERDICT)} tokens for each verdict (--judge-tokens); one that "
+            "reasons takes more."
+            if judgement is None
+            else given.format(" for each verdict"),
+        ),
+    )
+
+
+def _said(amount: Amount) -> str:
+    return f"{amount.expected:g} ({amount.low:g} to {amount.high:g})"
+
+
+_WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
+"""Chinese, Japanese and Korean characters and their punctuation."""
+_PER_WIDE = Amount(0.6, 0.9, 1.4)
+_PER_OTHER = Amount(0.2, 0.25, 0.3)
+_PER_MESSAGE = 4
+_RULE = (
+    "Tokens are counted by rule, since no tokenizer was given (--tokenizer): {other.expected:g} for each character, "
+    "{other.low:g} to {other.high:g}, and {wide.expected:g} for each Chinese, Japanese or Korean one, {wide.low:g} to "
+    "{wide.high:g}. These rates are assumptions."
 )
 
 
 @dataclass(frozen=True)
-class RoleEstimate:
-    """What one model will take in one role.
+class TokenCounter:
+    """Counts tokens.
 
     Attributes:
-        role: `model` for the model under test, or `grader`.
-        model: Name of the model.
-        samples: Samples of one run that it is about, epochs included.
-        runs: How many runs.
-        calls: Number of calls.
-        input_tokens: Tokens sent.
-        output_tokens: Tokens received.
-        cost: US dollars; None if the price is not known.
+        count: Text -> tokens.
+        assumption: How they are counted, in a sentence.
+    """
+
+    count: Callable[[str], Amount]
+    assumption: str
+
+    def messages(self, *texts: str) -> Amount:
+        """Tokens of messages, each with the few that mark it."""
+        parts = [self.count(text) for text in texts if text]
+        found = Amount.exactly(_PER_MESSAGE * len(parts))
+        for part in parts:
+            found += part
+        return found
+
+
+def count_by_rule(text: str) -> Amount:
+    """Tokens of a text by its characters.
+
+    Args:
+        text: The text.
+
+    Returns:
+        A range, since tokenizers differ.
+    """
+    wide = sum(map(_is_wide, text))
+    return _PER_WIDE * float(wide) + _PER_OTHER * float(len(text) - wide)
+
+
+def _is_wide(char: str) -> bool:
+    return char > "\u2e7f" and any(low <= ord(char) <= high for low, high in _WIDE)
+
+
+def load_counter(tokenizer: Path | None) -> TokenCounter:
+    """A counter of tokens.
+
+    Args:
+        tokenizer: `tokenizer.json` or the folder of a model that has one; None for the rule. Nothing is downloaded.
+
+    Returns:
+        The counter.
+
+    Raises:
+        InputError: If the tokenizer cannot be had.
+    """
+    if tokenizer is None:
+        return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
+    file = tokenizer / "tokenizer.json" if tokenizer.is_dir() else tokenizer
+    if not file.is_file():
+        raise InputError(f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one")
+    try:
+        loaded = import_module("tokenizers").Tokenizer.from_file(str(file))
+    except ImportError as error:
+        raise InputError(f"--tokenizer needs the package tokenizers ({error}): pip install tokenizers") from error
+    except Exception as error:  # the library raises plain Exception for whatever a file holds
+        raise InputError(f"--tokenizer: cannot read '{file}': {error}") from error
+
+    def count(text: str) -> Amount:
+        return Amount.exactly(len(loaded.encode(text, add_special_tokens=False).ids))
+
+    return TokenCounter(count, f"Tokens are counted with {file.name} of {file.parent.name}, for every model.")
+
+
+_AGAIN = Amount(1.0, 1.01, 1.05)
+"""How often a judge is called per answer: replies that cannot be read are asked for once more."""
+_ABOUT_AGAIN = (
+    f"Judges are called again for {_AGAIN.expected - 1:.0%} of the answers, 0% to {_AGAIN.high - 1:.0%}; "
+    "this is an assumption, as is that no call fails."
+)
+_ABOUT_CACHES = (
+    "Caches of prompts, which make a judge's static part cheaper, are not counted; nor are discounts for batches."
+)
+_SELF_JUDGED = "No judge is named (--model-role grader=...): each model judges itself."
+_ANSWER = re.compile(r"estimatedanswer(\d{6})x")
+_WIDE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class RoleEstimate:
+    """What one model takes in one role: calls, tokens sent and received, US dollars (None if the price is not known).
+
+    `samples` are those of one run, epochs included.
     """
 
     role: str
@@ -179,75 +350,373 @@ class RoleEstimate:
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What a run will take.
-
-    Attributes:
-        task: Name of the task.
-        samples: Number of samples, epochs not counted.
-        epochs: Number of epochs.
-        roles: One entry a model and role.
-        cost: US dollars of all that have a price; None if none has.
-        unpriced: Models without a price, in order.
-        assumptions: Everything that was assumed, a sentence each.
-        ids: Ids of the samples; empty if they have none.
-    """
+    """What a run takes: one entry per model and role, the cost of all with a known price, and what was assumed."""
 
     task: str
-    samples: int
+    samples: int  # epochs not counted
     epochs: int
     roles: tuple[RoleEstimate, ...]
-    cost: Amount | None
+    cost: Amount | None  # US dollars; None if no price is known
     unpriced: tuple[str, ...]
     assumptions: tuple[str, ...]
-    ids: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()  # of the samples; empty if the task makes them as it runs
 
 
-def role_estimate(
-    role: str, model: str, samples: int, amounts: tuple[Amount, Amount, Amount], prices: Prices
-) -> RoleEstimate:
-    """What a model takes in one run: calls, tokens sent and tokens received, and their price."""
-    calls, sent, received = amounts
-    return RoleEstimate(role, model, samples, 1, calls, sent, received, prices.cost(model, sent, received))
+@dataclass(frozen=True)
+class _Written:
+    """An answer that a model would write: who, in which language, and the tokens of its reference or of itself."""
+
+    author: str
+    language: str
+    reference: Amount | None
+    exact: Amount | None = None
 
 
-def run_estimate(
-    task: str, samples: Sequence[Sample], epochs: int, roles: Iterable[RoleEstimate], assumptions: Sequence[str]
+@dataclass(frozen=True)
+class _Call:
+    """A call: tokens sent besides answers, the answers sent, and what is received: an answer or a judge's reply."""
+
+    role: str
+    model: str
+    sent: Amount
+    answers: tuple[_Written, ...]
+    reply: _Written | None
+    language: str
+    verdicts: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question: its language, the tokens of its reference, and how many samples it stands for."""
+
+    language: str
+    reference: Amount | None
+    weight: float
+
+
+@dataclass
+class _Ledger:
+    """All calls of a run, and what is known of the questions asked, the longest first."""
+
+    counter: TokenCounter
+    questions: Mapping[str, _Question]
+    calls: list[_Call] = field(default_factory=list)
+    answers: list[_Written] = field(default_factory=list)
+
+    def record(self, role: str, model: str, texts: Sequence[str], reply: str) -> str:
+        """Count a call with a simulated reply; returns what stands for the reply in the run."""
+        prompt = "\n\n".join(texts)
+        answers = tuple(self.answers[int(number)] for number in _ANSWER.findall(prompt))
+        sent = self.counter.messages(*(_ANSWER.sub("", text) for text in texts))
+        about = self._question(prompt)
+        if reply.startswith((LABEL, "{")):  # a judge's reply, or a generated instruction
+            verdicts = reply.count('"winner"')
+            self.calls.append(_Call(role, model, sent, answers, None, about.language, verdicts, about.weight))
+            return reply
+        exact = self.counter.count(reply) if simulate_sum(texts[-1], "strong") is not None else None
+        written = _Written(model, about.language, about.reference, exact)
+        self.calls.append(_Call(role, model, sent, answers, written, about.language, 0, about.weight))
+        self.answers.append(written)
+        return reply if exact is not None else f"estimatedanswer{len(self.answers) - 1:06}x"
+
+    def _question(self, prompt: str) -> _Question:
+        """The question that a prompt is, or else the longest one that it contains."""
+        if (known := self.questions.get(prompt)) is not None:
+            return known
+        for question, known in self.questions.items():
+            if question and question in prompt:
+                return replace(known, reference=None)
+        wide = sum(map(_is_wide, prompt)) > _WIDE_SHARE * len(prompt)
+        weights = [known.weight for known in self.questions.values()]
+        return _Question("zh" if wide else "en", None, math.fsum(weights) / len(weights) if weights else 1.0)
+
+
+class _CountingAPI(ModelAPI):
+    """Calls nobody: counts what is sent, and replies as a simulated judge, or with a word that stands for an answer."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature of inspect-ai
+        *,
+        ledger: _Ledger,
+        counted_role: str,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        self._ledger, self._role = ledger, counted_role
+        self._simulation = SimulationAPI("judge")
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        output = await self._simulation.generate(input, tools, tool_choice, config)
+        texts = [message.text for message in input]
+        if texts[-1] == TINY_REQUEST:  # of the check before a run
+            return output
+        content = self._ledger.record(self._role, self.model_name, texts, output.completion)
+        found = ModelOutput.from_content(model=f"{_ESTIMATE}/{self.model_name}", content=content)
+        found.usage = output.usage  # without usage inspect-ai would download a tokenizer to count
+        return found
+
+
+@modelapi(name=_ESTIMATE)
+def urs_estimate() -> type[ModelAPI]:
+    """Provider of the models that only count."""
+    return _CountingAPI
+
+
+def estimate_run(
+    task: str,
+    make: Callable[[Mapping[str, Any]], Task],
+    arguments: Mapping[str, Any],
+    *,
+    models: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    limit: int | None,
+    epochs: int,
+    counter: TokenCounter,
+    lengths: Lengths,
+    prices: Prices,
 ) -> RunEstimate:
-    """Put a run together; a judge of several models judges the answers of each."""
-    merged = _merged(roles)
+    """Estimate a run by running it with models that only count.
+
+    Args:
+        task: Name of the task.
+        make: Makes the task of its arguments.
+        arguments: The arguments.
+        models: The models under test, each with a run of its own; empty if the task calls none.
+        roles: Models by role, such as `grader`.
+        limit: Most samples.
+        epochs: How often each sample is run.
+        counter: Counts tokens.
+        lengths: How long answers and judges' replies are taken to be.
+        prices: What tokens cost.
+
+    Raises:
+        InputError: If the task cannot be made or run, calls no model, or calls none in a role that is given.
+    """
+    if task == "urs_crossval":
+        arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
+    # In a thread no command is running, so that the task takes the names of models as they are.
+    with ThreadPoolExecutor(1) as pool:
+        ledger, samples, run, ids, cells = pool.submit(_run, make, arguments, models, roles, limit, counter).result()
+    called = {call.role for call in ledger.calls}
+    _check_roles(task, models, roles, called)
+    found: dict[tuple[str, str], RoleEstimate] = {}
+    for model in models or ("",):
+        groups: dict[tuple[str, str], list[_Call]] = defaultdict(list)
+        for call in ledger.calls:
+            groups[call.role, model if call.model == _TESTED else call.model].append(call)
+        for (role, name), calls in sorted(groups.items(), key=lambda group: group[0][0] != UNDER_TEST):
+            one = _role_estimate(role, name, calls, model, cells.get(name, samples) * epochs, epochs, lengths, prices)
+            known = found.get((role, name))
+            # Contestants and judges that are not under test judge once per model under test.
+            found[role, name] = one if known is None else _sum_of(known, one)
+    merged = tuple(sorted(found.values(), key=lambda one: one.role != UNDER_TEST))
     priced = [one.cost for one in merged if one.cost is not None]
     return RunEstimate(
         task,
-        len(samples),
+        samples,
         epochs,
         merged,
         total(priced) if priced else None,
         tuple(dict.fromkeys(one.model for one in merged if one.cost is None)),
-        tuple(assumptions),
-        tuple(str(sample.id) for sample in samples if sample.id is not None),
+        (counter.assumption, *_assumptions(ledger, lengths, roles, samples, run)),
+        ids,
     )
 
 
-def _merged(roles: Iterable[RoleEstimate]) -> tuple[RoleEstimate, ...]:
-    """One entry a model and role."""
-    found: dict[tuple[str, str], RoleEstimate] = {}
-    for one in roles:
-        known = found.get((one.role, one.model))
-        found[one.role, one.model] = one if known is None else _added(known, one)
-    return tuple(found.values())
+_TESTED = "model-under-test"
 
 
-def _added(one: RoleEstimate, other: RoleEstimate) -> RoleEstimate:
-    return RoleEstimate(
-        one.role,
-        one.model,
-        one.samples,
-        one.runs + other.runs,
-        one.calls + other.calls,
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-        None if one.cost is None or other.cost is None else one.cost + other.cost,
+def _run(
+    make: Callable[[Mapping[str, Any]], Task],
+    arguments: Mapping[str, Any],
+    models: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    limit: int | None,
+    counter: TokenCounter,
+) -> tuple[_Ledger, int, int, tuple[str, ...], Mapping[str, int]]:
+    """Run the task; returns the calls, how many samples it has and were run, their ids, and how many each judge has."""
+    task = make(arguments)
+    samples = list(task.dataset)[:limit] if isinstance(task.dataset, Dataset) else []
+    chosen = _chosen(samples, counter)
+    if samples:
+        task.dataset = MemoryDataset([sample for sample, _ in chosen], name=task.dataset.name)
+    chosen.sort(key=lambda pair: -len(_text(pair[0])))
+    ledger = _Ledger(counter, {_text(sample): _known(sample, weight, counter) for sample, weight in chosen})
+
+    def model(name: str, role: str) -> Model:
+        return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
+
+    with TemporaryDirectory() as folder:
+        [log] = eval(
+            task,
+            model=model(_TESTED, UNDER_TEST),
+            # A model without a judge judges itself.
+            model_roles={role: [model(name, role) for name in names] for role, names in roles.items()}
+            | ({} if GRADER in roles else {GRADER: model(_TESTED, GRADER)}),
+            limit=None if samples else limit,
+            epochs=1,
+            log_dir=folder,
+            log_samples=False,
+            display="none",
+            log_level="error",
+            score_display=False,
+        )
+    if log.status != "success":
+        raise InputError(log.error.message if log.error else "the task cannot be run")
+    number = len(samples) or (log.results.total_samples if log.results else 0)
+    ids = tuple(str(sample.id).replace(f"{_ESTIMATE}/", "") for sample in samples if sample.id is not None)
+    cells = Counter(
+        str(found).removeprefix(f"{_ESTIMATE}/") for s in samples if (found := (s.metadata or {}).get("evaluator"))
     )
+    return ledger, number, len(chosen) or number, ids, cells
+
+
+def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Sample, float]]:
+    """The samples to run, each with the number of samples that it stands for; all judges of an answer go together.
+
+    The weights are calibrated: by language, the number of samples and the tokens of questions and references have their
+    true totals (the generalised regression estimator of Deville and Sarndal, 1992).
+    """
+    groups: dict[object, list[Sample]] = defaultdict(list)
+    for place, sample in enumerate(samples):
+        facts = sample.metadata or {}
+        cell = tuple(facts.get(key) for key in ("case", "source", "model"))
+        groups[cell if "evaluator" in facts else place].append(sample)
+    count = max(1, _MOST // max(map(len, groups.values()), default=1))
+    if len(groups) <= count:
+        return [(sample, 1.0) for sample in samples]
+    ordered = sorted(groups.values(), key=lambda group: (_language(group[0]), len(_text(group[0]))))
+    languages = sorted({_language(sample) for sample in samples})
+    sizes = np.zeros((len(ordered), 3 * len(languages)))
+    for row, group in zip(sizes, ordered, strict=True):
+        place = 3 * languages.index(_language(group[0]))
+        texts = (_text(group[0]), str(group[0].target))
+        row[place : place + 3] = (1.0, *(counter.count(text).expected for text in texts))
+    places = [int((number + 0.5) * len(ordered) / count) for number in range(count)]
+    weight, taken = len(ordered) / count, sizes[places]
+    missing = sizes.sum(axis=0) - weight * taken.sum(axis=0)
+    weights = weight * (1 + taken @ np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)[0])
+    return [(sample, float(w)) for place, w in zip(places, weights, strict=True) for sample in ordered[place]]
+
+
+def _text(sample: Sample) -> str:
+    return sample.input if isinstance(sample.input, str) else "\n\n".join(message.text for message in sample.input)
+
+
+def _language(sample: Sample) -> str:
+    return str((sample.metadata or {}).get("language", ""))
+
+
+def _known(sample: Sample, weight: float, counter: TokenCounter) -> _Question:
+    reference = str(sample.target)
+    return _Question(_language(sample), counter.count(reference) if reference else None, weight)
+
+
+def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
+    """Names of the models that count for the evaluators of a grid, which names its judges in the data."""
+    graders = list(roles.get(GRADER, ()))
+    if not graders:
+        raise InputError("--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'")
+    if twice := sorted({name for name in graders if graders.count(name) > 1}):
+        raise InputError(f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own")
+    chosen = graders if given in (None, "all") else given.split(",") if isinstance(given, str) else list(given)
+    if unknown := sorted({name.strip() for name in map(str, chosen)} - set(graders)):
+        raise InputError(f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}")
+    return [f"{_ESTIMATE}/{str(name).strip()}" for name in chosen]
+
+
+def _check_roles(task: str, models: Sequence[str], roles: Mapping[str, Sequence[str]], called: set[str]) -> None:
+    if not called:
+        raise InputError(f"{task}: with these arguments no model is called, so that it costs nothing")
+    if UNDER_TEST in called and not models:
+        raise InputError("--model: name the model under test, or several separated by commas")
+    if GRADER in called and GRADER not in roles and not models:
+        raise InputError(f"--model-role: {task} needs a judge: --model-role grader=<model>")
+    if UNDER_TEST not in called and models and (GRADER not in called or GRADER in roles):
+        raise InputError(f"--model: {task} calls no model under test; leave it out, or say none")
+    if unused := [role for role in roles if role not in called]:
+        raise InputError(
+            f"--model-role: {task} calls no model in the role {choices(unused)}; called: {choices(called)}"
+        )
+
+
+def _role_estimate(
+    role: str,
+    name: str,
+    calls: Sequence[_Call],
+    model: str,
+    samples: int,
+    epochs: int,
+    lengths: Lengths,
+    prices: Prices,
+) -> RoleEstimate:
+    """Calls, tokens and cost of a model in one role; `model` is the model under test."""
+    asked, sent, received = [], [], []
+    for call in calls:
+        answers = total(_length(answer, model, lengths) for answer in call.answers)
+        again = _AGAIN if call.reply is None and not call.verdicts else Amount.exactly(1.0)
+        reply = (
+            _length(call.reply, model, lengths)
+            if call.reply is not None
+            else lengths.verdict * float(call.verdicts)
+            if call.verdicts
+            else lengths.judgement(name, call.language)
+        )
+        often = again * (call.weight * epochs)
+        asked.append(often)
+        sent.append((call.sent + answers) * often)
+        received.append(reply * often)
+    made, tokens_in, tokens_out = map(total, (asked, sent, received))
+    return RoleEstimate(role, name, samples, 1, made, tokens_in, tokens_out, prices.cost(name, tokens_in, tokens_out))
+
+
+def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
+    """Tokens of an answer."""
+    if answer.exact is not None:
+        return answer.exact
+    return lengths.answer(model if answer.author == _TESTED else answer.author, answer.language, answer.reference)
+
+
+def _sum_of(first: RoleEstimate, second: RoleEstimate) -> RoleEstimate:
+    costs = (first.cost, second.cost)
+    return replace(
+        first,
+        runs=first.runs + second.runs,
+        calls=first.calls + second.calls,
+        input_tokens=first.input_tokens + second.input_tokens,
+        output_tokens=first.output_tokens + second.output_tokens,
+        cost=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
+    )
+
+
+def _assumptions(
+    ledger: _Ledger, lengths: Lengths, roles: Mapping[str, Sequence[str]], samples: int, run: int
+) -> Iterable[str]:
+    """Everything that was assumed, one sentence each."""
+    calls = ledger.calls
+    if any(call.reply is not None and call.reply.exact is None for call in calls):
+        yield from lengths.about_answers
+    elif not any(call.verdicts or call.reply for call in calls):
+        yield "Answers are those of the data or the logs: none is generated, and their tokens are counted as they are."
+    if any(call.reply is None and not call.verdicts for call in calls):
+        yield from lengths.about_judgements
+        yield _ABOUT_AGAIN
+    if any(call.verdicts for call in calls):
+        yield from lengths.about_verdicts
+    yield _ABOUT_CACHES
+    if GRADER not in roles and any(call.role == GRADER for call in calls):
+        yield _SELF_JUDGED
+    if run < samples:
+        yield (
+            f"{run:,} of {samples:,} samples, an even selection by language and length, were run with a model that "
+            "only counts, and scaled up to the length of all."
+        )
 
 
 BOTH = "model and grader"
@@ -412,226 +881,6 @@ def _less(total: ModelUsage, part: ModelUsage) -> ModelUsage:
     )
 
 
-_OF_REFERENCE = Amount(0.5, 1.0, 2.0)
-_JUDGEMENT = Amount(200, 450, 900)
-_VERDICT = Amount(40, 150, 400)
-_REASONING = "A model that reasons before it answers takes more than that."
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Lengths in tokens.
-
-    Attributes:
-        answer: Model, language and tokens of the reference -> tokens of an answer.
-        judgement: Judge and language -> tokens of a judge's reply.
-        verdict: Tokens of a reply about a pair, for each verdict that is asked for.
-        about_answers: Where the lengths of answers come from, a sentence each.
-        about_judgements: Likewise.
-        about_verdicts: Likewise.
-    """
-
-    answer: Callable[[str, str, Amount], Amount]
-    judgement: Callable[[str, str], Amount]
-    verdict: Amount
-    about_answers: tuple[str, ...]
-    about_judgements: tuple[str, ...]
-    about_verdicts: tuple[str, ...]
-
-
-def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
-    """Lengths without a log.
-
-    Args:
-        answer: Tokens of an answer; None for those of its reference, from half to twice as many.
-        judgement: Tokens of a judge's reply; None for an assumption.
-    """
-    reply = _JUDGEMENT if judgement is None else Amount.exactly(judgement)
-    verdict = _VERDICT if judgement is None else Amount.exactly(judgement)
-    given = f"A judge's reply is taken to have {judgement} tokens{{}} (--judge-tokens)."
-    return Lengths(
-        answer=lambda _model, _language, reference: (
-            reference * _OF_REFERENCE if answer is None else Amount.exactly(answer)
-        ),
-        judgement=lambda _judge, _language: reply,
-        verdict=verdict,
-        about_answers=(
-            "An answer is assumed to be as long as its reference, from half to twice as long (--answer-tokens)."
-            if answer is None
-            else f"An answer is taken to have {answer} tokens (--answer-tokens).",
-            *([_REASONING] if answer is None else []),
-        ),
-        about_judgements=(
-            f"A judge's reply is assumed to have {_said(_JUDGEMENT)} tokens (--judge-tokens); one that reasons takes "
-            "more."
-            if judgement is None
-            else given.format(""),
-        ),
-        about_verdicts=(
-            f"A judge's reply is assumed to have {_said(_VERDICT)} tokens for each verdict (--judge-tokens); one that "
-            "reasons takes more."
-            if judgement is None
-            else given.format(" for each verdict"),
-        ),
-    )
-
-
-def _said(amount: Amount) -> str:
-    return f"{amount.expected:g} ({amount.low:g} to {amount.high:g})"
-
-
-_WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
-"""Chinese, Japanese and Korean characters and their punctuation."""
-_PER_WIDE = Amount(0.6, 0.9, 1.4)
-_PER_OTHER = Amount(0.2, 0.25, 0.3)
-_PER_MESSAGE = 4
-_RULE = (
-    "Tokens are counted by rule, since no tokenizer was given (--tokenizer): {other.expected:g} for each character, "
-    "{other.low:g} to {other.high:g}, and {wide.expected:g} for each Chinese, Japanese or Korean one, {wide.low:g} to "
-    "{wide.high:g}. These rates are assumptions."
-)
-
-
-@dataclass(frozen=True)
-class TokenCounter:
-    """Counts tokens.
-
-    Attributes:
-        count: Text -> tokens.
-        assumption: How they are counted, in a sentence.
-    """
-
-    count: Callable[[str], Amount]
-    assumption: str
-
-    def messages(self, *texts: str) -> Amount:
-        """Tokens of messages, each with the few that mark it."""
-        parts = [self.count(text) for text in texts if text]
-        found = Amount.exactly(_PER_MESSAGE * len(parts))
-        for part in parts:
-            found += part
-        return found
-
-
-def count_by_rule(text: str) -> Amount:
-    """Tokens of a text by its characters.
-
-    Args:
-        text: The text.
-
-    Returns:
-        A range, since tokenizers differ.
-    """
-    wide = sum(any(low <= ord(char) <= high for low, high in _WIDE) for char in text if char > "\u2e7f")
-    return _PER_WIDE * float(wide) + _PER_OTHER * float(len(text) - wide)
-
-
-def load_counter(tokenizer: Path | None) -> TokenCounter:
-    """A counter of tokens.
-
-    Args:
-        tokenizer: `tokenizer.json` or the folder of a model that has one; None for the rule. Nothing is downloaded.
-
-    Returns:
-        The counter.
-
-    Raises:
-        InputError: If the tokenizer cannot be had.
-    """
-    if tokenizer is None:
-        return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
-    file = tokenizer / "tokenizer.json" if tokenizer.is_dir() else tokenizer
-    if not file.is_file():
-        raise InputError(f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one")
-    try:
-        loaded = import_module("tokenizers").Tokenizer.from_file(str(file))
-    except ImportError as error:
-        raise InputError(f"--tokenizer needs the package tokenizers ({error}): pip install tokenizers") from error
-    except Exception as error:  # the library raises plain Exception for whatever a file holds
-        raise InputError(f"--tokenizer: cannot read '{file}': {error}") from error
-
-    def count(text: str) -> Amount:
-        return Amount.exactly(len(loaded.encode(text, add_special_tokens=False).ids))
-
-    return TokenCounter(count, f"Tokens are counted with {file.name} of {file.parent.name}, for every model.")
-
-
-_RECORDED = "Answers are those of the logs: none is generated, and their tokens are counted as they are."
-
-
-def estimate_crossval(
-    samples: Sequence[Sample],
-    builder: PromptBuilder,
-    judge_language: str | None,
-    *,
-    epochs: int,
-    counter: TokenCounter,
-    lengths: Lengths,
-    prices: Prices,
-) -> RunEstimate:
-    """Estimate a run of `urs_crossval`: one judgement a case, evaluator, source of references and tested model.
-
-    Args:
-        samples: The samples that will run, each a judgement, with the recorded answer in its metadata.
-        builder: Builds the judges' prompts.
-        judge_language: Language of these; None for that of each case.
-        epochs: How often each sample is run.
-        counter: Counts tokens.
-        lengths: How long judgements will be.
-        prices: What tokens cost.
-
-    Returns:
-        The estimate, one entry an evaluator. Answers that are empty or missing are not judged.
-    """
-    # Evaluators are sent the same prompts, which are built and counted once.
-    prompts: dict[tuple[str, ...], Amount] = {}
-    sent: dict[str, list[Amount]] = {}
-    received: dict[str, list[Amount]] = {}
-    cells: dict[str, int] = {}
-    for sample in samples:
-        facts = sample.metadata or {}
-        evaluator, answer = str(facts["evaluator"]), str(facts.get(ANSWER, ""))
-        cells[evaluator] = cells.get(evaluator, 0) + 1
-        sent.setdefault(evaluator, [])
-        received.setdefault(evaluator, [])
-        if is_blank(answer):
-            continue
-        cell = tuple(str(facts[key]) for key in ("case", "source", "model"))
-        if cell not in prompts:
-            prompts[cell] = _prompt(sample, answer, builder, judge_language, counter)
-        sent[evaluator].append(prompts[cell])
-        received[evaluator].append(lengths.judgement(evaluator, str(facts["language"])))
-    again = ASKED_AGAIN * float(epochs)
-    roles = [
-        role_estimate(
-            GRADER,
-            name,
-            cells[name] * epochs,
-            (again * float(len(sent[name])), total(sent[name]) * again, total(received[name]) * again),
-            prices,
-        )
-        for name in cells
-    ]
-    unasked = sum(cells.values()) - sum(map(len, sent.values()))
-    notes = [f"Answers that are missing or empty, for which no judge is called: {unasked} of {len(samples)}."]
-    about = (counter.assumption, _RECORDED, *lengths.about_judgements, ABOUT_ASKING, ABOUT_CACHES)
-    return run_estimate("urs_crossval", samples, epochs, roles, (*about, *(notes if unasked else [])))
-
-
-def _prompt(
-    sample: Sample, answer: str, builder: PromptBuilder, judge_language: str | None, counter: TokenCounter
-) -> Amount:
-    facts = sample.metadata or {}
-    prompt = builder.build(
-        str(facts["intent"]),
-        judge_language or str(facts["language"]),
-        question=str(sample.input),
-        reference=str(sample.target),
-        answer=answer,
-    )
-    return counter.messages(prompt.instructions, prompt.case)
-
-
 _SEPARATOR = ", "
 
 JudgeTokensSample = tuple[str, int]
@@ -714,7 +963,7 @@ def measured_lengths(
         raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
     pooled_answers, pooled_judgements = _pooled(answers), _pooled(judgements)
 
-    def answer(model: str, language: str, reference: Amount) -> Amount:
+    def answer(model: str, language: str, reference: Amount | None) -> Amount:
         measured = answers.get(model, {}).get(language) or pooled_answers.get(language)
         return measured or otherwise.answer(model, language, reference)
 
@@ -782,107 +1031,3 @@ def _about(what: str, names: Sequence[str], measured: ByName, otherwise: tuple[s
 
 def _words(lengths: Mapping[str, Amount]) -> str:
     return "; ".join(f"{language} {one.expected:.0f} tokens" for language, one in sorted(lengths.items()))
-
-
-_SELF_JUDGED = "No judge is named (--model-role grader=...): each model judges itself."
-
-
-def estimate_urs(
-    samples: Sequence[Sample],
-    builder: PromptBuilder,
-    judge_language: str | None,
-    *,
-    models: Sequence[str],
-    graders: Sequence[str],
-    epochs: int,
-    counter: TokenCounter,
-    lengths: Lengths,
-    prices: Prices,
-) -> RunEstimate:
-    """Estimate a run of `urs`.
-
-    Args:
-        samples: The samples that will run, with the question as input, the reference as target.
-        builder: Builds the judges' prompts.
-        judge_language: Language of these; None for that of each case.
-        models: The models under test, each of which has a run.
-        graders: The judges; empty where a model judges itself.
-        epochs: How often each sample is run.
-        counter: Counts tokens.
-        lengths: How long answers and judgements will be.
-        prices: What tokens cost.
-
-    Returns:
-        The estimate. The judge's input is the real prompt with the question and its reference.
-    """
-    languages = [str((sample.metadata or {}).get("language", "")) for sample in samples]
-    references = [counter.count(str(sample.target)) for sample in samples]
-    asked = total(counter.messages(str(sample.input)) for sample in samples)
-    prompts = total(_run_prompt(sample, builder, judge_language, counter) for sample in samples)
-    runs, number = float(epochs), len(samples) * epochs
-    again = ASKED_AGAIN * runs
-    answering: list[RoleEstimate] = []
-    judging: list[RoleEstimate] = []
-    for model in models:
-        answers = total(lengths.answer(model, *one) for one in zip(languages, references, strict=True))
-        amounts = (Amount.exactly(float(number)), asked * runs, answers * runs)
-        answering.append(role_estimate(UNDER_TEST, model, number, amounts, prices))
-        # Each run has the panel judge its own answers.
-        for judge in graders or (model,):
-            replies = total(lengths.judgement(judge, language) for language in languages)
-            amounts = (again * float(len(samples)), (prompts + answers) * again, replies * again)
-            judging.append(role_estimate(GRADER, judge, number, amounts, prices))
-    about = (*lengths.about_answers, *lengths.about_judgements, ABOUT_ASKING, ABOUT_CACHES)
-    notes = () if graders else (_SELF_JUDGED,)
-    return run_estimate("urs", samples, epochs, [*answering, *judging], (counter.assumption, *about, *notes))
-
-
-def _run_prompt(sample: Sample, builder: PromptBuilder, judge_language: str | None, counter: TokenCounter) -> Amount:
-    """Tokens of the judge's prompt without the answer."""
-    facts = sample.metadata or {}
-    language = judge_language or str(facts.get("language", ""))
-    prompt = builder.build(
-        str(facts["intent"]), language, question=str(sample.input), reference=str(sample.target), answer="-"
-    )
-    return counter.messages(prompt.instructions, prompt.case)
-
-
-def estimate_pairs(
-    task: str,
-    samples: Sequence[Sample],
-    *,
-    protocol: str,
-    orders: str,
-    seed: int,
-    models: Sequence[str],
-    epochs: int,
-    counter: TokenCounter,
-    lengths: Lengths,
-    prices: Prices,
-) -> RunEstimate:
-    """Estimate a run of `md_eval`, where the model under test judges pairs.
-
-    Args:
-        task: Name of the task.
-        samples: The samples that will run.
-        protocol: As for the task, here and below.
-        orders: Which response is shown first.
-        seed: Seed of the coin.
-        models: The models under test.
-        epochs: How often each sample is run.
-        counter: Counts tokens.
-        lengths: How long verdicts will be.
-        prices: What tokens cost.
-    """
-    calls: list[tuple[tuple[str, ...], JudgePrompt]] = []
-    for sample in samples:
-        facts = dict(sample.metadata or {})
-        for first in orders_of(orders, str(sample.id), seed):
-            calls += [(names, prompt) for _, names, prompt in pair_calls(protocol, facts, first, True)]
-    runs = float(epochs)
-    sent = total(counter.messages(prompt.instructions, prompt.case) for _, prompt in calls) * runs
-    received = total(lengths.verdict * float(len(names)) for names, _ in calls) * runs
-    amounts = (Amount.exactly(len(calls) * runs), sent, received)
-    roles = [role_estimate(UNDER_TEST, model, len(samples) * epochs, amounts, prices) for model in models]
-    about = (counter.assumption, *lengths.about_verdicts, ABOUT_CACHES)
-    return run_estimate(task, samples, epochs, roles, about)
