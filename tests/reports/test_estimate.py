@@ -17,21 +17,17 @@ from tests.reports.intent.judged_logs import answered, judgement, tokens, write_
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports import estimate
-from urs_inspect.reports.estimate import (
-    Amount,
+from urs_inspect.reports.costs import Amount, load_prices, with_costs
+from urs_inspect.reports.estimate import RunEstimate, estimate_run, read_actual
+from urs_inspect.reports.intent.answers import read_answers
+from urs_inspect.reports.token_lengths import (
     Lengths,
-    RunEstimate,
     TokenCounter,
     assumed_lengths,
     count_by_rule,
-    estimate_run,
     load_counter,
-    load_prices,
     measured_lengths,
-    read_actual,
-    with_costs,
 )
-from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.tasks import mad, md_eval, urs, urs_addition, urs_case_review, urs_references

@@ -64,7 +64,7 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
-    from urs_inspect.reports.estimate import load_prices, with_costs
+    from urs_inspect.reports.costs import load_prices, with_costs
     from urs_inspect.reports.intent.answers import read_answers
     from urs_inspect.reports.intent.markdown import INTENT_REPORT, write_report
     from urs_inspect.reports.intent.statistics import report_of

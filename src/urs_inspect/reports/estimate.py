@@ -1,4 +1,4 @@
-"""Tokens and cost of a run: before it starts, by running the task with a provider that only counts, and afterwards."""
+"""Tokens and cost of a run: before it starts, by running the task with a model that only counts, and afterwards."""
 
 import math
 import re
@@ -6,15 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from itertools import chain
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import yaml
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
@@ -23,298 +19,25 @@ from inspect_ai.model import (
     GenerateConfig,
     Model,
     ModelAPI,
-    ModelCost,
     ModelOutput,
     ModelUsage,
     get_model,
-    get_model_info,
     modelapi,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
-from pydantic import TypeAdapter, ValidationError
 
-from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect._util import InputError, choices
 from urs_inspect.judging import TINY_REQUEST
 from urs_inspect.logs.files import short_name, sorted_headers
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
-from urs_inspect.reports.intent.answers import Answers, read_answers
-from urs_inspect.stats import student_interval
+from urs_inspect.reports.costs import Amount, Prices, total
+from urs_inspect.reports.token_lengths import Lengths, TokenCounter, is_wide
 
 UNDER_TEST, GRADER = "model", "grader"
 _ESTIMATE = "urs_estimate"
 _MOST = 200
 """Samples that are run; of more, an even selection by language and length is run and scaled up."""
-
-
-@dataclass(frozen=True)
-class Amount:
-    """A number with its range.
-
-    Attributes:
-        low: The least that is to be expected.
-        expected: What is most likely.
-        high: The most that is to be expected.
-    """
-
-    low: float
-    expected: float
-    high: float
-
-    @classmethod
-    def exactly(cls, value: float) -> "Amount":
-        """A number that is known."""
-        return cls(value, value, value)
-
-    def __add__(self, other: "Amount") -> "Amount":
-        return Amount(self.low + other.low, self.expected + other.expected, self.high + other.high)
-
-    def __mul__(self, other: "Amount | float") -> "Amount":
-        factor = other if isinstance(other, Amount) else Amount.exactly(other)
-        return Amount(self.low * factor.low, self.expected * factor.expected, self.high * factor.high)
-
-
-def total(amounts: Iterable[Amount]) -> Amount:
-    """The sum of amounts that move together: lows with lows, highs with highs."""
-    parts = list(amounts)
-    return Amount(*(math.fsum(getattr(part, name) for part in parts) for name in ("low", "expected", "high")))
-
-
-_MILLION = 1_000_000
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices of models.
-
-    Attributes:
-        own: Model -> price, from a file; they come before those that the harness knows.
-    """
-
-    own: Mapping[str, ModelCost]
-
-    def of(self, model: str) -> ModelCost | None:
-        """US dollars for a million tokens; None if not known."""
-        if model in self.own:
-            return self.own[model]
-        try:
-            info = get_model_info(model)
-        except Exception:  # a model that is in no table is looked up through its provider, which may need a key
-            return None
-        return None if info is None else info.cost
-
-    def cost(self, model: str, input_tokens: Amount, output_tokens: Amount) -> Amount | None:
-        """US dollars of a model's tokens; None if its price is not known."""
-        price = self.of(model)
-        if price is None:
-            return None
-        return input_tokens * (price.input / _MILLION) + output_tokens * (price.output / _MILLION)
-
-
-def load_prices(file: Path | None) -> Prices:
-    """Read prices.
-
-    Args:
-        file: YAML or JSON as for `--model-cost-config` of `inspect eval`: model -> `input`, `output`,
-            `input_cache_write`, `input_cache_read`, in US dollars for a million tokens. None for the harness's table.
-
-    Raises:
-        InputError: If the file cannot be read or is none of that form.
-    """
-    if file is None:
-        return Prices({})
-    try:
-        own = TypeAdapter(dict[str, ModelCost]).validate_python(read_yaml(file.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise InputError(f"--prices: no file '{file}'") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"--prices: cannot read '{file}': {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = " / ".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"--prices: {file}: {place or 'the file'}: {first['msg']}; needed for each model: input, output, "
-            "input_cache_write, input_cache_read, in US dollars for a million tokens"
-        ) from error
-    for model, price in own.items():
-        for part, value in price.model_dump().items():
-            if not 0 <= value < math.inf:
-                raise InputError(f"--prices: {file}: {model} / {part}: must be a number of at least 0, is {value}")
-    return Prices(own)
-
-
-def with_costs(answers: Answers, prices: Prices) -> Answers:
-    """Fill in the costs that logs do not have from their tokens.
-
-    Args:
-        answers: The answers; costs that their logs know stay as they are.
-        prices: Only those of the file are used. All tokens sent count at the price of `input`, cached ones among them.
-            The tokens of a panel are known together only, so that its cost is filled in if all its judges have one
-            price.
-    """
-    table = answers.table.copy()
-    for cost, names, kind in (("cost", "base_model", ""), ("judge_cost", "judges", "judge_")):
-        for models, rows in table[table[cost].isna()].groupby(names):
-            found = [prices.own.get(model) for model in str(models).split(", ")]
-            price = found[0]
-            if price is not None and all(one == price for one in found):
-                sent, received = rows[f"{kind}input_tokens"], rows[f"{kind}output_tokens"]
-                table.loc[rows.index, cost] = (sent * price.input + received * price.output) / _MILLION
-    return replace(answers, table=table)
-
-
-_OF_REFERENCE = Amount(0.5, 1.0, 2.0)
-_WITHOUT_REFERENCE = Amount(100, 300, 900)
-_JUDGEMENT = Amount(200, 450, 900)
-_VERDICT = Amount(40, 150, 400)
-_REASONING = "A model that reasons before it answers takes more than that."
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Lengths in tokens.
-
-    Attributes:
-        answer: Model, language and tokens of the reference -> tokens of an answer.
-        judgement: Judge and language -> tokens of a judge's reply.
-        verdict: Tokens of a reply about a pair, for each verdict that is asked for.
-        about_answers: Where the lengths of answers come from, a sentence each.
-        about_judgements: Likewise.
-        about_verdicts: Likewise.
-    """
-
-    answer: Callable[[str, str, Amount | None], Amount]
-    judgement: Callable[[str, str], Amount]
-    verdict: Amount
-    about_answers: tuple[str, ...]
-    about_judgements: tuple[str, ...]
-    about_verdicts: tuple[str, ...]
-
-
-def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
-    """Lengths without a log.
-
-    Args:
-        answer: Tokens of an answer; None for those of its reference, from half to twice as many.
-        judgement: Tokens of a judge's reply; None for an assumption.
-    """
-    reply = _JUDGEMENT if judgement is None else Amount.exactly(judgement)
-    verdict = _VERDICT if judgement is None else Amount.exactly(judgement)
-    given = f"A judge's reply is taken to have {judgement} tokens{{}} (--judge-tokens)."
-    return Lengths(
-        answer=lambda _model, _language, reference: (
-            Amount.exactly(answer)
-            if answer is not None
-            else _WITHOUT_REFERENCE
-            if reference is None
-            else reference * _OF_REFERENCE
-        ),
-        judgement=lambda _judge, _language: reply,
-        verdict=verdict,
-        about_answers=(
-            "An answer is assumed to be as long as its reference, from half to twice as long, and without a reference "
-            f"to have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens)."
-            if answer is None
-            else f"An answer is taken to have {answer} tokens (--answer-tokens).",
-            *([_REASONING] if answer is None else []),
-        ),
-        about_judgements=(
-            f"A judge's reply is assumed to have {_said(_JUDGEMENT)} tokens (--judge-tokens); one that reasons takes "
-            "more."
-            if judgement is None
-            else given.format(""),
-        ),
-        about_verdicts=(
-            f"A judge's reply is assumed to have {_said(_VERDICT)} tokens for each verdict (--judge-tokens); one that "
-            "reasons takes more."
-            if judgement is None
-            else given.format(" for each verdict"),
-        ),
-    )
-
-
-def _said(amount: Amount) -> str:
-    return f"{amount.expected:g} ({amount.low:g} to {amount.high:g})"
-
-
-_WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
-"""Chinese, Japanese and Korean characters and their punctuation."""
-_PER_WIDE = Amount(0.6, 0.9, 1.4)
-_PER_OTHER = Amount(0.2, 0.25, 0.3)
-_PER_MESSAGE = 4
-_RULE = (
-    "Tokens are counted by rule, since no tokenizer was given (--tokenizer): {other.expected:g} for each character, "
-    "{other.low:g} to {other.high:g}, and {wide.expected:g} for each Chinese, Japanese or Korean one, {wide.low:g} to "
-    "{wide.high:g}. These rates are assumptions."
-)
-
-
-@dataclass(frozen=True)
-class TokenCounter:
-    """Counts tokens.
-
-    Attributes:
-        count: Text -> tokens.
-        assumption: How they are counted, in a sentence.
-    """
-
-    count: Callable[[str], Amount]
-    assumption: str
-
-    def messages(self, *texts: str) -> Amount:
-        """Tokens of messages, each with the few that mark it."""
-        parts = [self.count(text) for text in texts if text]
-        found = Amount.exactly(_PER_MESSAGE * len(parts))
-        for part in parts:
-            found += part
-        return found
-
-
-def count_by_rule(text: str) -> Amount:
-    """Tokens of a text by its characters.
-
-    Args:
-        text: The text.
-
-    Returns:
-        A range, since tokenizers differ.
-    """
-    wide = sum(map(_is_wide, text))
-    return _PER_WIDE * float(wide) + _PER_OTHER * float(len(text) - wide)
-
-
-def _is_wide(char: str) -> bool:
-    return char > "\u2e7f" and any(low <= ord(char) <= high for low, high in _WIDE)
-
-
-def load_counter(tokenizer: Path | None) -> TokenCounter:
-    """A counter of tokens.
-
-    Args:
-        tokenizer: `tokenizer.json` or the folder of a model that has one; None for the rule. Nothing is downloaded.
-
-    Returns:
-        The counter.
-
-    Raises:
-        InputError: If the tokenizer cannot be had.
-    """
-    if tokenizer is None:
-        return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
-    file = tokenizer / "tokenizer.json" if tokenizer.is_dir() else tokenizer
-    if not file.is_file():
-        raise InputError(f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one")
-    try:
-        loaded = import_module("tokenizers").Tokenizer.from_file(str(file))
-    except ImportError as error:
-        raise InputError(f"--tokenizer needs the package tokenizers ({error}): pip install tokenizers") from error
-    except Exception as error:  # the library raises plain Exception for whatever a file holds
-        raise InputError(f"--tokenizer: cannot read '{file}': {error}") from error
-
-    def count(text: str) -> Amount:
-        return Amount.exactly(len(loaded.encode(text, add_special_tokens=False).ids))
-
-    return TokenCounter(count, f"Tokens are counted with {file.name} of {file.parent.name}, for every model.")
 
 
 _AGAIN = Amount(1.0, 1.01, 1.05)
@@ -427,7 +150,7 @@ class _Ledger:
         for question, known in self.questions.items():
             if question and question in prompt:
                 return replace(known, reference=None)
-        wide = sum(map(_is_wide, prompt)) > _WIDE_SHARE * len(prompt)
+        wide = sum(map(is_wide, prompt)) > _WIDE_SHARE * len(prompt)
         weights = [known.weight for known in self.questions.values()]
         return _Question("zh" if wide else "en", None, math.fsum(weights) / len(weights) if weights else 1.0)
 
@@ -481,23 +204,7 @@ def estimate_run(
     lengths: Lengths,
     prices: Prices,
 ) -> RunEstimate:
-    """Estimate a run by running it with models that only count.
-
-    Args:
-        task: Name of the task.
-        make: Makes the task of its arguments.
-        arguments: The arguments.
-        models: The models under test, each with a run of its own; empty if the task calls none.
-        roles: Models by role, such as `grader`.
-        limit: Most samples.
-        epochs: How often each sample is run.
-        counter: Counts tokens.
-        lengths: How long answers and judges' replies are taken to be.
-        prices: What tokens cost.
-
-    Raises:
-        InputError: If the task cannot be made or run, calls no model, or calls none in a role that is given.
-    """
+    """Estimate a run by running it with models that only count."""
     if task == "urs_crossval":
         arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
     # In a thread no command is running, so that the task takes the names of models as they are.
@@ -725,54 +432,26 @@ BOTH = "model and grader"
 
 @dataclass(frozen=True)
 class Actual:
-    """What one model took in one role, over all logs.
+    """What one model took in one role, over all logs."""
 
-    Attributes:
-        role: `model` for the model under test, `grader`, or `model and grader` for one that judged itself.
-        model: Name of the model; of a panel that the log counts as a whole the names.
-        input_tokens: Tokens sent.
-        output_tokens: Tokens received.
-        samples: Samples that were run, epochs included; of an evaluator of `urs_crossval` those that were its own.
-        cost: US dollars; None if not known.
-    """
-
-    role: str
-    model: str
+    role: str  # `model` for the model under test, `grader`, or `model and grader` for one that judged itself
+    model: str  # name of the model; of a panel that the log counts as a whole the names
     input_tokens: int
     output_tokens: int
-    samples: int
-    cost: float | None
+    samples: int  # samples that were run, epochs included; of an evaluator of `urs_crossval` those that were its own
+    cost: float | None  # US dollars; None if not known
 
 
 @dataclass(frozen=True)
 class ActualUse:
-    """What runs took, and which logs say nothing about it.
+    """What runs took, and which logs say nothing about it."""
 
-    Attributes:
-        roles: One entry a model and role, all logs together.
-        left_out: Logs that were left out and why, a sentence each.
-    """
-
-    roles: tuple[Actual, ...]
-    left_out: tuple[str, ...]
+    roles: tuple[Actual, ...]  # one entry a model and role, all logs together
+    left_out: tuple[str, ...]  # logs that were left out and why, a sentence each
 
 
 def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = None) -> ActualUse:
-    """Read what runs of a task took, finished or not; of several attempts at one run the one that counts.
-
-    Args:
-        logs: Log files and directories.
-        task: The task, such as `urs`; logs of others are left out.
-        estimated: Count only its samples, epochs, models and judges, and nothing of a log whose model under test is not
-            among them; None for all that the logs have.
-
-    Returns:
-        What the samples without an error took. Where a model judged itself without a role, the two cannot be told apart
-        and are one entry.
-
-    Raises:
-        InputError: If no log is left.
-    """
+    """Read what runs of a task took, finished or not; of several attempts at one run the one that counts."""
     names = list(logs)
     tested = {role.model for role in estimated.roles if role.role == UNDER_TEST} if estimated else set()
     found: list[Actual] = []
@@ -879,155 +558,3 @@ def _less(total: ModelUsage, part: ModelUsage) -> ModelUsage:
         input_tokens_cache_write=(total.input_tokens_cache_write or 0) - (part.input_tokens_cache_write or 0),
         total_cost=None if None in costs else (costs[0] or 0.0) - (costs[1] or 0.0),
     )
-
-
-_SEPARATOR = ", "
-
-JudgeTokensSample = tuple[str, int]
-"""Question and epoch."""
-
-
-def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
-    """Tokens of each judge's replies to each answer.
-
-    Args:
-        table: Rows of the table of answers.
-
-    Returns:
-        The columns judge, language and tokens, a row for each judge and answer of which they are known; and the judges
-        who have an equal share of their panel's tokens there, because the log counts theirs together with others'.
-    """
-    rows: list[tuple[str, str, float]] = []
-    shared: set[str] = set()
-    for log, part in table[table["judge_output_tokens"] > 0].groupby("log"):
-        panels = part["judges"].str.contains(_SEPARATOR, regex=False).any()
-        usage = _usage(str(log)) if panels else {}
-        columns = ["question", "epoch", "language", "base_model", "judges", "output_tokens", "judge_output_tokens"]
-        for question, epoch, language, model, named, own, tokens in part[columns].itertuples(index=False):
-            judges = str(named).split(_SEPARATOR)
-            parts = _parts(judges, usage.get((question, epoch), {}), {model: own}, tokens)
-            if parts is None:
-                shared.update(judges)
-                parts = [tokens / len(judges)] * len(judges)
-            rows += [(judge, language, tokens) for judge, tokens in zip(judges, parts, strict=True)]
-    return pd.DataFrame(rows, columns=["judge", "language", "tokens"]), frozenset(shared)
-
-
-def _parts(
-    judges: Sequence[str], usage: Mapping[str, ModelUsage], own: Mapping[str, float], tokens: float
-) -> list[float] | None:
-    """Tokens of each judge; None if they cannot be told apart, or do not add up to those of the panel."""
-    if len(judges) == 1:
-        return [tokens]
-    if len(set(judges)) < len(judges):
-        return None
-    parts = [usage[judge].output_tokens - own.get(judge, 0.0) if judge in usage else 0.0 for judge in judges]
-    return parts if math.isclose(math.fsum(parts), tokens, abs_tol=0.5) else None
-
-
-def _usage(log: str) -> dict[JudgeTokensSample, Mapping[str, ModelUsage]]:
-    return {(str(one.id), one.epoch): one.model_usage for one in read_eval_log_sample_summaries(log)}
-
-
-ByName = dict[str, dict[str, Amount]]
-"""Model or judge -> language -> tokens."""
-
-
-def measured_lengths(
-    logs: Iterable[str], otherwise: Lengths, *, models: Sequence[str] = (), judges: Sequence[str] = ()
-) -> Lengths:
-    """Lengths as measured in logs of `urs`, by model and language.
-
-    A model that is not in the logs counts as the mean of those that are, from the lowest to the highest of them; so
-    does a judge. A judge of a panel has what the log counts for it, or an equal share where it counts the panel as a
-    whole.
-
-    Args:
-        logs: Log files and directories.
-        otherwise: Lengths for languages, or all there is, that the logs say nothing about.
-        models: The models under test, for what is said about them.
-        judges: The judges, likewise.
-
-    Returns:
-        Means with their 95% intervals as ranges.
-
-    Raises:
-        InputError: If no log can be used.
-    """
-    names = list(logs)
-    found = read_answers(names)
-    answers = _by_name(found.table, "base_model", "output_tokens")
-    replies, shared = judge_replies(found.table)
-    judgements = _by_name(replies, "judge", "tokens")
-    if not answers and not judgements:
-        raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
-    pooled_answers, pooled_judgements = _pooled(answers), _pooled(judgements)
-
-    def answer(model: str, language: str, reference: Amount | None) -> Amount:
-        measured = answers.get(model, {}).get(language) or pooled_answers.get(language)
-        return measured or otherwise.answer(model, language, reference)
-
-    def judgement(judge: str, language: str) -> Amount:
-        measured = judgements.get(judge, {}).get(language) or pooled_judgements.get(language)
-        return measured or otherwise.judgement(judge, language)
-
-    one_language = len({*pooled_answers, *pooled_judgements}) == 1
-    left_out = [
-        *(["The logs have answers in one language: lengths in others are assumed as without a log."] * one_language),
-        *(f"Left out of --from: {sentence}" for sentence in found.left_out),
-    ]
-    shares = sorted(shared & set(judges)) if judges else sorted(shared)
-    return Lengths(
-        answer=answer,
-        judgement=judgement,
-        verdict=otherwise.verdict,
-        about_answers=(*_about("Answers", models, answers, otherwise.about_answers), *left_out),
-        about_judgements=(
-            *_about("Replies", judges, judgements, otherwise.about_judgements),
-            *(
-                f"The log counts the panel of {name} as a whole: an equal share of its tokens is taken for each judge."
-                for name in shares
-            ),
-        ),
-        about_verdicts=otherwise.about_verdicts,
-    )
-
-
-def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
-    found: ByName = {}
-    for (one, language), values in table.groupby([name, "language"])[column]:
-        known = [float(value) for value in values if not math.isnan(value) and value > 0]
-        if known:
-            estimate = student_interval(known)
-            low, high = (estimate.mean if math.isnan(end) else end for end in (estimate.low, estimate.high))
-            found.setdefault(str(one), {})[str(language)] = Amount(max(0.0, low), estimate.mean, high)
-    return found
-
-
-def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
-    """By language the mean over models, from the lowest to the highest of them."""
-    languages = sorted({language for lengths in measured.values() for language in lengths})
-    found = {}
-    for language in languages:
-        parts = [lengths[language] for lengths in measured.values() if language in lengths]
-        mean = math.fsum(part.expected for part in parts) / len(parts)
-        found[language] = Amount(min(part.low for part in parts), mean, max(part.high for part in parts))
-    return found
-
-
-def _about(what: str, names: Sequence[str], measured: ByName, otherwise: tuple[str, ...]) -> list[str]:
-    """Where the lengths of each model come from, a sentence each."""
-    if not measured:
-        return [f"{what}: the logs count no tokens of them.", *otherwise]
-    known = [name for name in dict.fromkeys(names) if name in measured]
-    unknown = [name for name in dict.fromkeys(names) if name not in measured]
-    lines = [f"{what} of {name} are taken to be as long as measured: {_words(measured[name])}." for name in known]
-    if unknown or not names:
-        of = f" of {', '.join(unknown)}, which the logs do not have," if unknown else ""
-        those, pooled = ", ".join(measured), _words(_pooled(measured))
-        lines.append(f"{what}{of} are taken to be as long as those of {those}, pooled: {pooled}.")
-    return lines
-
-
-def _words(lengths: Mapping[str, Amount]) -> str:
-    return "; ".join(f"{language} {one.expected:.0f} tokens" for language, one in sorted(lengths.items()))
