@@ -26,8 +26,8 @@ def main() -> None:
             (f"{name} files", len(files), GOALS[f"{name} files"]),
             (f"{name} lines", lines, GOALS[f"{name} lines"]),
         ]
-    for task, goal in PARAMETERS.items():
-        rows.append((f"parameters of {task}", len(inspect.signature(getattr(urs_inspect, task)).parameters), goal))
+    for task, most in PARAMETERS.items():
+        rows.append((f"parameters of {task}", len(inspect.signature(getattr(urs_inspect, task)).parameters), most))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows.append(("README characters", len(readme), GOALS["README characters"]))
     rows.append(("names exported by urs_inspect", len(urs_inspect.__all__), None))

@@ -113,6 +113,7 @@ def count_by_rule(text: str) -> Amount:
 
 
 def is_wide(char: str) -> bool:
+    """Whether a character is Chinese, Japanese or Korean."""
     return char > "\u2e7f" and any(low <= ord(char) <= high for low, high in _WIDE)
 
 
