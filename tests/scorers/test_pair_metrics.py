@@ -13,7 +13,8 @@ from urs_inspect.judging import OVERALL
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import judge_report
 from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judged_items
-from urs_inspect.stats import TIE, UNREAD, A, B, measure
+from urs_inspect.stats import measure
+from urs_inspect.stats.measures import TIE, UNREAD, A, B
 
 Verdicts = dict[str, dict[str, str | None]]
 

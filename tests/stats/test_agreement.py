@@ -278,7 +278,7 @@ def test_raters_and_origin_and_unit_do_not_matter(shift: float, stretch: float, 
 
 
 def test_shapes_must_fit() -> None:
-    with pytest.raises(ValueError, match="one column a cluster id"):
+    with pytest.raises(ValueError, match="one column per cluster id"):
         clustered_interval_alpha([[1, 2]], ["a"])
 
 
@@ -320,7 +320,7 @@ def test_proportions_a_value_worked_out_by_hand() -> None:
     # 8 of 10, z = 1.96: centre (0.8 + 3.8416 / 20) / (1 + 3.8416 / 10) = 0.99208 / 1.38416 = 0.71674;
     # margin 1.96 * sqrt(0.16 / 10 + 3.8416 / 400) / 1.38416 = 1.96 * 0.16001 / 1.38416 = 0.22658
     found = wilson_interval(0.8, 10)
-    assert (found.mean, found.n, found.level) == (0.8, 10, 0.95)
+    assert (found.value, found.n, found.level) == (0.8, 10, 0.95)
     assert found.low == pytest.approx(0.71674 - 0.22658, abs=2e-5)
     assert found.high == pytest.approx(0.71674 + 0.22658, abs=2e-5)
 
@@ -350,7 +350,7 @@ def test_bounds_enclose_the_share_and_mirror_that_of_failures(n: int, share: flo
 
 
 def test_without_trials_there_is_none() -> None:
-    assert math.isnan(wilson_interval(math.nan, 0).mean)
+    assert math.isnan(wilson_interval(math.nan, 0).value)
 
 
 @pytest.mark.parametrize(("share", "n", "level"), [(1.1, 3, 0.95), (0.5, -1, 0.95), (0.5, 3, 1.0), (math.nan, 3, 0.9)])

@@ -5,8 +5,8 @@ import pytest
 
 from tests.stats.fights import fights, random_fights, swapped
 from urs_inspect._util import InputError
-from urs_inspect.stats import Battle, Battles, battles_of, connectivity_of, outcome_of, win_rates_of
-from urs_inspect.stats.battles import ordered_by_votes
+from urs_inspect.stats import Battle, Battles, battles_of
+from urs_inspect.stats.battles import connectivity_of, ordered_by_votes, outcome_of, win_rates_of
 
 
 def test_votes_become_arrays() -> None:

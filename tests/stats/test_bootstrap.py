@@ -3,6 +3,7 @@
 import math
 import random
 import statistics
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -14,18 +15,20 @@ from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score, ci
 from scipy import stats
 
-from urs_inspect.stats import (
-    MeanInterval,
-    bootstrap,
+from urs_inspect.stats import Estimate, bootstrap, mean_interval
+from urs_inspect.stats.bootstrap import (
     bootstrap_counts,
     bootstrap_statistic,
     cluster_counts,
-    mean_interval,
+    estimates,
+    fewest_clusters,
     number_clusters,
+    percentile_bounds,
     pooled_deviation,
+    reported_bounds,
+    resample,
     student_interval,
 )
-from urs_inspect.stats.bootstrap import estimates, fewest_clusters, percentile_bounds, reported_bounds, resample
 
 scores = st.floats(1, 10)
 several = st.lists(scores, min_size=2, max_size=30)
@@ -36,7 +39,7 @@ checked = settings(deadline=None, database=None)
 
 def bounds(values: list[float], level: float = 0.95) -> tuple[float, float, float]:
     interval = student_interval(values, level)
-    return interval.mean, interval.low, interval.high
+    return interval.value, interval.low, interval.high
 
 
 # --- student_interval: by hand ---
@@ -46,7 +49,7 @@ def test_an_interval_worked_out_by_hand() -> None:
     # 2, 4, 6: mean 4, s = sqrt((4 + 0 + 4) / 2) = 2, t(2 degrees, 97.5 %) = 4.302653 from a printed table,
     # margin 4.302653 * 2 / sqrt(3) = 4.968276
     interval = student_interval([2, 4, 6])
-    assert (interval.mean, interval.n, interval.level) == (4, 3, 0.95)
+    assert (interval.value, interval.n, interval.level) == (4, 3, 0.95)
     assert interval.low == pytest.approx(4 - 4.968276, abs=1e-5)
     assert interval.high == pytest.approx(4 + 4.968276, abs=1e-5)
 
@@ -57,7 +60,7 @@ def test_an_interval_of_another_level_worked_out_by_hand() -> None:
 
 
 def test_equal_values_leave_no_doubt() -> None:
-    assert student_interval([7.0] * 5) == MeanInterval(mean=7.0, low=7.0, high=7.0, n=5, level=0.95)
+    assert student_interval([7.0] * 5) == Estimate(7.0, 7.0, 7.0, n=5, clusters=5, level=0.95, rounds=0)
 
 
 def test_without_values_there_is_no_mean() -> None:
@@ -132,8 +135,8 @@ def test_the_interval_moves_and_stretches_with_the_values(values: list[float], s
 def test_the_interval_is_even_about_the_mean_and_grows_with_the_level(values: list[float]) -> None:
     assume(max(values) - min(values) > 1e-6)
     narrow, wide = student_interval(values, 0.8), student_interval(values, 0.95)
-    assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
-    assert wide.high - wide.mean == pytest.approx(wide.mean - wide.low)
+    assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
+    assert wide.high - wide.value == pytest.approx(wide.value - wide.low)
 
 
 def test_the_interval_narrows_as_values_are_added() -> None:
@@ -156,14 +159,14 @@ def test_a_reported_interval_is_that_of_student_cut_to_the_scale() -> None:
     values = [10, 10, 9, 10, 8, 10]
     raw, found = student_interval(values), mean_interval(values, scale=(1, 10))
     assert raw.high > 10
-    assert found == MeanInterval(mean=raw.mean, low=raw.low, high=10, n=6, level=0.95)
+    assert found == replace(raw, high=10)
     assert mean_interval(values) == raw
 
 
 @pytest.mark.parametrize("values", [[1, 10, 4, 5, 9], [7.0] * 40, [7.0], [1, 10] * 3])
 def test_no_interval_is_reported_of_few_or_equal_values_or_over_the_whole_scale(values: list[float]) -> None:
     found = mean_interval(values, scale=(1, 10))
-    assert (found.mean, found.n) == pytest.approx((sum(values) / len(values), len(values)))
+    assert (found.value, found.n) == pytest.approx((sum(values) / len(values), len(values)))
     assert math.isnan(found.low) and math.isnan(found.high)
 
 
@@ -285,7 +288,7 @@ def test_cluster_counts_are_plain_sums(clusters: list[int]) -> None:
 
 @pytest.mark.parametrize("counts", [[[1, 2]], [1, 2], [[1], [2], [3]]])
 def test_each_item_needs_one_row_of_counts(counts: Any) -> None:
-    with pytest.raises(ValueError, match="one row of counts an item"):
+    with pytest.raises(ValueError, match="one row of counts per item"):
         cluster_counts(["p", "q"], counts)
 
 

@@ -125,8 +125,8 @@ def test_parameters_are_echoed() -> None:
 @pytest.mark.parametrize(
     ("labels", "ratings", "message"),
     [
-        ([1, 2], [1, 2, 3], "one label, rating and cluster an item"),
-        ([1, 2, 3], [1, 2], "one label, rating and cluster an item"),
+        ([1, 2], [1, 2, 3], "one value per cluster id"),
+        ([1, 2, 3], [1, 2], "one value per cluster id"),
         ([1, 2, math.nan], [1, 2, 3], "labels must be finite"),
         ([1, 2, 3], [1, 2, math.inf], "ratings finite or NaN"),
     ],
@@ -364,5 +364,5 @@ def test_values_that_are_all_equal_have_none() -> None:
 
 
 def test_each_item_needs_two_values_and_a_prompt() -> None:
-    with pytest.raises(ValueError, match="two values a cluster id"):
+    with pytest.raises(ValueError, match="one value per cluster id"):
         rank_correlation([1, 2], [1], ["a"])

@@ -118,7 +118,7 @@ def test_a_shift_of_all_ratings_shifts_the_bias() -> None:
 
 
 def test_shape_is_checked() -> None:
-    with pytest.raises(ValueError, match="a row a case"):
+    with pytest.raises(ValueError, match="a row per case"):
         rating_bias([8, 9])
 
 
@@ -234,5 +234,5 @@ def test_the_order_of_the_other_judges_and_cases_is_of_no_matter() -> None:
 
 
 def test_self_preference_shape_is_checked() -> None:
-    with pytest.raises(ValueError, match="a model a judge"):
+    with pytest.raises(ValueError, match="a model per judge"):
         self_preference(np.zeros((3, 1, 2, 2)), 0, 0, [0])

@@ -42,7 +42,7 @@ def test_the_interval_is_as_wide_as_the_textbook_says() -> None:
 
 
 def test_values_and_clusters_must_match() -> None:
-    with pytest.raises(ValueError, match="one value a cluster id"):
+    with pytest.raises(ValueError, match="one value per cluster id"):
         clustered_mean([1, 2], ["p"])
 
 
@@ -297,5 +297,5 @@ def test_a_difference_is_the_bootstrap_of_differences() -> None:
 
 
 def test_weights_must_fit() -> None:
-    with pytest.raises(ValueError, match="one row of weights a mean"):
+    with pytest.raises(ValueError, match="one row of weights per mean"):
         contrast(draws_of([[1, 2], [3, 4]]), [[1]])

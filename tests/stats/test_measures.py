@@ -12,25 +12,9 @@ from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score, krippendorff_alpha
 
 from tests.stats.conftest import MdEval
-from urs_inspect.stats import (
-    TIE,
-    UNREAD,
-    A,
-    B,
-    Estimate,
-    JudgeMeasures,
-    Verdicts,
-    accuracies,
-    bootstrap_counts,
-    cluster_counts,
-    combine_orders,
-    encode,
-    group_accuracies,
-    longer_response,
-    measure,
-)
-from urs_inspect.stats.bootstrap import resample
-from urs_inspect.stats.measures import _draws
+from urs_inspect.stats import Estimate, JudgeMeasures, Verdicts, encode, longer_response, measure
+from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, resample
+from urs_inspect.stats.measures import TIE, UNREAD, A, B, _draws, accuracies, combine_orders, group_accuracies
 
 Item = tuple[int, int, int, int, int, int, int, int]
 """Label, verdict, prompt, longer response, response shown first, swapped verdict, overall verdict, overall label."""
@@ -456,7 +440,7 @@ def test_nothing_has_no_accuracy() -> None:
 
 
 def test_each_item_has_a_group() -> None:
-    with pytest.raises(ValueError, match="one group an item: 1 items, 2 groups"):
+    with pytest.raises(ValueError, match="one group per item: 1 items, 2 groups"):
         group_accuracies(verdicts_of([(A, A, 0)]), ["x", "y"])
 
 

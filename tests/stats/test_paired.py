@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from urs_inspect.stats import cluster_counts, compare, holm, mcnemar, sign_flip
-from urs_inspect.stats.bootstrap import bootstrap_counts, resample
-from urs_inspect.stats.paired import all_pairs, compare_means, rank_intervals
+from urs_inspect.stats import compare, holm
+from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, resample
+from urs_inspect.stats.paired import all_pairs, compare_means, mcnemar, rank_intervals, sign_flip
 
 NONE = math.nan
 checked = settings(deadline=None, database=None)
@@ -240,7 +240,7 @@ def test_parameters_are_echoed() -> None:
 
 @pytest.mark.parametrize(("one", "other"), [([1, 0.5], [1, 0]), ([1, 0], [1, 2]), ([1], [1, 0]), ([1, 0], [[1, 0]])])
 def test_what_cannot_be_compared_is_refused(one: list[Any], other: list[Any]) -> None:
-    with pytest.raises(ValueError, match="1, 0 or NaN for each item"):
+    with pytest.raises(ValueError, match="1, 0 or NaN for each item|one value per cluster id"):
         compare(one, other, ["p", "q"])
 
 

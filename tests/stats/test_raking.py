@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
-from urs_inspect.stats.raking import Margin, effective_number, raking
+from urs_inspect.stats.means import Margin, MeanColumn, bootstrap_means, effective_number, mean_estimates, raking
 
 checked = settings(deadline=None, database=None, max_examples=50)
 Floats = npt.NDArray[np.float64]

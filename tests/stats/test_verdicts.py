@@ -11,21 +11,8 @@ from hypothesis import strategies as st
 
 from tests.stats.conftest import MdEval
 from urs_inspect._util import InputError
-from urs_inspect.stats import (
-    BASELINES,
-    TIE,
-    UNREAD,
-    A,
-    B,
-    Verdicts,
-    baseline_verdicts,
-    combine_orders,
-    correctness,
-    encode,
-    group_accuracies,
-    longer_response,
-    measure,
-)
+from urs_inspect.stats import BASELINES, Verdicts, baseline_verdicts, correctness, encode, longer_response, measure
+from urs_inspect.stats.measures import TIE, UNREAD, A, B, combine_orders, group_accuracies
 
 checked = settings(deadline=None, database=None)
 codes = st.sampled_from([A, B, TIE, UNREAD])

@@ -13,6 +13,7 @@ from urs_inspect.cli.output import print_sections
 
 if TYPE_CHECKING:
     from urs_inspect.reports.agreement.report import AgreementReport
+    from urs_inspect.stats import Resampling
 
 _FILE = click.Path(path_type=Path)
 
@@ -63,7 +64,6 @@ def agreement(
     error.
     """
     from urs_inspect.reports.agreement.people import (
-        Resampling,
         read_human_ratings,
         read_satisfaction,
         read_vote_ranking,

@@ -21,7 +21,7 @@ from urs_inspect.judging.prompts import orders_of, pair_calls
 from urs_inspect.reports.intent.answers import Answers, read_answers
 from urs_inspect.reports.log_files import short_name, sorted_headers
 from urs_inspect.solvers.answers import ANSWER
-from urs_inspect.stats import student_interval
+from urs_inspect.stats.bootstrap import student_interval
 
 
 @dataclass(frozen=True)
@@ -750,8 +750,8 @@ def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
         known = [float(value) for value in values if not math.isnan(value) and value > 0]
         if known:
             estimate = student_interval(known)
-            low, high = (estimate.mean if math.isnan(end) else end for end in (estimate.low, estimate.high))
-            found.setdefault(str(one), {})[str(language)] = Amount(max(0.0, low), estimate.mean, high)
+            low, high = (estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high))
+            found.setdefault(str(one), {})[str(language)] = Amount(max(0.0, low), estimate.value, high)
     return found
 
 

@@ -16,7 +16,8 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.reports.log_files import finished_logs
-from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking, WinRates
+from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
+from urs_inspect.stats.battles import WinRates
 
 _Value = TypeVar("_Value")
 
