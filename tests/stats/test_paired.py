@@ -240,7 +240,7 @@ def test_parameters_are_echoed() -> None:
 
 @pytest.mark.parametrize(("one", "other"), [([1, 0.5], [1, 0]), ([1, 0], [1, 2]), ([1], [1, 0]), ([1, 0], [[1, 0]])])
 def test_what_cannot_be_compared_is_refused(one: list[Any], other: list[Any]) -> None:
-    with pytest.raises(ValueError, match="1, 0 or NaN for each item|one value per cluster id"):
+    with pytest.raises(ValueError, match=r"1, 0 or NaN for each item|one value per cluster id"):
         compare(one, other, ["p", "q"])
 
 
