@@ -16,9 +16,9 @@ from urs_inspect.discrepancy.allocation import (
     adaptive,
     allocation_names,
     laplace,
-    load_allocation,
     near,
     register_allocation,
+    uniform,
 )
 from urs_inspect.stats.battles import Battles
 
@@ -270,7 +270,7 @@ def test_a_rule_of_ones_own() -> None:
         return np.arange(len(standing.pairs), dtype=np.float64)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("urs_inspect.discrepancy.allocation._RULES", {"uniform": load_allocation("uniform")})
+        patch.setattr("urs_inspect.discrepancy.allocation._RULES", {"uniform": uniform})
         register_allocation("last", last)
         assert allocation_names() == ("uniform", "last")
         assert Allocator(ABC, rule="last", budget=9).ask(size=2).pairs == (("b", "c"),) * 2

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity
-from urs_inspect.discrepancy.evolution import DistinctTexts, Evolution, NearDuplicate, PoolItem, child_id, normalised
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity, normalised
+from urs_inspect.discrepancy.evolution import DistinctTexts, Evolution, NearDuplicate, PoolItem, child_id
 
 APPLES = "Tom has 12 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
 PEARS = "Tom has 13 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"

@@ -13,7 +13,6 @@ from urs_inspect.cli.output import print_sections
 
 if TYPE_CHECKING:
     from urs_inspect.reports.agreement.report import AgreementReport
-    from urs_inspect.stats import Resampling
 
 _FILE = click.Path(path_type=Path)
 
@@ -73,6 +72,7 @@ def agreement(
     from urs_inspect.reports.intent.answers import read_answers
     from urs_inspect.reports.output import check_directory
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.stats import Resampling
 
     if not (human or satisfaction or votes):
         raise InputError("nothing to compare with; give at least one of --human, --satisfaction, --votes")

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy import VectorCache, cached_vectors
 from urs_inspect.discrepancy.embeddings import LexicalSimilarity
+from urs_inspect.discrepancy.vector_cache import VectorCache, cached_vectors
 from urs_inspect.discrepancy.vectors import Vectors
 
 
@@ -79,7 +79,7 @@ def test_only_blank_texts_need_no_model() -> None:
     assert model.asked == []
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_whatever_a_crash_leaves_is_healed(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     cache = VectorCache("m", tmp_path_factory.mktemp("cache"))
@@ -126,7 +126,7 @@ def test_several_processes_do_not_hurt_each_other(tmp_path: Path) -> None:
 def test_a_killed_process_loses_no_finished_batch(tmp_path: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path\n"
-        "from tests.discrepancy.similarities.test_vector_cache import Model\n"
+        "from tests.discrepancy.test_vector_cache import Model\n"
         "from urs_inspect.discrepancy import VectorCache, cached_vectors\n"
         "cache = VectorCache('m', Path(sys.argv[1]))\n"
         "for number in range(100000):\n"
