@@ -127,7 +127,7 @@ def test_a_killed_process_loses_no_finished_batch(tmp_path: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path\n"
         "from tests.discrepancy.test_vector_cache import Model\n"
-        "from urs_inspect.discrepancy import VectorCache, cached_vectors\n"
+        "from urs_inspect.discrepancy.vector_cache import VectorCache, cached_vectors\n"
         "cache = VectorCache('m', Path(sys.argv[1]))\n"
         "for number in range(100000):\n"
         "    cached_vectors(Model(), [f'{number:05}'], cache); print(number, flush=True)\n"
