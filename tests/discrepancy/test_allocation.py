@@ -396,7 +396,7 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(ROWS, st.permutations(range(4)))
 def test_other_numbers_or_sides_change_nothing(rows: list[tuple[int, int, float]], places: list[int]) -> None:
     found = laplace(posterior_battles(rows, 4))
@@ -407,7 +407,7 @@ def test_other_numbers_or_sides_change_nothing(rows: list[tuple[int, int, float]
     assert np.allclose(renamed.covariance[np.ix_(places, places)], found.covariance, atol=1e-7)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(ROWS)
 def test_comparisons_only_add_certainty_about_a_gap(rows: list[tuple[int, int, float]]) -> None:
     found = laplace(posterior_battles(rows, 4))

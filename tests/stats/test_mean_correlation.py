@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
+from tests.stats.fights import checked
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.mean_correlation import (
     correlate_means,
@@ -40,6 +41,7 @@ def test_fishers_interval_worked_out_by_hand() -> None:
     assert fisher_interval(0.94, 10) == pytest.approx((0.76044, 0.98604), abs=3e-5)
 
 
+@checked
 @given(r=st.floats(-0.999, 0.999), points=st.integers(4, 200), level=st.floats(0.5, 0.99))
 def test_fishers_interval_is_that_of_scipy_and_mirrors_the_sign(r: float, points: int, level: float) -> None:
     low, high = fisher_interval(r, points, level)
@@ -100,7 +102,7 @@ def slow(first: MeanDraws, second: MeanDraws) -> tuple[float, list[float]]:
     return math.nan if noisy else without(first.values, second.values, 1), rounds
 
 
-@settings(max_examples=50)
+@checked
 @given(points=st.integers(3, 8), seed=st.integers(0, 99), noise=st.floats(0.05, 2))
 def test_noise_is_taken_off_as_a_slow_way_does(points: int, seed: int, noise: float) -> None:
     generator = np.random.default_rng(seed)
@@ -118,7 +120,7 @@ def test_noise_is_taken_off_as_a_slow_way_does(points: int, seed: int, noise: fl
     assert (found.pearson.low, found.pearson.high) == pytest.approx((min(low, r), max(high, r)))
 
 
-@settings(max_examples=50)
+@checked
 @given(points=st.integers(3, 8), seed=st.integers(0, 99), noise=st.floats(0.05, 2))
 def test_sides_units_and_signs_do_not_matter(points: int, seed: int, noise: float) -> None:
     generator = np.random.default_rng(seed)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from inspect_ai.scorer import SampleScore, Score, krippendorff_alpha
 
 from tests.stats.conftest import MdEval
+from tests.stats.fights import checked
 from urs_inspect.stats import Estimate, JudgeMeasures, Verdicts, encode, longer_response, measure
 from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, resample
 from urs_inspect.stats.measures import TIE, UNREAD, A, B, _draws, accuracies, combine_orders, group_accuracies
@@ -26,7 +26,6 @@ SHARES = tuple(name for name in NAMES if name != "alpha")
 label, verdict = st.sampled_from(LABELS), st.sampled_from(VERDICTS)
 item = st.tuples(label, verdict, st.integers(0, 5), label, label, verdict, verdict, label)
 item_lists = st.lists(item, min_size=1, max_size=20)
-checked = settings(deadline=None, database=None, max_examples=80)
 
 
 def judged(items: Iterable[Item], *, swapped: bool = True, dimensions: bool = True) -> Verdicts:
@@ -57,9 +56,6 @@ def values(found: JudgeMeasures) -> dict[str, float]:
 
 def sizes(found: JudgeMeasures) -> dict[str, int]:
     return {name: getattr(found, name).n for name in NAMES}
-
-
-# --- slow obvious code ---
 
 
 def share(hits: Iterable[bool]) -> float:
@@ -115,9 +111,6 @@ def slow(items: list[Item], swapped: bool) -> dict[str, float]:
         "reversals": share({one, other} == {A, B} for one, other in twice),
         "unread": share(said == UNREAD for said in final),
     }
-
-
-# --- by hand ---
 
 
 def test_accuracies_worked_out_by_hand() -> None:
@@ -207,9 +200,6 @@ def test_parameters_are_echoed() -> None:
     assert (found.rounds, found.level, found.seed) == (33, 0.8, 4)
 
 
-# --- by slow obvious code ---
-
-
 @checked
 @given(items=item_lists, swapped=st.booleans())
 def test_measures_are_what_plain_counting_gives(items: list[Item], swapped: bool) -> None:
@@ -237,21 +227,6 @@ def test_intervals_are_what_measuring_each_resample_gives(items: list[Item], see
             assert (estimate.low, estimate.high) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
 
 
-@checked
-@given(items=st.lists(item, min_size=2, max_size=20))
-def test_alpha_is_that_of_the_harness(items: list[Item]) -> None:
-    read = [i for i in items if i[1] != UNREAD]
-    found = measure(judged(items, swapped=False), rounds=2).alpha
-    assert found.n == len(read)
-    if len(read) >= 2:
-        metric: Any = krippendorff_alpha("nominal")
-        harness = metric([SampleScore(score=Score(value=[i[0], i[1]])) for i in read])
-        assert found.value == pytest.approx(harness)
-
-
-# --- properties ---
-
-
 def mirrored(one: Item) -> Item:
     """The same item with the two responses of the data exchanged."""
     other = {A: B, B: A, TIE: TIE, UNREAD: UNREAD}
@@ -276,63 +251,6 @@ def test_exchanging_the_names_of_the_responses_changes_nothing(items: list[Item]
     assert_same(one, other)
 
 
-@checked
-@given(items=item_lists, mix=st.randoms(use_true_random=False))
-def test_the_order_of_items_changes_nothing(items: list[Item], mix: Any) -> None:
-    assert_same(measure(judged(items), rounds=10), measure(judged(mix.sample(items, len(items))), rounds=10))
-
-
-@checked
-@given(items=item_lists)
-def test_doubling_every_prompt_changes_no_share(items: list[Item]) -> None:
-    doubled = [*items, *((*i[:2], i[2] + 100, *i[3:]) for i in items)]
-    one, two = measure(judged(items), rounds=2), measure(judged(doubled), rounds=2)
-    assert {name: values(two)[name] for name in SHARES} == pytest.approx(
-        {name: values(one)[name] for name in SHARES}, nan_ok=True
-    )
-    assert sizes(two) == {name: 2 * n for name, n in sizes(one).items()}
-    assert two.unread.clusters == 2 * one.unread.clusters
-
-
-@checked
-@given(items=item_lists)
-def test_a_perfect_judge_is_perfect(items: list[Item]) -> None:
-    found = measure(judged([(i[0], i[0], *i[2:]) for i in items], swapped=False), rounds=10)
-    for name in ("accuracy", "accuracy_all", "three_way", "three_way_all", "macro_f1", "alpha"):
-        estimate = getattr(found, name)
-        if estimate.n < (2 if name == "alpha" else 1):
-            assert math.isnan(estimate.value)
-            continue
-        assert estimate.value == pytest.approx(1)
-        assert math.isnan(estimate.low) or estimate.low == estimate.high == pytest.approx(1)
-    assert found.unread.value == 0
-    assert found.longer_preference.value == pytest.approx(found.label_longer_preference.value, nan_ok=True)
-
-
-@checked
-@given(items=item_lists)
-def test_measures_are_in_their_ranges_and_unread_verdicts_never_help(items: list[Item]) -> None:
-    found = measure(judged(items), rounds=10)
-    for name in SHARES:
-        estimate = getattr(found, name)
-        assert all(math.isnan(x) or 0 <= x <= 1 for x in (estimate.value, estimate.low, estimate.high))
-        assert math.isnan(estimate.low) or estimate.low <= estimate.high
-        assert estimate.clusters <= max(estimate.n, 0)
-    assert found.alpha.value <= 1 or math.isnan(found.alpha.value)
-    for name in ("accuracy", "three_way"):
-        read, everything = getattr(found, name), getattr(found, f"{name}_all")
-        assert math.isnan(read.value) or everything.value <= read.value
-        assert everything.n >= read.n
-    assert math.isnan(found.flips.value) or found.reversals.value <= found.flips.value
-
-
-@checked
-@given(items=item_lists)
-def test_exchanging_the_orders_asked_changes_nothing(items: list[Item]) -> None:
-    exchanged = [(i[0], i[5], i[2], i[3], {A: B, B: A, TIE: TIE}[i[4]], i[1], *i[6:]) for i in items]
-    assert_same(measure(judged(items), rounds=10), measure(judged(exchanged), rounds=10))
-
-
 def assert_same(one: JudgeMeasures, other: JudgeMeasures) -> None:
     for name in NAMES:
         first, second = getattr(one, name), getattr(other, name)
@@ -341,8 +259,6 @@ def assert_same(one: JudgeMeasures, other: JudgeMeasures) -> None:
             (second.value, second.low, second.high), abs=1e-12, nan_ok=True
         )
 
-
-# --- habits show ---
 
 HABITS: list[tuple[Callable[[int, int], int], str, float]] = [
     (lambda first, longer: first, "first_preference", 1.0),
@@ -369,9 +285,6 @@ def test_a_habit_shows_in_its_measure_and_in_no_other(
     assert measure(judged(items)).flips.value == (name == "first_preference")
 
 
-# --- MD-Eval ---
-
-
 @pytest.mark.data
 def test_the_longer_response_in_characters_has_255_of_the_342_overall_labels(md_eval: MdEval) -> None:
     pairs = md_eval.pairs
@@ -391,10 +304,6 @@ def test_all_labels_of_md_eval_are_there(md_eval: MdEval) -> None:
     assert np.bincount(md_eval.pairs.labels).tolist() == [141, 201, 7]
 
 
-def test_letters_and_names_mean_the_same() -> None:
-    assert verdicts_on("abt", "abu").verdicts.tolist() == encode(["a", "b", None]).tolist()
-
-
 accuracies_item = st.tuples(st.sampled_from((A, B, TIE)), st.sampled_from((A, B, TIE, UNREAD)), st.integers(0, 5))
 accuracies_item_lists = st.lists(accuracies_item, min_size=1, max_size=30)
 
@@ -407,9 +316,6 @@ def verdicts_of(items: list[tuple[int, int, int]]) -> Verdicts:
 
 def same(one: Estimate, other: Estimate) -> bool:
     return str(one) == str(other)  # NaN equals NaN
-
-
-# --- by hand ---
 
 
 def test_accuracies_accuracies_worked_out_by_hand() -> None:
@@ -444,9 +350,6 @@ def test_each_item_has_a_group() -> None:
         group_accuracies(verdicts_of([(A, A, 0)]), ["x", "y"])
 
 
-# --- by `measure` ---
-
-
 @checked
 @given(items=accuracies_item_lists, seed=st.integers(0, 20))
 def test_several_judges_are_measured_as_each_alone(items: list[tuple[int, int, int]], seed: int) -> None:
@@ -471,9 +374,6 @@ def test_groups_have_the_values_of_measure_and_no_order(items: list[tuple[int, i
         assert estimate.value == pytest.approx(alone.value, nan_ok=True)
         assert math.isnan(estimate.low) == math.isnan(alone.low)
         assert same(estimate, again[name])
-
-
-# --- drawing kinds of clusters ---
 
 
 def test_drawing_kinds_is_drawing_clusters() -> None:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stats.conftest import MdEval
+from tests.stats.fights import checked
 from urs_inspect._util import InputError
-from urs_inspect.stats import BASELINES, Verdicts, baseline_verdicts, correctness, encode, longer_response, measure
+from urs_inspect.stats import Verdicts, baseline_verdicts, correctness, encode, longer_response, measure
 from urs_inspect.stats.measures import TIE, UNREAD, A, B, combine_orders, group_accuracies
 
-checked = settings(deadline=None, database=None)
 codes = st.sampled_from([A, B, TIE, UNREAD])
 
 
@@ -29,9 +29,6 @@ def some(**changes: Any) -> Verdicts:
     return Verdicts(**{**items, **changes})
 
 
-# --- codes ---
-
-
 def test_names_become_codes() -> None:
     assert encode(["a", "b", "tie", None, "unread"]).tolist() == [A, B, TIE, UNREAD, UNREAD]
     assert encode([]).tolist() == []
@@ -41,9 +38,6 @@ def test_names_become_codes() -> None:
 def test_other_names_are_errors_that_name_the_place(name: str) -> None:
     with pytest.raises(ValueError, match=f"item 1: '{name}' is no verdict; allowed: a, b, tie, unread"):
         encode(["a", name])
-
-
-# --- combine_orders ---
 
 
 @pytest.mark.parametrize(
@@ -76,14 +70,8 @@ def test_the_final_verdict_is_that_of_both_orders(pairs: list[tuple[int, int]]) 
     assert Verdicts(sides, one, np.arange(len(pairs)), sides, sides).final.tolist() == one.tolist()
 
 
-# --- longer_response ---
-
-
 def test_the_longer_response_has_more_of_whatever_is_counted() -> None:
     assert longer_response([3, 3, 3, 0], [2, 4, 3, 0]).tolist() == [A, B, TIE, TIE]
-
-
-# --- correctness ---
 
 
 def test_what_counts_as_right() -> None:
@@ -97,9 +85,6 @@ def test_what_counts_as_right() -> None:
     ]
     for options, expected in cases:
         assert correctness(labels, verdicts, **options) == pytest.approx(expected, nan_ok=True)
-
-
-# --- what is refused ---
 
 
 @pytest.mark.parametrize("name", ["labels", "verdicts", "longer", "first", "swapped", "overall", "overall_labels"])
@@ -140,9 +125,6 @@ CASE: dict[str, Any] = {
 }
 
 
-# --- by hand ---
-
-
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
@@ -155,16 +137,6 @@ CASE: dict[str, Any] = {
 )
 def test_a_baseline_looks_at_one_thing_only(kind: str, expected: list[int]) -> None:
     assert baseline_verdicts(kind, **CASE).tolist() == expected
-
-
-@pytest.mark.parametrize("kind", BASELINES)
-def test_every_baseline_reads_every_item(kind: str) -> None:
-    verdicts = baseline_verdicts(kind, **CASE)
-    assert verdicts.shape == (3,)
-    assert UNREAD not in verdicts
-
-
-# --- random ---
 
 
 def test_the_coin_is_fair_and_depends_on_the_seed() -> None:
@@ -194,9 +166,6 @@ def test_the_coin_of_an_item_does_not_depend_on_the_others(ids: list[str], seed:
     coins = dict(zip(ids, baseline_verdicts("random", ids=ids, first=first, seed=seed).tolist(), strict=True))
     found = baseline_verdicts("random", ids=mixed, first=first, seed=seed)
     assert found.tolist() == [coins[item] for item in mixed]
-
-
-# --- what is refused ---
 
 
 def test_an_unknown_baseline_is_an_error_that_names_those_there_are() -> None:
@@ -233,9 +202,6 @@ def test_a_place_must_be_known(kind: str) -> None:
         baseline_verdicts(kind, first=[A, TIE], ids=["x", "y"])
 
 
-# --- properties ---
-
-
 @checked
 @given(lengths=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))
 def test_opposite_baselines_never_agree_but_on_ties(lengths: list[tuple[int, int]]) -> None:
@@ -244,9 +210,6 @@ def test_opposite_baselines_never_agree_but_on_ties(lengths: list[tuple[int, int
     shortest = baseline_verdicts("shortest", lengths_a=a, lengths_b=b)
     assert ((longest == shortest) == (a == b)).all()
     assert shortest.tolist() == baseline_verdicts("longest", lengths_a=b, lengths_b=a).tolist()
-
-
-# --- MD-Eval ---
 
 
 def verdicts_on(md_eval: MdEval, kind: str, *, fine: bool = False) -> Any:
