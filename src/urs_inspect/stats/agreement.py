@@ -3,21 +3,23 @@
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import (
     LEVEL,
-    ROUNDS,
-    SEED,
     Clusters,
     Estimate,
     Flags,
     Floats,
+    Resampling,
+    ResamplingOptions,
     check_level,
     cluster_counts,
     counted_estimate,
+    undefined,
 )
 
 _FEWEST_UNITS = 2
@@ -64,7 +66,7 @@ def nominal_alpha(tables: Floats) -> Floats:
 
 
 def clustered_interval_alpha(
-    ratings: npt.ArrayLike, clusters: Clusters, *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED
+    ratings: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> Estimate:
     """`interval_alpha` with its bootstrap interval clustered by question; `clusters` has the question of each unit.
 
@@ -72,6 +74,7 @@ def clustered_interval_alpha(
     within, each divided by the unit's number of values less one, / squared differences of all values` (Krippendorff,
     2011, as above). Each sum is one over units, so that all rounds are one matrix product.
     """
+    how = Resampling(**options)
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != len(clusters):
         raise ValueError(f"need one column per cluster id: ratings of shape {table.shape}, {len(clusters)} clusters")
@@ -79,9 +82,9 @@ def clustered_interval_alpha(
     paired = known.sum(axis=0) >= 2
     names = [name for name, kept in zip(clusters, paired, strict=True) if kept]
     if len(names) < _FEWEST_UNITS:
-        return Estimate(np.nan, np.nan, np.nan, len(names), len(set(names)), level, rounds, seed)
+        return undefined(len(names), len(set(names)), how)
     sums = cluster_counts(names, _moments(table[:, paired], known[:, paired]))
-    return counted_estimate(_alpha, sums, len(names), rounds, level, seed)
+    return counted_estimate(_alpha, sums, len(names), how)
 
 
 def _moments(table: Floats, known: Flags) -> Floats:

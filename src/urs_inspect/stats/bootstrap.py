@@ -38,6 +38,14 @@ _FEWEST_ROWS = 8
 """Fewest rows of a part; larger matrices are worth all threads."""
 
 
+class ResamplingOptions(TypedDict, total=False):
+    """Keyword arguments of every function that resamples; see `Resampling`."""
+
+    rounds: int
+    level: float
+    seed: int
+
+
 @dataclass(frozen=True)
 class Resampling:
     """Settings of a bootstrap; `compare_means(values, **how.options)` passes them on.
@@ -53,15 +61,9 @@ class Resampling:
     seed: int = SEED
 
     @property
-    def options(self) -> "_Options":
+    def options(self) -> ResamplingOptions:
         """The settings as keyword arguments."""
         return {"rounds": self.rounds, "level": self.level, "seed": self.seed}
-
-
-class _Options(TypedDict):
-    rounds: int
-    level: float
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -343,13 +345,16 @@ def estimates(
     )
 
 
-def counted_estimate(
-    statistic: Callable[[Floats], Floats], sums: Floats, n: int, rounds: int, level: float, seed: int
-) -> Estimate:
+def undefined(n: int, clusters: int, how: Resampling) -> Estimate:
+    """The estimate of a statistic that is not defined."""
+    return Estimate(math.nan, math.nan, math.nan, n, clusters, how.level, how.rounds, how.seed)
+
+
+def counted_estimate(statistic: Callable[[Floats], Floats], sums: Floats, n: int, how: Resampling) -> Estimate:
     """Estimate of one statistic of summed counts, (R, M) -> (R,); `sums` as from `cluster_counts`, NaN without rows."""
     if not len(sums):
-        return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds, seed)
-    draws = statistic(bootstrap_counts(sums, rounds, seed))
+        return undefined(0, 0, how)
+    draws = statistic(bootstrap_counts(sums, how.rounds, how.seed))
     values = statistic(sums.sum(axis=0)[None, :])
-    [estimate] = estimates(values, draws[:, None], n=[n], clusters=[len(sums)], level=level, seed=seed)
+    [estimate] = estimates(values, draws[:, None], n=[n], clusters=[len(sums)], level=how.level, seed=how.seed)
     return estimate

@@ -3,19 +3,18 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import (
-    LEVEL,
-    ROUNDS,
-    SEED,
     Clusters,
     Estimate,
     Floats,
     Integers,
+    Resampling,
+    ResamplingOptions,
     bootstrap_statistic,
     estimates,
     known_items,
@@ -23,6 +22,7 @@ from urs_inspect.stats.bootstrap import (
     ratio,
     resample,
     single_product,
+    undefined,
 )
 
 _ITEMS_AT_ONCE = 512
@@ -68,13 +68,7 @@ class CorrelationDifferences(Correlations):
 
 
 def correlate(
-    labels: npt.ArrayLike,
-    ratings: npt.ArrayLike,
-    clusters: Clusters,
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    labels: npt.ArrayLike, ratings: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> Correlations:
     """Correlate ratings with labels (SaMer paper, Table 2).
 
@@ -82,19 +76,18 @@ def correlate(
         labels: Labels, where an item has several their mean, shape (N,).
         ratings: The judge's ratings on any scale, NaN where it gave none, shape (N,).
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         Correlations between -1 and 1; NaN where labels or ratings are all equal.
     """
+    how = Resampling(**options)
     values, names, unread = _read(labels, [ratings], clusters)
 
     def correlations(points: Floats, weights: Floats) -> Floats:
         return _correlations(points[0], points[1], weights)
 
-    estimated, _ = _bootstrapped(values, names, correlations, rounds, level, seed)
+    estimated, _ = _bootstrapped(values, names, correlations, how)
     return Correlations(*estimated, unread)
 
 
@@ -103,10 +96,7 @@ def correlation_difference(
     ratings: npt.ArrayLike,
     other_ratings: npt.ArrayLike,
     clusters: Clusters,
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    **options: Unpack[ResamplingOptions],
 ) -> CorrelationDifferences:
     """How much better one judge's ratings correlate with the labels than another's.
 
@@ -117,19 +107,18 @@ def correlation_difference(
         ratings: Ratings of the first judge, NaN where it gave none, shape (N,).
         other_ratings: Ratings of the second judge, on any scale, NaN where it gave none, shape (N,).
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         First less second, between -2 and 2, over the items that both have rated.
     """
+    how = Resampling(**options)
     values, names, unread = _read(labels, [ratings, other_ratings], clusters)
 
     def difference(points: Floats, weights: Floats) -> Floats:
         return _correlations(points[0], points[1], weights) - _correlations(points[0], points[2], weights)
 
-    estimated, draws = _bootstrapped(values, names, difference, rounds, level, seed)
+    estimated, draws = _bootstrapped(values, names, difference, how)
     pearson, spearman, kendall = (_p_value(*column) for column in zip(estimated, draws.T, strict=True))
     return CorrelationDifferences(*estimated, unread, pearson, spearman, kendall)
 
@@ -146,19 +135,17 @@ def _bootstrapped(
     values: Floats,
     clusters: list[Any],
     function: Callable[[Floats, Floats], Floats],
-    rounds: int,
-    level: float,
-    seed: int,
+    how: Resampling,
 ) -> tuple[tuple[Estimate, Estimate, Estimate], Floats]:
     """Estimates of the three correlations, and their values in each round, shape (R, 3)."""
     n = len(clusters)
     if n:
         found = function(values, np.ones((1, n)))[0]
-        draws = _draws(values, clusters, function, rounds, seed)
+        draws = _draws(values, clusters, function, how.rounds, how.seed)
     else:
-        found, draws = np.full(3, np.nan), np.full((rounds, 3), np.nan)
+        found, draws = np.full(3, np.nan), np.full((how.rounds, 3), np.nan)
     size = len(set(clusters))
-    pearson, spearman, kendall = estimates(found, draws, n=[n] * 3, clusters=[size] * 3, level=level, seed=seed)
+    pearson, spearman, kendall = estimates(found, draws, n=[n] * 3, clusters=[size] * 3, level=how.level, seed=how.seed)
     return (pearson, spearman, kendall), draws
 
 
@@ -250,21 +237,16 @@ class _Levels:
 
 
 def rank_correlation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    clusters: Clusters,
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    first: npt.ArrayLike, second: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> Estimate:
     """Spearman's rho of two values of each item (NaN where there is none), with its interval clustered by prompt.
 
     Over items with both values, ties sharing their mean rank; -1 to 1, NaN where either side is all equal.
     """
+    how = Resampling(**options)
     (x, y), names = known_items(clusters, first, second)
     if not names:
-        return Estimate(np.nan, np.nan, np.nan, 0, 0, level, rounds, seed)
+        return undefined(0, 0, how)
     sides = _Levels.of(x), _Levels.of(y)
 
     def rho(weights: Floats) -> Floats:
@@ -274,6 +256,6 @@ def rank_correlation(
         return ratio(np.einsum("bn,bn,bn->b", weights, centred_x, centred_y), np.sqrt(xx * yy))
 
     value = rho(np.ones((1, len(x))))
-    draws = bootstrap_statistic(names, rho, rounds, seed)[:, None]
-    [estimate] = estimates(value, draws, n=[len(x)], clusters=[len(set(names))], level=level, seed=seed)
+    draws = bootstrap_statistic(names, rho, how.rounds, how.seed)[:, None]
+    [estimate] = estimates(value, draws, n=[len(x)], clusters=[len(set(names))], level=how.level, seed=how.seed)
     return estimate

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Flags, Floats
+from urs_inspect.stats.bootstrap import Estimate, Flags, Floats, Resampling, ResamplingOptions
 from urs_inspect.stats.means import bootstrap_table, contrast, mean_estimates, p_values
 
 
@@ -32,15 +33,16 @@ class Order:
     gaps: tuple[OrderGap, ...]  # every two models, in that order
 
 
-def order_of(scores: npt.ArrayLike, *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED) -> Order:
+def order_of(scores: npt.ArrayLike, **options: Unpack[ResamplingOptions]) -> Order:
     """Order models by their means over cases; `scores` has a row per case and a column per model, NaN for none.
 
     The means are NaN without a case on which all models have a score.
     """
+    how = Resampling(**options)
     table = np.asarray(scores, dtype=np.float64)
     complete = table[~np.isnan(table).any(axis=1)]
     cases, models = complete.shape
-    means = bootstrap_table(complete, rounds=rounds, seed=seed)
+    means = bootstrap_table(complete, rounds=how.rounds, seed=how.seed)
     places = sorted(range(models), key=lambda model: (-means.values[model] if cases else 0, model))
     pairs = [(better, worse) for place, better in enumerate(places) for worse in places[place + 1 :]]
     ordered = means.draws[:, places]
@@ -48,8 +50,8 @@ def order_of(scores: npt.ArrayLike, *, rounds: int = ROUNDS, level: float = LEVE
     gaps: tuple[OrderGap, ...] = ()
     if pairs:
         differences = np.stack([complete[:, better] - complete[:, worse] for better, worse in pairs], axis=1)
-        found = bootstrap_table(differences, rounds=rounds, seed=seed)
-        tested = zip(pairs, mean_estimates(found, level), p_values(found).tolist(), strict=True)
+        found = bootstrap_table(differences, rounds=how.rounds, seed=how.seed)
+        tested = zip(pairs, mean_estimates(found, how.level), p_values(found).tolist(), strict=True)
         gaps = tuple(OrderGap(*pair, estimate, p) for pair, estimate, p in tested)
     return Order(tuple(places), tuple(float(means.values[place]) for place in places), share, cases, gaps)
 
@@ -75,12 +77,7 @@ def bias_of_means(means: Sequence[float], reference_score: float = REFERENCE_SCO
 
 
 def rating_bias(
-    ratings: npt.ArrayLike,
-    reference_score: float = REFERENCE_SCORE,
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    ratings: npt.ArrayLike, reference_score: float = REFERENCE_SCORE, **options: Unpack[ResamplingOptions]
 ) -> RatingBias:
     """Rating bias of one judge (URS paper, Appendix D.4, Equation 1), in points, with intervals over cases.
 
@@ -91,18 +88,17 @@ def rating_bias(
         ratings: Ratings of the answer of model B with a reference by B, a row per case and a column per model, NaN
             where there is none, shape (N, B).
         reference_score: What a reference is worth.
-        rounds: Rounds of the bootstrap over cases.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
     """
+    how = Resampling(**options)
     table = np.asarray(ratings, dtype=np.float64) - reference_score
     if table.ndim != 2:
         raise ValueError(f"need a row per case and a column per model, got shape {table.shape}")
-    found = bootstrap_table(table, rounds=rounds, seed=seed)
+    found = bootstrap_table(table, rounds=how.rounds, seed=how.seed)
     rated = ~np.isnan(found.values)
     weights = rated / max(1, np.count_nonzero(rated))
-    [bias] = mean_estimates(contrast(found, weights[:, None]), level)
-    return RatingBias(bias, mean_estimates(found, level))
+    [bias] = mean_estimates(contrast(found, weights[:, None]), how.level)
+    return RatingBias(bias, mean_estimates(found, how.level))
 
 
 @dataclass(frozen=True)
@@ -131,10 +127,7 @@ def self_preference(
     judge: int,
     own: int,
     judges_as_models: Sequence[int | None],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    **options: Unpack[ResamplingOptions],
 ) -> SelfPreference:
     """Self-preference of one judge, paired by case.
 
@@ -147,22 +140,21 @@ def self_preference(
         judge: Which judge.
         own: Which model the judge is.
         judges_as_models: Which model each judge is, None for one whose answers were not rated, length J.
-        rounds: Rounds of the bootstrap over cases.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         The three differences; NaN where nothing can be compared, as with a single judge.
     """
+    how = Resampling(**options)
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 4 or table.shape[2] != len(judges_as_models):
         raise ValueError(f"need case, setting, judge and model, and a model per judge; got shape {table.shape}")
     differences, mine, theirs = _against_others(table, judge, judges_as_models)
     columns = np.concatenate([part.reshape(len(table), -1) for part in (differences, mine, theirs)], axis=1)
-    found = bootstrap_table(columns, rounds=rounds, seed=seed)
+    found = bootstrap_table(columns, rounds=how.rounds, seed=how.seed)
     known = ~np.isnan(found.values[: differences[0].size].reshape(differences.shape[1:]))
     sums = contrast(found, _weights(known, own))
-    preference, leniency, beyond, own_mean, other_mean = mean_estimates(sums, level)
+    preference, leniency, beyond, own_mean, other_mean = mean_estimates(sums, how.level)
     p, _, p_beyond, *_ = (float(value) for value in p_values(sums))
     return SelfPreference(preference, leniency, beyond, own_mean.value, other_mean.value, p, p_beyond)
 

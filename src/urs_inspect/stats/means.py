@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ from urs_inspect.stats.bootstrap import (
     Estimate,
     Floats,
     Integers,
+    Resampling,
+    ResamplingOptions,
     Scale,
     check_level,
     cluster_counts,
@@ -26,24 +29,21 @@ from urs_inspect.stats.bootstrap import (
 )
 
 
-def clustered_mean(
-    values: npt.ArrayLike, clusters: Clusters, *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED
-) -> Estimate:
+def clustered_mean(values: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]) -> Estimate:
     """Mean of the values that are not NaN, with its bootstrap interval clustered by prompt.
 
     Args:
         values: Values, NaN where an item has none, shape (N,).
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the interval.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         The mean in the unit of the values; NaN if there are none.
     """
+    how = Resampling(**options)
     [known], names = known_items(clusters, values)
     sums = cluster_counts(names, np.stack([known, np.ones(len(names))], axis=1))
-    return counted_estimate(lambda counts: counts[:, 0] / counts[:, 1], sums, len(names), rounds, level, seed)
+    return counted_estimate(lambda counts: counts[:, 0] / counts[:, 1], sums, len(names), how)
 
 
 Reweight = Callable[[Floats], Floats]

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,12 @@ import numpy.typing as npt
 from urs_inspect._util import InputError, choices
 from urs_inspect.stats.agreement import nominal_alpha
 from urs_inspect.stats.bootstrap import (
-    LEVEL,
-    ROUNDS,
-    SEED,
     Estimate,
     Flags,
     Floats,
     Integers,
+    Resampling,
+    ResamplingOptions,
     bootstrap_counts,
     cluster_counts,
     estimates,
@@ -272,28 +271,29 @@ _HABITS = ("first_preference", "longer_preference", "label_longer_preference", "
 _COLUMNS = _CELLS + 2 * len(_HABITS) + 1
 
 
-def measure(verdicts: Verdicts, *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED) -> JudgeMeasures:
+def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMeasures:
     """Measure a judge.
 
     Args:
         verdicts: Its verdicts on N items.
-        rounds: Rounds of the bootstrap; without any there are no intervals.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`. Without rounds there are no intervals.
 
     Returns:
         The measures.
     """
+    how = Resampling(**options)
     sums = cluster_counts(verdicts.clusters, _item_counts(verdicts))
     totals = sums.sum(axis=0, keepdims=True)
-    draws = bootstrap_counts(sums, rounds, seed) if len(sums) and rounds else np.zeros((rounds, _COLUMNS))
+    draws = (
+        bootstrap_counts(sums, how.rounds, how.seed) if len(sums) and how.rounds else np.zeros((how.rounds, _COLUMNS))
+    )
     measured = estimates(
         _statistics(totals)[0],
         _statistics(draws),
         n=(totals @ _BELOW)[0].astype(np.int64),
         clusters=np.count_nonzero(sums @ _BELOW, axis=0),
-        level=level,
-        seed=seed,
+        level=how.level,
+        seed=how.seed,
     )
     return JudgeMeasures(**dict(zip(_PARTS, measured, strict=True)))
 
@@ -405,40 +405,31 @@ _SHARE = 8
 
 
 def accuracies(
-    labels: Codes,
-    verdicts: Sequence[Codes],
-    clusters: Integers,
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    labels: Codes, verdicts: Sequence[Codes], clusters: Integers, **options: Unpack[ResamplingOptions]
 ) -> tuple[Estimate, ...]:
     """Accuracy of several judges on the same items: `JudgeMeasures.accuracy` of each, with the same draws.
 
     `verdicts` has the final verdicts of each judge; `clusters` the number of each item's prompt. NaN without a read
     verdict on an item whose label is no tie.
     """
+    how = Resampling(**options)
     if not verdicts:
         return ()
     counts = np.concatenate([_hits_and_trials(labels, codes) for codes in verdicts], axis=1)
     sums = cluster_counts(clusters, counts)
-    draws = bootstrap_counts(sums, rounds, seed) if len(sums) else np.zeros((rounds, counts.shape[1]))
-    return _accuracies(sums.sum(axis=0), draws, np.count_nonzero(sums[:, 1::2], axis=0), level, seed)
+    draws = bootstrap_counts(sums, how.rounds, how.seed) if len(sums) else np.zeros((how.rounds, counts.shape[1]))
+    return _accuracies(sums.sum(axis=0), draws, np.count_nonzero(sums[:, 1::2], axis=0), how)
 
 
 def group_accuracies(
-    verdicts: Verdicts,
-    groups: Sequence[Hashable],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    verdicts: Verdicts, groups: Sequence[Hashable], **options: Unpack[ResamplingOptions]
 ) -> dict[Hashable, Estimate]:
     """Accuracy of a judge on each group of items separately, as by scenario, need or dimension.
 
     `groups` has the group of each item. Groups come in the order in which they first appear; the rounds of each are
     drawn from its own clusters.
     """
+    how = Resampling(**options)
     if len(groups) != len(verdicts):
         raise ValueError(f"need one group per item: {len(verdicts)} items, {len(groups)} groups")
     if not groups:
@@ -450,10 +441,9 @@ def group_accuracies(
     sums = [cluster_counts(verdicts.clusters[members], counts[members]) for members in places.values()]
     found = _accuracies(
         np.concatenate([group.sum(axis=0) for group in sums]),
-        np.concatenate([_draws(group, rounds, seed) for group in sums], axis=1),
+        np.concatenate([_draws(group, how.rounds, how.seed) for group in sums], axis=1),
         [int(np.count_nonzero(group[:, 1])) for group in sums],
-        level,
-        seed,
+        how,
     )
     return dict(zip(places, found, strict=True))
 
@@ -478,7 +468,7 @@ def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
 
 
 def _accuracies(
-    totals: Floats, draws: Floats, clusters: Sequence[int] | Integers, level: float, seed: int
+    totals: Floats, draws: Floats, clusters: Sequence[int] | Integers, how: Resampling
 ) -> tuple[Estimate, ...]:
     """Ratios of the even columns, hits, to the odd ones, trials."""
     trials = totals[1::2]
@@ -487,6 +477,6 @@ def _accuracies(
         ratio(draws[:, 0::2], draws[:, 1::2]),
         n=trials.astype(np.int64),
         clusters=clusters,
-        level=level,
-        seed=seed,
+        level=how.level,
+        seed=how.seed,
     )

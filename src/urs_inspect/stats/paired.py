@@ -4,18 +4,19 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import (
     LEVEL,
-    ROUNDS,
-    SEED,
     Clusters,
     Estimate,
     Floats,
     Integers,
+    Resampling,
+    ResamplingOptions,
     Scale,
     cluster_counts,
     counted_estimate,
@@ -52,13 +53,7 @@ class PairedComparison:
 
 
 def compare(
-    correct: npt.ArrayLike,
-    other_correct: npt.ArrayLike,
-    clusters: Clusters,
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    correct: npt.ArrayLike, other_correct: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> PairedComparison:
     """Compare two judges on the same items.
 
@@ -67,13 +62,12 @@ def compare(
             shape (N,).
         other_correct: The same for the second judge.
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the interval.
-        seed: Seed of the bootstrap; the p-values are exact and need none.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         The comparison over the items that count for both; NaN throughout if there are none.
     """
+    how = Resampling(**options)
     (right, other_right), names = known_items(clusters, correct, other_correct)
     if not np.isin([right, other_right], (0, 1)).all():
         raise ValueError("need 1, 0 or NaN for each item")
@@ -84,7 +78,7 @@ def compare(
         return np.asarray((counts[:, 0] - counts[:, 1]) / counts[:, 2], dtype=np.float64)
 
     return PairedComparison(
-        difference=counted_estimate(difference, sums, len(names), rounds, level, seed),
+        difference=counted_estimate(difference, sums, len(names), how),
         accuracy=float(right.mean()) if names else math.nan,
         other_accuracy=float(other_right.mean()) if names else math.nan,
         only_first=only_first,
@@ -249,12 +243,7 @@ def worst_p_values(found: MeanDraws) -> Floats:
 
 
 def compare_means(
-    values: npt.ArrayLike,
-    *,
-    reweight: Reweight | None = None,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    values: npt.ArrayLike, *, reweight: Reweight | None = None, **options: Unpack[ResamplingOptions]
 ) -> tuple[MeanDifference, ...]:
     """Compare the means of all pairs of models, each over the questions that both have a value for.
 
@@ -262,18 +251,17 @@ def compare_means(
         values: One row per question, one column per model, shape (Q, M); NaN where there is no value, for reasons that
             must have nothing to do with it.
         reweight: As for `bootstrap_means`.
-        rounds: Rounds of the bootstrap, in which whole questions are drawn.
-        level: Confidence level.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         All pairs, in the order of `all_pairs`.
     """
+    how = Resampling(**options)
     table = np.asarray(values, dtype=np.float64)
     pairs = all_pairs(table.shape[1])
     column = difference_column(table, pairs)
-    [found] = bootstrap_means([column], len(table), reweight=reweight, rounds=rounds, seed=seed)
-    return mean_differences(found, pairs, level)
+    [found] = bootstrap_means([column], len(table), reweight=reweight, rounds=how.rounds, seed=how.seed)
+    return mean_differences(found, pairs, how.level)
 
 
 def rank_intervals(models: int, better: Iterable[Pair]) -> tuple[Pair, ...]:
