@@ -252,7 +252,7 @@ def test_adaptive_needs_fewer_comparisons_than_uniform() -> None:
     right = {}
     for rule in ("uniform", "adaptive"):
         hits = 0
-        for seed in range(60):
+        for seed in range(40):
             allocator = Allocator(tuple(strengths), rule=rule, budget=90, confidence=None, seed=seed)
             rows, _ = play(allocator, strengths, 6, seed)
             share = {name: [0.0, 1e-9] for name in strengths}

@@ -369,7 +369,7 @@ def test_intervals_hold_the_truth_as_often_as_they_claim_and_only_if_clustered()
         hits = (generator.random(480) < chances[prompts]).astype(float)
         counts = np.stack([hits, np.ones(480)], axis=1)
         for kind, names in (("clustered", prompts), ("independent", np.arange(480))):
-            drawn = bootstrap_counts(cluster_counts(names, counts), 400, seed=trial)
+            drawn = bootstrap_counts(cluster_counts(names, counts), 250, seed=trial)
             low, high = percentile_bounds(drawn[:, :1] / drawn[:, 1:])
             held[kind] += bool(low[0] <= 0.7 <= high[0])
     # 95 % of 300 is 285, give or take 2 * sqrt(300 * 0.95 * 0.05) = 7.5, and a little less for percentile intervals.

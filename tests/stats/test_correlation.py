@@ -147,11 +147,11 @@ def test_intervals_are_what_correlating_each_resample_gives(items: list[tuple[fl
     x, y, names = columns(items)
     prompts = sorted({*names})
     rounds = []
-    for weights in np.concatenate(list(resample(len(prompts), 12, seed))):
+    for weights in np.concatenate(list(resample(len(prompts), 6, seed))):
         times = [int(weights[prompts.index(name)]) for name in names]
         drawn = np.repeat(np.arange(len(names)), times)
         rounds.append(slow(x[drawn], y[drawn]))
-    found = correlate(x, y, names, rounds=12, level=0.8, seed=seed)
+    found = correlate(x, y, names, rounds=6, level=0.8, seed=seed)
     for kind, estimate, column in zip(KINDS, (getattr(found, kind) for kind in KINDS), np.array(rounds).T, strict=True):
         known = column[~np.isnan(column)]
         if estimate.clusters < 2 or math.isnan(estimate.value):

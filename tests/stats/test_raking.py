@@ -67,7 +67,7 @@ def test_it_agrees_with_plain_loops(seed: int) -> None:
     found = raking([Margin(first, wanted[0]), Margin(second, wanted[1])])(counts)
     for row, weighted in zip(counts, found, strict=True):
         slow = row / row.sum()
-        for _ in range(300):
+        for _ in range(60):
             for kind, shares in ((first, wanted[0]), (second, wanted[1])):
                 for category, share in enumerate(shares):
                     slow[kind == category] *= share / slow[kind == category].sum()
