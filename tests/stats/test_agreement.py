@@ -237,11 +237,6 @@ def test_raters_and_origin_and_unit_do_not_matter(shift: float, stretch: float, 
     assert (moved.value, moved.low, moved.high) == pytest.approx((plain.value, plain.low, plain.high), abs=1e-6)
 
 
-def test_shapes_must_fit() -> None:
-    with pytest.raises(ValueError, match="one column per cluster id"):
-        clustered_interval_alpha([[1, 2]], ["a"])
-
-
 CLASSES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=25)
 
 

@@ -113,25 +113,6 @@ def test_one_prompt_has_no_interval() -> None:
     assert all(math.isnan(bound) for bound in sum(bounds(found), ()))
 
 
-def test_parameters_are_echoed() -> None:
-    found = correlate([1, 2, 3], [1, 3, 2], list("pqr"), rounds=21, level=0.9, seed=8).kendall
-    assert (found.rounds, found.level, found.seed) == (21, 0.9, 8)
-
-
-@pytest.mark.parametrize(
-    ("labels", "ratings", "message"),
-    [
-        ([1, 2], [1, 2, 3], "one value per cluster id"),
-        ([1, 2, 3], [1, 2], "one value per cluster id"),
-        ([1, 2, math.nan], [1, 2, 3], "labels must be finite"),
-        ([1, 2, 3], [1, 2, math.inf], "ratings finite or NaN"),
-    ],
-)
-def test_what_cannot_be_correlated_is_refused(labels: list[float], ratings: list[float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        correlate(labels, ratings, list("pqr"))
-
-
 @checked
 @given(items=pairs)
 def test_correlations_are_those_of_scipy(items: list[tuple[float, float, int]]) -> None:
@@ -315,8 +296,3 @@ def test_values_that_are_all_equal_have_none() -> None:
     found = rank_correlation([5, 5, 5], [1, 2, 3], list("abc"), rounds=10)
     assert math.isnan(found.value) and math.isnan(found.low)
     assert math.isnan(rank_correlation([math.nan], [1], ["a"]).value)
-
-
-def test_each_item_needs_two_values_and_a_prompt() -> None:
-    with pytest.raises(ValueError, match="one value per cluster id"):
-        rank_correlation([1, 2], [1], ["a"])

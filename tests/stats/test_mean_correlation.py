@@ -200,10 +200,3 @@ def test_seeds_of_parts_differ_and_stay() -> None:
     seeds = [derived_seed(0, part) for part in range(50)]
     assert len(set(seeds)) == 50
     assert derived_seed(0, 7) == seeds[7] != derived_seed(1, 7)
-
-
-def test_shapes_must_fit() -> None:
-    with pytest.raises(ValueError, match="as many points"):
-        correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5)
-    with pytest.raises(ValueError, match="table"):
-        table_means(np.empty((0, 3)))

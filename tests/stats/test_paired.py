@@ -2,7 +2,6 @@
 
 import math
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -174,17 +173,6 @@ def test_exchanging_the_judges_turns_the_sign(rows: list[tuple[float, float, int
     mirrored = (-turned.difference.value, -turned.difference.high, -turned.difference.low)
     assert bounds == pytest.approx(mirrored, nan_ok=True, abs=1e-12)
     assert (found.p, found.mcnemar_p) == pytest.approx((turned.p, turned.mcnemar_p), nan_ok=True)
-
-
-def test_parameters_are_echoed() -> None:
-    found = compare([1, 0], [0, 0], ["p", "q"], rounds=17, level=0.5, seed=2).difference
-    assert (found.rounds, found.level, found.seed) == (17, 0.5, 2)
-
-
-@pytest.mark.parametrize(("one", "other"), [([1, 0.5], [1, 0]), ([1, 0], [1, 2]), ([1], [1, 0]), ([1, 0], [[1, 0]])])
-def test_what_cannot_be_compared_is_refused(one: list[Any], other: list[Any]) -> None:
-    with pytest.raises(ValueError, match=r"1, 0 or NaN for each item|one value per cluster id"):
-        compare(one, other, ["p", "q"])
 
 
 def scores(seed: int, questions: int, *means: float, missing: float = 0.0) -> npt.NDArray[np.float64]:
