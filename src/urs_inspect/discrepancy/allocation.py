@@ -246,7 +246,7 @@ class Allocator:
         rule: Name of the rule: `uniform`, `adaptive`, `random`, or one that was registered.
         budget: Most comparisons that are asked for, 1 or more.
         confidence: Stop as soon as every two neighbours in the ranking are in this order with this probability, between
-            0.5 and 1; None spends the budget whatever is known.
+            0.5 and 1; None spends the whole budget.
         only: Compare only these models, as for people who look at the models near a target; None for all.
         joining: Models that are new: only pairs with one of them are asked (Algorithm 2); empty for all pairs.
         items: Instructions that each pair has, by pair or the same for all; None for no limit.
@@ -317,7 +317,7 @@ class Allocator:
         """
         if size < 1:
             raise InputError(f"size of a batch is {size}; allowed: 1 or more")
-        state = PosteriorState(self._aligned(battles), [self._pair(pair) for pair in pending])
+        state = PosteriorState(self._aligned(battles), [self._numbers(pair, "pending comparison") for pair in pending])
         if stopped := self._stop(state):
             return Allotment((), stopped, self.spent)
         chosen = []
@@ -371,16 +371,14 @@ class Allocator:
             return Battles(self.players, none, none, np.zeros(0), none)
         if battles.players == self.players:
             return battles
-        if unknown := [name for name in battles.players if name not in self._index]:
-            raise InputError(f"comparisons of unknown model '{unknown[0]}'; allowed: {choices(self.players)}")
-        index = np.array([self._index[name] for name in battles.players], dtype=np.int64)
+        index = self._numbers(battles.players, "comparisons")
         first, second = index[battles.first], index[battles.second]
         return Battles(self.players, first, second, battles.outcome, battles.clusters)
 
-    def _pair(self, pair: Pair) -> Integers:
-        if unknown := [name for name in pair if name not in self._index]:
-            raise InputError(f"pending comparison of unknown model '{unknown[0]}'; allowed: {choices(self.players)}")
-        return np.array([self._index[name] for name in pair], dtype=np.int64)
+    def _numbers(self, names: Sequence[str], what: str) -> Integers:
+        if unknown := [name for name in names if name not in self._index]:
+            raise InputError(f"{what} of unknown model '{unknown[0]}'; allowed: {choices(self.players)}")
+        return np.array([self._index[name] for name in names], dtype=np.int64)
 
     def _names(self, pair: Integers) -> Pair:
         return self.players[pair[0]], self.players[pair[1]]

@@ -223,7 +223,7 @@ class OpenAIEmbeddings:
         return self._checked(reply.data, len(texts))
 
     def _checked(self, data: Sequence[Any], count: int) -> Singles:
-        """Vectors in the order of the texts, whatever the order of the reply."""
+        """Vectors in the order of the texts, for a reply in any order."""
         places = sorted(item.index for item in data)
         if places != list(range(count)):
             raise InputError(f"{self.name} answered for texts {places[:10]} of {count}; each is needed once")

@@ -201,7 +201,7 @@ def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tup
 
 
 def exact_similarities(one: Vectors, other: Vectors, items: Items) -> Floats:
-    """Cosines of some rows of two models in float64, shape (m,); equal rows have equal cosines, whatever is around."""
+    """Cosines of some rows of two models in float64, shape (m,); equal rows have equal cosines in any call."""
     a, b = one[items].astype(np.float64), other[items].astype(np.float64)
     dots = (a * b).sum(axis=1)
     scales = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Bradley-Terry ratings: the strengths under which the outcomes are most likely, whatever their order.
+"""Bradley-Terry ratings: the strengths under which the outcomes are most likely, in any order.
 
 The chance that model i is better than j is 1 / (1 + exp(s_j - s_i)) (Bradley and Terry, "Rank Analysis of Incomplete
 Block Designs", 1952); a tie counts as half a win of each. Ratings are strengths on the Elo scale: 400 points are odds

@@ -206,7 +206,7 @@ def mean_differences(
     """Test pairs of models, from what `bootstrap_means` made of their `difference_column`.
 
     A difference is significant only if it survives the worst case of the missing scores (Manski, "Partial
-    Identification of Probability Distributions", 2003), whatever made them missing: the p-value behind the claim is the
+    Identification of Probability Distributions", 2003), for any cause: the p-value behind the claim is the
     larger one of that over the scores that exist and that of the worst case, corrected by Holm.
 
     Args:
