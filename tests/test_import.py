@@ -15,7 +15,7 @@ import urs_inspect
 from urs_inspect.cli import main
 
 SOURCE = Path(urs_inspect.__file__).parent
-PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rating", "rubrics", "samer")
+PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rubrics", "samer", "stats")
 HEAVY = ("torch", "vllm", "transformers", "lm_eval", "inspect_ai")
 HEAVIER_THAN_NEEDED = (*HEAVY, "pandas", "numpy", "scipy", "evalica", "openai", "anthropic", "httpx")
 
@@ -103,7 +103,8 @@ def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
         "import json\n"
         "from urs_inspect.datasets import Vocabulary, in_proportion, load_urs\n"
         "from urs_inspect.judging import PromptBuilder, read_reply\n"
-        "from urs_inspect.stats import mean_interval, pooled_deviation\n"
+        "from urs_inspect.stats import mean_interval\n"
+        "from urs_inspect.stats.bootstrap import pooled_deviation\n"
         "from urs_inspect.rubrics import load_rubric\n"
         "rubric = load_rubric()\n"
         "data = load_urs('sample', Vocabulary(rubric.intent_id, rubric.language_code))\n"

@@ -158,5 +158,5 @@ def test_numbers_are_whole_and_unknown_ones_are_empty(tmp_path: Path) -> None:
     [length] = csv.DictReader(io.StringIO(texts["addition_lengths.csv"]))
     assert (length["summands"], length["accuracy"], length["chains"]) == ("12", "0.5", "2")
     found = json.loads(texts["addition.json"])
-    assert found["tables"][0]["models"][0]["accuracy"]["mean"] is None
+    assert found["tables"][0]["models"][0]["accuracy"]["value"] is None
     assert "urs\\_simulation/a\\|b" in texts["addition.md"] and "SIMULATION" in texts["addition.md"]
