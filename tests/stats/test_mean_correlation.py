@@ -10,13 +10,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from tests.stats.fights import checked
 from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.mean_correlation import (
-    correlate_means,
-    derived_seed,
-    exact_means,
-    fisher_interval,
-    table_means,
-)
+from urs_inspect.stats.mean_correlation import correlate_means, derived_seed, exact_means, fisher_interval, table_means
 from urs_inspect.stats.means import MeanDraws
 
 

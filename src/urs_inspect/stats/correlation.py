@@ -132,10 +132,7 @@ def _read(labels: npt.ArrayLike, ratings: Sequence[npt.ArrayLike], clusters: Clu
 
 
 def _bootstrapped(
-    values: Floats,
-    clusters: list[Any],
-    function: Callable[[Floats, Floats], Floats],
-    how: Resampling,
+    values: Floats, clusters: list[Any], function: Callable[[Floats, Floats], Floats], how: Resampling
 ) -> tuple[tuple[Estimate, Estimate, Estimate], Floats]:
     """Estimates of the three correlations, and their values in each round, shape (R, 3)."""
     n = len(clusters)

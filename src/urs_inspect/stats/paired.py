@@ -174,10 +174,7 @@ def all_pairs(models: int) -> list[Pair]:
 
 
 def difference_column(
-    values: npt.ArrayLike,
-    pairs: Sequence[Pair],
-    less: npt.ArrayLike | None = None,
-    questions: Integers | None = None,
+    values: npt.ArrayLike, pairs: Sequence[Pair], less: npt.ArrayLike | None = None, questions: Integers | None = None
 ) -> MeanColumn:
     """Differences of P pairs of models, first less second, question by question, for `bootstrap_means`: shape (Q, P).
 
