@@ -21,7 +21,9 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect.logs.battles import read_battles
-from urs_inspect.stats import Battle, Battles, battles_of, bootstrap_bradley_terry, bootstrap_elo, rank, shuffle_elo
+from urs_inspect.stats import Battle, Battles, battles_of, rank
+from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
+from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
 
 MODELS, VOTES = 7, 7471
 

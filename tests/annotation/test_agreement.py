@@ -66,7 +66,7 @@ def test_share_of_the_most_chosen_option_by_hand() -> None:
     votes = [*cast("u", "a", "a", "b"), *cast("v", "tie", "tie"), *cast("w", "a"), *cast("x", "b", "cannot_tell")]
     found = agreement(votes)
     # u: 2 of 3, v: 2 of 2; w and x have one choice each, which says nothing. Mean (2/3 + 1) / 2 = 5/6.
-    assert found.most_chosen.mean == pytest.approx(5 / 6)
+    assert found.most_chosen.value == pytest.approx(5 / 6)
     assert (found.ballots, found.votes, found.compared, found.shared) == (4, 8, 2, 0)
     assert math.isnan(found.most_chosen.low) and math.isnan(found.most_chosen.high)  # two ballots are too few
 
@@ -154,5 +154,5 @@ def test_agreement_with_the_others_by_hand() -> None:
 def test_without_votes_nothing_is_claimed() -> None:
     found = agreement([])
     assert (found.votes, found.ballots, found.compared, found.annotators) == (0, 0, 0, ())
-    assert math.isnan(found.most_chosen.mean)
+    assert math.isnan(found.most_chosen.value)
     assert math.isnan(found.alpha)

@@ -84,7 +84,7 @@ def test_two_people_have_booths_of_their_own(tmp_path: Path) -> None:
     yours.cast(ballot(1).id, "cannot_tell", 1.0)
     assert (mine.done, yours.done) == (1, 2)
     found, _ = poll.report()
-    assert (found.votes, found.compared, found.most_chosen.mean) == (3, 1, 1.0)
+    assert (found.votes, found.compared, found.most_chosen.value) == (3, 1, 1.0)
     poll.close()
 
 

@@ -16,9 +16,9 @@ from urs_inspect.discrepancy.allocation import (
     adaptive,
     allocation_names,
     laplace,
-    load_allocation,
     near,
     register_allocation,
+    uniform,
 )
 from urs_inspect.stats.battles import Battles
 
@@ -252,7 +252,7 @@ def test_adaptive_needs_fewer_comparisons_than_uniform() -> None:
     right = {}
     for rule in ("uniform", "adaptive"):
         hits = 0
-        for seed in range(60):
+        for seed in range(40):
             allocator = Allocator(tuple(strengths), rule=rule, budget=90, confidence=None, seed=seed)
             rows, _ = play(allocator, strengths, 6, seed)
             share = {name: [0.0, 1e-9] for name in strengths}
@@ -270,7 +270,7 @@ def test_a_rule_of_ones_own() -> None:
         return np.arange(len(standing.pairs), dtype=np.float64)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("urs_inspect.discrepancy.allocation._RULES", {"uniform": load_allocation("uniform")})
+        patch.setattr("urs_inspect.discrepancy.allocation._RULES", {"uniform": uniform})
         register_allocation("last", last)
         assert allocation_names() == ("uniform", "last")
         assert Allocator(ABC, rule="last", budget=9).ask(size=2).pairs == (("b", "c"),) * 2
@@ -396,7 +396,7 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(ROWS, st.permutations(range(4)))
 def test_other_numbers_or_sides_change_nothing(rows: list[tuple[int, int, float]], places: list[int]) -> None:
     found = laplace(posterior_battles(rows, 4))
@@ -407,7 +407,7 @@ def test_other_numbers_or_sides_change_nothing(rows: list[tuple[int, int, float]
     assert np.allclose(renamed.covariance[np.ix_(places, places)], found.covariance, atol=1e-7)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(ROWS)
 def test_comparisons_only_add_certainty_about_a_gap(rows: list[tuple[int, int, float]]) -> None:
     found = laplace(posterior_battles(rows, 4))

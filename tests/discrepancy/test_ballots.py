@@ -68,7 +68,7 @@ def test_what_is_missing_is_named() -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no ballot; one JSON object a line"),
+        (b"", "no ballot; one JSON object per line"),
         (b"\n{]\n", "line 2: not JSON"),
         (b"[1]\n", "line 1: a ballot is a JSON object, got list"),
         (b"\xff\n", "byte 0 is not UTF-8"),

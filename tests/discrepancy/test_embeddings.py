@@ -245,10 +245,7 @@ def test_a_busy_server_is_asked_again(serve: Callable[..., Server]) -> None:
         "too many": (rows([1, 2], [1, 2], [1, 2]), r"answered for texts \[0, 1, 2\] of 2"),
         "widths": (rows([1, 2], [1, 2, 3]), r"gave vectors of widths \[2, 3\]"),
         "no number": (rows([1, 2], [1e39, 3]), "gave 1 of 2 vectors that are not finite, the first for text 1"),
-        "refused": (
-            lambda texts: (400, failure("no such\nmodel")),
-            "refused the texts: .*no such",
-        ),
+        "refused": (lambda texts: (400, failure("no such\nmodel")), "refused the texts: .*no such"),
         "key": (
             lambda texts: (401, failure("bad key")),
             "no embeddings from openai/m@.*: AuthenticationError: .*bad key",

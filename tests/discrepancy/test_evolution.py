@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity
-from urs_inspect.discrepancy.evolution import DistinctTexts, Evolution, NearDuplicate, PoolItem, child_id, normalised
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity, normalised
+from urs_inspect.discrepancy.evolution import DistinctTexts, Evolution, NearDuplicate, PoolItem, child_id
 
 APPLES = "Tom has 12 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
 PEARS = "Tom has 13 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
@@ -86,7 +86,7 @@ def test_blocks_make_no_difference(size: int):
     assert size == 1 or len(found) > 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.text("ab 猫。", max_size=6), max_size=12), st.randoms())
 def test_the_order_of_arrival_never_matters(texts: list[str], rng: random.Random):
     pairs = [(f"t{number:02d}", text) for number, text in enumerate(texts)]
@@ -100,10 +100,6 @@ def test_the_order_of_arrival_never_matters(texts: list[str], rng: random.Random
 def test_a_threshold_out_of_range_is_refused(threshold: float):
     with pytest.raises(InputError, match="duplicates: must be a number above 0 and at most 1"):
         DistinctTexts(threshold)
-
-
-def test_nothing_is_nothing():
-    assert DistinctTexts(0.9).add({}) == {}
 
 
 SEEDS = {"sea": "Why does the sea rise and fall?", "iron": "Which process turns iron red?"}
@@ -138,14 +134,3 @@ def test_a_near_duplicate_of_a_seed_an_earlier_round_or_a_sibling_is_not_kept():
     assert {name: found.of for name, found in repeats.items()} == {"sea-r4": "iron-r4"}
     assert [item.id for item in evolution.kept] == ["sea-r2", "sea-r3", "iron-r4"]
     assert {seed: parent.id for seed, parent in evolution.parents.items()} == {"sea": "sea-r3", "iron": "iron-r4"}
-
-
-def test_a_round_without_children_changes_nothing():
-    evolution = Evolution(seeds(), 0.9)
-    assert evolution.settle([]) == {}
-    assert (evolution.kept, list(evolution.parents)) == ([], ["sea", "iron"])
-
-
-def test_a_similarity_out_of_range_is_refused():
-    with pytest.raises(InputError, match="duplicates"):
-        Evolution(seeds(), 2)

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,8 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy import REFERENCE_FILTER, AnswerFilter, count_words, word_counts
-from urs_inspect.discrepancy.matchmaking import FixedOrder, Matchmaker, Rules, candidate_masks, make_matchmaker
+from urs_inspect.discrepancy.matchmaking import (
+    REFERENCE_FILTER,
+    AnswerFilter,
+    FixedOrder,
+    InstructionSelector,
+    Rules,
+    candidate_masks,
+    count_words,
+    divergence,
+    divergence_order,
+    instruction_selector,
+    random_order,
+    word_counts,
+)
 from urs_inspect.discrepancy.pools import Instruction, Pool, usable_masks
 from urs_inspect.discrepancy.similarity import Similarity
 
@@ -107,15 +121,15 @@ def pool(**probabilities: dict[str, list[float]]) -> Pool:
     return Pool("mine", "", items, responses, probabilities=probabilities)
 
 
-def matched(given: Pool, rules: Rules, similarity: Similarity | None = None) -> Matchmaker:
+def matched(given: Pool, rules: Rules, similarity: Similarity | None = None) -> InstructionSelector:
     masks = candidate_masks(given, [PAIR], rules.answers)
-    return anyio.run(make_matchmaker, given, masks, rules, similarity)
+    return anyio.run(instruction_selector, given, masks, rules, similarity)
 
 
-def order(matchmaker: Matchmaker, count: int) -> list[str]:
+def order(selector: InstructionSelector, count: int) -> list[str]:
     chosen: list[str] = []
     for _ in range(count):
-        found = matchmaker.next(PAIR, chosen)
+        found = selector.next(PAIR, chosen)
         assert found is not None
         chosen.append(found.id)
     return chosen
@@ -143,28 +157,28 @@ def test_rules_that_filter_nothing_leave_the_usable_ones() -> None:
 
 def test_a_similarity_of_two_texts_decides_and_what_it_does_not_know_is_left_out() -> None:
     similarity = Compared()
-    matchmaker = matched(pool(), Rules(lam=0), similarity)
-    assert matchmaker.candidates(PAIR) == 3
-    assert order(matchmaker, 3)[0] == "i2"
-    assert matchmaker.next(PAIR, ["i2", "i0", "i1"]) is None
+    selector = matched(pool(), Rules(lam=0), similarity)
+    assert selector.candidates(PAIR) == 3
+    assert order(selector, 3)[0] == "i2"
+    assert selector.next(PAIR, ["i2", "i0", "i1"]) is None
     assert similarity.pairs == 4
 
 
 def test_a_shortlist_bounds_what_is_compared() -> None:
     similarity = Compared()
-    matchmaker = matched(pool(), Rules(shortlist=2), similarity)
+    selector = matched(pool(), Rules(shortlist=2), similarity)
     assert similarity.pairs == 2
-    assert matchmaker.candidates(PAIR) <= 2
+    assert selector.candidates(PAIR) <= 2
 
 
 def test_divergence_orders_by_confidence_and_leaves_out_what_has_none() -> None:
     sure, unsure = [-0.1] * 3, [-3.0] * 3
     given = pool(a={"i0": sure, "i1": sure, "i2": sure}, b={"i0": sure, "i1": unsure, "i3": sure})
     for method in ("kl", "cross_entropy"):
-        matchmaker = matched(given, Rules(method=method))
-        assert matchmaker.candidates(PAIR) == 2
-        assert order(matchmaker, 2) == ["i1", "i0"]
-        assert math.isnan(matchmaker.next(PAIR, []).response_similarity)  # type: ignore[union-attr]
+        selector = matched(given, Rules(method=method))
+        assert selector.candidates(PAIR) == 2
+        assert order(selector, 2) == ["i1", "i0"]
+        assert math.isnan(selector.next(PAIR, []).response_similarity)  # type: ignore[union-attr]
 
 
 def test_divergence_needs_log_probabilities_of_all() -> None:
@@ -181,3 +195,57 @@ def test_a_fixed_order_skips_what_was_chosen_whichever_way_the_pair_is_named() -
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(InputError, match="selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"):
         Rules(method="best")  # type: ignore[arg-type]
+
+
+LOGS = st.lists(st.floats(-30, 0), min_size=1, max_size=8)
+MANY = Pool("many", "", tuple(Instruction(f"i{number:03}", "?") for number in range(100)), {})
+
+
+def drawn(pair: tuple[str, str], seed: int, count: int = 100, instructions: Pool = MANY) -> tuple[str, ...]:
+    return random_order(instructions, pair, np.arange(100) < count, seed)
+
+
+def test_a_random_order_is_repeatable_and_depends_on_seed_pair_and_instructions_only() -> None:
+    found = drawn(PAIR, 1)
+    assert sorted(found) == [item.id for item in MANY.instructions] != list(found)
+    assert drawn(("b", "a"), 1, instructions=replace(MANY, instructions=MANY.instructions[::-1])) == found
+    assert drawn(PAIR, 2) != found != drawn(("a", "c"), 1)
+
+
+def test_a_random_order_keeps_to_the_mask_and_is_even() -> None:
+    seen = Counter(drawn(PAIR, seed, 5)[0] for seed in range(1000))
+    assert sorted(seen) == [item.id for item in MANY.instructions[:5]]
+    assert all(140 < count < 260 for count in seen.values())  # 200 each, deviation 12.6
+
+
+def test_divergence_by_hand() -> None:
+    # Two tokens against three, so the first two count: p = (.5, 1), q = (.25, .5).
+    # KL(p, q) = (.5 ln 2 + 1 ln 2) / 2 = .5199; KL(q, p) = -(.25 ln 2 + .5 ln 2) / 2 = -.2599; their mean .12996.
+    # Cross-entropy: -(.5 ln .25 + ln .5) / 2 = .6931; -(.25 ln .5 + 0) / 2 = .0866; their mean .38990.
+    first, second = [math.log(0.5), 0.0], [math.log(0.25), math.log(0.5), math.log(0.1)]
+    assert divergence(first, second, "kl") == pytest.approx(0.12996, abs=1e-5)
+    assert divergence(first, second, "cross_entropy") == pytest.approx(0.38990, abs=1e-5)
+
+
+@given(LOGS, LOGS)
+def test_divergence_has_no_order_and_is_zero_for_equals(first: list[float], second: list[float]) -> None:
+    for kind in ("kl", "cross_entropy"):
+        assert divergence(first, second, kind) == pytest.approx(divergence(second, first, kind))
+        assert divergence(first, second, kind) >= 0
+    assert divergence(first, first, "kl") == 0
+
+
+def test_no_token_and_no_probability() -> None:
+    assert math.isnan(divergence([], [-1.0], "kl"))
+    assert divergence([-math.inf], [-1.0], "kl") == pytest.approx(99 * math.exp(-1) / 2)
+    with pytest.raises(InputError, match=r"log probability 0\.5; allowed: 0 or less"):
+        divergence([0.5], [-1.0], "kl")
+    with pytest.raises(InputError, match="log probability nan"):
+        divergence([math.nan], [-1.0], "kl")
+
+
+def test_the_highest_divergence_comes_first_and_ties_go_by_id() -> None:
+    flat, steep = [0.0], [-3.0]
+    both = pool(a=dict.fromkeys(IDS, flat), b={"i0": flat, "i1": steep, "i3": steep})
+    assert divergence_order(both, PAIR, np.ones(4, np.bool_), "kl") == ("i1", "i3", "i0")  # i2 has no token
+    assert divergence_order(both, PAIR, np.array([True, False, True, True]), "kl") == ("i3", "i0")

@@ -30,10 +30,7 @@ def pool(**responses: dict[str, str]) -> Pool:
     return Pool("mine", "", ITEMS, responses)
 
 
-GIVEN = pool(
-    a={"w": "one", "x": "two", "y": "three", "z": "four"},
-    b={"w": "uno", "x": " two ", "y": "\n"},
-)
+GIVEN = pool(a={"w": "one", "x": "two", "y": "three", "z": "four"}, b={"w": "uno", "x": " two ", "y": "\n"})
 
 
 def test_missing_empty_and_equal_answers_cannot_be_compared() -> None:

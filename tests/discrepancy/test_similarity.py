@@ -11,7 +11,7 @@ import pytest
 
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import (
-    embed,
+    Selector,
     load_similarity,
     parse_similarity,
     register_similarity,
@@ -19,8 +19,8 @@ from urs_inspect.discrepancy import (
     similarity_names,
 )
 from urs_inspect.discrepancy.embeddings import LexicalSimilarity
-from urs_inspect.discrepancy.selector import Selector
-from urs_inspect.discrepancy.similarity import VectorSimilarity, ask_about_answers, compare_answers, shortlist
+from urs_inspect.discrepancy.similarity import VectorSimilarity, compare_answers, shortlist
+from urs_inspect.discrepancy.vector_cache import cached_vectors
 from urs_inspect.discrepancy.vectors import Vectors
 
 
@@ -95,18 +95,18 @@ def test_a_user_adds_a_similarity() -> None:
 
 def test_blank_texts_get_zero_vectors_and_are_not_sent() -> None:
     model = Lengths()
-    found = embed(model, ["ab", " \n", "abc", ""])
+    found = cached_vectors(model, ["ab", " \n", "abc", ""])
     assert found.tolist() == [[2, 1], [0, 0], [3, 1], [0, 0]]
     assert model.seen == ["ab", "abc"]
-    assert embed(model, ["", " "]).shape == (2, 0)
-    assert embed(model, []).shape == (0, 0)
+    assert cached_vectors(model, ["", " "]).shape == (2, 0)
+    assert cached_vectors(model, []).shape == (0, 0)
 
 
 def test_unusable_vectors_are_refused() -> None:
     with pytest.raises(InputError, match="'lengths' gave 2 of 2 vectors that are not finite, the first for text 0"):
-        embed(Lengths(bad=np.nan), ["a", "b"])
+        cached_vectors(Lengths(bad=np.nan), ["a", "b"])
     with pytest.raises(InputError, match=r"'lengths' gave vectors of shape \(3, 2\) for 2 texts"):
-        embed(Lengths(extra=1), ["a", "b"])
+        cached_vectors(Lengths(extra=1), ["a", "b"])
 
 
 def test_importing_the_room_loads_no_model_library() -> None:
@@ -114,7 +114,7 @@ def test_importing_the_room_loads_no_model_library() -> None:
         "import sys, urs_inspect.discrepancy\n"
         "assert 'numpy' not in sys.modules\n"
         "room = urs_inspect.discrepancy\n"
-        "room.select, room.load_similarity(), room.VectorCache\n"
+        "room.select, room.load_similarity(), room.Allocator\n"
         "heavy = {'openai', 'torch', 'transformers', 'model2vec', 'tokenizers', 'safetensors', 'inspect_ai'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
@@ -135,7 +135,7 @@ PAIR = ("m", "n")
 
 
 class Shared:
-    """Share of letters of the shorter text that the longer has; also when asked."""
+    """Share of letters that two texts have in common."""
 
     name = "shared"
 
@@ -144,40 +144,46 @@ class Shared:
         self._extra = extra
 
     def compare(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Compare letter sets."""
         self.calls += len(first)
         values = [len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in zip(first, second, strict=True)]
         return np.array(values + [0.0] * self._extra)
 
+
+class Asked:
+    """The same by asking; there is no answer about "bb"."""
+
+    name = "asked"
+
     async def ask(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
-        """As `compare`, without an answer about "bb"."""
-        found = self.compare(first, second)
+        found = Shared().compare(first, second)
         found[[text == "bb" for text in first]] = np.nan
         return found
 
 
+ALL = {PAIR: np.ones(4, np.bool_)}
+
+
 def test_only_candidates_with_answers_are_compared() -> None:
     metric = Shared()
-    found = compare_answers(metric, ANSWERS, {PAIR: np.array([True, True, True, False])})[PAIR]
+    found = anyio.run(compare_answers, metric, ANSWERS, {PAIR: np.array([True, True, True, False])})[PAIR]
     assert found[:2].tolist() == [1.0, 0.0] and np.isnan(found[2:]).all()
     assert metric.calls == 2
 
 
 def test_what_failed_is_no_candidate() -> None:
-    masks = {PAIR: np.ones(4, np.bool_)}
-    found = anyio.run(ask_about_answers, Shared(), ANSWERS, masks)
+    found = anyio.run(compare_answers, Asked(), ANSWERS, ALL)
     assert np.isnan(found[PAIR]).tolist() == [False, True, True, False]
     selector = Selector.from_similarities(found, np.eye(4, dtype=np.float32), list("wxyz"))
     assert selector.candidates(PAIR) == 2
-    assert [one.id for one in selector.select(2).selected[PAIR]] == ["w", "z"]
+    assert [item.id for item in selector.select(2).selected[PAIR]] == ["w", "z"]
 
 
 def test_answers_must_be_as_many_as_instructions() -> None:
-    for answers, had in (({"m": ["a"] * 3, "n": ["a"] * 4}, "3"), ({"n": ["a"] * 4}, "no")):
-        with pytest.raises(InputError, match=f"'m' has {had} answers; needed are 4"):
-            compare_answers(Shared(), answers, {PAIR: np.ones(4, np.bool_)})
+    for answers, count in (({"m": ["a"] * 3, "n": ["a"] * 4}, "3"), ({"n": ["a"] * 4}, "no")):
+        with pytest.raises(InputError, match=f"'m' has {count} answers; needed are 4"):
+            anyio.run(compare_answers, Shared(), answers, ALL)
     with pytest.raises(InputError, match=r"'shared' gave values of shape \(4,\) for 3 pairs"):
-        compare_answers(Shared(extra=1), ANSWERS, {PAIR: np.ones(4, np.bool_)})
+        anyio.run(compare_answers, Shared(extra=1), ANSWERS, ALL)
 
 
 def test_the_shortlist_holds_the_least_similar() -> None:

@@ -35,7 +35,7 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     log = run(urs_addition(lengths="2-4,12", per_length=5), tmp_path, model=script.model(), grader=None)
     expected = metric_values(log, "exact_sum")
     [table] = read_addition([log.location]).tables
-    expected |= {f"length={length} accuracy": one.mean for length, one in table.models[0].by_length.items()}
+    expected |= {f"length={length} accuracy": one.value for length, one in table.models[0].by_length.items()}
     lm = _lm()
     found = runs.run("urs_addition", lm, _OPTIONS)["results"]["urs_addition"]
 

@@ -31,7 +31,7 @@ def test_table_7_of_one_model(tmp_path: Path) -> None:
     assert found.accuracy == wilson_interval(12 / 15, 15)
     assert found.accuracy_to_ten == wilson_interval(16 / 20, 20)
     assert found.at_longest == wilson_interval(4 / 5, 5)
-    assert {length: one.mean for length, one in found.by_length.items()} == {2: 1.0, 3: 0.6, 4: 0.8, 10: 0.8}
+    assert {length: one.value for length, one in found.by_length.items()} == {2: 1.0, 3: 0.6, 4: 0.8, 10: 0.8}
     assert found.outcomes == {"right": 16, "wrong": 2, "no_number": 1, "no_response": 1}
     assert found.unscored == 0
 
@@ -57,13 +57,13 @@ def test_the_last_score_counts(tmp_path: Path) -> None:
     assert sample.scores is not None and again.scores is not None
     sample.scores["exact_sum-1"] = again.scores["exact_sum"]
     write_addition(tmp_path / "a.eval", [sample])
-    assert only(tmp_path).accuracy.mean == 1
+    assert only(tmp_path).accuracy.value == 1
 
 
 def test_without_short_chains_there_is_no_headline(tmp_path: Path) -> None:
     write_addition(tmp_path / "a.eval", {12: "+-"})
     found = only(tmp_path)
-    assert math.isnan(found.accuracy.mean) and (found.longest, found.unbroken) == (0, 0)
+    assert math.isnan(found.accuracy.value) and (found.longest, found.unbroken) == (0, 0)
 
 
 def test_the_longest_stands_first_and_other_chains_stand_apart(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_runs_of_one_model_are_told_apart_by_their_settings_or_the_later_counts(
     write_addition(tmp_path / "2.eval", {2: "++"}, **late)
     write_addition(tmp_path / "3.eval", {2: "+-"}, model_generate_config=GenerateConfig(temperature=1.0))
     found = read_addition([str(tmp_path)])
-    assert [(one.model, one.accuracy.mean) for one in found.tables[0].models] == [
+    assert [(one.model, one.accuracy.value) for one in found.tables[0].models] == [
         ("p/model (no temperature)", 1.0),
         ("p/model (temperature=1.0)", 0.5),
     ]
@@ -158,5 +158,5 @@ def test_numbers_are_whole_and_unknown_ones_are_empty(tmp_path: Path) -> None:
     [length] = csv.DictReader(io.StringIO(texts["addition_lengths.csv"]))
     assert (length["summands"], length["accuracy"], length["chains"]) == ("12", "0.5", "2")
     found = json.loads(texts["addition.json"])
-    assert found["tables"][0]["models"][0]["accuracy"]["mean"] is None
+    assert found["tables"][0]["models"][0]["accuracy"]["value"] is None
     assert "urs\\_simulation/a\\|b" in texts["addition.md"] and "SIMULATION" in texts["addition.md"]

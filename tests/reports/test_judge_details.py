@@ -19,7 +19,8 @@ from urs_inspect.reports.judge_details import Detail, details_csv, pair_details,
 from urs_inspect.reports.judge_result import JudgeResult, computed_baselines, result_of
 from urs_inspect.reports.judges import DatasetJudges, read_ratings
 from urs_inspect.scorers.pair_metrics import baseline_of, judged_items
-from urs_inspect.stats import BASELINES, Estimate, accuracies, correlate, group_accuracies, measure
+from urs_inspect.stats import BASELINES, Estimate, correlate, measure
+from urs_inspect.stats.measures import accuracies, group_accuracies
 
 Bounds = tuple[float, float, float]
 Key = tuple[str, str, str, str]

@@ -31,10 +31,10 @@ def test_result_agrees_with_the_metrics_of_the_harness(log: EvalLog) -> None:
     assert result is not None
     assert log.results is not None
     [metrics] = [score.metrics for score in log.results.scores if score.name == "intent_judge"]
-    assert result.final.mean == pytest.approx(metrics["final"].value)
+    assert result.final.value == pytest.approx(metrics["final"].value)
     assert (result.final.low, result.final.high) == pytest.approx((metrics["low"].value, metrics["high"].value))
     for name, estimate in {**result.by_group, **result.by_language, **result.by_criterion}.items():
-        assert estimate.mean == pytest.approx(metrics[name].value)
+        assert estimate.value == pytest.approx(metrics[name].value)
 
 
 def test_results_are_read_from_samples_whatever_the_header_holds(log: EvalLog) -> None:
@@ -64,7 +64,7 @@ def test_the_last_judgement_counts(log: EvalLog) -> None:
         sample.scores["intent_judge_of_somebody_else"] = again.model_copy(update={"value": 1.0})
     result = read_result(judged_twice)
     assert result is not None
-    assert result.final.mean == 4.0
+    assert result.final.value == 4.0
 
 
 def test_run_of_empty_answers_names_the_judges_that_it_has(log: EvalLog) -> None:
@@ -92,7 +92,7 @@ def test_nothing_scored_gives_no_number(log: EvalLog) -> None:
         score.value, score.metadata = math.nan, {"outcome": "unscored_refusal", "judges": [], "self_judged": False}
     result = read_result(failed)
     assert result is not None
-    assert math.isnan(result.final.mean)
+    assert math.isnan(result.final.value)
     assert math.isnan(result.self_judged)
     assert result.outcomes == {"unscored_refusal": 84}
 
@@ -107,6 +107,6 @@ def test_bounds_of_the_mean_fill_missing_epochs_and_samples_that_ended_in_an_err
     ]
     result = read_result(read_eval_log(write_judged(tmp_path / "a.eval", *samples)))
     assert result is not None
-    assert (result.final.mean, result.answers, result.unscored) == (6, 5, 3)
+    assert (result.final.value, result.answers, result.unscored) == (6, 5, 3)
     # Means of questions: (8 + x) / 2, (4 + x) / 2 and x.
     assert (result.lowest, result.highest) == pytest.approx((8 / 3, 26 / 3))

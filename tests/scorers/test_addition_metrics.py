@@ -89,7 +89,7 @@ def test_epochs_of_a_chain_are_averaged_and_do_not_narrow_the_interval() -> None
     once = trials(n2="++--")
     assert accuracy(once * 5) == accuracy(once)
     uneven = [Trial("a", 2, True), Trial("b", 2, True), Trial("b", 2, False)]  # (1 + 1/2) / 2
-    assert accuracy(uneven).mean == 0.75
+    assert accuracy(uneven).value == 0.75
 
 
 @given(

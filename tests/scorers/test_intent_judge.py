@@ -431,7 +431,7 @@ def test_alpha_across_judges_is_reported_for_a_panel_only(tmp_path: Path):
     assert together is not None and together.judge_alpha == pytest.approx(0.7)
     alone = read_result(run(task, tmp_path, model="mockllm/answers", grader=panel[0]))
     assert alone is not None and math.isnan(alone.judge_alpha)
-    assert alone.by_group["Leisure"].mean == 5.0  # (2 + 8) / 2
+    assert alone.by_group["Leisure"].value == 5.0  # (2 + 8) / 2
 
 
 # Temperature

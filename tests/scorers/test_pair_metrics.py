@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
@@ -13,7 +15,8 @@ from urs_inspect.judging import OVERALL
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import judge_report
 from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judged_items
-from urs_inspect.stats import TIE, UNREAD, A, B, measure
+from urs_inspect.stats import measure, measures
+from urs_inspect.stats.measures import TIE, UNREAD, A, B
 
 Verdicts = dict[str, dict[str, str | None]]
 
@@ -126,9 +129,14 @@ def test_the_header_has_the_numbers_and_bounds_of_all_measures(full: list[Sample
 
 def test_a_refresh_resamples_the_headline_only(full: list[SampleScore], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise AssertionError("all measures are resampled")
+        raise AssertionError("groups are resampled")
 
-    monkeypatch.setattr("urs_inspect.stats.measures.bootstrap_counts", refuse)
+    def without_rounds(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        assert len(counts) <= 1, "all measures are resampled"
+        return statistics(counts)
+
+    statistics = measures._statistics
+    monkeypatch.setattr(measures, "_statistics", without_rounds)
     monkeypatch.setattr("urs_inspect.scorers.pair_metrics.group_accuracies", refuse)
     assert report(full)["low"] < report(full)["high"]
 

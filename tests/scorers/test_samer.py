@@ -24,7 +24,7 @@ from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shar
 from urs_inspect.samer.judgement import score_keys
 from urs_inspect.scorers import pair_verdict, samer, samer_outcome, samer_report
 from urs_inspect.solvers import compare_pair
-from urs_inspect.stats import student_interval
+from urs_inspect.stats.bootstrap import student_interval
 
 StubEngine = Callable[..., Opening]
 
@@ -142,8 +142,8 @@ def test_means_and_shares_worked_by_hand() -> None:
     assert "Clarity" not in rows
     # What left the header is read from the log. Clarity: (0.4 + 0.6) / 2, in 2 of 3 evaluated answers.
     found = dimensions(*scores)
-    assert (found["Clarity"].mean.mean, found["Clarity"].selected) == pytest.approx((0.5, 2 / 3))
-    assert (found["Depth"].mean.mean, found["Depth"].selected) == pytest.approx((0.9, 1 / 3))
+    assert (found["Clarity"].mean.value, found["Clarity"].selected) == pytest.approx((0.5, 2 / 3))
+    assert (found["Depth"].mean.value, found["Depth"].selected) == pytest.approx((0.9, 1 / 3))
     assert math.isnan(found["Clarity"].mean.low)  # two answers have no interval
     assert next(iter(found)) == "overall" and found["overall"].selected == 1
 
@@ -184,12 +184,12 @@ def test_it_equals_the_obvious_computation_in_any_order() -> None:
         given = [value for value in values if not math.isnan(value)]
         estimate = student_interval(given)
         one = found[name]
-        assert (one.mean.mean, one.mean.low, one.mean.high) == pytest.approx(
-            (estimate.mean, estimate.low, estimate.high)
+        assert (one.mean.value, one.mean.low, one.mean.high) == pytest.approx(
+            (estimate.value, estimate.low, estimate.high)
         )
         assert one.selected == pytest.approx(len(given) / 60)
     whole = student_interval([float(one.score.as_dict()["overall"]) for one in scores])  # type: ignore[arg-type]
-    assert (rows["overall"], rows["low"], rows["high"]) == pytest.approx((whole.mean, whole.low, whole.high))
+    assert (rows["overall"], rows["low"], rows["high"]) == pytest.approx((whole.value, whole.low, whole.high))
 
 
 def test_no_score_is_the_headline_without_a_value() -> None:

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from urs_inspect.stats import A, Codes, Verdicts, encode, longer_response, number_clusters
+from urs_inspect.stats import Verdicts, encode, longer_response
+from urs_inspect.stats.bootstrap import number_clusters
+from urs_inspect.stats.measures import A, Codes
 
 
 @dataclass(frozen=True)

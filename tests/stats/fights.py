@@ -1,8 +1,11 @@
-"""Battles for tests, by hand and by chance."""
+"""Battles for tests, by hand and by chance, and how Hypothesis is set in this room."""
 
 import numpy as np
+from hypothesis import settings
 
 from urs_inspect.stats import Battle, Battles, battles_of
+
+checked = settings(deadline=None, database=None, max_examples=30)
 
 
 def fights(*rows: str) -> Battles:

@@ -1,52 +1,50 @@
 """Tests of `urs_inspect.stats.bootstrap`."""
 
 import math
-import random
 import statistics
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score, ci
 from scipy import stats
 
-from urs_inspect.stats import (
-    MeanInterval,
-    bootstrap,
+from tests.stats.fights import checked
+from urs_inspect.stats import Estimate, bootstrap, mean_interval
+from urs_inspect.stats.bootstrap import (
     bootstrap_counts,
     bootstrap_statistic,
     cluster_counts,
-    mean_interval,
+    estimates,
     number_clusters,
+    percentile_bounds,
     pooled_deviation,
+    reported_bounds,
+    resample,
     student_interval,
 )
-from urs_inspect.stats.bootstrap import estimates, fewest_clusters, percentile_bounds, reported_bounds, resample
 
 scores = st.floats(1, 10)
 several = st.lists(scores, min_size=2, max_size=30)
 groups = st.lists(st.lists(scores, max_size=6), max_size=8)
 levels = st.floats(0.01, 0.999)
-checked = settings(deadline=None, database=None)
 
 
 def bounds(values: list[float], level: float = 0.95) -> tuple[float, float, float]:
     interval = student_interval(values, level)
-    return interval.mean, interval.low, interval.high
-
-
-# --- student_interval: by hand ---
+    return interval.value, interval.low, interval.high
 
 
 def test_an_interval_worked_out_by_hand() -> None:
     # 2, 4, 6: mean 4, s = sqrt((4 + 0 + 4) / 2) = 2, t(2 degrees, 97.5 %) = 4.302653 from a printed table,
     # margin 4.302653 * 2 / sqrt(3) = 4.968276
     interval = student_interval([2, 4, 6])
-    assert (interval.mean, interval.n, interval.level) == (4, 3, 0.95)
+    assert (interval.value, interval.n, interval.level) == (4, 3, 0.95)
     assert interval.low == pytest.approx(4 - 4.968276, abs=1e-5)
     assert interval.high == pytest.approx(4 + 4.968276, abs=1e-5)
 
@@ -57,7 +55,7 @@ def test_an_interval_of_another_level_worked_out_by_hand() -> None:
 
 
 def test_equal_values_leave_no_doubt() -> None:
-    assert student_interval([7.0] * 5) == MeanInterval(mean=7.0, low=7.0, high=7.0, n=5, level=0.95)
+    assert student_interval([7.0] * 5) == Estimate(7.0, 7.0, 7.0, n=5, clusters=5, level=0.95, rounds=0)
 
 
 def test_without_values_there_is_no_mean() -> None:
@@ -71,15 +69,6 @@ def test_one_value_has_a_mean_and_no_interval() -> None:
     assert mean == 6.5
     assert math.isnan(low)
     assert math.isnan(high)
-
-
-@pytest.mark.parametrize("level", [0, 1, -0.5, 1.5, 95, math.nan, math.inf])
-def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
-    with pytest.raises(ValueError, match="level must lie between 0 and 1"):
-        student_interval([1, 2, 3], level)
-
-
-# --- student_interval: by slow obvious code ---
 
 
 @checked
@@ -110,35 +99,13 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.93 < sum(covered) / len(covered) < 0.97
 
 
-# --- student_interval: properties ---
-
-
-@checked
-@given(values=several, seed=st.integers(0, 100))
-def test_the_order_of_values_does_not_matter(values: list[float], seed: int) -> None:
-    mixed = random.Random(seed).sample(values, len(values))
-    assert bounds(mixed) == pytest.approx(bounds(values), rel=1e-12)
-
-
-@checked
-@given(values=several, shift=st.floats(-100, 100), factor=st.floats(0.1, 10))
-def test_the_interval_moves_and_stretches_with_the_values(values: list[float], shift: float, factor: float) -> None:
-    moved = bounds([factor * value + shift for value in values])
-    assert moved == pytest.approx([factor * bound + shift for bound in bounds(values)], abs=1e-6)
-
-
 @checked
 @given(values=several)
 def test_the_interval_is_even_about_the_mean_and_grows_with_the_level(values: list[float]) -> None:
     assume(max(values) - min(values) > 1e-6)
     narrow, wide = student_interval(values, 0.8), student_interval(values, 0.95)
-    assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
-    assert wide.high - wide.mean == pytest.approx(wide.mean - wide.low)
-
-
-def test_the_interval_narrows_as_values_are_added() -> None:
-    widths = [high - low for _, low, high in (bounds([4.0, 6.0] * pairs) for pairs in range(1, 20))]
-    assert widths == sorted(widths, reverse=True)
+    assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
+    assert wide.high - wide.value == pytest.approx(wide.value - wide.low)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -149,25 +116,19 @@ def test_a_value_that_is_no_number_is_never_dropped_in_silence(place: int) -> No
     assert student_interval(values).n == 3
 
 
-# --- mean_interval: what is reported of it ---
-
-
 def test_a_reported_interval_is_that_of_student_cut_to_the_scale() -> None:
     values = [10, 10, 9, 10, 8, 10]
     raw, found = student_interval(values), mean_interval(values, scale=(1, 10))
     assert raw.high > 10
-    assert found == MeanInterval(mean=raw.mean, low=raw.low, high=10, n=6, level=0.95)
+    assert found == replace(raw, high=10)
     assert mean_interval(values) == raw
 
 
 @pytest.mark.parametrize("values", [[1, 10, 4, 5, 9], [7.0] * 40, [7.0], [1, 10] * 3])
 def test_no_interval_is_reported_of_few_or_equal_values_or_over_the_whole_scale(values: list[float]) -> None:
     found = mean_interval(values, scale=(1, 10))
-    assert (found.mean, found.n) == pytest.approx((sum(values) / len(values), len(values)))
+    assert (found.value, found.n) == pytest.approx((sum(values) / len(values), len(values)))
     assert math.isnan(found.low) and math.isnan(found.high)
-
-
-# --- pooled_deviation ---
 
 
 def test_a_pooled_deviation_worked_out_by_hand() -> None:
@@ -181,10 +142,6 @@ def test_without_repeated_values_there_is_no_deviation(nothing: list[list[float]
     assert math.isnan(pooled_deviation(nothing))
 
 
-def test_groups_that_agree_within_themselves_deviate_by_nothing() -> None:
-    assert pooled_deviation([[3, 3, 3], [9, 9]]) == 0
-
-
 @checked
 @given(data=groups)
 def test_the_pooled_deviation_is_the_weighted_mean_of_variances(data: list[list[float]]) -> None:
@@ -196,20 +153,6 @@ def test_the_pooled_deviation_is_the_weighted_mean_of_variances(data: list[list[
 
 
 @checked
-@given(group=several)
-def test_of_one_group_it_is_the_sample_standard_deviation(group: list[float]) -> None:
-    assert pooled_deviation([group]) == pytest.approx(statistics.stdev(group), rel=1e-6, abs=1e-9)
-
-
-@checked
-@given(data=groups, single=scores, seed=st.integers(0, 100))
-def test_single_values_and_the_order_do_not_matter(data: list[list[float]], single: float, seed: int) -> None:
-    mixing = random.Random(seed)
-    mixed = [mixing.sample(group, len(group)) for group in mixing.sample(data, len(data))]
-    assert pooled_deviation([*mixed, [single]]) == pytest.approx(pooled_deviation(data), nan_ok=True)
-
-
-@checked
 @given(data=groups, shifts=st.lists(st.floats(-100, 100), min_size=8, max_size=8), factor=st.floats(0.1, 10))
 def test_only_differences_within_groups_count(data: list[list[float]], shifts: list[float], factor: float) -> None:
     moved = [[factor * value + shift for value in group] for group, shift in zip(data, shifts, strict=False)]
@@ -218,9 +161,6 @@ def test_only_differences_within_groups_count(data: list[list[float]], shifts: l
 
 def test_a_value_that_is_no_number_in_a_group_is_never_dropped_in_silence() -> None:
     assert math.isnan(pooled_deviation([[1, 2, math.nan], [3, 4]]))
-
-
-# --- reported_bounds: the rule of all tables ---
 
 
 @pytest.mark.parametrize(
@@ -247,19 +187,12 @@ def test_which_intervals_are_reported(
         assert (lows[0], highs[0]) == expected
 
 
-def test_fewer_clusters_do_at_a_lower_level() -> None:
-    assert [fewest_clusters(level) for level in (0.5, 0.75, 0.9, 0.95, 0.99)] == [2, 3, 5, 6, 8]
-
-
 values = st.one_of(st.floats(-5, 5), st.just(math.nan))
 cluster_lists = st.lists(st.integers(0, 6), min_size=1, max_size=25)
 
 
 def all_weights(clusters: int, rounds: int, seed: int = 0) -> npt.NDArray[np.float64]:
     return np.concatenate(list(resample(clusters, rounds, seed)))
-
-
-# --- number_clusters, cluster_counts ---
 
 
 def test_clusters_are_numbered_by_the_rank_of_their_ids() -> None:
@@ -283,17 +216,8 @@ def test_cluster_counts_are_plain_sums(clusters: list[int]) -> None:
     assert cluster_counts(clusters, counts) == pytest.approx(np.array(slow))
 
 
-@pytest.mark.parametrize("counts", [[[1, 2]], [1, 2], [[1], [2], [3]]])
-def test_each_item_needs_one_row_of_counts(counts: Any) -> None:
-    with pytest.raises(ValueError, match="one row of counts an item"):
-        cluster_counts(["p", "q"], counts)
-
-
 def test_nothing_has_no_counts() -> None:
     assert cluster_counts([], np.zeros((0, 4))).shape == (0, 4)
-
-
-# --- resample ---
 
 
 @checked
@@ -335,9 +259,6 @@ def test_there_must_be_something_to_draw(clusters: int, rounds: int) -> None:
         next(resample(clusters, rounds))
 
 
-# --- bootstrap_counts, bootstrap_statistic ---
-
-
 @checked
 @given(clusters=cluster_lists, seed=st.integers(0, 100))
 def test_counts_of_a_round_are_those_of_the_items_drawn(clusters: list[int], seed: int) -> None:
@@ -373,9 +294,6 @@ def test_a_statistic_may_have_several_values_and_is_computed_in_blocks(monkeypat
     assert max(sizes) <= 30 // len(names)
 
 
-# --- percentile_bounds ---
-
-
 def test_bounds_worked_out_by_hand() -> None:
     # 0 .. 10 at level 0.9: 5 % of the way from the 1st to the 11th value is 0.5; 95 % is 9.5.
     low, high = percentile_bounds(np.arange(11.0)[::-1, None], 0.9)
@@ -392,15 +310,6 @@ def test_bounds_are_percentiles_of_the_rounds_that_define_them(draws: list[list[
         assert bounds == pytest.approx(tuple(slow), abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, 95])
-def test_a_level_lies_between_0_and_1(level: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        percentile_bounds([[1.0]], level)
-
-
-# --- estimates ---
-
-
 def test_an_estimate_echoes_its_parameters() -> None:
     [found] = estimates([2.0], np.arange(5.0)[:, None], n=[9], clusters=[4], level=0.5, seed=3)
     # Quarters of 0 .. 4 are 1 and 3.
@@ -414,9 +323,6 @@ def test_there_is_no_interval_without_two_clusters_or_a_value(value: float, clus
     assert found.value == pytest.approx(value, nan_ok=True)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
-
-
-# --- the whole ---
 
 
 def test_the_distribution_is_that_of_all_possible_resamples() -> None:
@@ -443,7 +349,7 @@ def test_intervals_hold_the_truth_as_often_as_they_claim_and_only_if_clustered()
         hits = (generator.random(480) < chances[prompts]).astype(float)
         counts = np.stack([hits, np.ones(480)], axis=1)
         for kind, names in (("clustered", prompts), ("independent", np.arange(480))):
-            drawn = bootstrap_counts(cluster_counts(names, counts), 400, seed=trial)
+            drawn = bootstrap_counts(cluster_counts(names, counts), 250, seed=trial)
             low, high = percentile_bounds(drawn[:, :1] / drawn[:, 1:])
             held[kind] += bool(low[0] <= 0.7 <= high[0])
     # 95 % of 300 is 285, give or take 2 * sqrt(300 * 0.95 * 0.05) = 7.5, and a little less for percentile intervals.

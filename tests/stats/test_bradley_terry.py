@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from tests.stats.fights import fights, random_fights, renamed, repeated, swapped
-from urs_inspect.stats import Battles, bootstrap_bradley_terry, fit_bradley_terry
+from urs_inspect.stats import Battles, fit_bradley_terry
 from urs_inspect.stats.bootstrap import resample
+from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
 
 WINNERS = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
 POINTS = 400 / np.log(10)

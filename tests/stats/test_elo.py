@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from tests.stats.fights import fights, random_fights, renamed, swapped
-from urs_inspect.stats import Battles, bootstrap_elo, elo, fit_elo, shuffle_elo
+from urs_inspect.stats import Battles, elo, fit_elo
 from urs_inspect.stats.bootstrap import resample
+from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
 
 WINNERS = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
 

@@ -5,13 +5,24 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tests.stats.fights import checked
 from urs_inspect.stats import clustered_mean
 from urs_inspect.stats.bootstrap import resample
-from urs_inspect.stats.means import MeanColumn, MeanDraws, bootstrap_means, contrast, mean_estimates, p_values
+from urs_inspect.stats.means import (
+    Margin,
+    MeanColumn,
+    MeanDraws,
+    bootstrap_means,
+    contrast,
+    effective_number,
+    mean_estimates,
+    p_values,
+    raking,
+)
 
 
 def test_the_mean_is_over_items_and_the_interval_over_clusters() -> None:
@@ -41,12 +52,6 @@ def test_the_interval_is_as_wide_as_the_textbook_says() -> None:
     assert found.high - found.low == pytest.approx(expected, rel=0.1)
 
 
-def test_values_and_clusters_must_match() -> None:
-    with pytest.raises(ValueError, match="one value a cluster id"):
-        clustered_mean([1, 2], ["p"])
-
-
-checked = settings(deadline=None, database=None, max_examples=40)
 Floats = npt.NDArray[np.float64]
 
 
@@ -60,9 +65,6 @@ def table(seed: int, questions: int, models: int, missing: float = 0.2) -> Float
     values = generator.integers(1, 11, (questions, models)).astype(np.float64)
     values[generator.random(values.shape) < missing] = math.nan
     return values
-
-
-# --- bootstrap_means ---
 
 
 def test_means_by_hand() -> None:
@@ -118,17 +120,6 @@ def test_it_agrees_with_the_clustered_mean() -> None:
     assert (estimate.n, estimate.clusters, estimate.rounds, estimate.seed) == (200, 200, 500, 4)
 
 
-@checked
-@given(seed=st.integers(0, 1000))
-def test_models_and_columns_may_come_in_any_order(seed: int) -> None:
-    values = table(seed, 15, 3)
-    order = np.random.default_rng(seed).permutation(3)
-    one, other = bootstrap_means(
-        [MeanColumn(np.arange(15), values), MeanColumn(np.arange(15), values[:, order])], 15, rounds=30
-    )
-    np.testing.assert_allclose(one.draws[:, order], other.draws)
-
-
 def test_blocks_of_rounds_are_one_run() -> None:
     values = table(1, 5000, 1)
     [few] = bootstrap_means([MeanColumn(np.arange(5000), values)], 5000, rounds=850)
@@ -142,9 +133,6 @@ def test_nothing_has_no_means() -> None:
     found = bootstrap_means([MeanColumn(np.arange(0), np.zeros((0, 2)))], 0, rounds=5)
     assert np.isnan(found[0].values).all()
     assert all(math.isnan(one.low) and one.n == 0 for one in mean_estimates(found[0]))
-
-
-# --- mean_estimates ---
 
 
 def test_intervals_over_few_questions_are_as_wide_as_students() -> None:
@@ -181,13 +169,6 @@ def test_no_interval_is_beyond_the_scale() -> None:
     assert math.isnan(whole.low) and math.isnan(whole.high)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, 1.5])
-def test_a_level_lies_between_0_and_1(level: float) -> None:
-    [found] = bootstrap_means([column([4.0])], 1, rounds=10)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        mean_estimates(found, level)
-
-
 @pytest.mark.parametrize("questions", [6, 12, 40])
 def test_intervals_cover_the_truth(questions: int) -> None:
     # 2,000 columns of scores from 1 to 10 around 6.5 are 2,000 repetitions.
@@ -197,9 +178,6 @@ def test_intervals_cover_the_truth(questions: int) -> None:
     [found] = bootstrap_means([MeanColumn(np.arange(questions), values)], questions, rounds=1000)
     covered = np.mean([one.low <= truth <= one.high for one in mean_estimates(found)])
     assert 0.925 < covered < 0.975
-
-
-# --- p_values ---
 
 
 def test_p_values_by_hand() -> None:
@@ -296,6 +274,100 @@ def test_a_difference_is_the_bootstrap_of_differences() -> None:
     assert (quick.value, quick.low, quick.high) == pytest.approx((slow.value, slow.low, slow.high))
 
 
-def test_weights_must_fit() -> None:
-    with pytest.raises(ValueError, match="one row of weights a mean"):
-        contrast(draws_of([[1, 2], [3, 4]]), [[1]])
+def margin(categories: list[int], *shares: float) -> Margin:
+    return Margin(np.array(categories), np.array(shares))
+
+
+def weights(questions: int, *margins: Margin) -> Floats:
+    found: Floats = raking(margins)(np.ones((1, questions)))[0]
+    return found
+
+
+def test_one_margin_by_hand() -> None:
+    # Three questions of kind 0 share 0.6, one of kind 1 has 0.4.
+    assert weights(4, margin([0, 0, 0, 1], 0.6, 0.4)) == pytest.approx([0.2, 0.2, 0.2, 0.4])
+
+
+def test_two_margins_by_hand() -> None:
+    # One question in each of four cells, margins 0.5/0.5 and 0.8/0.2: independence gives 0.4, 0.1, 0.4, 0.1.
+    found = weights(4, margin([0, 0, 1, 1], 0.5, 0.5), margin([0, 1, 0, 1], 0.8, 0.2))
+    assert found == pytest.approx([0.4, 0.1, 0.4, 0.1])
+
+
+def test_what_has_no_category_has_no_weight() -> None:
+    assert weights(3, margin([0, -1, 1], 0.5, 0.5)).tolist() == [0.5, 0, 0.5]
+    assert weights(3, margin([0, 1, 2], 1.0, 0.0, 0.0)).tolist() == [1, 0, 0]
+
+
+@checked
+@given(seed=st.integers(0, 10_000))
+def test_shares_are_met_and_the_association_of_the_data_is_kept(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    intents, languages = np.repeat([0, 0, 1, 1, 2, 2], 1), np.tile([0, 1], 3)
+    sizes = generator.integers(1, 6, 6)
+    wanted = generator.dirichlet(np.ones(3)), generator.dirichlet(np.ones(2))
+    first, second = np.repeat(intents, sizes), np.repeat(languages, sizes)
+    found = raking([Margin(first, wanted[0]), Margin(second, wanted[1])])(np.ones((1, len(first))))[0]
+    assert np.bincount(first, found, 3) == pytest.approx(wanted[0], abs=1e-6)
+    assert np.bincount(second, found, 2) == pytest.approx(wanted[1], abs=1e-6)
+    # Raking leaves odds ratios as they were.
+    cells = np.array([[found[(first == i) & (second == j)].sum() for j in range(2)] for i in range(3)])
+    counts = sizes.reshape(3, 2)
+    for i in range(2):
+        ratio = cells[i, 0] * cells[i + 1, 1] / (cells[i, 1] * cells[i + 1, 0])
+        expected = counts[i, 0] * counts[i + 1, 1] / (counts[i, 1] * counts[i + 1, 0])
+        assert ratio == pytest.approx(expected, rel=1e-3)
+
+
+@checked
+@given(seed=st.integers(0, 10_000))
+def test_it_agrees_with_plain_loops(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    first, second = generator.integers(0, 3, 40), generator.integers(0, 2, 40)
+    wanted = [np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.3])]
+    counts = generator.integers(1, 4, (3, 40)).astype(np.float64)
+    found = raking([Margin(first, wanted[0]), Margin(second, wanted[1])])(counts)
+    for row, weighted in zip(counts, found, strict=True):
+        slow = row / row.sum()
+        for _ in range(60):
+            for kind, shares in ((first, wanted[0]), (second, wanted[1])):
+                for category, share in enumerate(shares):
+                    slow[kind == category] *= share / slow[kind == category].sum()
+        assert weighted == pytest.approx(slow, abs=1e-6)
+
+
+def test_rounds_that_drew_nothing_of_a_kind_are_not_defined() -> None:
+    found = raking([margin([0, 0, 1], 0.5, 0.5)])(np.array([[1.0, 1, 1], [2, 1, 0], [0, 3, 0]]))
+    assert found[0] == pytest.approx([0.25, 0.25, 0.5])
+    assert np.isnan(found[1:]).any(axis=1).all()
+
+
+def test_shares_that_contradict_each_other_are_not_defined() -> None:
+    # Kind 0 occurs in language 0 alone; it cannot have more weight than that language.
+    assert np.isnan(weights(3, margin([0, 1, 1], 0.9, 0.1), margin([0, 0, 1], 0.2, 0.8))).any()
+
+
+def test_effective_number_by_hand() -> None:
+    # (3 + 1)^2 / (9 + 1)
+    assert effective_number(np.array([3.0, 1.0])) == pytest.approx(1.6)
+    assert effective_number(np.full(7, 0.2)) == pytest.approx(7)
+    assert effective_number(np.zeros(3)) == 0
+
+
+def test_intervals_under_given_shares_cover_the_truth() -> None:
+    # Two kinds of means 4 and 8, drawn in equal numbers, weighted 0.8 to 0.2: the truth is 4.8. Were the shares not
+    # given anew in every round, the interval would hold the chance of how many of each kind were drawn as well.
+    generator = np.random.default_rng(0)
+    wanted, covered, widths = np.array([0.8, 0.2]), 0, []
+    for _ in range(300):
+        kinds = generator.integers(0, 2, 60)
+        values = generator.normal(np.where(kinds == 0, 4.0, 8.0), 1)[:, None]
+        [found] = bootstrap_means(
+            [MeanColumn(np.arange(60), values)], 60, reweight=raking([Margin(kinds, wanted)]), rounds=400
+        )
+        [one] = mean_estimates(found)
+        covered += one.low <= 4.8 <= one.high
+        widths.append(one.high - one.low)
+    assert 0.915 < covered / 300 < 0.985
+    # 1.96 * 2 * sqrt(0.8^2 / 30 + 0.2^2 / 30)
+    assert np.mean(widths) == pytest.approx(0.59, rel=0.1)

@@ -7,7 +7,8 @@ import numpy.typing as npt
 import pytest
 
 from urs_inspect.logs.battles import read_battles
-from urs_inspect.stats import bootstrap_elo, rank, shuffle_elo
+from urs_inspect.stats import rank
+from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
 
 pytestmark = pytest.mark.data
 

@@ -9,16 +9,11 @@ from scipy.stats import kendalltau, spearmanr
 
 from tests.stats.fights import fights, random_fights, renamed
 from urs_inspect._util import InputError
-from urs_inspect.stats import (
-    bootstrap_bradley_terry,
-    bootstrap_elo,
-    compare_leaderboard,
-    fit_bradley_terry,
-    rank,
-    shuffle_elo,
-    win_rates_of,
-)
+from urs_inspect.stats import compare_leaderboard, fit_bradley_terry, rank
+from urs_inspect.stats.battles import win_rates_of
 from urs_inspect.stats.bootstrap import fewest_clusters
+from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
+from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
 
 
 def test_the_best_comes_first_and_all_follows() -> None:

@@ -106,7 +106,7 @@ def test_own_cases_with_an_intent_and_a_criterion_of_their_own(cases: str, own_r
     assert metrics["thrift"] == pytest.approx(8)  # (9 + 5 + 10) / 3
     result = read_result(log)
     assert result is not None
-    assert result.by_group_and_language["Household", "en"].mean == pytest.approx(7)  # (8 + 6) / 2
+    assert result.by_group_and_language["Household", "en"].value == pytest.approx(7)  # (8 + 6) / 2
     assert math.isnan(result.by_criterion["thrift"].low)  # three questions are too few for an interval
     assert metric_values(log, "intent_judge")["final"] == pytest.approx(6.75)  # (8 + 6 + 3 + 10) / 4
     assert metric_values(log, "intent_judge")["factuality"] == pytest.approx(6)  # (6 + 8 + 3 + 7) / 4

@@ -183,7 +183,7 @@ def test_every_criterion_has_its_mean_over_the_cases_of_its_intents(criterion: s
     found = read_result(simulated)
     assert found is not None
     estimate = found.by_criterion[criterion]
-    assert (estimate.mean, estimate.high) == pytest.approx((fmean(values), fmean(values) + half_width(values)))
+    assert (estimate.value, estimate.high) == pytest.approx((fmean(values), fmean(values) + half_width(values)))
 
 
 def test_what_left_the_header_is_read_from_the_log(simulated: EvalLog):
@@ -194,12 +194,12 @@ def test_what_left_the_header_is_read_from_the_log(simulated: EvalLog):
     estimates = {**found.by_group, **found.by_language, **cells, **found.by_part}
     assert estimates.keys() == {*GROUPS, *LANGUAGES, *CELLS, *PARTS}
     for name, estimate in estimates.items():
-        assert estimate.mean == pytest.approx(fmean(values[name])), name
+        assert estimate.value == pytest.approx(fmean(values[name])), name
         if estimate.n < 6:
             assert math.isnan(estimate.low) and math.isnan(estimate.high), name
         else:
             width = half_width(values[name])
-            bounds = max(1, estimate.mean - width), min(10, estimate.mean + width)
+            bounds = max(1, estimate.value - width), min(10, estimate.value + width)
             assert (estimate.low, estimate.high) == pytest.approx(bounds), name
     assert {name for name, estimate in estimates.items() if estimate.n < 6} < set(CELLS)
 
@@ -210,7 +210,7 @@ def test_api_counts_in_solve_problem_and_is_reported_by_itself(simulated: EvalLo
 
     assert found is not None
     assert [len(values[name]) for name in ("Solve Problem", *PARTS)] == [12, 6, 6]
-    one, other = (found.by_part[name].mean for name in PARTS)
+    one, other = (found.by_part[name].value for name in PARTS)
     assert metrics["Solve Problem"] == pytest.approx((one + other) / 2)
     assert one != other
 
@@ -250,7 +250,7 @@ def test_epochs_report_the_mean_of_each_question_and_the_deviation_between_epoch
     found = read_result(log)
     assert found is not None
     assert found.epoch_deviation == pytest.approx(math.sqrt(2))
-    assert {estimate.mean for estimate in (*found.by_group_and_language.values(), *found.by_part.values())} == {5.0}
+    assert {estimate.value for estimate in (*found.by_group_and_language.values(), *found.by_part.values())} == {5.0}
     assert result_of(log, "intent_judge").scored_samples == 42
 
 
@@ -422,7 +422,7 @@ def test_published_rows_are_all_scored(published: Task, tmp_path: Path):
     parts = {" ".join(cell): mean for cell, mean in found.by_group_and_language.items()} | found.by_part
     assert parts.keys() == {*CELLS, *PARTS}
     for name, estimate in parts.items():
-        assert estimate.mean == pytest.approx(fmean(values[name])), name
+        assert estimate.value == pytest.approx(fmean(values[name])), name
     assert metric_values(log, "intent_judge")["final"] == pytest.approx(fmean(values["final"]))
 
 

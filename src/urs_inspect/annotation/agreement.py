@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from urs_inspect.annotation.votes import Vote
 from urs_inspect.discrepancy.ballots import OUTCOMES
-from urs_inspect.stats.bootstrap import MeanInterval, mean_interval
+from urs_inspect.stats.bootstrap import Estimate, mean_interval
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Agreement:
     ballots: int
     votes: int
     compared: int
-    most_chosen: MeanInterval
+    most_chosen: Estimate
     alpha: float
     ordered_alpha: float
     shared: int

@@ -63,7 +63,6 @@ def agreement(
     error.
     """
     from urs_inspect.reports.agreement.people import (
-        Resampling,
         read_human_ratings,
         read_satisfaction,
         read_vote_ranking,
@@ -73,6 +72,7 @@ def agreement(
     from urs_inspect.reports.intent.answers import read_answers
     from urs_inspect.reports.output import check_directory
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.stats import Resampling
 
     if not (human or satisfaction or votes):
         raise InputError("nothing to compare with; give at least one of --human, --satisfaction, --votes")

@@ -99,7 +99,9 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
         f"choices or more; {agreement.shared} without a single most chosen option, which count as ties."
     )
     interval = "" if math.isnan(share.low) else f" (95% interval {max(0, share.low):.1%} to {min(1, share.high):.1%})"
-    console.print(f"Votes for the most chosen option: {_number(share.mean, '.1%')}{interval}; chance is not taken out.")
+    console.print(
+        f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is not taken out."
+    )
     console.print(
         f"Krippendorff's alpha: {_number(agreement.alpha, '.2f')}; "
         f"with a, tie, b as places on a line: {_number(agreement.ordered_alpha, '.2f')}."

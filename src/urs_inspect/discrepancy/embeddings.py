@@ -17,6 +17,11 @@ from urs_inspect._util import InputError
 from urs_inspect.discrepancy.similarity import AskedSimilarity, VectorSimilarity, checked_vectors, not_installed
 from urs_inspect.discrepancy.vectors import Floats, Singles, unit
 
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+logger = getLogger(__name__)
+
 _SIZES = (2, 3, 4)
 """Two characters are a word in Chinese and Japanese; three and four are stems elsewhere."""
 _WIDTH = 2048
@@ -27,12 +32,9 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 class LexicalSimilarity:
     """Cosine of hashed character n-grams.
 
-    A text is normalised (NFKC, case, blanks); its n-grams of 2, 3 and 4 characters are counted in `width` buckets, each
-    with a sign of its own, so that collisions cancel on average; the root of the counts makes frequent n-grams weigh
-    less. The hash is arithmetic on code points, hence the same in every process and on every machine.
-
-    Args:
-        width: Buckets, 16 or more.
+    A text is normalised (NFKC, case, blanks); its n-grams of 2, 3 and 4 characters are counted in `width` buckets (16
+    or more), each with a sign of its own, so that collisions cancel on average; the root of the counts makes frequent
+    n-grams weigh less. The hash is arithmetic on code points, hence the same in every process and on every machine.
     """
 
     costly = False
@@ -51,8 +53,7 @@ class LexicalSimilarity:
         return out
 
     def _count(self, text: str, row: Singles) -> None:
-        normal = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-        codes = np.frombuffer(f" {normal} ".encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+        codes = np.frombuffer(f" {normalised(text)} ".encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
         hashes = np.concatenate([_hashes(codes, size) for size in _SIZES])
         buckets = ((hashes >> np.uint64(33)) % np.uint64(self.width)).astype(np.intp)
         signs = np.where(hashes & np.uint64(1 << 20), 1.0, -1.0)
@@ -62,6 +63,11 @@ class LexicalSimilarity:
         if length == 0:  # every n-gram cancelled another: only a text of a few characters can do that
             values[buckets[0]], length = 1.0, 1.0
         row[:] = values / length
+
+
+def normalised(text: str) -> str:
+    """A text without what makes no difference: compatibility forms, case, and how much white space there is."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _hashes(codes: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint64]:
@@ -88,13 +94,7 @@ _SENTENCE_TRANSFORMERS = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 class LocalEmbeddings:
-    """Embeddings of a model object with `encode(texts)`.
-
-    Args:
-        name: Name for the cache.
-        model: The model.
-        options: What `encode` is called with.
-    """
+    """Embeddings of a model object with `encode(texts, **options)`, cached under `name`."""
 
     costly = True
 
@@ -138,11 +138,6 @@ def _loaded(name: str, load: Any) -> Any:
         raise InputError(f"similarity '{name}' cannot be loaded: {type(error).__name__}: {cause}") from error
 
 
-if TYPE_CHECKING:
-    from openai import OpenAI
-
-logger = getLogger(__name__)
-
 DEFAULT_MODEL = "text-embedding-ada-002"
 """The paper's (MAD, section 3.1)."""
 _BATCH = 128
@@ -156,15 +151,10 @@ _SHORTEST = 64
 class OpenAIEmbeddings:
     """Embeddings of an OpenAI-compatible server.
 
-    The key comes from `OPENAI_API_KEY` only; a server of one's own needs none. The SDK repeats calls that failed. A
-    text that the model finds too long is cut to half until it fits, and the log says how many were.
-
-    Args:
-        model: Name of the model.
-        base_url: Address of the server; by default `OPENAI_BASE_URL`, else OpenAI.
-        batch: Texts in one call.
-        connections: Calls at a time.
-        client: A client to use instead of a new one.
+    The key comes from `OPENAI_API_KEY` only; a server of one's own needs none. The address is `base_url`, else
+    `OPENAI_BASE_URL`, else OpenAI's. The SDK repeats calls that failed. A text that the model finds too long is cut to
+    half until it fits, and the log reports how many were. `batch` is the number of texts per call, `connections` that
+    of calls at a time.
     """
 
     costly = True
@@ -201,49 +191,39 @@ class OpenAIEmbeddings:
         return unit(np.concatenate(parts))
 
     def _embed(self, texts: Sequence[str]) -> Singles:
-        import openai
-
-        try:
-            reply = self._client.embeddings.create(model=self.model, input=list(texts), encoding_format="float")
-        except openai.BadRequestError as error:
-            if not _too_long(error):
-                raise InputError(f"{self.name} refused the texts: {_one_line(error)}") from error
-            return self._embed_in_parts(texts, error)
-        except openai.OpenAIError as error:
-            raise InputError(f"no embeddings from {self.name}: {type(error).__name__}: {_one_line(error)}") from error
-        return self._checked(reply.data, len(texts))
-
-    def _embed_in_parts(self, texts: Sequence[str], error: Exception) -> Singles:
-        """Find the text that is too long, and cut it."""
-        if len(texts) > 1:
+        found = self._request(texts)
+        if isinstance(found, np.ndarray):
+            return found
+        if len(texts) > 1:  # find the text that is too long
             middle = len(texts) // 2
             return np.concatenate([self._embed(texts[:middle]), self._embed(texts[middle:])])
-        text = texts[0]
+        text, error = texts[0], found
         if len(text) <= _SHORTEST:
             raise InputError(f"{self.name} refused a text of {len(text)} characters: {_one_line(error)}") from error
         self._shortened += 1
         while len(text) > _SHORTEST:
             text = text[: len(text) // 2]
-            found = self._try(text)
-            if found is not None:
+            found = self._request([text])
+            if isinstance(found, np.ndarray):
                 return found
         raise InputError(f"{self.name} refused even {len(text)} characters of a text: {_one_line(error)}") from error
 
-    def _try(self, text: str) -> Singles | None:
+    def _request(self, texts: Sequence[str]) -> Singles | Exception:
+        """Vectors of texts, or the error if one is too long."""
         import openai
 
         try:
-            reply = self._client.embeddings.create(model=self.model, input=[text], encoding_format="float")
+            reply = self._client.embeddings.create(model=self.model, input=list(texts), encoding_format="float")
         except openai.BadRequestError as error:
             if _too_long(error):
-                return None
+                return error
             raise InputError(f"{self.name} refused the texts: {_one_line(error)}") from error
         except openai.OpenAIError as error:
             raise InputError(f"no embeddings from {self.name}: {type(error).__name__}: {_one_line(error)}") from error
-        return self._checked(reply.data, 1)
+        return self._checked(reply.data, len(texts))
 
     def _checked(self, data: Sequence[Any], count: int) -> Singles:
-        """Vectors in the order of the texts, whatever the order of the reply."""
+        """Vectors in the order of the texts, for a reply in any order."""
         places = sorted(item.index for item in data)
         if places != list(range(count)):
             raise InputError(f"{self.name} answered for texts {places[:10]} of {count}; each is needed once")
@@ -271,11 +251,12 @@ def _client(address: str, name: str) -> "OpenAI":
     return OpenAI(api_key=key or "none", base_url=address or None, max_retries=_RETRIES, timeout=_TIMEOUT)
 
 
+_TOO_LONG = ("context length", "context_length", "too many tokens", "max_model_len", "too long")
+
+
 def _too_long(error: Exception) -> bool:
     text = str(error).casefold()
-    return any(
-        words in text for words in ("context length", "context_length", "too many tokens", "max_model_len", "too long")
-    )
+    return any(words in text for words in _TOO_LONG)
 
 
 def _one_line(error: Exception) -> str:
@@ -290,27 +271,16 @@ _AT_ONCE = 32
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A pair of texts without a similarity.
-
-    Attributes:
-        item: Its number in the call.
-        reason: Why.
-    """
+    """A pair of texts without a similarity: its number in the call, and why."""
 
     item: int
     reason: str
 
 
 class LLMSimilarity:
-    """Similarities that a model gives. A failure is NaN with a reason, never a default number.
+    """Similarities that a model gives. A failure is NaN with a reason in `failures`, never a default number.
 
-    Attributes:
-        failures: What failed in the last call of `ask`.
-
-    Args:
-        ask: Asks about one pair of texts.
-        name: What it is called in results.
-        at_once: Pairs asked about at a time, beside the limits of whoever calls the model.
+    `at_once` pairs are asked about at a time, within the limits of the model's own client.
     """
 
     def __init__(self, ask: Ask, name: str = "llm", at_once: int = _AT_ONCE) -> None:
@@ -321,18 +291,18 @@ class LLMSimilarity:
 
     async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """Similarity of each pair of texts, shape (n,), between 0 and 1; NaN where there is none."""
-        found: list[float | str] = [""] * len(first)
+        replies: list[float | str] = [""] * len(first)
         gate = anyio.Semaphore(self._at_once)
 
-        async def one(item: int, a: str, b: str) -> None:
+        async def ask_one(item: int, a: str, b: str) -> None:
             async with gate:
-                found[item] = await self._ask(a, b)
+                replies[item] = await self._ask(a, b)
 
         async with anyio.create_task_group() as group:
             for item, (a, b) in enumerate(zip(first, second, strict=True)):
-                group.start_soon(one, item, a, b)
-        self.failures = tuple(Unanswered(item, said) for item, said in enumerate(found) if isinstance(said, str))
-        return np.array([np.nan if isinstance(said, str) else said for said in found], np.float64)
+                group.start_soon(ask_one, item, a, b)
+        self.failures = tuple(Unanswered(item, reply) for item, reply in enumerate(replies) if isinstance(reply, str))
+        return np.array([np.nan if isinstance(reply, str) else reply for reply in replies], np.float64)
 
 
 def make_llm(argument: str, *, ask: Ask | None = None) -> AskedSimilarity:

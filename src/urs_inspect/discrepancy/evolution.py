@@ -1,13 +1,12 @@
 """Growing a pool from seeds: near duplicates and the state of an evolution."""
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity, normalised
 from urs_inspect.discrepancy.vectors import Singles
 
 _BLOCK = 128
@@ -18,30 +17,20 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class NearDuplicate:
-    """Why a text was not taken up.
-
-    Attributes:
-        of: Id of the text that it repeats.
-        similarity: Cosine of the two, at most 1; 1 where the normalised texts are equal.
-    """
+    """Why a text was not added: the id of the text that it repeats."""
 
     of: str
-    similarity: float
+    similarity: float  # cosine of the two, at most 1; 1 where the normalised texts are equal
 
 
 class DistinctTexts:
-    """A growing collection of texts, none of which nearly repeats an earlier one."""
+    """A growing collection of texts, none of which nearly repeats an earlier one.
+
+    A text repeats another from a cosine of character n-grams (see `LexicalSimilarity`) of `threshold`, above 0 and at
+    most 1.
+    """
 
     def __init__(self, threshold: float) -> None:
-        """Begin an empty collection.
-
-        Args:
-            threshold: Cosine of character n-grams (see `LexicalSimilarity`) from which a text repeats another, above 0
-                and at most 1.
-
-        Raises:
-            InputError: If the threshold is outside that range.
-        """
         if not 0 < threshold <= 1:
             raise InputError(f"duplicates: must be a number above 0 and at most 1, got {threshold!r}")
         self.threshold = threshold
@@ -54,7 +43,7 @@ class DistinctTexts:
         return len(self._ids)
 
     def take(self, texts: Mapping[str, str]) -> None:
-        """Take up texts as they are, even if they repeat each other."""
+        """Add texts by id as they are, even if they repeat each other."""
         ids = list(texts)
         for start in range(0, len(ids), _BLOCK):
             block = ids[start : start + _BLOCK]
@@ -62,15 +51,11 @@ class DistinctTexts:
             self._append(block, words, self._similarity.encode(words))
 
     def add(self, texts: Mapping[str, str]) -> dict[str, NearDuplicate]:
-        """Take up those texts that repeat neither a text of the collection nor an earlier one among themselves.
+        """Add those texts (by id) that repeat neither a text of the collection nor an earlier one among themselves.
 
-        Args:
-            texts: Texts by id. They are looked at in the order of their ids, so that the result does not depend on
-                the order in which they came.
-
-        Returns:
-            The texts that were left out, with what they repeat: one that is equal apart from case, width and white
-            space, else the most similar one, at equal similarity the earliest.
+        They are looked at in the order of their ids, so that the result does not depend on the order in which they
+        came. Returns the texts that were left out, with what they repeat: one that is equal except for case, width and
+        white space, else the most similar one, at equal similarity the earliest.
         """
         refused: dict[str, NearDuplicate] = {}
         ids = sorted(texts)
@@ -109,81 +94,45 @@ class DistinctTexts:
             self._equal.setdefault(normalised(text), name)
 
 
-def normalised(text: str) -> str:
-    """A text without what makes no difference: compatibility forms, case, and how much white space there is."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 @dataclass(frozen=True)
 class PoolItem:
-    """An instruction of a pool that evolves.
+    """An instruction of a pool that evolves."""
 
-    Attributes:
-        id: Id; `<seed>-r<round>` for an evolved one.
-        text: The instruction.
-        reference: Its answer; empty for none.
-        intent: What a user would come for, as the rubric's data labels it.
-        language: Language code.
-        seed: Id of the seed that it descends from; its own for a seed.
-        parent: Id of the instruction that it was evolved from; empty for a seed.
-        generator: Name of the model that wrote it; empty for a seed.
-        round: Number of the round, from 1; 0 for a seed.
-    """
-
-    id: str
+    id: str  # `<seed>-r<round>` for an evolved one
     text: str
-    reference: str
-    intent: str
-    language: str
-    seed: str
-    parent: str = ""
-    generator: str = ""
-    round: int = 0
+    reference: str  # its answer; empty for none
+    intent: str  # as the rubric's data labels it
+    language: str  # code
+    seed: str  # id of the seed that it descends from; its own for a seed
+    parent: str = ""  # id of the instruction that it was evolved from; empty for a seed
+    generator: str = ""  # name of the model that wrote it; empty for a seed
+    round: int = 0  # from 1; 0 for a seed
 
 
 def child_id(seed: str, number: int) -> str:
-    """Id of what a seed has become in a round."""
+    """Id of what a seed became in a round."""
     return f"{seed}-r{number}"
 
 
 class Evolution:
     """One line of descent for every seed.
 
-    A round evolves the youngest instruction of every line. What came of it is kept unless it nearly repeats a seed or
-    anything kept so far; then, or where nothing usable came, the same instruction is evolved again in the next round.
-
-    Attributes:
-        parents: The youngest instruction of every line, by seed, in the order of the seeds.
-        kept: Evolved instructions that were kept, by round and then by id.
+    A round evolves the youngest instruction of every line. The result is kept unless it nearly repeats a seed or
+    anything kept so far; then, or where there is nothing usable, the same instruction is evolved again in the next
+    round. `duplicates` is the similarity from which an instruction repeats another; see `DistinctTexts`.
     """
 
     def __init__(self, seeds: Sequence[PoolItem], duplicates: float) -> None:
-        """Begin with seeds.
-
-        Args:
-            seeds: The seeds.
-            duplicates: Similarity from which an instruction repeats another; see `DistinctTexts`.
-
-        Raises:
-            InputError: If the similarity is out of range.
-        """
-        self.parents = {seed.id: seed for seed in seeds}
-        self.kept: list[PoolItem] = []
+        self.parents = {seed.id: seed for seed in seeds}  # the youngest of every line, by seed, in order
+        self.kept: list[PoolItem] = []  # by round and then by id
         self._distinct = DistinctTexts(duplicates)
         self._distinct.take({seed.id: seed.text for seed in seeds})
 
     def settle(self, children: Iterable[PoolItem]) -> dict[str, NearDuplicate]:
-        """End a round.
-
-        Args:
-            children: The usable instructions of the round, in any order.
-
-        Returns:
-            Those that were not kept, and what they repeat.
-        """
-        found = {child.id: child for child in children}
-        repeats = self._distinct.add({child.id: child.text for child in found.values()})
-        for name in sorted(found.keys() - repeats.keys()):
-            self.kept.append(found[name])
-            self.parents[found[name].seed] = found[name]
+        """End a round with its usable instructions, in any order; returns those not kept, and what they repeat."""
+        by_id = {child.id: child for child in children}
+        repeats = self._distinct.add({child.id: child.text for child in by_id.values()})
+        for name in sorted(by_id.keys() - repeats.keys()):
+            self.kept.append(by_id[name])
+            self.parents[by_id[name].seed] = by_id[name]
         return repeats

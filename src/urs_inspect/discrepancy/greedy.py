@@ -20,28 +20,21 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class Choice:
-    """An instruction chosen for a pair.
-
-    Attributes:
-        item: Number of the instruction.
-        response_similarity: M(f_i(x), f_j(x)).
-        instruction_similarity: M(x, I); 0 for the first, when nothing is chosen yet.
-        objective: Their sum in Eq. (2), which is the smallest of all candidates.
-    """
+    """An instruction chosen for a pair."""
 
     item: int
-    response_similarity: float
-    instruction_similarity: float
-    objective: float
+    response_similarity: float  # M(f_i(x), f_j(x))
+    instruction_similarity: float  # M(x, I); 0 for the first, when nothing is chosen yet
+    objective: float  # their sum in Eq. (2), the smallest of all candidates
 
 
 class PairGreedy:
     """Chooses one instruction after the other for one pair.
 
     Keeps a lower bound on the objective of every instruction: its response similarity plus lambda times its similarity
-    to those chosen when it was last looked at. With the maximum over the chosen that term can only grow, so whatever
-    bound lies above the best objective found needs no look. Everything is compared in float32 with a margin for
-    rounding; what lies within the margin is compared again in float64, so that the choice is exact and equal
+    to those chosen when it was last looked at. With the maximum over the chosen that term can only grow, so any
+    instruction whose bound lies above the best objective found needs no look. Everything is compared in float32 with a
+    margin for rounding; what lies within the margin is compared again in float64, so that the choice is exact and equal
     objectives, up to the rounding of float64, go to the smaller rank.
 
     Args:
@@ -64,12 +57,8 @@ class PairGreedy:
         lam: float,
         set_similarity: SetSimilarity,
     ) -> None:
-        self._base = approximate
-        self._exact = exact
-        self._instructions = instructions
-        self._ranks = ranks
-        self._lam = lam
-        self._mean = set_similarity == "mean"
+        self._base, self._exact, self._instructions, self._ranks = approximate, exact, instructions, ranks
+        self._lam, self._mean = lam, set_similarity == "mean"
         self._bounds = approximate.copy()
         self._sums = np.zeros(0, np.float32)
         self._window = np.float32(2 * (error + lam * (instructions.error if lam else 0.0)) + 4e-7 * (1 + lam))
@@ -118,7 +107,7 @@ class PairGreedy:
         return choice
 
     def _look(self) -> np.float32:
-        """Make the bounds sharp that could be the smallest, and give the smallest sharp one."""
+        """Make the bounds sharp that could be the smallest, and return the smallest sharp one."""
         bounds = self._bounds
         near = self._near[np.isfinite(bounds[self._near])]
         if len(near) < _SEEDS:

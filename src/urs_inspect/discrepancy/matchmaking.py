@@ -1,5 +1,6 @@
-"""Which instructions each pair of models is compared on: by discrepancy, or one of the baselines."""
+"""Which instructions each pair of models is compared on: by discrepancy, or a baseline of MAD paper, section 3.4."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -11,23 +12,23 @@ import numpy.typing as npt
 from anyio import to_thread
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy.baselines import divergences, highest, random_choice
 from urs_inspect.discrepancy.greedy import SetSimilarity
 from urs_inspect.discrepancy.pools import Pool, usable_masks
-from urs_inspect.discrepancy.selection import LAMBDA, Mask, Pair, Selected, response_similarities
-from urs_inspect.discrepancy.selector import Selector
+from urs_inspect.discrepancy.selection import LAMBDA, Selected, Selector
 from urs_inspect.discrepancy.similarity import (
     DEFAULT_SIMILARITY,
-    AskedSimilarity,
-    PairwiseSimilarity,
     Similarity,
     VectorSimilarity,
-    ask_about_answers,
     compare_answers,
     load_similarity,
     shortlist,
 )
 from urs_inspect.discrepancy.vector_cache import cached_vectors
+from urs_inspect.discrepancy.vectors import Mask, Pair, response_similarities
+
+Method = Literal["mad", "random", "kl", "cross_entropy"]
+METHODS: tuple[Method, ...] = get_args(Method)
+NEEDS_PROBABILITIES: frozenset[Method] = frozenset({"kl", "cross_entropy"})
 
 _UNSPACED = (
     "\u0e00-\u0edf"  # Thai, Lao
@@ -37,10 +38,12 @@ _UNSPACED = (
 )
 """Scripts written without blanks between words."""
 _RUN = re.compile(f"[{_UNSPACED}]+")
-_CHARACTERS_A_WORD = 2
+_CHARACTERS_PER_WORD = 2
 """Length of a word in these scripts. Modern Chinese words have two characters in most cases."""
 _LETTER = re.compile(r"[^\W_]")
 """A letter or digit of any script."""
+_LOWEST = -100.0
+"""Log probability that lower ones are raised to, since minus infinity has no mean."""
 
 
 def count_words(text: str) -> int:
@@ -54,8 +57,13 @@ def count_words(text: str) -> int:
     count = 0
     for run in _RUN.findall(text):
         letters = sum(not unicodedata.category(character).startswith("M") for character in run)
-        count += -(-letters // _CHARACTERS_A_WORD)
+        count += -(-letters // _CHARACTERS_PER_WORD)
     return count + sum(_LETTER.search(word) is not None for word in _RUN.sub(" ", text).split())
+
+
+def word_counts(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Number of words of each text, shape (n,)."""
+    return np.array([count_words(text) for text in texts], np.int64)
 
 
 @dataclass(frozen=True)
@@ -79,15 +87,10 @@ class AnswerFilter:
         if self.min_words < -1:
             raise InputError(f"words {self.min_words}; allowed: 0 or more, or -1 for no limit")
 
-    def keeps(self, words: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which pairs of answers pass.
+    def keeps(self, words: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> Mask:
+        """Which pairs of answers pass, by their numbers of words; shape (n,) each.
 
-        Args:
-            words: Numbers of words of one model's answers, shape (n,).
-            others: Those of the other's.
-
-        Returns:
-            Shape (n,). An answer without words passes no limit.
+        An answer without words passes no limit.
         """
         shorter, longer = np.minimum(words, others), np.maximum(words, others)
         kept = np.ones(len(words), np.bool_)
@@ -102,43 +105,25 @@ REFERENCE_FILTER = AnswerFilter(max_length_ratio=4.0, min_words=20)
 """That of the paper's reference code, with words counted in any language."""
 
 
-def word_counts(texts: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Number of words of each text, shape (n,)."""
-    return np.array([count_words(text) for text in texts], np.int64)
-
-
-Method = Literal["mad", "random", "kl", "cross_entropy"]
-METHODS: tuple[Method, ...] = get_args(Method)
-NEEDS_PROBABILITIES: frozenset[Method] = frozenset({"kl", "cross_entropy"})
-
-
 @dataclass(frozen=True)
 class Rules:
-    """How instructions are selected.
+    """How instructions are selected."""
 
-    Attributes:
-        method: `mad` (Eqs. 1 and 2), or a baseline of section 3.4: `random`, `kl`, `cross_entropy`.
-        lam: Lambda of Eq. (2), 0 or more.
-        set_similarity: Similarity to the instructions selected before: the maximum, or the mean.
-        shortlist: For similarities that cost a call an instruction: how many of the least similar ones by the default
-            similarity are compared, for each pair; None for all.
-        answers: What answers must be like.
-        seed: Seed of the random baseline.
-    """
-
-    method: Method = "mad"
+    method: Method = "mad"  # Eqs. 1 and 2, or a baseline of section 3.4
     lam: float = LAMBDA
     set_similarity: SetSimilarity = "max"
     shortlist: int | None = 100
+    """For similarities that cost a call per instruction: how many of the least similar ones by the default similarity
+    are compared, for each pair; None for all."""
     answers: AnswerFilter = field(default_factory=AnswerFilter)
-    seed: int = 0
+    seed: int = 0  # of the random baseline
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise InputError(f"selection: unknown value '{self.method}'; allowed: {choices(METHODS)}")
 
 
-class Matchmaker(Protocol):
+class InstructionSelector(Protocol):
     """Gives instructions for pairs of models, one after the other."""
 
     def candidates(self, pair: Pair) -> int:
@@ -151,10 +136,9 @@ class Matchmaker(Protocol):
 
 
 class FixedOrder:
-    """Instructions in an order that does not depend on what was chosen before."""
+    """Instructions of each pair in an order that does not depend on what was chosen before, the first one first."""
 
     def __init__(self, orders: Mapping[Pair, Sequence[str]]) -> None:
-        """Take the ids of the instructions by pair, the first one first."""
         self._orders = {frozenset(pair): tuple(ids) for pair, ids in orders.items()}
 
     def candidates(self, pair: Pair) -> int:
@@ -164,15 +148,12 @@ class FixedOrder:
     def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
         """The first instruction in the order that is not chosen yet; similarities are not known."""
         taken = set(chosen)
-        found = next((name for name in self._orders[frozenset(pair)] if name not in taken), None)
-        return None if found is None else Selected(found, np.nan, np.nan, np.nan)
+        instruction = next((name for name in self._orders[frozenset(pair)] if name not in taken), None)
+        return None if instruction is None else Selected(instruction, np.nan, np.nan, np.nan)
 
 
 def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) -> dict[Pair, Mask]:
-    """Which instructions each pair of contestants can be compared on, shape (n,) by pair.
-
-    Those of `usable_masks`, if their answers pass the rules.
-    """
+    """Which instructions each pair can be compared on, shape (n,): those of `usable_masks` whose answers pass."""
     masks = usable_masks(pool, pairs)
     if answers == AnswerFilter():  # counting words would be for nothing
         return masks
@@ -180,9 +161,9 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
     return {(one, other): mask & answers.keeps(words[one], words[other]) for (one, other), mask in masks.items()}
 
 
-async def make_matchmaker(
+async def instruction_selector(
     pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: Similarity | None = None
-) -> Matchmaker:
+) -> InstructionSelector:
     """Prepare the selection for some pairs of contestants.
 
     Args:
@@ -195,30 +176,63 @@ async def make_matchmaker(
     Raises:
         InputError: If there is nothing to select from, or a baseline needs log probabilities that the pool has not.
     """
-    ids = [item.id for item in pool.instructions]
     if rules.method == "random":
-        return FixedOrder(
-            {
-                pair: random_choice(ids, pair, int(mask.sum()), seed=rules.seed, allowed=mask)
-                for pair, mask in masks.items()
-            }
-        )
+        return FixedOrder({pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()})
     if rules.method in NEEDS_PROBABILITIES:
-        return await to_thread.run_sync(_by_divergences, pool, masks, rules.method)
-    return await _by_discrepancy(pool, masks, rules, similarity or load_similarity())
+        check_probabilities(pool, rules.method)
+        return await to_thread.run_sync(
+            lambda: FixedOrder({pair: divergence_order(pool, pair, mask, rules.method) for pair, mask in masks.items()})
+        )
+    similarity = similarity or load_similarity()
+    ids = [item.id for item in pool.instructions]
+    names = sorted({name for pair in masks for name in pair})
+    answers = {name: pool.answers(name) for name in names}
+
+    # Everything in threads: vectors of a large pool take long, and the harness has other work.
+    def vectors_of(source: VectorSimilarity) -> dict[str, npt.NDArray[np.float16]]:
+        return {name: cached_vectors(source, texts) for name, texts in answers.items()}
+
+    def instructions_by(source: VectorSimilarity) -> npt.NDArray[np.float16]:
+        return cached_vectors(source, [item.text for item in pool.instructions])
+
+    if isinstance(similarity, VectorSimilarity):
+        source = similarity
+        return await to_thread.run_sync(
+            lambda: Selector.from_vectors(
+                vectors_of(source),
+                instructions_by(source),
+                ids,
+                lam=rules.lam,
+                set_similarity=rules.set_similarity,
+                allowed=masks,
+                pairs=list(masks),
+            )
+        )
+    default = cast(VectorSimilarity, load_similarity(DEFAULT_SIMILARITY))
+    if (size := rules.shortlist) is not None:
+        rough = await to_thread.run_sync(lambda: response_similarities(vectors_of(default), list(masks)))
+        masks = {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
+    similarities = await compare_answers(similarity, answers, masks)
+    instructions = await to_thread.run_sync(instructions_by, default)
+    return Selector.from_similarities(
+        similarities, instructions, ids, lam=rules.lam, set_similarity=rules.set_similarity, allowed=masks
+    )
 
 
-def _by_divergences(pool: Pool, masks: Mapping[Pair, Mask], method: Method) -> FixedOrder:
-    check_probabilities(pool, method)
-    return FixedOrder({pair: _by_divergence(pool, pair, mask, method) for pair, mask in masks.items()})
+def random_order(pool: Pool, pair: Pair, mask: Mask, seed: int) -> tuple[str, ...]:
+    """Ids of a pair's instructions in random order.
+
+    The draw depends on the seed, the names of the models and the instructions only, so that it stays when a model
+    joins.
+    """
+    names = sorted(item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed)
+    digest = hashlib.sha256("\x00".join((str(seed), *sorted(pair))).encode()).digest()
+    order = np.random.default_rng(int.from_bytes(digest[:16], "little")).permutation(len(names))
+    return tuple(names[place] for place in order)
 
 
 def check_probabilities(pool: Pool, method: Method) -> None:
-    """Refuse a baseline that needs log probabilities where a contestant has given none.
-
-    Raises:
-        InputError: Naming the contestant.
-    """
+    """Raise InputError where a baseline needs log probabilities and a contestant has given none."""
     for name in pool.contestants:
         if not any(pool.probabilities.get(name, {}).values()):
             raise InputError(
@@ -227,61 +241,41 @@ def check_probabilities(pool: Pool, method: Method) -> None:
             )
 
 
-def _by_divergence(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tuple[str, ...]:
-    ids = [item.id for item in pool.instructions]
-    sides = [[pool.probabilities.get(name, {}).get(item, ()) for item in ids] for name in pair]
-    values = divergences(sides[0], sides[1], "kl" if method == "kl" else "cross_entropy")
-    usable = mask & ~np.isnan(values)
-    return highest({pair: values}, ids, int(usable.sum()), allowed=usable)[pair]
+def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tuple[str, ...]:
+    """Ids of a pair's instructions from the highest divergence to the lowest, equal ones by id; NaN is left out."""
+    probabilities = [pool.probabilities.get(name, {}) for name in pair]
+    ids = [item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed]
+    values = {name: divergence(probabilities[0].get(name, ()), probabilities[1].get(name, ()), method) for name in ids}
+    return tuple(sorted((name for name in ids if not np.isnan(values[name])), key=lambda name: (-values[name], name)))
 
 
-async def _by_discrepancy(pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: Similarity) -> Matchmaker:
-    ids, texts = [item.id for item in pool.instructions], [item.text for item in pool.instructions]
-    names = sorted({name for pair in masks for name in pair})
-    answers = {name: pool.answers(name) for name in names}
-    # Everything in threads: vectors of a large pool take long, and the harness has other work.
-    if isinstance(similarity, VectorSimilarity):
-        return await to_thread.run_sync(_from_vectors, similarity, answers, texts, ids, masks, rules)
-    default = cast(VectorSimilarity, load_similarity(DEFAULT_SIMILARITY))
-    if rules.shortlist is not None:
-        masks = await to_thread.run_sync(_shortlisted, ids, answers, masks, default, rules.shortlist)
-    found = await _compared(similarity, answers, masks)
-    asked = await to_thread.run_sync(cached_vectors, default, texts)
-    return Selector.from_similarities(
-        found, asked, ids, lam=rules.lam, set_similarity=rules.set_similarity, allowed=masks
-    )
+def divergence(first: Sequence[float], second: Sequence[float], kind: Method) -> float:
+    """How far the confidence of two models in their own answers differs, from the log probabilities of their tokens.
 
+    Boubdir et al. (2023) rank prompts by the divergence of the two models' token probabilities. With p and q the
+    probabilities of the t-th token that each model generated, for t up to the length T of the shorter answer, this is
+    the mean over t of p log(p / q) for `kl`, and of -p log(q) for `cross_entropy`, averaged over both directions,
+    because a comparison has no first model. The mean keeps long answers from winning by length alone.
 
-def _from_vectors(
-    similarity: VectorSimilarity,
-    answers: Mapping[str, Sequence[str]],
-    texts: Sequence[str],
-    ids: Sequence[str],
-    masks: Mapping[Pair, Mask],
-    rules: Rules,
-) -> Selector:
-    vectors = {name: cached_vectors(similarity, given) for name, given in answers.items()}
-    asked = cached_vectors(similarity, texts)
-    return Selector.from_vectors(
-        vectors, asked, ids, lam=rules.lam, set_similarity=rules.set_similarity, allowed=masks, pairs=list(masks)
-    )
+    Args:
+        first: Natural log probabilities of one answer's tokens, each 0 or less.
+        second: Those of the other answer's.
+        kind: `kl` or `cross_entropy`.
 
+    Returns:
+        Higher means more different; `cross_entropy` is 0 or more. NaN if an answer has no token.
 
-def _shortlisted(
-    ids: Sequence[str],
-    answers: Mapping[str, Sequence[str]],
-    masks: Mapping[Pair, Mask],
-    cheap: VectorSimilarity,
-    size: int,
-) -> dict[Pair, Mask]:
-    vectors = {name: cached_vectors(cheap, texts) for name, texts in answers.items()}
-    rough = response_similarities(vectors, list(masks))
-    return {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
-
-
-async def _compared(
-    similarity: PairwiseSimilarity | AskedSimilarity, answers: Mapping[str, Sequence[str]], masks: Mapping[Pair, Mask]
-) -> dict[Pair, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    if isinstance(similarity, AskedSimilarity):
-        return await ask_about_answers(similarity, answers, masks)
-    return await to_thread.run_sync(compare_answers, similarity, answers, masks)
+    Raises:
+        InputError: If a log probability is above 0 or not a number.
+    """
+    length = min(len(first), len(second))
+    if not length:
+        return float("nan")
+    p, q = (np.asarray(side[:length], np.float64) for side in (first, second))
+    for values in (p, q):
+        if np.isnan(values).any() or values.max() > 1e-6:
+            raise InputError(f"a token has log probability {values.max()}; allowed: 0 or less, natural logarithm")
+    p, q = np.maximum(p, _LOWEST), np.maximum(q, _LOWEST)
+    if kind == "kl":
+        return float(((np.exp(p) - np.exp(q)) * (p - q)).mean() / 2)
+    return float(-(np.exp(p) * q + np.exp(q) * p).mean() / 2)

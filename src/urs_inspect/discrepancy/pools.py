@@ -15,7 +15,7 @@ import numpy as np
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.rows import Fields, read_own
 from urs_inspect.discrepancy.evolution import PoolItem
-from urs_inspect.discrepancy.selection import Mask, Pair
+from urs_inspect.discrepancy.vectors import Mask, Pair
 from urs_inspect.rubrics import load_rubric
 
 MIN_CONTESTANTS = 2
@@ -24,44 +24,27 @@ _MAX_NAMED = 5
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction that contestants answer.
-
-    Attributes:
-        id: Stable id.
-        text: The instruction.
-        reference: A reference answer; empty for none.
-        language: Language code; empty if unknown.
-        scenario: Kind of task, which chooses the judge's instructions; empty if unknown.
-    """
+    """One instruction that contestants answer."""
 
     id: str
     text: str
-    reference: str = ""
-    language: str = ""
-    scenario: str = ""
+    reference: str = ""  # a reference answer; empty for none
+    language: str = ""  # code; empty if unknown
+    scenario: str = ""  # kind of task, which chooses the judge's instructions; empty if unknown
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Instructions and the contestants' answers.
-
-    Attributes:
-        name: What the instructions are called.
-        sha256: Hash of their file; empty if unknown.
-        instructions: The instructions, in a stable order.
-        responses: Contestant -> instruction id -> answer. An answer that never came has no entry; one without content
-            is an empty text.
-        notes: What was left out, in words.
-        probabilities: Contestant -> instruction id -> natural log probabilities of the answer's tokens, where the
-            contestant gives them.
-    """
+    """Instructions and the contestants' answers."""
 
     name: str
-    sha256: str
-    instructions: tuple[Instruction, ...]
+    sha256: str  # of the instructions' file; empty if unknown
+    instructions: tuple[Instruction, ...]  # in a stable order
     responses: Mapping[str, Mapping[str, str]] = field(repr=False)
-    notes: tuple[str, ...] = ()
+    """Contestant -> instruction id -> answer. A missing answer has no entry; one without content is an empty text."""
+    notes: tuple[str, ...] = ()  # what was left out, in words
     probabilities: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict, repr=False)
+    """Contestant -> instruction id -> natural log probabilities of the answer's tokens, where it gives them."""
 
     @property
     def contestants(self) -> tuple[str, ...]:
@@ -69,11 +52,7 @@ class Pool:
         return tuple(sorted(self.responses))
 
     def among(self, names: Iterable[str]) -> "Pool":
-        """The pool with some of its contestants only.
-
-        Raises:
-            InputError: If one is unknown.
-        """
+        """The pool with some of its contestants only; InputError if one is unknown."""
         kept = list(names)
         for name in kept:
             if name not in self.responses:
@@ -82,8 +61,7 @@ class Pool:
 
     def answers(self, name: str) -> list[str]:
         """Answers of a contestant in the order of the instructions; empty where there is none."""
-        found = self.responses[name]
-        return [found.get(item.id, "") for item in self.instructions]
+        return [self.responses[name].get(item.id, "") for item in self.instructions]
 
     def lacking(self) -> dict[str, dict[str, int]]:
         """How many answers each contestant lacks: `missing` ones never came, `empty` ones have no content."""
@@ -100,14 +78,8 @@ def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
     """On which instructions pairs of contestants can be compared: both answered, with content, and not alike.
 
     An empty answer always differs most from any other, so that the selection would choose nothing else; that a model
-    answers nothing is counted, not compared. Equal answers are a tie that needs no judge.
-
-    Args:
-        pool: Instructions and answers.
-        pairs: Pairs of contestants.
-
-    Returns:
-        Pair -> shape (n,), in the order of the instructions.
+    answers nothing is counted, not compared. Equal answers are a tie that needs no judge. Pair -> shape (n,), in the
+    order of the instructions.
     """
     wanted = list(pairs)
     texts = {name: [text.strip() for text in pool.answers(name)] for name in {name for pair in wanted for name in pair}}
@@ -121,40 +93,24 @@ def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
 
 
 def check_contestants(names: Collection[str]) -> None:
-    """Refuse fewer than two contestants.
-
-    Raises:
-        InputError: Naming those that there are.
-    """
+    """Raise InputError for fewer than two contestants."""
     if len(names) < MIN_CONTESTANTS:
         raise InputError(f"contestants: at least {MIN_CONTESTANTS} are needed, got {choices(sorted(names)) or 'none'}")
 
 
 def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
-    """In words, which pairs have fewer than `k` instructions to be compared on, and why; empty if none has.
-
-    Args:
-        pool: Instructions and answers.
-        k: Comparisons wanted of each pair.
-        masks: Pair -> on which instructions it can be compared, shape (n,).
-    """
+    """In words, which pairs have fewer than `k` instructions to be compared on, and why; empty if none has."""
     short = [(pair, int(mask.sum())) for pair, mask in masks.items() if mask.sum() < k]
-    said = [f"{one} and {other}: {count}{_why(pool, one, other)}" for (one, other), count in short[:_MAX_NAMED]]
+    named = [f"{one} and {other}: {count}{_why(pool, one, other)}" for (one, other), count in short[:_MAX_NAMED]]
     more = [f"and {len(short) - _MAX_NAMED} more pairs"] if len(short) > _MAX_NAMED else []
-    return "; ".join([*said, *more])
+    return "; ".join([*named, *more])
 
 
 def check_pool(pool: Pool, k: int, masks: Mapping[Pair, Mask], hint: str = "Lower k, or take a larger pool") -> None:
-    """Refuse a pool that cannot give `k` comparisons to each of some pairs of contestants.
+    """Raise InputError for a pool that cannot give `k` comparisons to each pair, with what can be done about it.
 
-    Args:
-        pool: Instructions and answers.
-        k: Comparisons wanted of each pair.
-        masks: Pair -> on which instructions it can be compared, shape (n,).
-        hint: What can be done about it.
-
-    Raises:
-        InputError: Naming the pairs that have too few instructions, how many there are, and why others cannot be used.
+    It names the pairs that have too few instructions, how many there are, and why others cannot be used. `masks` has on
+    which instructions each pair can be compared, shape (n,).
     """
     if short := short_pairs(pool, k, masks):
         raise InputError(
@@ -177,45 +133,40 @@ def _why(pool: Pool, one: str, other: str) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-TEXT_COLUMNS = ("instruction", "question")
-REFERENCE_COLUMNS = ("reference_ans", "reference", "answer", "output")
+_TEXT_COLUMNS = ("instruction", "question")
+_REFERENCE_COLUMNS = ("reference_ans", "reference", "answer", "output")
 _INTENT_COLUMNS = ("user_intent", "intent")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _KANA = re.compile("[\u3040-\u30ff]")
 
 
 def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
-    """Read seeds from a user's file.
+    """Read seeds from a `.csv` file with a header, or a `.jsonl` file with one object per line, in their order.
 
-    Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: instruction or question,
-            and optionally reference (also reference_ans, answer, output), id, language, user_intent (also intent).
-        intent: What a user would come for, for rows that do not say.
-
-    Returns:
-        The seeds in the order of the file; `<name of the file>_0001` is the id of a first row without one. A row
-        without a language counts as Chinese, `zh`, if it holds Chinese characters and no kana, else as `en`.
+    Columns: instruction or question, and optionally reference (also reference_ans, answer, output), id, language,
+    user_intent (also intent; `intent` for rows without one). `<name of the file>_0001` is the id of a first row without
+    one. A row without a language counts as Chinese, `zh`, if it holds Chinese characters and no kana, else as `en`.
 
     Raises:
-        InputError: If the file cannot be read, or naming row and column of every fault (of the first 20).
+        InputError: If the file cannot be read, or naming row and column of every error (of the first 20).
     """
 
     def build(fields: Fields, default_id: str) -> PoolItem:
-        name, text = fields.identifier(default_id), fields.text(*TEXT_COLUMNS)
+        name, text = fields.identifier(default_id), fields.text(*_TEXT_COLUMNS)
         return PoolItem(
             id=name,
             text=text,
-            reference=first_of(fields, REFERENCE_COLUMNS),
-            intent=first_of(fields, _INTENT_COLUMNS).strip() or intent,
+            reference=_first_of(fields, _REFERENCE_COLUMNS),
+            intent=_first_of(fields, _INTENT_COLUMNS).strip() or intent,
             language=fields.optional("language").strip() or _language_of(text),
             seed=name,
         )
 
-    seeds, _ = read_own(path, (TEXT_COLUMNS,), build)
+    seeds, _ = read_own(path, (_TEXT_COLUMNS,), build)
     return seeds
 
 
-def first_of(fields: Fields, columns: Sequence[str]) -> str:
+def _first_of(fields: Fields, columns: Sequence[str]) -> str:
     """The text of the first of some columns that is not blank; empty if all are missing or blank."""
     return next((fields.text(column) for column in columns if not fields.blank(column)), "")
 
@@ -232,19 +183,11 @@ def _language_of(text: str) -> str:
 
 
 def load_pool_file(path: str, *, scenarios: Collection[str] = ()) -> tuple[str, str, tuple[Instruction, ...]]:
-    """Read instructions from a pool file, or from any file that has such columns.
+    """Read instructions from a pool file, or from any file that has such columns, as `load_seeds` reads seeds.
 
-    Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object a line. Columns: instruction or question,
-            and optionally reference (also reference_ans, answer, output), id, language, scenario.
-        scenarios: Scenarios that may stand there; any if there are none.
-
-    Returns:
-        The path as the name, the SHA-256 of the file, and the instructions in the order of the file.
-        `<name of the file>_0001` is the id of a first row without one.
-
-    Raises:
-        InputError: If the file cannot be read, or naming row and column of every fault (of the first 20).
+    Columns: instruction or question, and optionally reference (also reference_ans, answer, output), id, language,
+    scenario (one of `scenarios`, any if there are none). Returns the path as the name, the SHA-256 of the file, and the
+    instructions.
     """
 
     def build(fields: Fields, default_id: str) -> Instruction:
@@ -253,23 +196,18 @@ def load_pool_file(path: str, *, scenarios: Collection[str] = ()) -> tuple[str, 
             fields.note("scenario", f"unknown scenario '{scenario}'; allowed: {choices(scenarios)}")
         return Instruction(
             id=fields.identifier(default_id),
-            text=fields.text(*TEXT_COLUMNS).strip(),
-            reference=first_of(fields, REFERENCE_COLUMNS).strip(),
+            text=fields.text(*_TEXT_COLUMNS).strip(),
+            reference=_first_of(fields, _REFERENCE_COLUMNS).strip(),
             language=_language(fields.optional("language")),
             scenario=scenario,
         )
 
-    instructions, sha256 = read_own(Path(path).expanduser(), (TEXT_COLUMNS,), build)
+    instructions, sha256 = read_own(Path(path).expanduser(), (_TEXT_COLUMNS,), build)
     return path, sha256, instructions
 
 
 def check_output(path: Path) -> None:
-    """Refuse a place that a pool could not be written to in the end.
-
-    Raises:
-        InputError: If the name does not end in `.jsonl`, there is a file already, or the folder does not exist or
-            cannot be written to.
-    """
+    """Raise InputError for a place that a pool could not be written to in the end."""
     if path.suffix.lower() != ".jsonl":
         raise InputError(f"output: must be the name of a .jsonl file, got '{path}'")
     if path.exists() or path.is_symlink():
@@ -279,18 +217,10 @@ def check_output(path: Path) -> None:
 
 
 def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Path:
-    """Write a pool, all of it or nothing, and never over another file.
+    """Write a pool, all of it or nothing, and never over another file; returns where it is.
 
-    The columns are those that the task `urs` reads for cases of one's own, then scenario, seed, parent, generator and
-    round.
-
-    Args:
-        path: Where to.
-        items: The instructions.
-        scenario: Their scenario.
-
-    Returns:
-        Where the pool is: at `path`, or, if a file has come there, beside it as `<name>-2.jsonl`, `<name>-3.jsonl`, ...
+    That is at `path`, or, if there is a file by now, beside it as `<name>-2.jsonl`, `<name>-3.jsonl`, ... The columns
+    are those that the task `urs` reads for cases of one's own, then scenario, seed, parent, generator and round.
     """
     lines = (json.dumps(_columns(item, scenario), ensure_ascii=False) + "\n" for item in items)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

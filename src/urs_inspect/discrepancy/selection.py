@@ -1,4 +1,4 @@
-"""What is selected for each pair of models: similarities of answers, candidates, results, checks of arguments."""
+"""Selection by maximum discrepancy: the instructions on which two models differ most (MAD paper, Eqs. 1 and 2)."""
 
 import math
 import os
@@ -12,148 +12,29 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy.greedy import SetSimilarity
-from urs_inspect.discrepancy.vectors import MAX_SQUARE, Floats, Singles, Vectors, give_back, widen, widen_bits
-
-Pair = tuple[str, str]
-"""Names of two models; similarity does not depend on their order."""
-
-_BLOCK = 1 << 20
-"""Numbers in a block: 4 MB, so that converting and multiplying it stays in the cache."""
-_SHARE = 4096
-"""Instructions that one worker takes at a time."""
-
-
-@dataclass(frozen=True)
-class ResponseSimilarities:
-    """Response similarities M(f_i(x), f_j(x)) of Eq. (1).
-
-    Attributes:
-        pairs: The P pairs.
-        values: Cosines, shape (P, n), float32; NaN where an answer has no vector, that is, a zero one.
-        unusable: Whether a vector is not finite, or longer than 46,000, shape (N, n), by model.
-        models: Names of the N models.
-    """
-
-    pairs: tuple[Pair, ...]
-    values: Singles
-    unusable: npt.NDArray[np.bool_]
-    models: tuple[str, ...]
-
-    def of(self, pair: Pair) -> Singles:
-        """Similarities of a pair, shape (n,)."""
-        return np.asarray(self.values[self.pairs.index(pair)], np.float32)
-
-
-def response_similarities(
-    responses: Mapping[str, Vectors], pairs: Sequence[Pair], *, workers: int | None = None
-) -> ResponseSimilarities:
-    """Compute the cosine of the two answers to every instruction, for every pair at once (MAD paper, Eq. 1).
-
-    Takes instructions in blocks and multiplies all models' vectors of one instruction with each other, so that each
-    vector is read once. Vectors need not have length 1.
-
-    Args:
-        responses: Model -> vectors of its answers, shape (n, d), the same instructions in the same order.
-        pairs: Pairs of models.
-        workers: Threads; by default one a processor.
-
-    Returns:
-        The similarities, with the rounding of float32.
-
-    Raises:
-        InputError: If a model of a pair has no vectors, or shapes differ.
-    """
-    models = tuple(sorted({name for pair in pairs for name in pair}))
-    size, width = check_shapes(responses, models)
-    vectors = [responses[name] for name in models]
-    values = np.empty((len(pairs), size), np.float32)
-    unusable = np.empty((len(models), size), np.bool_)
-    first = np.array([models.index(one) for one, _ in pairs], np.intp)
-    second = np.array([models.index(other) for _, other in pairs], np.intp)
-    rows = max(1, min(_BLOCK // max(1, len(models) * width), _SHARE))
-
-    def sweep(begin: int) -> None:
-        end = min(begin + _SHARE, size)
-        buffer = np.empty((rows, len(models), width), np.float32)
-        for start in range(begin, end, rows):
-            stop = min(start + rows, end)
-            block = buffer[: stop - start]
-            _fill(block, vectors, start, stop)
-            with np.errstate(all="ignore"):
-                gram = np.matmul(block, block.transpose(0, 2, 1))
-                squares = np.diagonal(gram, axis1=1, axis2=2)
-                scales = 1.0 / np.sqrt(squares)
-                bad = ~(squares < MAX_SQUARE)
-                scales[bad | (squares == 0)] = np.nan
-                found = gram[:, first, second] * scales[:, first] * scales[:, second]
-            values[:, start:stop] = found.T
-            unusable[:, start:stop] = bad.T
-        for array in vectors:
-            give_back(array, begin, end)
-
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        list(pool.map(sweep, range(0, size, _SHARE)))
-    return ResponseSimilarities(tuple(pairs), values, unusable, models)
-
-
-def exact_similarities(one: Vectors, other: Vectors, items: npt.NDArray[np.intp]) -> Floats:
-    """Cosines of some rows in float64; equal rows have equal cosines, whatever stands around them.
-
-    Args:
-        one: Vectors of the first model, shape (n, d).
-        other: Vectors of the second.
-        items: Row numbers, shape (m,).
-
-    Returns:
-        Shape (m,), between -1 and 1.
-    """
-    a, b = one[items].astype(np.float64), other[items].astype(np.float64)
-    products = (a * b).sum(axis=1)
-    scales = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    return np.asarray(np.clip(products / scales, -1.0, 1.0), np.float64)
-
-
-def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tuple[int, int]:
-    """Number of instructions and width of the vectors, the same for all models.
-
-    Raises:
-        InputError: If a model has none, they are no matrix, or differ from the first model's.
-    """
-    missing = [name for name in models if name not in responses]
-    if missing:
-        raise InputError(f"no vectors for {', '.join(missing)}; there are some for {', '.join(sorted(responses))}")
-    shapes = {name: responses[name].shape for name in models}
-    for name, shape in shapes.items():
-        if len(shape) != 2 or shape[1] == 0:
-            raise InputError(f"vectors of '{name}' have shape {shape}; allowed: (instructions, width)")
-        if shape != shapes[models[0]]:
-            raise InputError(
-                f"vectors of '{name}' have shape {shape}, those of '{models[0]}' {shapes[models[0]]}; "
-                "all contestants need the same instructions and the same embedding model"
-            )
-        if responses[name].dtype.kind != "f":
-            raise InputError(f"vectors of '{name}' are {responses[name].dtype}; allowed: float16, float32, float64")
-    size, width = shapes[models[0]]
-    return int(size), int(width)
-
-
-def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> None:
-    """Put the vectors of some instructions side by side: shape (instructions, models, width)."""
-    if all(array.dtype == np.float16 for array in vectors) and block.flags.c_contiguous:
-        bits = block.view(np.int32)
-        for place, array in enumerate(vectors):
-            np.copyto(bits[:, place], array[start:stop].view(np.int16))
-        widen_bits(block)
-        return
-    for place, array in enumerate(vectors):
-        widen(array[start:stop], block[:, place])
-
+from urs_inspect.discrepancy.greedy import Choice, PairGreedy, SetSimilarity
+from urs_inspect.discrepancy.vectors import (
+    Floats,
+    InstructionVectors,
+    Items,
+    Mask,
+    Pair,
+    ResponseSimilarities,
+    Singles,
+    Vectors,
+    check_shapes,
+    cosine_error,
+    exact_similarities,
+    give_back,
+    response_similarities,
+)
 
 LAMBDA = 1.0
 """Weight of diversity (MAD paper, section 3.5)."""
 K = 10
-"""Instructions a pair (MAD paper, section 3.1)."""
+"""Instructions per pair (MAD paper, section 3.1)."""
+_AT_ONCE = 1 << 24
+"""Similarities that are held at a time, 64 MB."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +56,7 @@ class Selected:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was selected, and how.
+    """The instructions selected, and the settings.
 
     Attributes:
         selected: Pair -> its instructions in the order of selection.
@@ -192,16 +73,266 @@ class Selection:
     size: int
 
 
-Mask = npt.NDArray[np.bool_]
-"""Which instructions, shape (n,)."""
-
-
-def checked_pairs(pairs: Sequence[Pair] | None, models: Iterable[str]) -> tuple[Pair, ...]:
-    """The pairs to compare: those given, or all of the models in sorted order.
+def select(
+    responses: Mapping[str, Vectors],
+    instructions: Vectors,
+    ids: Sequence[str],
+    *,
+    k: int | Mapping[Pair, int] = K,
+    lam: float = LAMBDA,
+    set_similarity: SetSimilarity = "max",
+    allowed: Mask | Mapping[Pair, Mask] | None = None,
+    pairs: Sequence[Pair] | None = None,
+) -> Selection:
+    """Select from vectors; see `Selector.from_vectors` and `Selector.select` for the arguments.
 
     Raises:
-        InputError: For fewer than two models, a model against itself, an unknown model, or a pair given twice.
+        InputError: For fewer than two models, vectors or ids that do not fit each other, or k above the candidates.
     """
+    selector = Selector.from_vectors(
+        responses, instructions, ids, lam=lam, set_similarity=set_similarity, allowed=allowed, pairs=pairs
+    )
+    return selector.select(k)
+
+
+class Selector:
+    """Selects instructions for pairs of models, all at once or one at a time.
+
+    Built by `from_vectors` or `from_similarities`. Deterministic: no random numbers, and exact ties go to the smaller
+    id. The selection of a pair depends on no other pair, so that a new model changes nothing for the others. A
+    candidate is an instruction that is allowed, has a vector, and whose answers have a known similarity.
+    """
+
+    def __init__(
+        self,
+        similarities: ResponseSimilarities,
+        exact: Mapping[Pair, tuple[Vectors, Vectors] | Floats],
+        error: float,
+        instructions: Vectors,
+        ids: Sequence[str],
+        lam: float,
+        set_similarity: SetSimilarity,
+        allowed: Mask | Mapping[Pair, Mask] | None,
+        workers: int | None = None,
+    ) -> None:
+        _check_rule(lam, set_similarity)
+        self.ids = _checked_ids(ids, similarities.values.shape[1], instructions)
+        self.lam, self.set_similarity = float(lam), set_similarity
+        self.pairs = similarities.pairs
+        self._similarities, self._exact, self._error = similarities, exact, error
+        self._workers = workers or os.cpu_count() or 1
+        self._instructions = InstructionVectors(instructions, workers)
+        self._numbers = {name: number for number, name in enumerate(self.ids)}
+        self._ranks: Items = np.empty(len(self.ids), np.intp)  # place of every instruction in the order of ids
+        self._ranks[sorted(range(len(self.ids)), key=self.ids.__getitem__)] = np.arange(len(self.ids))
+        self._allowed = {pair: _mask_of(allowed, pair, len(self.ids)) for pair in self.pairs}
+        self._refuse_unusable()
+        self._states: dict[Pair, PairGreedy] = {}
+
+    @classmethod
+    def from_vectors(
+        cls,
+        responses: Mapping[str, Vectors],
+        instructions: Vectors,
+        ids: Sequence[str],
+        *,
+        lam: float = LAMBDA,
+        set_similarity: SetSimilarity = "max",
+        allowed: Mask | Mapping[Pair, Mask] | None = None,
+        pairs: Sequence[Pair] | None = None,
+        workers: int | None = None,
+    ) -> "Selector":
+        """Take cosines of vectors as similarities.
+
+        Args:
+            responses: Model -> vectors of its answers, shape (n, d), row by row as `ids`. A zero vector stands for a
+                blank answer: the instruction is no candidate for the model's pairs.
+            instructions: Vectors of the instructions, shape (n, e); one with a zero vector is no candidate.
+            ids: Ids of the instructions, shape (n,), each once.
+            lam: Lambda of Eq. (2): 0 or more; 0 is Eq. (1).
+            set_similarity: Similarity to a set: the maximum over its members, or their mean.
+            allowed: Which instructions may be selected, shape (n,), for all pairs or by pair.
+            pairs: Pairs to select for; by default all. For a new model, give only its pairs.
+            workers: Threads.
+
+        Raises:
+            InputError: For fewer than two models, vectors or ids that do not fit each other, or unusable vectors of
+                allowed instructions.
+        """
+        wanted = _checked_pairs(pairs, responses)
+        _, width = check_shapes(responses, sorted({name for pair in wanted for name in pair}))
+        found = response_similarities(responses, wanted, workers=workers)
+        exact = {(one, other): (responses[one], responses[other]) for one, other in wanted}
+        return cls(found, exact, cosine_error(width), instructions, ids, lam, set_similarity, allowed, workers)
+
+    @classmethod
+    def from_similarities(
+        cls,
+        similarities: Mapping[Pair, npt.ArrayLike],
+        instructions: Vectors,
+        ids: Sequence[str],
+        *,
+        lam: float = LAMBDA,
+        set_similarity: SetSimilarity = "max",
+        allowed: Mask | Mapping[Pair, Mask] | None = None,
+    ) -> "Selector":
+        """Take response similarities that were computed elsewhere, as BERTScore or a judge's.
+
+        Args:
+            similarities: Pair -> similarity of the two answers to every instruction, shape (n,), between -1 and 1;
+                NaN where it is unknown: such an instruction is no candidate.
+            instructions: As for `from_vectors`, as the other arguments.
+            ids: Ids of the instructions.
+            lam: Lambda.
+            set_similarity: Maximum or mean.
+            allowed: Which instructions may be selected.
+
+        Raises:
+            InputError: For similarities out of range or of another number than the ids.
+        """
+        wanted = _checked_pairs(list(similarities), {name for pair in similarities for name in pair})
+        exact = {pair: _checked_similarities(similarities[pair], pair, len(ids)) for pair in wanted}
+        models = tuple(sorted({name for pair in wanted for name in pair}))
+        found = ResponseSimilarities(
+            wanted, np.array(list(exact.values()), np.float32), np.zeros((len(models), len(ids)), np.bool_), models
+        )
+        return cls(found, exact, 1e-7, instructions, ids, lam, set_similarity, allowed)
+
+    def discrepancies(self, pair: Pair) -> Singles:
+        """Response similarities of a pair, shape (n,), NaN where unknown; the lower, the more the answers differ."""
+        return self._similarities.of(self._known(pair))
+
+    def candidates(self, pair: Pair) -> int:
+        """How many instructions a pair can choose from."""
+        return int(np.count_nonzero(self._mask(self._known(pair))))
+
+    def select(self, k: int | Mapping[Pair, int] = K, given: Mapping[Pair, Sequence[str]] | None = None) -> Selection:
+        """Select k instructions for every pair.
+
+        Args:
+            k: How many, for all pairs or by pair; 0 is allowed.
+            given: Pair -> ids that were selected before; they count as chosen and are not selected again.
+
+        Raises:
+            InputError: If k is no whole number of 0 or more, a pair has fewer candidates than that, or an id is
+                unknown.
+        """
+        counts = {pair: _checked_k(k, pair) for pair in self.pairs}
+        chosen = {self._known(pair): self._items(names) for pair, names in (given or {}).items()}
+        for pair, count in counts.items():
+            mask = self._mask(pair)
+            mask[chosen.get(pair, [])] = False
+            if count > (left := int(np.count_nonzero(mask))):
+                raise InputError(f"k={count} is more than the {left} instructions that {_shown(pair)} can choose from")
+        states = {pair: self._fresh(pair, chosen.get(pair, [])) for pair in self.pairs if counts[pair]}
+        found: dict[Pair, list[Selected]] = {pair: [] for pair in self.pairs}
+        with ThreadPoolExecutor(self._workers) as pool:
+            for step in range(max(counts.values(), default=0)):
+                active = {pair: state for pair, state in states.items() if step < counts[pair]}
+                self._fold(list(active.values()))
+                for pair, choice in zip(active, pool.map(PairGreedy.next, active.values()), strict=True):
+                    if choice is not None:
+                        found[pair].append(self._selected(choice))
+                self._give_back()
+        return Selection(
+            {pair: tuple(selected) for pair, selected in found.items()},
+            {pair: self.candidates(pair) for pair in self.pairs},
+            self.lam,
+            self.set_similarity,
+            len(self.ids),
+        )
+
+    def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
+        """Select one more instruction for a pair, as `select` would after `chosen`.
+
+        Fast when called again with its last result added, because it remembers where it was.
+
+        Args:
+            pair: Two models, in either order.
+            chosen: Ids selected for the pair so far, in order.
+
+        Returns:
+            The next instruction; None if no candidate is left.
+
+        Raises:
+            InputError: If the pair or an id is unknown.
+        """
+        pair, items = self._known(pair), self._items(chosen)
+        state = self._states.get(pair)
+        if state is None or state.chosen != items:
+            state = self._states[pair] = self._fresh(pair, items)
+        choice = state.next()
+        return None if choice is None else self._selected(choice)
+
+    def _known(self, pair: Pair) -> Pair:
+        """The pair in the order in which it is known."""
+        for known in (pair, pair[::-1]):
+            if known in self._allowed:
+                return known
+        raise InputError(f"no pair {_shown(pair)}; there are {choices(map(_shown, self.pairs))}")
+
+    def _items(self, names: Sequence[str]) -> list[int]:
+        """Numbers of instructions, each once."""
+        unknown = [name for name in names if name not in self._numbers]
+        if unknown:
+            raise InputError(f"instruction '{unknown[0]}' is not in the pool of {len(self.ids)}")
+        return list(dict.fromkeys(self._numbers[name] for name in names))
+
+    def _mask(self, pair: Pair) -> Mask:
+        """Which instructions are candidates for a known pair, shape (n,)."""
+        unknown = np.isnan(self._similarities.of(pair))
+        return np.asarray(self._allowed[pair] & ~unknown & ~self._instructions.lacking)
+
+    def _fresh(self, pair: Pair, chosen: Sequence[int]) -> PairGreedy:
+        base, mask = self._similarities.of(pair), self._mask(pair)
+        if not mask.all():
+            base = np.where(mask, base, np.float32(np.inf))
+        exact = self._exact[pair]
+
+        def similarities(items: Items) -> Floats:
+            return exact_similarities(*exact, items) if isinstance(exact, tuple) else exact[items]
+
+        state = PairGreedy(
+            base, self._error, similarities, self._instructions, self._ranks, self.lam, self.set_similarity
+        )
+        for number in chosen:
+            state.add(number)
+        return state
+
+    def _fold(self, states: Sequence[PairGreedy]) -> None:
+        """Compute similarities that several pairs need together, so that the instructions are read once."""
+        while waiting := [state for state in states if state.needs]:
+            items = sorted({state.needs[0] for state in waiting})[: max(1, _AT_ONCE // len(self.ids))]
+            similar = self._instructions.similarities(np.array(items, np.intp))
+            for state in waiting:
+                if state.needs[0] in items:
+                    state.fold(similar[items.index(state.needs[0])])
+
+    def _give_back(self) -> None:
+        """Let go of pages of memory-mapped files: single rows of each pair bring in many."""
+        sources = [array for exact in self._exact.values() if isinstance(exact, tuple) for array in exact]
+        for array in {id(array): array for array in sources}.values():
+            give_back(array, 0, len(array))
+
+    def _selected(self, choice: Choice) -> Selected:
+        return Selected(
+            self.ids[choice.item], choice.response_similarity, choice.instruction_similarity, choice.objective
+        )
+
+    def _refuse_unusable(self) -> None:
+        for pair in self.pairs:
+            for name in pair:
+                unusable = self._similarities.unusable[self._similarities.models.index(name)]
+                bad = np.flatnonzero(unusable & self._allowed[pair])
+                if len(bad):
+                    raise InputError(
+                        f"{len(bad)} vectors of '{name}' are not finite, the first for instruction "
+                        f"'{self.ids[bad[0]]}'; allowed: finite numbers, or a mask that excludes the instruction"
+                    )
+
+
+def _checked_pairs(pairs: Sequence[Pair] | None, models: Iterable[str]) -> tuple[Pair, ...]:
+    """The pairs to compare: those given, or all of the models in sorted order."""
     names = sorted(models)
     if len(names) < 2:
         raise InputError(f"{len(names)} contestants ({', '.join(names) or 'none'}); at least two are needed")
@@ -211,170 +342,64 @@ def checked_pairs(pairs: Sequence[Pair] | None, models: Iterable[str]) -> tuple[
     for pair in pairs:
         unknown = [name for name in pair if name not in names]
         if unknown:
-            raise InputError(f"pair {shown(pair)}: unknown contestant '{unknown[0]}'; allowed: {choices(names)}")
+            raise InputError(f"pair {_shown(pair)}: unknown contestant '{unknown[0]}'; allowed: {choices(names)}")
         if pair[0] == pair[1] or frozenset(pair) in seen:
-            raise InputError(f"pair {shown(pair)}: allowed are two different contestants, each pair once")
+            raise InputError(f"pair {_shown(pair)}: allowed are two different contestants, each pair once")
         seen.add(frozenset(pair))
     return tuple(pairs)
 
 
-def checked_ids(ids: Sequence[str], size: int, instructions: Vectors) -> tuple[str, ...]:
-    """Ids of the instructions, as many as vectors and answers, each once.
-
-    Raises:
-        InputError: If they are not.
-    """
+def _checked_ids(ids: Sequence[str], size: int, instructions: Vectors) -> tuple[str, ...]:
+    """Ids of the instructions, as many as vectors and answers, each once."""
     if len(ids) != size or len(instructions) != size:
         raise InputError(
-            f"{len(ids)} instruction ids, {len(instructions)} instruction vectors, {size} answers; they must be as many"
+            f"{len(ids)} instruction ids, {len(instructions)} instruction vectors, {size} answers; "
+            "their numbers must be equal"
         )
     if not size:
         raise InputError("the pool has no instructions; at least one is needed")
-    numbers = {name: number for number, name in enumerate(ids)}
-    if len(numbers) != len(ids):
-        twice = next(name for number, name in enumerate(ids) if numbers[name] != number)
+    if len(set(ids)) != len(ids):
+        twice = next(name for number, name in enumerate(ids) if name in ids[:number])
         raise InputError(f"instruction id '{twice}' occurs more than once; each needs an id of its own")
     return tuple(ids)
 
 
-def mask_of(allowed: Mask | Mapping[Pair, Mask] | None, pair: Pair, size: int) -> Mask:
-    """Which instructions a pair may choose, shape (size,); all of them where nothing is said.
-
-    Raises:
-        InputError: If the mask is not of that shape and type.
-    """
+def _mask_of(allowed: Mask | Mapping[Pair, Mask] | None, pair: Pair, size: int) -> Mask:
+    """Which instructions a pair may choose, shape (size,); all of them by default."""
     if isinstance(allowed, Mapping):
         allowed = allowed.get(pair, allowed.get(pair[::-1]))
     if allowed is None:
         return np.ones(size, np.bool_)
     mask = np.asarray(allowed)
     if mask.shape != (size,) or mask.dtype != np.bool_:
-        raise InputError(f"mask of {shown(pair)} is {mask.dtype} of shape {mask.shape}; allowed: bool, ({size},)")
+        raise InputError(f"mask of {_shown(pair)} is {mask.dtype} of shape {mask.shape}; allowed: bool, ({size},)")
     return mask
 
 
-def checked_similarities(values: npt.ArrayLike, pair: Pair, size: int) -> Floats:
-    """Similarities of the answers of a pair that were computed elsewhere, shape (size,), NaN where unknown.
-
-    Raises:
-        InputError: If they are of another shape, or one is not between -1 and 1.
-    """
+def _checked_similarities(values: npt.ArrayLike, pair: Pair, size: int) -> Floats:
     found = np.asarray(values, np.float64)
     if found.shape != (size,):
-        raise InputError(f"similarities of {shown(pair)} have shape {found.shape}; allowed: ({size},)")
+        raise InputError(f"similarities of {_shown(pair)} have shape {found.shape}; allowed: ({size},)")
     if (np.abs(found) > 1 + 1e-6).any():
         worst = found[np.nanargmax(np.abs(found))]
-        raise InputError(f"a similarity of {shown(pair)} is {worst}; allowed: -1 to 1")
+        raise InputError(f"a similarity of {_shown(pair)} is {worst}; allowed: -1 to 1")
     return found
 
 
-def check_rule(lam: float, set_similarity: str) -> None:
-    """Refuse a lambda, or a similarity to a set, that Eq. (2) of the MAD paper cannot have.
-
-    Raises:
-        InputError: If lambda is not 0 or more, or there is no such similarity.
-    """
+def _check_rule(lam: float, set_similarity: str) -> None:
     if not (math.isfinite(lam) and lam >= 0):
         raise InputError(f"lambda is {lam}; allowed: 0 or more")
     if set_similarity not in get_args(SetSimilarity):
         raise InputError(f"set similarity '{set_similarity}'; allowed: {choices(get_args(SetSimilarity))}")
 
 
-def checked_k(k: int | Mapping[Pair, int], pair: Pair) -> int:
-    """How many instructions a pair is to get; 0 where a mapping does not name it.
-
-    Raises:
-        InputError: If it is no whole number of 0 or more.
-    """
-    found = k.get(pair, k.get(pair[::-1], 0)) if isinstance(k, Mapping) else k
-    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise InputError(f"k={found} of {shown(pair)}; allowed: a whole number, 0 or more")
-    return found
+def _checked_k(k: int | Mapping[Pair, int], pair: Pair) -> int:
+    """How many instructions a pair is to get; 0 where a mapping does not name it."""
+    wanted = k.get(pair, k.get(pair[::-1], 0)) if isinstance(k, Mapping) else k
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 0:
+        raise InputError(f"k={wanted} of {_shown(pair)}; allowed: a whole number, 0 or more")
+    return wanted
 
 
-def shown(pair: Pair) -> str:
-    """A pair as it stands in a message."""
+def _shown(pair: Pair) -> str:
     return f"{pair[0]} and {pair[1]}"
-
-
-class Candidates:
-    """Which instructions are candidates: allowed ones whose vector, and whose answers' similarity, is known.
-
-    Attributes:
-        ranks: Place of every instruction in the order of ids, shape (n,).
-
-    Args:
-        ids: Ids of the instructions, n, each once.
-        similarities: Similarities of the answers, by pair.
-        lacking: Which instructions have no vector, shape (n,).
-        allowed: Which instructions may be selected, shape (n,), for all pairs or by pair; None for all.
-
-    Raises:
-        InputError: If a mask does not fit, or an allowed instruction has an answer whose vector is unusable.
-    """
-
-    def __init__(
-        self,
-        ids: tuple[str, ...],
-        similarities: ResponseSimilarities,
-        lacking: Mask,
-        allowed: Mask | Mapping[Pair, Mask] | None,
-    ) -> None:
-        self._ids, self._similarities, self._lacking = ids, similarities, lacking
-        self._numbers = {name: number for number, name in enumerate(ids)}
-        order = sorted(range(len(ids)), key=ids.__getitem__)
-        self.ranks = np.empty(len(order), np.intp)
-        self.ranks[order] = np.arange(len(order))
-        self._allowed = {pair: mask_of(allowed, pair, len(ids)) for pair in similarities.pairs}
-        self._refuse_unusable()
-
-    def known(self, pair: Pair) -> Pair:
-        """The pair in the order in which it is known.
-
-        Raises:
-            InputError: If there is no such pair.
-        """
-        for known in (pair, pair[::-1]):
-            if known in self._allowed:
-                return known
-        raise InputError(f"no pair {shown(pair)}; there are {choices(map(shown, self._allowed))}")
-
-    def numbers(self, names: Sequence[str]) -> list[int]:
-        """Numbers of instructions, each once.
-
-        Raises:
-            InputError: If an id is unknown.
-        """
-        unknown = [name for name in names if name not in self._numbers]
-        if unknown:
-            raise InputError(f"instruction '{unknown[0]}' is not in the pool of {len(self._ids)}")
-        return list(dict.fromkeys(self._numbers[name] for name in names))
-
-    def mask(self, pair: Pair) -> Mask:
-        """Which instructions a known pair can choose from, shape (n,)."""
-        return np.asarray(self._allowed[pair] & ~np.isnan(self._similarities.of(pair)) & ~self._lacking)
-
-    def count(self, pair: Pair) -> int:
-        """How many instructions a known pair can choose from."""
-        return int(np.count_nonzero(self.mask(pair)))
-
-    def left(self, pair: Pair, chosen: Sequence[str]) -> int:
-        """How many of them are left when some ids are chosen.
-
-        Raises:
-            InputError: If an id is unknown.
-        """
-        mask = self.mask(pair)
-        mask[self.numbers(chosen)] = False
-        return int(np.count_nonzero(mask))
-
-    def _refuse_unusable(self) -> None:
-        for pair in self._allowed:
-            for name in pair:
-                unusable = self._similarities.unusable[self._similarities.models.index(name)]
-                bad = np.flatnonzero(unusable & self._allowed[pair])
-                if len(bad):
-                    raise InputError(
-                        f"{len(bad)} vectors of '{name}' are not finite, the first for instruction "
-                        f"'{self._ids[bad[0]]}'; allowed: finite numbers, or a mask that excludes the instruction"
-                    )

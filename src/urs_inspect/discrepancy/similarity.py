@@ -7,10 +7,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from anyio import to_thread
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy.selection import Mask, Pair
-from urs_inspect.discrepancy.vectors import Floats, Vectors
+from urs_inspect.discrepancy.vectors import Floats, Mask, Pair, Vectors
 
 DEFAULT_SIMILARITY = "lexical"
 """Needs no download, no key and no model."""
@@ -18,7 +18,7 @@ DEFAULT_SIMILARITY = "lexical"
 
 @runtime_checkable
 class VectorSimilarity(Protocol):
-    """Turns a text into a vector; similarity is the cosine. One vector a text serves all pairs of models.
+    """Turns a text into a vector; similarity is the cosine. One vector per text serves all pairs of models.
 
     Attributes:
         name: Name that vectors are cached under; another text preparation or model needs another name.
@@ -85,7 +85,7 @@ _MAKERS: dict[str, str | Maker] = {
     "model2vec": "embeddings:make_model2vec",
     "sentence_transformers": "embeddings:make_sentence_transformers",
     "minilm": "bert:make_minilm",
-    "bert": "bert:make_bert",
+    "bert": "bert:bert_encoder",
     "bert_score": "bert:make_bert_score",
     "llm": "embeddings:make_llm",
 }
@@ -147,36 +147,8 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
         raise InputError(f"similarity '{spec}': {error}") from error
 
 
-def embed(similarity: VectorSimilarity, texts: Sequence[str]) -> Vectors:
-    """Vectors of texts, checked; blank texts get zero vectors and are not sent to the model.
-
-    Args:
-        similarity: Gives the vectors.
-        texts: The texts, n.
-
-    Returns:
-        Shape (n, d); (n, 0) if all texts are blank.
-
-    Raises:
-        InputError: If the model gives another number of vectors, or one that is not finite.
-    """
-    full = [number for number, text in enumerate(texts) if text.strip()]
-    if not full:
-        return np.zeros((len(texts), 0), np.float16)
-    found = checked_vectors(similarity.encode([texts[number] for number in full]), len(full), similarity.name)
-    if len(full) == len(texts):
-        return found
-    out = np.zeros((len(texts), found.shape[1]), found.dtype)
-    out[full] = found
-    return out
-
-
 def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
-    """Vectors as they came from a model, if they are usable; a zero one means that the model makes nothing of a text.
-
-    Raises:
-        InputError: If they are no matrix of `count` rows, or one is not finite; the message names the model.
-    """
+    """Vectors of a model, if they are a matrix of `count` finite rows; zero means that it knows no part of a text."""
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
         raise InputError(f"similarity '{name}' gave vectors of shape {vectors.shape} for {count} texts")
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -188,57 +160,54 @@ def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
 
 
 def not_installed(name: str, package: str, line: str, error: ImportError) -> InputError:
-    """The error for a similarity whose package is not there."""
+    """The error for a similarity whose package is missing, with the line that installs it."""
     return InputError(f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}")
 
 
-def compare_answers(
-    similarity: PairwiseSimilarity,
+async def compare_answers(
+    similarity: PairwiseSimilarity | AskedSimilarity,
     answers: Mapping[str, Sequence[str]],
     candidates: Mapping[Pair, Mask],
 ) -> dict[Pair, Floats]:
-    """Compare the two answers of every pair to every candidate instruction.
+    """Compare the two answers of every pair to every candidate instruction; blank answers are never compared.
 
     Args:
         similarity: The metric.
         answers: Model -> its answers, n in the order of the instructions.
-        candidates: Pair -> which instructions to compare on, shape (n,); blank answers are never compared.
+        candidates: Pair -> which instructions to compare on, shape (n,).
 
     Returns:
-        Pair -> similarities, shape (n,); NaN where nothing was compared or the metric gave none. What
-        `Selector.from_similarities` takes.
+        Pair -> similarities, shape (n,), as `Selector.from_similarities` takes them; NaN where nothing was compared or
+        the metric gave none.
     """
     found: dict[Pair, Floats] = {}
     for pair, mask in candidates.items():
-        items, first, second = _texts(answers, pair, mask)
-        found[pair] = _placed(items, similarity.compare(first, second), len(mask), similarity.name)
-    return found
-
-
-async def ask_about_answers(
-    similarity: AskedSimilarity,
-    answers: Mapping[str, Sequence[str]],
-    candidates: Mapping[Pair, Mask],
-) -> dict[Pair, Floats]:
-    """As `compare_answers`, with a metric that asks a model."""
-    found: dict[Pair, Floats] = {}
-    for pair, mask in candidates.items():
-        items, first, second = _texts(answers, pair, mask)
-        found[pair] = _placed(items, await similarity.ask(first, second), len(mask), similarity.name)
+        for name in pair:
+            if name not in answers or len(answers[name]) != len(mask):
+                count = len(answers[name]) if name in answers else "no"
+                raise InputError(
+                    f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction, blank if missing"
+                )
+        sides = [answers[name] for name in pair]
+        items = [item for item in np.flatnonzero(mask).tolist() if all(side[item].strip() for side in sides)]
+        first, second = ([side[item] for item in items] for side in sides)
+        if isinstance(similarity, AskedSimilarity):
+            values = await similarity.ask(first, second)
+        else:
+            values = await to_thread.run_sync(similarity.compare, first, second)
+        if values.shape != (len(items),):
+            raise InputError(
+                f"similarity '{similarity.name}' gave values of shape {values.shape} for {len(items)} pairs of texts"
+            )
+        found[pair] = np.full(len(mask), np.nan)
+        found[pair][items] = values
     return found
 
 
 def shortlist(similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowed: Mask | None = None) -> Mask:
-    """The instructions on which answers are least similar by a cheap metric, worth a costly one.
+    """The `size` allowed instructions on which answers are least similar by a cheap metric, worth a costly one.
 
-    Args:
-        similarities: By the cheap metric, shape (n,); NaN is left out.
-        size: How many; fewer if there are not as many.
-        ids: Ids of the instructions, which decide between equal similarities.
-        allowed: Which instructions to take from, shape (n,).
-
-    Raises:
-        InputError: If the size is below 1.
+    NaN is left out; equal similarities go by id. Fewer than `size` if there are not as many.
     """
     if size < 1:
         raise InputError(f"shortlist of {size} instructions; allowed: 1 or more")
@@ -248,23 +217,3 @@ def shortlist(similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowe
     mask = np.zeros(len(values), np.bool_)
     mask[items[:size]] = True
     return mask
-
-
-def _texts(answers: Mapping[str, Sequence[str]], pair: Pair, mask: Mask) -> tuple[list[int], list[str], list[str]]:
-    for name in pair:
-        if name not in answers or len(answers[name]) != len(mask):
-            had = len(answers[name]) if name in answers else "no"
-            raise InputError(
-                f"'{name}' has {had} answers; needed are {len(mask)}, one an instruction, blank if missing"
-            )
-    mine, theirs = (answers[name] for name in pair)
-    items = [item for item in np.flatnonzero(mask).tolist() if mine[item].strip() and theirs[item].strip()]
-    return items, [mine[item] for item in items], [theirs[item] for item in items]
-
-
-def _placed(items: Sequence[int], values: Floats, size: int, name: str) -> Floats:
-    if values.shape != (len(items),):
-        raise InputError(f"similarity '{name}' gave values of shape {values.shape} for {len(items)} pairs of texts")
-    out = np.full(size, np.nan)
-    out[list(items)] = values
-    return out

@@ -1,4 +1,4 @@
-"""Vectors on disk: one folder a model, appended to only, safe against crashes and other processes."""
+"""Vectors on disk: one folder per model, appended to only, safe against crashes and other processes."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from urs_inspect._util import InputError, lock_file
 from urs_inspect.datasets.sources import cache_dir
-from urs_inspect.discrepancy.similarity import VectorSimilarity, checked_vectors, embed
+from urs_inspect.discrepancy.similarity import VectorSimilarity, checked_vectors
 from urs_inspect.discrepancy.vectors import Vectors
 
 logger = getLogger(__name__)
@@ -25,17 +25,18 @@ _KEY = 32
 _BATCH = 1024
 """Texts that are encoded between two writes: what a crash can lose."""
 _FORMAT = 1
+_REMOVE = "Remove the folder to start afresh"
 
 
 class VectorCache:
     """The vectors of one model, by SHA-256 of the text, as float16.
 
-    Two files grow side by side: `keys` has 32 bytes a text, `vectors` 2 x width bytes. Both are written under a lock,
-    vectors first and each forced to disk, so that a key stands for a vector that is there. What a crash left half
-    written is cut off by the next writer. Readers take no lock.
+    Two files grow side by side: `keys` has 32 bytes per text, `vectors` 2 x width bytes. Both are written under a lock,
+    vectors first and each forced to disk, so that every key has its vector. What a crash left half written is cut off
+    by the next writer. Readers take no lock.
 
     Args:
-        name: Name of the model, as its similarity says.
+        name: Name of the model, that of its similarity.
         folder: Folder of all caches; by default `vectors` in the package's cache directory.
     """
 
@@ -49,11 +50,7 @@ class VectorCache:
 
     @property
     def width(self) -> int | None:
-        """Width of the vectors; None if nothing was kept yet.
-
-        Raises:
-            InputError: If the description of the cache cannot be read or is of another model or format.
-        """
+        """Width of the vectors, None if nothing was kept yet; InputError if damaged or not of the model."""
         try:
             about = json.loads(self._about.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -68,18 +65,18 @@ class VectorCache:
         return width
 
     def __len__(self) -> int:
+        """Texts whose key and vector are both complete."""
         width = self.width
-        return 0 if width is None else self._count(width)
+        return 0 if width is None else min(_size(self._keys) // _KEY, _size(self._vectors) // (2 * width))
 
     def find(self, texts: Sequence[str]) -> npt.NDArray[np.intp]:
         """Rows of texts in the cache, shape (n,); -1 for those that are not there."""
-        width = self.width
-        count = 0 if width is None else self._count(width)
+        count = len(self)
         if not count:
             return np.full(len(texts), -1, np.intp)
         with self._keys.open("rb") as file:
             known = np.frombuffer(file.read(count * _KEY), f"S{_KEY}")
-        wanted = np.frombuffer(b"".join(text_key(text) for text in texts), f"S{_KEY}")
+        wanted = np.frombuffer(b"".join(_text_key(text) for text in texts), f"S{_KEY}")
         order = np.argsort(known, kind="stable")
         places = np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)
         rows = order[places]
@@ -87,21 +84,16 @@ class VectorCache:
 
     def rows(self) -> Halves:
         """All vectors, memory-mapped, shape (rows, width); do not write to it."""
-        width = self.width
-        count = 0 if width is None else self._count(width)
+        width, count = self.width, len(self)
         if width is None or not count:
             return np.zeros((0, width or 0), np.float16)
         return np.memmap(self._vectors, np.float16, "r", shape=(count, width))
 
     def add(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Append vectors and force them to disk; texts that another process added meanwhile are left out.
-
-        Args:
-            texts: The texts, n.
-            vectors: Their vectors, shape (n, d), at most 65,504 in size.
+        """Append vectors of texts, shape (n, d), and force them to disk; texts added meanwhile are skipped.
 
         Raises:
-            InputError: If the vectors have another width than the cache, or do not fit float16.
+            InputError: If the vectors have another width than the cache, or do not fit float16 (65,504 at most).
         """
         with np.errstate(over="ignore"):
             halves = checked_vectors(vectors.astype(np.float16), len(texts), self.name)
@@ -116,22 +108,18 @@ class VectorCache:
                     f"vector cache {self.folder} holds vectors of width {width}, but '{self.name}' gave "
                     f"{halves.shape[1]}: it is another model now. {_REMOVE}"
                 )
-            self._heal(width)
+            self._repair(width)
             once = {text: place for place, text in enumerate(texts)}
             known = self.find(list(once))
             new = [place for place, row in zip(once.values(), known, strict=True) if row < 0]
             _append(self._vectors, halves[new].tobytes())
-            _append(self._keys, b"".join(text_key(texts[place]) for place in new))
+            _append(self._keys, b"".join(_text_key(texts[place]) for place in new))
 
-    def _count(self, width: int) -> int:
-        """Texts whose key and vector are both complete."""
-        return min(_size(self._keys) // _KEY, _size(self._vectors) // (2 * width))
-
-    def _heal(self, width: int) -> None:
-        count = self._count(width)
+    def _repair(self, width: int) -> None:
+        count = len(self)
         for path, row in ((self._keys, _KEY), (self._vectors, 2 * width)):
-            if _size(path) > count * row:
-                logger.warning(f"vector cache {path}: {_size(path) - count * row} bytes of an unfinished write removed")
+            if (size := _size(path)) > count * row:
+                logger.warning(f"vector cache {path}: {size - count * row} bytes of an unfinished write removed")
                 os.truncate(path, count * row)
 
     def _describe(self, width: int) -> None:
@@ -147,50 +135,40 @@ class VectorCache:
             yield  # closing the file unlocks it, also when the process dies
 
 
-_REMOVE = "Remove the folder to start afresh"
-
-
-def text_key(text: str) -> bytes:
-    """SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
 def cached_vectors(similarity: VectorSimilarity, texts: Sequence[str], cache: VectorCache | None = None) -> Halves:
     """Vectors of texts from the cache, computing and keeping those that are missing.
 
     Always float16, as in the cache, so that a second run selects what the first did. A similarity that is not costly is
-    computed anew and not kept.
-
-    Args:
-        similarity: Computes vectors.
-        texts: The texts; blank ones have zero vectors and are never computed.
-        cache: Where they are kept; by default the model's in the package's cache directory.
-
-    Returns:
-        Shape (n, d), float16; without width, or of width 1, if all texts are blank.
+    computed anew and not kept, unless a cache is given; by default it is the model's in the package's cache directory.
+    Blank texts have zero vectors and are never computed; if all are blank, the width is 0 or 1.
 
     Raises:
         InputError: If the cache is of another width or damaged, or the model's vectors are unusable.
     """
-    if not similarity.costly and cache is None:
-        return embed(similarity, texts).astype(np.float16)
-    if cache is None:
-        cache = VectorCache(similarity.name)
     full = [number for number, text in enumerate(texts) if text.strip()]
-    places = cache.find([texts[number] for number in full])
-    missing = list(dict.fromkeys(texts[full[place]] for place in np.flatnonzero(places < 0)))
-    for start in range(0, len(missing), _BATCH):
-        batch = missing[start : start + _BATCH]
-        cache.add(batch, checked_vectors(similarity.encode(batch), len(batch), similarity.name))
-    if missing:
-        places = cache.find([texts[number] for number in full])
-    out = np.zeros((len(texts), cache.width or 1), np.float16)
-    if full:
-        found = cache.rows()[places]
+    wanted = [texts[number] for number in full]
+    if not similarity.costly and cache is None:
+        found = checked_vectors(similarity.encode(wanted), len(full), similarity.name) if full else np.zeros((0, 0))
+        found = found.astype(np.float16)
+        width = found.shape[1]
+    else:
+        cache = VectorCache(similarity.name) if cache is None else cache  # an empty cache is false
+        places = cache.find(wanted)
+        missing = list(dict.fromkeys(wanted[place] for place in np.flatnonzero(places < 0)))
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            cache.add(batch, checked_vectors(similarity.encode(batch), len(batch), similarity.name))
+        found = cache.rows()[cache.find(wanted) if missing else places]
         if not np.isfinite(found).all():
             raise InputError(f"vector cache {cache.folder} holds vectors that are not finite. {_REMOVE}")
-        out[full] = found
+        width = cache.width or 1
+    out = np.zeros((len(texts), width), np.float16)
+    out[full] = found.reshape(len(full), width)
     return out
+
+
+def _text_key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _append(path: Path, data: bytes) -> None:

@@ -1,10 +1,11 @@
-"""Vectors of texts: read in blocks, widened from float16, compared with chosen ones."""
+"""Vectors of texts: read in blocks, widened from float16, multiplied with each other."""
 
 import math
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,19 @@ Vectors = npt.NDArray[np.floating[Any]]
 """Vectors of texts, shape (n, d), float16, float32 or float64; a memory-mapped array will do."""
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
+Items = npt.NDArray[np.intp]
+"""Numbers of instructions, shape (m,)."""
+Mask = npt.NDArray[np.bool_]
+"""Which instructions, shape (n,)."""
+Pair = tuple[str, str]
+"""Names of two models; similarity does not depend on their order."""
 
-UNIT_ROUNDOFF = 2.0**-24
-"""Of float32."""
 MAX_SQUARE = 2.0**31
 """Squared length that no vector of a text has. `widen` maps an infinite or undefined half to 2^16 or more, so that the
 square of a vector that holds one lies above."""
 
+_UNIT_ROUNDOFF = 2.0**-24
+"""Of float32."""
 _TOGETHER = 8
 _SERIAL = 200_000
 """Multiplications that OpenBLAS does without threads; it starts them above 262,144."""
@@ -31,35 +38,23 @@ _REBIAS = np.float32(2.0**112)  # exponent bias of float32 less that of float16
 
 
 def widen(block: Vectors, out: Singles) -> None:
-    """Copy vectors into a float32 buffer.
+    """Copy vectors into a float32 buffer of the same shape (..., d).
 
     Halves go through integer operations, several times faster than numpy's own conversion and exact for finite values.
-
-    Args:
-        block: Vectors, shape (..., d).
-        out: Where they go, of the same shape.
     """
     if block.dtype != np.float16 or not out.flags.c_contiguous:
         np.copyto(out, block, casting="same_kind")
         return
-    bits = out.view(np.int32)
-    np.copyto(bits, block.view(np.int16))  # the sign fills the upper half
-    widen_bits(out)
+    np.copyto(out.view(np.int32), block.view(np.int16))  # the sign fills the upper half
+    _widen_bits(out)
 
 
-def widen_bits(out: Singles) -> None:
+def _widen_bits(out: Singles) -> None:
     """Turn the bits of halves, sign-extended to 32, into float32 in place."""
     bits = out.view(np.int32)
     np.left_shift(bits, 13, out=bits)
     np.bitwise_and(bits, _SIGN_AND_VALUE, out=bits)
     np.multiply(out, _REBIAS, out=out)
-
-
-def widened(block: Vectors) -> Singles:
-    """A contiguous float32 copy."""
-    out = np.empty(block.shape, np.float32)
-    widen(block, out)
-    return out
 
 
 def cosine_error(dimensions: int) -> float:
@@ -69,7 +64,7 @@ def cosine_error(dimensions: int) -> float:
     summation; above, it is 8 times the root of the dimensions for each sum (Higham and Mary 2019, where the chance of
     more is below 1e-12), which is also above the worst case of sums over 16 lanes up to 16,000 dimensions.
     """
-    return (min(3.0 * dimensions, 16.0 * math.sqrt(dimensions)) + 16.0) * UNIT_ROUNDOFF
+    return (min(3.0 * dimensions, 16.0 * math.sqrt(dimensions)) + 16.0) * _UNIT_ROUNDOFF
 
 
 def unit(vectors: Singles) -> Singles:
@@ -79,17 +74,10 @@ def unit(vectors: Singles) -> Singles:
 
 
 def products(rows: Singles, targets: Singles) -> Singles:
-    """Scalar products of many rows with a few targets, on the calling thread only.
+    """Scalar products of many contiguous rows with a few targets, shapes (n, d) and (m, d) -> (m, n), on this thread.
 
     A matrix library starts threads of its own for a product of this size. They wait for each other, which takes many
     times as long as the product when the processors are shared; so it is made of products too small for that.
-
-    Args:
-        rows: Shape (n, d), contiguous.
-        targets: Shape (m, d).
-
-    Returns:
-        Shape (m, n).
     """
     size, width = rows.shape
     whole = size - size % _TOGETHER
@@ -105,13 +93,7 @@ def products(rows: Singles, targets: Singles) -> Singles:
 
 
 def give_back(array: Any, start: int, stop: int) -> None:
-    """Tell the system that rows of a memory-mapped array are not needed soon; does nothing for other arrays.
-
-    Args:
-        array: The array, contiguous, shape (n, d).
-        start: First row.
-        stop: Row after the last.
-    """
+    """Tell the system that rows of a memory-mapped contiguous array are not needed soon; nothing for other arrays."""
     mapped, base = None, array
     while base is not None and mapped is None:
         mapped, base = (base, None) if isinstance(base, mmap.mmap) else (None, getattr(base, "base", None))
@@ -125,27 +107,117 @@ def give_back(array: Any, start: int, stop: int) -> None:
         mapped.madvise(mmap.MADV_DONTNEED, first, length)
 
 
-Items = npt.NDArray[np.intp]
-"""Numbers of instructions, shape (m,)."""
+_ANSWER_BLOCK = 1 << 20
+"""Numbers in a block of answers: 4 MB, so that converting and multiplying it stays in the cache."""
+_ANSWER_SHARE = 4096
+"""Instructions that one worker takes at a time."""
+
+
+@dataclass(frozen=True)
+class ResponseSimilarities:
+    """Response similarities M(f_i(x), f_j(x)) of Eq. (1) of the MAD paper, of P pairs of N models."""
+
+    pairs: tuple[Pair, ...]
+    values: Singles  # shape (P, n); NaN where an answer has no vector, that is, a zero one
+    unusable: Mask  # whether a vector is not finite, or longer than 46,000, shape (N, n), by model
+    models: tuple[str, ...]
+
+    def of(self, pair: Pair) -> Singles:
+        """Similarities of a pair, shape (n,)."""
+        return np.asarray(self.values[self.pairs.index(pair)], np.float32)
+
+
+def response_similarities(
+    responses: Mapping[str, Vectors], pairs: Sequence[Pair], *, workers: int | None = None
+) -> ResponseSimilarities:
+    """Compute the cosine of the two answers to every instruction, for every pair at once (MAD paper, Eq. 1).
+
+    Takes instructions in blocks and multiplies all models' vectors of one instruction with each other, so that each
+    vector is read once. `responses` has the vectors of each model's answers, shape (n, d), which need not have length
+    1. Results have the rounding of float32; by default there is one thread per processor.
+    """
+    models = tuple(sorted({name for pair in pairs for name in pair}))
+    size, width = check_shapes(responses, models)
+    vectors = [responses[name] for name in models]
+    values = np.empty((len(pairs), size), np.float32)
+    unusable = np.empty((len(models), size), np.bool_)
+    first, second = (np.array([models.index(pair[side]) for pair in pairs], np.intp) for side in (0, 1))
+    rows = max(1, min(_ANSWER_BLOCK // max(1, len(models) * width), _ANSWER_SHARE))
+
+    def sweep(begin: int) -> None:
+        end = min(begin + _ANSWER_SHARE, size)
+        buffer = np.empty((rows, len(models), width), np.float32)
+        for start in range(begin, end, rows):
+            stop = min(start + rows, end)
+            block = buffer[: stop - start]
+            _fill(block, vectors, start, stop)
+            with np.errstate(all="ignore"):
+                gram = np.matmul(block, block.transpose(0, 2, 1))
+                squares = np.diagonal(gram, axis1=1, axis2=2)
+                scales = 1.0 / np.sqrt(squares)
+                bad = ~(squares < MAX_SQUARE)
+                scales[bad | (squares == 0)] = np.nan
+                found = gram[:, first, second] * scales[:, first] * scales[:, second]
+            values[:, start:stop] = found.T
+            unusable[:, start:stop] = bad.T
+        for array in vectors:
+            give_back(array, begin, end)
+
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        list(pool.map(sweep, range(0, size, _ANSWER_SHARE)))
+    return ResponseSimilarities(tuple(pairs), values, unusable, models)
+
+
+def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> None:
+    """Put the vectors of some instructions side by side: shape (instructions, models, width)."""
+    if all(array.dtype == np.float16 for array in vectors) and block.flags.c_contiguous:
+        bits = block.view(np.int32)
+        for place, array in enumerate(vectors):
+            np.copyto(bits[:, place], array[start:stop].view(np.int16))
+        _widen_bits(block)
+        return
+    for place, array in enumerate(vectors):
+        widen(array[start:stop], block[:, place])
+
+
+def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tuple[int, int]:
+    """Number of instructions and width of the vectors, the same for all models; InputError if they differ."""
+    missing = [name for name in models if name not in responses]
+    if missing:
+        raise InputError(f"no vectors for {', '.join(missing)}; there are some for {', '.join(sorted(responses))}")
+    shapes = {name: responses[name].shape for name in models}
+    for name, shape in shapes.items():
+        if len(shape) != 2 or shape[1] == 0:
+            raise InputError(f"vectors of '{name}' have shape {shape}; allowed: (instructions, width)")
+        if shape != shapes[models[0]]:
+            raise InputError(
+                f"vectors of '{name}' have shape {shape}, those of '{models[0]}' {shapes[models[0]]}; "
+                "all contestants need the same instructions and the same embedding model"
+            )
+        if responses[name].dtype.kind != "f":
+            raise InputError(f"vectors of '{name}' are {responses[name].dtype}; allowed: float16, float32, float64")
+    size, width = shapes[models[0]]
+    return int(size), int(width)
+
+
+def exact_similarities(one: Vectors, other: Vectors, items: Items) -> Floats:
+    """Cosines of some rows of two models in float64, shape (m,); equal rows have equal cosines in any call."""
+    a, b = one[items].astype(np.float64), other[items].astype(np.float64)
+    dots = (a * b).sum(axis=1)
+    scales = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    return np.asarray(np.clip(dots / scales, -1.0, 1.0), np.float64)
+
 
 _BLOCK = 1 << 18
-"""Numbers in a block, 1 MB, so that it stays in the cache."""
+"""Numbers in a block of instructions, 1 MB, so that it stays in the cache."""
 _SHARE = 16
 """Blocks that one worker takes at a time."""
 
 
 class InstructionVectors:
-    """Vectors of a pool's instructions, which need not have length 1.
+    """Vectors of a pool's instructions, shape (n, d), which need not have length 1.
 
-    Attributes:
-        lacking: Which instructions have no vector, that is, a zero one, shape (n,).
-
-    Args:
-        vectors: Shape (n, d), in memory or memory-mapped.
-        workers: Threads; by default one a processor.
-
-    Raises:
-        InputError: If they are no matrix of numbers, or one of them is not finite.
+    `lacking` has which instructions have no vector, that is, a zero one, shape (n,).
     """
 
     def __init__(self, vectors: Vectors, workers: int | None = None) -> None:

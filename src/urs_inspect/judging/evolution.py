@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import yaml
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy.evolution import normalised
+from urs_inspect.discrepancy.embeddings import normalised
 from urs_inspect.judging.frames import Frame, JudgePrompt, build_frame
 
 _HERE = Path(__file__).parent

@@ -11,8 +11,7 @@ from urs_inspect.lmeval_tasks.record import Record
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.samer.judgement import score_keys
-from urs_inspect.stats import bootstrap_counts, cluster_counts
-from urs_inspect.stats.bootstrap import percentile_bounds
+from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, percentile_bounds
 
 Part = Sequence[int]
 """What a case adds: hits, trials, and the number of its cluster."""

@@ -15,7 +15,8 @@ from urs_inspect.lmeval_tasks.measured_task import MeasuredTask
 from urs_inspect.lmeval_tasks.metrics import Part
 from urs_inspect.lmeval_tasks.settings import Options, read_options
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.stats import longer_response, number_clusters
+from urs_inspect.stats import longer_response
+from urs_inspect.stats.bootstrap import number_clusters
 
 _START = "md_eval_"
 

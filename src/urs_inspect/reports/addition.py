@@ -30,7 +30,7 @@ from urs_inspect.reports.output import (
 )
 from urs_inspect.reports.published import published_section
 from urs_inspect.scorers.exact_sum import RIGHT, SUMMANDS
-from urs_inspect.stats import MeanInterval
+from urs_inspect.stats import Estimate
 from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 
 TASK = "urs_addition"
@@ -213,10 +213,10 @@ class AdditionResult:
     model: str
     longest: int
     unbroken: int
-    at_longest: MeanInterval
-    accuracy: MeanInterval
-    accuracy_to_ten: MeanInterval
-    by_length: dict[int, MeanInterval]
+    at_longest: Estimate
+    accuracy: Estimate
+    accuracy_to_ten: Estimate
+    by_length: dict[int, Estimate]
     outcomes: dict[str, int]
     unscored: int
     epochs: int
@@ -285,8 +285,8 @@ def _table(conditions: ChainConditions, runs: Sequence[AdditionRun], first: Chai
     return AdditionTable(conditions, tuple(_reasons(conditions, first)), tuple(ordered))
 
 
-def _share(found: MeanInterval) -> float:
-    return found.mean if found.n else 0.0
+def _share(found: Estimate) -> float:
+    return found.value if found.n else 0.0
 
 
 def _reasons(mine: ChainConditions, theirs: ChainConditions) -> list[str]:
@@ -372,7 +372,7 @@ def _results(table: AdditionTable) -> TextTable:
             str(one.longest or NONE),
             _with_interval(one.at_longest),
             str(one.unbroken or NONE),
-            _percent(one.accuracy.mean),
+            _percent(one.accuracy.value),
             _interval(one.accuracy) or NONE,
             str(one.accuracy.n),
         )
@@ -395,7 +395,7 @@ def _notes(table: AdditionTable) -> list[str]:
     reached = [one.at_longest for one in table.models if one.longest]
     if widest := max(reached, key=lambda found: found.high - found.low, default=None):
         notes.append(
-            f"Max L is coarse where chains of a length are few: {share_text(widest.mean)} right of "
+            f"Max L is coarse where chains of a length are few: {share_text(widest.value)} right of "
             f"{counted(widest.n, 'chain')} has a 95% interval of {_interval(widest)}%."
         )
     return notes
@@ -406,12 +406,12 @@ def _by_length(table: AdditionTable) -> TextTable:
     return TextTable(("model", "numbers: right"), rows, 2)
 
 
-def _lengths(by_length: Mapping[int, MeanInterval]) -> str:
+def _lengths(by_length: Mapping[int, Estimate]) -> str:
     """Accuracies by length, neighbours that are equal together: `2–6: 100%, 7: 90%`."""
     parts = []
     # Neighbours have one number less their place in common.
     numbered = enumerate(by_length.items())
-    for (_, shown), group in groupby(numbered, key=lambda one: (one[1][0] - one[0], share_text(one[1][1].mean))):
+    for (_, shown), group in groupby(numbered, key=lambda one: (one[1][0] - one[0], share_text(one[1][1].value))):
         lengths = [length for _, (length, _) in group]
         parts.append(f"{lengths[0]}{f'–{lengths[-1]}' if len(lengths) > 1 else ''}: {shown}")
     return ", ".join(parts)
@@ -442,12 +442,12 @@ def _percent(share: float) -> str:
     return NONE if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def _interval(found: MeanInterval) -> str:
+def _interval(found: Estimate) -> str:
     return "" if math.isnan(found.low) else f"{100 * found.low:.0f}–{100 * found.high:.0f}"
 
 
-def _with_interval(found: MeanInterval) -> str:
-    return f"{share_text(found.mean)} ({_interval(found)})" if found.n else NONE
+def _with_interval(found: Estimate) -> str:
+    return f"{share_text(found.value)} ({_interval(found)})" if found.n else NONE
 
 
 ADDITION = ReportKind(
@@ -502,5 +502,5 @@ def _files_lengths(report: AdditionReport) -> _Rows:
                 yield (number, one.model, length, *_numbers(found))
 
 
-def _numbers(found: MeanInterval) -> tuple[float, float, float, int]:
-    return found.mean, found.low, found.high, found.n
+def _numbers(found: Estimate) -> tuple[float, float, float, int]:
+    return found.value, found.low, found.high, found.n

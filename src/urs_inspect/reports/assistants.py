@@ -18,7 +18,7 @@ from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.intent.answer_rows import ERROR, Row, whole_characters
 from urs_inspect.reports.intent.answers import JudgedLog, model_settings, read_judged_log
-from urs_inspect.reports.intent.block_report import Bootstrap, question_table
+from urs_inspect.reports.intent.block_report import question_table
 from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.intent.page.tables import (
     NONE,
@@ -43,7 +43,7 @@ from urs_inspect.reports.output import (
 from urs_inspect.reports.published import published_section
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
-from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, compare_means, mean_estimates
+from urs_inspect.stats import Estimate, MeanColumn, Resampling, bootstrap_means, compare_means, mean_estimates
 from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
 
 _NO_MODEL = ("search", "translator")
@@ -383,7 +383,7 @@ def compare_assistants(
         seed: Seed of the bootstrap.
         command: The command that makes the report.
     """
-    bootstrap = Bootstrap(rounds, level, seed)
+    bootstrap = Resampling(rounds, level, seed)
     comparisons: list[Comparison] = []
     used: set[str] = set()
     for cases in (FACTUAL, TRANSLATION, CHOSEN):
@@ -398,7 +398,7 @@ def compare_assistants(
     return AssistantReport(tuple(comparisons), answers.simulated, left_out, level, rounds, seed, command)
 
 
-def _comparison(cases: str, block: BlockAnswers, answers: pd.DataFrame, bootstrap: Bootstrap) -> Comparison:
+def _comparison(cases: str, block: BlockAnswers, answers: pd.DataFrame, bootstrap: Resampling) -> Comparison:
     """Compare the services of a block over all of their answers, those to questions of their own included."""
     finals = question_table(answers, block.models).finals
     nothing = answers["became"] == NOTHING
@@ -431,7 +431,7 @@ def _common(finals: Floats) -> Floats:
     return finals[~np.isnan(finals).any(axis=1)]
 
 
-def _means(finals: Floats, bootstrap: Bootstrap) -> tuple[Estimate, ...]:
+def _means(finals: Floats, bootstrap: Resampling) -> tuple[Estimate, ...]:
     column = MeanColumn(np.arange(len(finals)), finals)
     [found] = bootstrap_means([column], len(finals), rounds=bootstrap.rounds, seed=bootstrap.seed)
     return mean_estimates(found, bootstrap.level)
@@ -455,7 +455,7 @@ def _service(name: str, answers: pd.DataFrame, mean: Estimate, with_nothing: Est
     )
 
 
-def _differences(finals: Floats, names: Sequence[str], bootstrap: Bootstrap) -> tuple[ServiceDifference, ...]:
+def _differences(finals: Floats, names: Sequence[str], bootstrap: Resampling) -> tuple[ServiceDifference, ...]:
     if not len(finals):
         return ()
     found = compare_means(finals, rounds=bootstrap.rounds, level=bootstrap.level, seed=bootstrap.seed)

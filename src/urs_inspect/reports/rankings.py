@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
-from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking, WinRates
+from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
+from urs_inspect.stats.battles import WinRates
 
 _Value = TypeVar("_Value")
 

@@ -12,7 +12,7 @@ from inspect_ai.scorer import Score
 from urs_inspect.logs.scores import SIMULATED, answered_by, cut_off, last_judgement, prompts_digest, value_of
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.scorers.metrics import SCALE, epoch_deviation, panel_alpha
-from urs_inspect.stats import MeanInterval, mean_interval
+from urs_inspect.stats import Estimate, mean_interval
 
 _Group = TypeVar("_Group", bound=Hashable)
 _Pairs = list[tuple[EvalSample, Score]]
@@ -70,17 +70,17 @@ class IntentResult:
     samples: int
     outcomes: dict[str, int]
     cut_off: int
-    final: MeanInterval
+    final: Estimate
     answers: int
     unscored: int
     lowest: float
     highest: float
     conditions: Conditions
-    by_group: dict[str, MeanInterval]
-    by_part: dict[str, MeanInterval]
-    by_language: dict[str, MeanInterval]
-    by_group_and_language: dict[tuple[str, str], MeanInterval]
-    by_criterion: dict[str, MeanInterval]
+    by_group: dict[str, Estimate]
+    by_part: dict[str, Estimate]
+    by_language: dict[str, Estimate]
+    by_group_and_language: dict[tuple[str, str], Estimate]
+    by_criterion: dict[str, Estimate]
     self_judged: float
     judge_alpha: float
     epoch_deviation: float
@@ -151,13 +151,13 @@ def _conditions(log: EvalLog, pairs: _Pairs) -> Conditions:
     )
 
 
-def _parts(pairs: _Pairs) -> dict[str, MeanInterval]:
+def _parts(pairs: _Pairs) -> dict[str, Estimate]:
     by_intent = _grouped(pairs, lambda s: (_fact(s, "intent_group"), _fact(s, "intent")))
     groups = Counter(group for group, _ in by_intent)
     return {f"{group}: {intent}": value for (group, intent), value in by_intent.items() if groups[group] > 1}
 
 
-def _grouped(pairs: _Pairs, group_of: Callable[[EvalSample], _Group]) -> dict[_Group, MeanInterval]:
+def _grouped(pairs: _Pairs, group_of: Callable[[EvalSample], _Group]) -> dict[_Group, Estimate]:
     groups: dict[_Group, _Pairs] = defaultdict(list)
     for sample, score in pairs:
         groups[group_of(sample)].append((sample, score))
@@ -172,7 +172,7 @@ def _filled_mean(finals: Iterable[tuple[str, float]], missing: float) -> float:
     return math.fsum(math.fsum(values) / len(values) for values in questions.values()) / len(questions)
 
 
-def _interval(pairs: Iterable[tuple[EvalSample, Score]], key: str) -> MeanInterval:
+def _interval(pairs: Iterable[tuple[EvalSample, Score]], key: str) -> Estimate:
     questions: dict[str, list[float]] = defaultdict(list)
     for sample, score in pairs:
         number = value_of(score, key)

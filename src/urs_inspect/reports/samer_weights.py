@@ -10,7 +10,7 @@ from typing import Any
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import Score
 
-from urs_inspect.stats import MeanInterval, mean_interval
+from urs_inspect.stats import Estimate, mean_interval
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"
@@ -30,7 +30,7 @@ class DimensionScore:
         selected: Share of the evaluated samples for which it was selected.
     """
 
-    mean: MeanInterval
+    mean: Estimate
     selected: float
 
 
@@ -86,7 +86,7 @@ def _dimensions(sample: EvalSample) -> dict[str, float]:
     return known if "overall" in known else {}
 
 
-def _mean(samples: Sequence[Sequence[float]]) -> MeanInterval:
+def _mean(samples: Sequence[Sequence[float]]) -> Estimate:
     return mean_interval([math.fsum(values) / len(values) for values in samples], scale=(0.0, 1.0))
 
 

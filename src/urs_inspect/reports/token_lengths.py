@@ -15,7 +15,7 @@ from inspect_ai.model import (
 from urs_inspect._util import InputError
 from urs_inspect.reports.costs import Amount
 from urs_inspect.reports.intent.answers import read_answers
-from urs_inspect.stats import student_interval
+from urs_inspect.stats.bootstrap import student_interval
 
 _OF_REFERENCE = Amount(0.5, 1.0, 2.0)
 _WITHOUT_REFERENCE = Amount(100, 300, 900)
@@ -235,8 +235,8 @@ def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
         known = [float(value) for value in values if not math.isnan(value) and value > 0]
         if known:
             estimate = student_interval(known)
-            low, high = (estimate.mean if math.isnan(end) else end for end in (estimate.low, estimate.high))
-            found.setdefault(str(one), {})[str(language)] = Amount(max(0.0, low), estimate.mean, high)
+            low, high = (estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high))
+            found.setdefault(str(one), {})[str(language)] = Amount(max(0.0, low), estimate.value, high)
     return found
 
 

@@ -72,7 +72,7 @@ def _share(name: str, reviewed: Iterable[tuple[str, Mapping[str, Any]]]) -> dict
     if not values:
         return {}
     found = wilson_interval(math.fsum(values) / len(values), len(values))
-    return {name: found.mean, f"{name} low": found.low, f"{name} high": found.high}
+    return {name: found.value, f"{name} low": found.low, f"{name} high": found.high}
 
 
 CRITERIA = (*FLAGS, "plausible_intent")

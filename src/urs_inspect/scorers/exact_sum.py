@@ -65,7 +65,7 @@ def _trial(score: SampleScore, given: Mapping[str, Any]) -> Trial:
 
 
 def _accuracy(name: str, trials: Collection[Trial]) -> dict[str, float]:
-    return {name: accuracy(trials).mean} if trials else {}
+    return {name: accuracy(trials).value} if trials else {}
 
 
 def _bounds(trials: Collection[Trial]) -> dict[str, float]:
@@ -74,7 +74,7 @@ def _bounds(trials: Collection[Trial]) -> dict[str, float]:
     found = accuracy(trials)
     low, high = reported_bounds(found.low, found.high, found.n, level=found.level, scale=(0, 1))
     bounds = {} if math.isnan(low) else {"low": float(low), "high": float(high)}
-    return {_HEADLINE: found.mean, **bounds}
+    return {_HEADLINE: found.value, **bounds}
 
 
 @scorer(metrics=[addition_report()])

@@ -9,7 +9,8 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
-from urs_inspect.stats import interval_alpha, mean_interval, pooled_deviation
+from urs_inspect.stats import interval_alpha, mean_interval
+from urs_inspect.stats.bootstrap import pooled_deviation
 
 SCALE = (float(LOWEST), float(HIGHEST))
 JUDGED = "judged"
@@ -107,10 +108,10 @@ def interval_rows(name: str, values: Sequence[float], scale: tuple[float, float]
     """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval is reported."""
     estimate = mean_interval(values, scale=scale)
     if math.isnan(estimate.low):
-        return {name: estimate.mean}
-    squares = math.fsum((value - estimate.mean) ** 2 for value in values)
+        return {name: estimate.value}
+    squares = math.fsum((value - estimate.value) ** 2 for value in values)
     deviation = math.sqrt(squares / (estimate.n - 1) / estimate.n)
-    return {name: estimate.mean, "low": estimate.low, "high": estimate.high, "stderr": deviation}
+    return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": deviation}
 
 
 def panel_alpha(facts: Iterable[Mapping[str, Any]]) -> float:

@@ -11,22 +11,9 @@ from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.judging import OVERALL
 from urs_inspect.judging.pair_reply import final_verdict
-from urs_inspect.stats import (
-    TIE,
-    UNREAD,
-    B,
-    Codes,
-    Estimate,
-    Verdicts,
-    accuracies,
-    baseline_verdicts,
-    combine_orders,
-    encode,
-    group_accuracies,
-    longer_response,
-    measure,
-    number_clusters,
-)
+from urs_inspect.stats import Estimate, Verdicts, baseline_verdicts, encode, longer_response, measure
+from urs_inspect.stats.bootstrap import number_clusters
+from urs_inspect.stats.measures import TIE, UNREAD, B, Codes, accuracies, combine_orders, group_accuracies
 
 HEADLINE = "overall accuracy_all"
 """The row that stands for a run: the paper's accuracy, but no judge gains by replies that cannot be read."""

@@ -1,89 +1,39 @@
 """Statistics: intervals, agreement, and how good a judge is. Plain Python and numpy, usable from a script."""
 
 from urs_inspect.stats.agreement import interval_alpha
-from urs_inspect.stats.battles import (
-    OUTCOMES,
-    WINNERS,
-    Battle,
-    Battles,
-    Connectivity,
-    WinRates,
-    battles_of,
-    connectivity_of,
-    outcome_of,
-    win_rates_of,
+from urs_inspect.stats.battles import Battle, Battles, battles_of
+from urs_inspect.stats.bootstrap import Estimate, Resampling, mean_interval
+from urs_inspect.stats.bradley_terry import fit_bradley_terry
+from urs_inspect.stats.correlation import CorrelationDifferences, Correlations, correlate, correlation_difference
+from urs_inspect.stats.elo import fit_elo
+from urs_inspect.stats.means import (
+    Margin,
+    MeanColumn,
+    MeanDraws,
+    bootstrap_means,
+    clustered_mean,
+    mean_estimates,
+    raking,
 )
-from urs_inspect.stats.bootstrap import (
-    Estimate,
-    MeanInterval,
-    bootstrap_counts,
-    bootstrap_statistic,
-    cluster_counts,
-    mean_interval,
-    number_clusters,
-    pooled_deviation,
-    student_interval,
-)
-from urs_inspect.stats.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
-from urs_inspect.stats.correlation import (
-    CorrelationDifferences,
-    Correlations,
-    correlate,
-    correlation_difference,
-    rank_correlation,
-)
-from urs_inspect.stats.elo import bootstrap_elo, fit_elo, shuffle_elo
-from urs_inspect.stats.means import MeanColumn, MeanDraws, bootstrap_means, clustered_mean, mean_estimates
-from urs_inspect.stats.measures import JudgeMeasures, accuracies, group_accuracies, measure
-from urs_inspect.stats.paired import (
-    MeanDifference,
-    PairedComparison,
-    all_pairs,
-    compare,
-    compare_means,
-    difference_column,
-    holm,
-    mcnemar,
-    mean_differences,
-    rank_intervals,
-    sign_flip,
-    worst_p_values,
-)
-from urs_inspect.stats.raking import Margin, effective_number, raking
-from urs_inspect.stats.ranking import Difference, LeaderboardAgreement, Rank, Ranking, compare_leaderboard, rank
-from urs_inspect.stats.verdicts import (
+from urs_inspect.stats.measures import (
     BASELINES,
-    TIE,
-    UNREAD,
-    A,
-    B,
-    Baseline,
-    Codes,
+    JudgeMeasures,
     Verdicts,
     baseline_verdicts,
-    combine_orders,
     correctness,
     encode,
     longer_response,
+    measure,
 )
+from urs_inspect.stats.paired import MeanDifference, PairedComparison, compare, compare_means, holm, rank_intervals
+from urs_inspect.stats.ranking import LeaderboardAgreement, Ranking, compare_leaderboard, rank
 
 __all__ = [
     "BASELINES",
-    "OUTCOMES",
-    "PRIOR",
-    "TIE",
-    "UNREAD",
-    "WINNERS",
-    "A",
-    "B",
-    "Baseline",
     "Battle",
     "Battles",
-    "Codes",
-    "Connectivity",
     "CorrelationDifferences",
     "Correlations",
-    "Difference",
     "Estimate",
     "JudgeMeasures",
     "LeaderboardAgreement",
@@ -91,55 +41,30 @@ __all__ = [
     "MeanColumn",
     "MeanDifference",
     "MeanDraws",
-    "MeanInterval",
     "PairedComparison",
-    "Rank",
     "Ranking",
+    "Resampling",
     "Verdicts",
-    "WinRates",
-    "accuracies",
-    "all_pairs",
     "baseline_verdicts",
     "battles_of",
-    "bootstrap_bradley_terry",
-    "bootstrap_counts",
-    "bootstrap_elo",
     "bootstrap_means",
-    "bootstrap_statistic",
-    "cluster_counts",
     "clustered_mean",
-    "combine_orders",
     "compare",
     "compare_leaderboard",
     "compare_means",
-    "connectivity_of",
     "correctness",
     "correlate",
     "correlation_difference",
-    "difference_column",
-    "effective_number",
     "encode",
     "fit_bradley_terry",
     "fit_elo",
-    "group_accuracies",
     "holm",
     "interval_alpha",
     "longer_response",
-    "mcnemar",
-    "mean_differences",
     "mean_estimates",
     "mean_interval",
     "measure",
-    "number_clusters",
-    "outcome_of",
-    "pooled_deviation",
     "raking",
     "rank",
-    "rank_correlation",
     "rank_intervals",
-    "shuffle_elo",
-    "sign_flip",
-    "student_interval",
-    "win_rates_of",
-    "worst_p_values",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.stats.bootstrap import Floats, Integers, number_clusters
+from urs_inspect.stats.bootstrap import Flags, Floats, Integers, number_clusters, ratio
 
 OUTCOMES = (1.0, 0.5, 0.0)
 """First better, tie, second better (MAD paper, Eq. 3)."""
@@ -98,15 +98,16 @@ def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -
     listed = list(fought)
     if not listed:
         raise InputError("nothing to rank by; at least one comparison of two models is needed")
-    names = tuple(sorted({name for one in listed for name in (one.first, one.second)}) if players is None else players)
-    if len(set(names)) < len(names):
-        raise InputError(f"a model is named twice among: {choices(names)}")
-    index = {name: place for place, name in enumerate(names)}
+    if players is None:
+        players = sorted({name for battle in listed for name in (battle.first, battle.second)})
+    index = {name: place for place, name in enumerate(players)}
+    if len(index) < len(players):
+        raise InputError(f"a model is named twice among: {choices(players)}")
     for number, battle in enumerate(listed, start=1):
-        if fault := _fault(battle, index):
-            raise InputError(f"comparison {number}: {fault}")
+        if error := _error(battle, index):
+            raise InputError(f"comparison {number}: {error}")
     return Battles(
-        names,
+        tuple(players),
         np.array([index[battle.first] for battle in listed], dtype=np.int64),
         np.array([index[battle.second] for battle in listed], dtype=np.int64),
         np.array([battle.outcome for battle in listed], dtype=np.float64),
@@ -114,19 +115,23 @@ def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -
     )
 
 
+def _error(battle: Battle, index: dict[str, int]) -> str:
+    if battle.first == battle.second:
+        return f"'{battle.first}' is compared with itself; two models are needed"
+    if unknown := [name for name in (battle.first, battle.second) if name not in index]:
+        return f"unknown model '{unknown[0]}'; allowed: {choices(index)}"
+    if battle.outcome not in OUTCOMES:
+        return f"unknown outcome {battle.outcome}; allowed: {choices(OUTCOMES)}"
+    return ""
+
+
 def outcome_of(winner: object, first: str, second: str) -> float:
-    """Read the winner of a published vote.
+    """Outcome (MAD paper, Eq. 3) of a published vote between models `first` (a) and `second` (b).
 
-    Args:
-        winner: `model_a`, `model_b`, `tie`, `tie (bothbad)`, or the name of the winning model.
-        first: Name of model a.
-        second: Name of model b.
-
-    Returns:
-        The outcome (MAD paper, Eq. 3).
+    The winner is one of `WINNERS` or the name of the winning model.
 
     Raises:
-        InputError: If it is none of these, or a word of these that is also the name of one of the models.
+        InputError: If it is neither, or a word of `WINNERS` that is also the name of one of the models.
     """
     if winner in (first, second) and winner in WINNERS:
         raise InputError(
@@ -138,57 +143,31 @@ def outcome_of(winner: object, first: str, second: str) -> float:
     return known[winner]
 
 
-def _fault(battle: Battle, index: dict[str, int]) -> str:
-    if battle.first == battle.second:
-        return f"'{battle.first}' is compared with itself; two models are needed"
-    if unknown := [name for name in (battle.first, battle.second) if name not in index]:
-        return f"unknown model '{unknown[0]}'; allowed: {choices(index)}"
-    if battle.outcome not in OUTCOMES:
-        return f"unknown outcome {battle.outcome}; allowed: {choices(OUTCOMES)}"
-    return ""
-
-
 @dataclass(frozen=True)
 class WinRates:
-    """Results by pair of models (MAD paper, Figure 5).
-
-    Attributes:
-        players: Names of the models, of rows and columns.
-        rates: Share of the battles of row and column that the row won, ties as half; from 0 to 1, NaN where the two
-            never met; shape (P, P). A rate and its mirror image add up to 1.
-        battles: Number of battles of the two, shape (P, P), symmetric.
-        wins: Number of battles that the row won, without ties, shape (P, P).
-        ties: Number of ties, shape (P, P), symmetric.
-    """
+    """Results by pair of models (MAD paper, Figure 5); all arrays have shape (P, P), rows and columns as `players`."""
 
     players: tuple[str, ...]
-    rates: Floats
+    rates: Floats  # share of the battles that the row won, ties as half, 0 to 1; NaN where the two never met
     battles: Integers
-    wins: Integers
+    wins: Integers  # of the row, without ties
     ties: Integers
 
 
 def win_rates_of(battles: Battles) -> WinRates:
-    """Count battles, wins and ties of every two models.
-
-    Args:
-        battles: The battles, in any order.
-
-    Returns:
-        The counts and rates in the order of the players.
-    """
-    players = len(battles.players)
-    won = _count(battles.first, battles.second, battles.outcome == 1, players)
-    won += _count(battles.second, battles.first, battles.outcome == 0, players)
-    tied = _count(battles.first, battles.second, battles.outcome == 0.5, players)
+    """Count battles, wins and ties of every two models."""
+    won = _count(battles, battles.outcome == 1)
+    won += _count(battles, battles.outcome == 0).T
+    tied = _count(battles, battles.outcome == 0.5)
     ties = tied + tied.T
     met = won + won.T + ties
-    rates = np.divide(won + ties / 2, met, out=np.full((players, players), np.nan), where=met > 0)
-    return WinRates(battles.players, rates, met, won, ties)
+    return WinRates(battles.players, ratio(won + ties / 2, met), met, won, ties)
 
 
-def _count(rows: Integers, columns: Integers, which: np.ndarray, players: int) -> Integers:
-    cells = (rows * players + columns)[which]
+def _count(battles: Battles, which: Flags) -> Integers:
+    """How many of some battles have the row as first and the column as second model, shape (P, P)."""
+    players = len(battles.players)
+    cells = (battles.first * players + battles.second)[which]
     return np.bincount(cells, minlength=players * players).reshape(players, players).astype(np.int64)
 
 
@@ -201,16 +180,12 @@ class Connectivity:
 
     Bradley-Terry strengths are finite without a prior only if every model can be reached from every other by a chain
     of battles that were won or tied (Ford, "Solution of a Ranking Problem from Binary Comparisons", 1957).
-
-    Attributes:
-        linked: Groups that some chain of battles links inside; nothing compares between them. One group if all is
-            well.
-        groups: Groups inside which every model beats or ties every other through a chain of battles; a group comes
-            before those that it beats. One group if all is well.
     """
 
     linked: Groups
+    """Groups whose members some chain of battles links; nothing compares between groups."""
     groups: Groups
+    """Groups inside which every model beats or ties every other through a chain; before those that it beats."""
 
     @property
     def connected(self) -> bool:
@@ -240,14 +215,7 @@ class Connectivity:
 
 
 def connectivity_of(battles: Battles) -> Connectivity:
-    """Find the groups of models whose ratings compare.
-
-    Args:
-        battles: The battles; a player without any is a group of its own.
-
-    Returns:
-        The groups, each in the order of the players.
-    """
+    """Find the groups of models whose ratings compare; a player without battles is a group of its own."""
     held = _held(battles)
     reached = _closure(held)
     # A group reaches itself and all that the groups below it reach, so it reaches more than each of these.
@@ -258,23 +226,17 @@ def connectivity_of(battles: Battles) -> Connectivity:
     )
 
 
-def ordered_by_votes(battles: Battles) -> npt.NDArray[np.bool_]:
-    """Which models the battles can order, one against the other.
+def ordered_by_votes(battles: Battles) -> Flags:
+    """Which models the battles can order, one against the other: symmetric, shape (P, P), true on the diagonal.
 
     They can if a chain of wins and ties leads from one to the other, in either direction. Of two models that have only
-    both beaten a third, or that no chain links at all, nothing but the prior says which is better.
-
-    Args:
-        battles: The battles.
-
-    Returns:
-        Symmetric, shape (P, P); true on the diagonal.
+    both beaten a third, or that no chain links at all, only the prior says which is better.
     """
     reached = _closure(_held(battles))
     return np.asarray(reached | reached.T)
 
 
-def _held(battles: Battles) -> npt.NDArray[np.bool_]:
+def _held(battles: Battles) -> Flags:
     """Whether the row beat or tied the column at least once, shape (P, P); true on the diagonal."""
     held = np.eye(len(battles.players), dtype=bool)
     np.logical_or.at(held, (battles.first, battles.second), battles.outcome > 0)
@@ -282,7 +244,7 @@ def _held(battles: Battles) -> npt.NDArray[np.bool_]:
     return held
 
 
-def _closure(relation: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _closure(relation: Flags) -> Flags:
     while True:
         further = relation.astype(np.float64) @ relation.astype(np.float64) > 0
         if (further == relation).all():
@@ -290,11 +252,11 @@ def _closure(relation: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         relation = further
 
 
-def _groups(players: tuple[str, ...], same: npt.NDArray[np.bool_], order: npt.NDArray[np.int64]) -> Groups:
-    found = dict.fromkeys(tuple(np.flatnonzero(same[place]).tolist()) for place in order)
-    return tuple(tuple(players[place] for place in members) for members in found)
+def _groups(players: tuple[str, ...], same: Flags, order: Integers) -> Groups:
+    members = dict.fromkeys(tuple(np.flatnonzero(same[place]).tolist()) for place in order)
+    return tuple(tuple(players[place] for place in group) for group in members)
 
 
-def _listed(groups: Groups | list[tuple[str, ...]]) -> str:
+def _listed(groups: Sequence[tuple[str, ...]]) -> str:
     shown = [f"({', '.join(group)})" for group in groups]
     return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,4 +1,4 @@
-"""Intervals by the percentile bootstrap, drawn over clusters of items that belong together.
+"""Estimates with intervals: Student's t for independent values, the percentile bootstrap for clusters of items.
 
 Verdicts on one prompt are not independent, so whole prompts are drawn with replacement (the pairs cluster bootstrap of
 Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for Inference with Clustered Errors", 2008). A round is a
@@ -9,158 +9,26 @@ product for all rounds at once.
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-_NO_WIDTH = 1e-9
-"""Bounds that differ by less are equal but for rounding errors."""
-
-
-@dataclass(frozen=True)
-class MeanInterval:
-    """A mean with its confidence interval.
-
-    Attributes:
-        mean: The mean; NaN without values.
-        low: Lower bound; NaN if there is no interval.
-        high: Upper bound; NaN if there is no interval.
-        n: Number of values.
-        level: Confidence level.
-    """
-
-    mean: float
-    low: float
-    high: float
-    n: int
-    level: float
-
-
-def mean_interval(
-    values: Sequence[float], level: float = 0.95, *, scale: tuple[float, float] | None = None
-) -> MeanInterval:
-    """Mean of independent values, with the interval that logs, tables and pages report.
-
-    Args:
-        values: One value for each question, so that they are independent.
-        level: Confidence level, between 0 and 1.
-        scale: Lowest and highest possible value; None if there are no limits.
-
-    Returns:
-        The interval of `student_interval`, by the rule of `reported_bounds`.
-
-    Raises:
-        ValueError: If `level` is not between 0 and 1.
-    """
-    found = student_interval(values, level)
-    low, high = reported_bounds(found.low, found.high, found.n, level=level, scale=scale)
-    return replace(found, low=float(low), high=float(high))
-
-
-def student_interval(values: Sequence[float], level: float = 0.95) -> MeanInterval:
-    """Mean and two-sided Student-t interval of independent values, however few they are.
-
-    Args:
-        values: One value for each question, so that they are independent.
-        level: Confidence level, between 0 and 1.
-
-    Returns:
-        `mean ± t(n - 1) * s / sqrt(n)` with the sample standard deviation `s`.
-
-    Raises:
-        ValueError: If `level` is not between 0 and 1.
-    """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level}")
-    n = len(values)
-    if n == 0:
-        return MeanInterval(math.nan, math.nan, math.nan, 0, level)
-    mean = math.fsum(values) / n
-    if n == 1:
-        return MeanInterval(mean, math.nan, math.nan, 1, level)
-    from scipy.special import stdtrit
-
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    margin = float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
-    return MeanInterval(mean, mean - margin, mean + margin, n, level)
-
-
-def fewest_clusters(level: float) -> int:
-    """Smallest number of questions, or of other independent clusters, for which an interval is reported.
-
-    With fewer, even a two-sided sign test over values that all agree would not be significant.
-
-    Args:
-        level: Confidence level, between 0 and 1.
-
-    Returns:
-        The smallest n with `2 / 2**n <= 1 - level`; 6 for 95%.
-    """
-    return math.ceil(round(math.log2(2 / (1 - level)), 9))
-
-
-def reported_bounds(
-    lows: npt.ArrayLike,
-    highs: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    *,
-    level: float = 0.95,
-    scale: tuple[float, float] | None = None,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Apply the one rule about which intervals are reported, in logs, tables and pages alike.
-
-    No interval is reported for fewer clusters than `fewest_clusters`, for values without spread (an interval of no
-    width claims a certainty that a handful of equal values does not give), or where it covers the whole scale. Bounds
-    beyond the scale are cut to it.
-
-    Args:
-        lows: Lower bounds as computed, any shape.
-        highs: Upper bounds, the same shape.
-        clusters: Number of questions, or of other independent clusters, behind each; broadcast to that shape.
-        level: Confidence level, between 0 and 1.
-        scale: Lowest and highest possible value of the statistic; None if it has no limits.
-
-    Returns:
-        Lower and upper bounds; both NaN where no interval is reported.
-    """
-    low, high = np.asarray(lows, dtype=np.float64), np.asarray(highs, dtype=np.float64)
-    if scale is not None:
-        low, high = np.maximum(low, scale[0]), np.minimum(high, scale[1])
-    none = (np.asarray(clusters) < fewest_clusters(level)) | np.isnan(low) | np.isnan(high) | (high - low <= _NO_WIDTH)
-    if scale is not None:
-        none |= (low <= scale[0]) & (high >= scale[1])
-    return np.where(none, np.nan, low), np.where(none, np.nan, high)
-
-
-def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
-    """Standard deviation within groups, pooled over groups.
-
-    Args:
-        groups: Repeated values of the same thing; groups of one value say nothing and do not count.
-
-    Returns:
-        `sqrt(sum of squared deviations from the group means / sum of (group size - 1))`; NaN if no group has two
-        values.
-    """
-    squares, freedom = 0.0, 0
-    for group in groups:
-        if len(group) < 2:
-            continue
-        mean = math.fsum(group) / len(group)
-        squares += math.fsum((value - mean) ** 2 for value in group)
-        freedom += len(group) - 1
-    return math.sqrt(squares / freedom) if freedom else math.nan
-
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Clusters = Sequence[Any] | npt.NDArray[Any]
+"""Id of each item's cluster, such as its prompt; all text or all numbers, shape (N,)."""
+Scale = tuple[float, float]
+"""Lowest and highest possible value of a statistic."""
 
 ROUNDS = 2000
 """Rounds of resampling: the noise of a 95% bound is then about 1.5% of the width of the interval."""
 SEED = 0
 LEVEL = 0.95
 
+_NO_WIDTH = 1e-9
+"""Bounds that differ by less are equal except for rounding errors."""
 _BLOCK = 1 << 22
 """Most weights held at a time, 32 MB."""
 _SINGLE = 1 << 18
@@ -170,21 +38,49 @@ _FEWEST_ROWS = 8
 """Fewest rows of a part; larger matrices are worth all threads."""
 
 
+class ResamplingOptions(TypedDict, total=False):
+    """Keyword arguments of every function that resamples; see `Resampling`."""
+
+    rounds: int
+    level: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Settings of a bootstrap; `compare_means(values, **how.options)` passes them on.
+
+    Attributes:
+        rounds: Rounds, in which whole clusters are drawn.
+        level: Confidence level of the intervals, between 0 and 1.
+        seed: Seed of the resampling.
+    """
+
+    rounds: int = ROUNDS
+    level: float = LEVEL
+    seed: int = SEED
+
+    @property
+    def options(self) -> ResamplingOptions:
+        """The settings as keyword arguments."""
+        return {"rounds": self.rounds, "level": self.level, "seed": self.seed}
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic with its bootstrap interval.
+    """A statistic with its interval.
 
-    The percentile interval knows only what was seen: where all clusters agree, as in ten right verdicts out of ten, it
-    has no width. Beside Student's t, it is about 6% too narrow over 30 clusters and 18% over 10.
+    A bootstrap interval reflects only the data seen: where all clusters agree, as in ten right verdicts out of ten, it
+    has no width. Compared with Student's t, it is about 6% too narrow over 30 clusters and 18% over 10.
 
     Attributes:
         value: The statistic of the items themselves; NaN where it is not defined.
-        low: Lower bound; NaN with fewer than two clusters, where no interval exists.
-        high: Upper bound; NaN likewise.
+        low: Lower bound; NaN where no interval exists, as with fewer than two clusters.
+        high: Upper bound; NaN where `low` is.
         n: Number of items that the statistic is about.
-        clusters: Number of clusters that these items come from.
+        clusters: Number of clusters that these items come from; `n` for independent items.
         level: Confidence level, between 0 and 1.
-        rounds: Rounds of resampling.
+        rounds: Rounds of resampling; 0 where the interval comes from a formula.
         seed: Seed of the resampling.
     """
 
@@ -197,7 +93,7 @@ class Estimate:
     rounds: int = ROUNDS
     seed: int = SEED
 
-    def reported(self, scale: tuple[float, float] | None = None) -> "Estimate":
+    def reported(self, scale: Scale | None = None) -> "Estimate":
         """The same with the bounds that logs, tables and pages report, by the rule of `reported_bounds`.
 
         Args:
@@ -207,14 +103,104 @@ class Estimate:
         return replace(self, low=float(low), high=float(high))
 
 
-def number_clusters(clusters: Sequence[Any] | npt.NDArray[Any]) -> Integers:
-    """Number clusters by the rank of their ids, so that the order of the items does not change the resampling.
+def check_level(level: float) -> None:
+    """Raise ValueError unless a confidence level lies between 0 and 1."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level}")
+
+
+def mean_interval(values: Sequence[float], level: float = LEVEL, *, scale: Scale | None = None) -> Estimate:
+    """Mean of independent values, with the interval that logs, tables and pages report.
 
     Args:
-        clusters: Id of each item's cluster, such as its prompt; all text or all numbers, shape (N,).
+        values: One value per question, so that they are independent.
+        level: Confidence level, between 0 and 1.
+        scale: Lowest and highest possible value; None if there are no limits.
 
     Returns:
-        Numbers from 0 without gaps, shape (N,).
+        The interval of `student_interval`, by the rule of `reported_bounds`.
+
+    Raises:
+        ValueError: If `level` is not between 0 and 1.
+    """
+    return student_interval(values, level).reported(scale)
+
+
+def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
+    """Mean of independent values, however few, and its two-sided interval `mean ± t(n - 1) * s / sqrt(n)`.
+
+    `s` is the sample standard deviation. NaN without values; no bounds for a single one.
+    """
+    check_level(level)
+    n = len(values)
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds=0)
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Estimate(mean, math.nan, math.nan, 1, 1, level, rounds=0)
+    from scipy.special import stdtrit
+
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    margin = float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
+    return Estimate(mean, mean - margin, mean + margin, n, n, level, rounds=0)
+
+
+def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
+    """Standard deviation within groups of repeated values: `sqrt(sum of squares / sum of (group size - 1))`.
+
+    Squares are of deviations from the group's mean. Groups of one value do not count; NaN if no group has two.
+    """
+    squares, freedom = 0.0, 0
+    for group in groups:
+        if len(group) < 2:
+            continue
+        mean = math.fsum(group) / len(group)
+        squares += math.fsum((value - mean) ** 2 for value in group)
+        freedom += len(group) - 1
+    return math.sqrt(squares / freedom) if freedom else math.nan
+
+
+def fewest_clusters(level: float) -> int:
+    """Fewest questions (or other clusters) for which an interval is reported: the smallest n with 2 / 2^n <= 1 - level.
+
+    With fewer (6 for 95%), even a two-sided sign test over values that all agree would not be significant.
+    """
+    return math.ceil(round(math.log2(2 / (1 - level)), 9))
+
+
+def reported_bounds(
+    lows: npt.ArrayLike,
+    highs: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    *,
+    level: float = LEVEL,
+    scale: Scale | None = None,
+) -> tuple[Floats, Floats]:
+    """Apply the one rule about which intervals are reported, in logs, tables and pages alike.
+
+    No interval is reported (both bounds are NaN) for fewer clusters than `fewest_clusters`, for values without spread
+    (an interval of no width claims a certainty that a handful of equal values does not give), or where it covers the
+    whole scale. Bounds beyond the scale are cut to it. Bounds have any shape; `clusters` is broadcast to it.
+    """
+    low, high = np.asarray(lows, dtype=np.float64), np.asarray(highs, dtype=np.float64)
+    if scale is not None:
+        low, high = np.maximum(low, scale[0]), np.minimum(high, scale[1])
+    none = (np.asarray(clusters) < fewest_clusters(level)) | np.isnan(low) | np.isnan(high) | (high - low <= _NO_WIDTH)
+    if scale is not None:
+        none |= (low <= scale[0]) & (high >= scale[1])
+    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+
+
+def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
+    """Quotients, any shape; NaN where the divisor is not above 0."""
+    above, below = np.asarray(above), np.asarray(below)
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0), dtype=np.float64)
+
+
+def number_clusters(clusters: Clusters) -> Integers:
+    """Number clusters from 0 without gaps, by the rank of their ids; shape (N,).
+
+    By rank, so that the order of the items does not change the resampling.
     """
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
         return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
@@ -223,19 +209,11 @@ def number_clusters(clusters: Sequence[Any] | npt.NDArray[Any]) -> Integers:
     return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
-def cluster_counts(clusters: Sequence[Any] | npt.NDArray[Any], counts: npt.ArrayLike) -> Floats:
-    """Sum the counts of the items of each cluster.
-
-    Args:
-        clusters: Id of each item's cluster, shape (N,).
-        counts: M counts an item, shape (N, M).
-
-    Returns:
-        Sums in the order of the ids, shape (C, M).
-    """
+def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
+    """Sum the M counts of each item over clusters, shape (N, M) -> (C, M), in the order of the clusters' ids."""
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(clusters):
-        raise ValueError(f"need one row of counts an item: {len(clusters)} clusters, counts of shape {table.shape}")
+        raise ValueError(f"need one row of counts per item: {len(clusters)} clusters, counts of shape {table.shape}")
     if not len(table):
         return table
     numbers = number_clusters(clusters)
@@ -244,16 +222,25 @@ def cluster_counts(clusters: Sequence[Any] | npt.NDArray[Any], counts: npt.Array
     return np.add.reduceat(table[order], starts, axis=0)
 
 
+def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, list[Any]]:
+    """Values, shape (K, n), and cluster ids of the n items for which none of K columns is NaN.
+
+    Raises:
+        ValueError: If a column is not of shape (N,), one value per cluster id.
+    """
+    given = [np.asarray(column, dtype=np.float64) for column in columns]
+    if any(values.shape != (len(clusters),) for values in given):
+        shapes = ", ".join(str(values.shape) for values in given)
+        raise ValueError(f"need one value per cluster id: got values of shape {shapes} and {len(clusters)} clusters")
+    table = np.stack(given)
+    known: Flags = ~np.any(np.isnan(table), axis=0)
+    return table[:, known], [name for name, kept in zip(clusters, known, strict=True) if kept]
+
+
 def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[Floats]:
-    """Draw clusters with replacement.
+    """Draw C clusters with replacement, in each of some rounds.
 
-    Args:
-        clusters: Number of clusters C, at least 1; each round draws as many.
-        rounds: Number of rounds, at least 1.
-        seed: Seed; the same seed gives the same draws.
-
-    Yields:
-        How often each cluster was drawn, in blocks of shape (rounds of the block, C); rows add up to C.
+    Yields how often each cluster was drawn, in blocks of shape (rounds of the block, C); rows add up to C.
     """
     if clusters < 1 or rounds < 1:
         raise ValueError(f"need at least one cluster and one round, got {clusters} and {rounds}")
@@ -266,15 +253,9 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
-    """Counts of each round, for statistics that are functions of summed counts.
+    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M).
 
-    Args:
-        cluster_sums: As from `cluster_counts`, shape (C, M).
-        rounds: Number of rounds R.
-        seed: Seed of the resampling.
-
-    Returns:
-        Summed counts, shape (R, M).
+    For statistics that are functions of summed counts.
     """
     sums = np.asarray(cluster_sums, dtype=np.float64)
     return np.concatenate([single_product(weights, sums) for weights in resample(len(sums), rounds, seed)])
@@ -289,23 +270,13 @@ def single_product(rows: Floats, matrix: Floats) -> Floats:
 
 
 def bootstrap_statistic(
-    clusters: Sequence[Any] | npt.NDArray[Any],
-    function: Callable[[Floats], Floats],
-    rounds: int = ROUNDS,
-    seed: int = SEED,
+    clusters: Clusters, function: Callable[[Floats], Floats], rounds: int = ROUNDS, seed: int = SEED
 ) -> Floats:
-    """Any statistic of each round, for those that are no functions of counts.
+    """Any statistic of each round, shape (R,) or (R, K), for those that are not functions of counts.
 
-    Args:
-        clusters: Id of each item's cluster, shape (N,).
-        function: Takes how often each item was drawn, shape (B, N), and gives the statistics of these B rounds,
-            shape (B,) or (B, K).
-        rounds: Number of rounds R.
-        seed: Seed of the resampling. With the same clusters and seed the rounds are the same, so that the statistics
-            of two judges may be subtracted round by round.
-
-    Returns:
-        Shape (R,) or (R, K).
+    `function` takes how often each item was drawn, shape (B, N), and returns the statistics of these B rounds, shape
+    (B,) or (B, K). The same clusters and seed give the same rounds, so that the statistics of two judges may be
+    subtracted round by round.
     """
     numbers = number_clusters(clusters)
     block = max(1, _BLOCK // max(1, len(numbers)))
@@ -319,29 +290,20 @@ def bootstrap_statistic(
 
 
 def percentile_bounds(draws: npt.ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Percentiles of the rounds in which a statistic is defined.
-
-    Args:
-        draws: The statistics of each round, NaN where not defined, shape (R, K).
-        level: Confidence level, between 0 and 1.
-
-    Returns:
-        Lower and upper bounds, shape (K,) each, interpolated linearly; NaN if no round defines a statistic.
-    """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level}")
+    """Percentile interval of each of K statistics, from its values in R rounds; see `tail_bounds`."""
+    check_level(level)
     return tail_bounds(draws, (1 - level) / 2)
 
 
 def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Quantiles of the rounds in which a statistic is defined.
+    """Lower and upper quantiles of the rounds in which a statistic is defined, shape (R, K) -> (K,) each.
 
     Args:
         draws: The statistics of each round, NaN where not defined, shape (R, K).
         tails: Share of the rounds below the lower bound and above the upper one, 0 to 0.5, one for all or shape (K,).
 
     Returns:
-        Lower and upper bounds, shape (K,) each, interpolated linearly; NaN if no round defines a statistic.
+        Bounds interpolated linearly; NaN if no round defines a statistic.
     """
     ordered = np.sort(np.ascontiguousarray(np.asarray(draws, dtype=np.float64).T), axis=1)
     last = np.count_nonzero(~np.isnan(ordered), axis=1) - 1
@@ -369,18 +331,10 @@ def estimates(
     level: float = LEVEL,
     seed: int = SEED,
 ) -> tuple[Estimate, ...]:
-    """Put statistics and their rounds together.
+    """Combine K statistics, shape (K,), with their values in each round, shape (R, K), into estimates.
 
-    Args:
-        values: The K statistics of the items themselves, shape (K,).
-        draws: Their values in each round, shape (R, K).
-        n: Number of items behind each, shape (K,).
-        clusters: Number of clusters behind each, shape (K,).
-        level: Confidence level.
-        seed: Seed of the resampling.
-
-    Returns:
-        One estimate a statistic.
+    `n` and `clusters` are the numbers of items and clusters behind each; with fewer than two clusters, or where the
+    statistic is NaN, there are no bounds.
     """
     point, table = np.asarray(values, dtype=np.float64), np.asarray(draws, dtype=np.float64)
     unknown = np.isnan(point) | (np.asarray(clusters) < 2)
@@ -389,3 +343,18 @@ def estimates(
         Estimate(float(value), float(low), float(high), int(items), int(groups), level, len(table), seed)
         for value, low, high, items, groups in zip(point, lows, highs, n, clusters, strict=True)
     )
+
+
+def undefined(n: int, clusters: int, how: Resampling) -> Estimate:
+    """The estimate of a statistic that is not defined."""
+    return Estimate(math.nan, math.nan, math.nan, n, clusters, how.level, how.rounds, how.seed)
+
+
+def counted_estimate(statistic: Callable[[Floats], Floats], sums: Floats, n: int, how: Resampling) -> Estimate:
+    """Estimate of one statistic of summed counts, (R, M) -> (R,); `sums` as from `cluster_counts`, NaN without rows."""
+    if not len(sums):
+        return undefined(0, 0, how)
+    draws = statistic(bootstrap_counts(sums, how.rounds, how.seed))
+    values = statistic(sums.sum(axis=0)[None, :])
+    [estimate] = estimates(values, draws[:, None], n=[n], clusters=[len(sums)], level=how.level, seed=how.seed)
+    return estimate

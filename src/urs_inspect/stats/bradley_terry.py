@@ -1,10 +1,10 @@
-"""Bradley-Terry ratings: the strengths under which the outcomes are most likely, whatever their order.
+"""Bradley-Terry ratings: the strengths under which the outcomes are most likely, in any order.
 
 The chance that model i is better than j is 1 / (1 + exp(s_j - s_i)) (Bradley and Terry, "Rank Analysis of Incomplete
 Block Designs", 1952); a tie counts as half a win of each. Ratings are strengths on the Elo scale: 400 points are odds
 of ten to one, and the mean is 1000.
 
-Without more, a model that never lost would be rated infinitely high. So each model is given `prior` ties with a
+Without a prior, a model that never lost would be rated infinitely high. So each model is given `prior` ties with a
 model of average strength: by default one, half a win and half a loss, the weight of Jeffreys' prior for a share. Its
 pull is that of one vote among those of the model, and fades as they grow in number.
 """
@@ -19,7 +19,7 @@ from urs_inspect.stats.bootstrap import SEED, Floats, Integers, resample
 from urs_inspect.stats.elo import ROUNDS, SCALE, START
 
 PRIOR = 1.0
-"""Ties of each model with a model of average strength that the votes are complemented by."""
+"""Ties with a model of average strength that are added to the votes of each model."""
 
 _BLOCK = 1 << 22
 """Most numbers of all rounds' matrices that are held at a time, 32 MB."""
@@ -29,19 +29,12 @@ _MOST_STEPS = 200
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Battles summed by pair of models, in R rounds; all that a Bradley-Terry fit needs.
+    """Battles summed by pair of models, in R rounds; all that a Bradley-Terry fit needs."""
 
-    Attributes:
-        first: Index of the one model of each pair that met, shape (Q,).
-        second: Index of the other, larger, shape (Q,).
-        wins: Wins of the first over the second, ties as half, shape (R, Q).
-        battles: Number of battles of the pair, shape (R, Q).
-    """
-
-    first: Integers
-    second: Integers
-    wins: Floats
-    battles: Floats
+    first: Integers  # index of one model of each pair that met, shape (Q,)
+    second: Integers  # index of the other, larger
+    wins: Floats  # of the first over the second, ties as half, shape (R, Q)
+    battles: Floats  # shape (R, Q)
 
 
 def fit_bradley_terry(battles: Battles, *, prior: float = PRIOR, scale: float = SCALE, mean: float = START) -> Floats:
@@ -56,6 +49,9 @@ def fit_bradley_terry(battles: Battles, *, prior: float = PRIOR, scale: float = 
     Returns:
         Ratings in the order of the players, shape (P,). Between models that no chain of battles links they mean
         nothing; see `connectivity_of`.
+
+    Raises:
+        ValueError: If `prior` is not above 0.
     """
     strengths = fit_counts(pair_counts(battles), len(battles.players), prior)
     [ratings] = _on_scale(strengths, scale, mean)
@@ -71,19 +67,7 @@ def bootstrap_bradley_terry(
     scale: float = SCALE,
     mean: float = START,
 ) -> Floats:
-    """Bradley-Terry ratings of resamples, each of as many instructions as there are, drawn with replacement.
-
-    Args:
-        battles: The battles, at least one.
-        rounds: Number of resamples R.
-        seed: Seed of the resampling.
-        prior: As in `fit_bradley_terry`.
-        scale: As in `fit_bradley_terry`.
-        mean: As in `fit_bradley_terry`.
-
-    Returns:
-        Ratings, shape (R, P).
-    """
+    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement; shape (R, P)."""
     blocks = _resampled(battles, rounds, seed)
     strengths = np.concatenate([fit_counts(counts, len(battles.players), prior) for counts in blocks])
     return _on_scale(strengths, scale, mean)
@@ -92,27 +76,19 @@ def bootstrap_bradley_terry(
 def pair_counts(battles: Battles) -> PairCounts:
     """Sum battles by pair; one round."""
     first, second, pair, wins = _pairs(battles)
-    won, met = (_sums(pair, values, len(first))[None, :] for values in (wins, np.ones(len(battles))))
+    won, met = (
+        np.asarray(np.bincount(pair, values, len(first)), dtype=np.float64)[None, :]
+        for values in (wins, np.ones(len(battles)))
+    )
     return PairCounts(first, second, won, met)
 
 
 def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats:
-    """Most likely strengths, for all rounds at once.
+    """Most likely strengths in natural units (their difference is the log odds), for all rounds at once, shape (R, P).
 
     Newton's method, its steps shortened to log(1 + d) / d where d is the largest difference by which a step would move
     two models apart: with that the likelihood never falls (Sun and Tran-Dinh, "Generalized Self-Concordant Functions",
-    2019), even where one model never lost.
-
-    Args:
-        counts: Battles by pair in R rounds.
-        players: Number of players P.
-        prior: Ties of each model with one of strength 0 that are added, above 0.
-
-    Returns:
-        Strengths in natural units (the log odds of winning are their difference), shape (R, P).
-
-    Raises:
-        ValueError: If `prior` is not above 0.
+    2019), even where one model never lost. `prior` is the number of ties with strength 0 that each model gets.
     """
     if not prior > 0:
         raise ValueError(f"prior must be above 0, got {prior}")
@@ -167,10 +143,6 @@ def _resampled(battles: Battles, rounds: int, seed: int) -> Iterator[PairCounts]
     for weights in resample(shape[1], rounds, seed):
         drawn = np.ascontiguousarray(weights.T)
         yield PairCounts(first, second, np.asarray((won @ drawn).T), np.asarray((met @ drawn).T))
-
-
-def _sums(places: Integers, values: Floats, size: int) -> Floats:
-    return np.asarray(np.bincount(places, values, size), dtype=np.float64)
 
 
 def _logistic(values: Floats) -> Floats:

@@ -5,56 +5,45 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from urs_inspect.stats.agreement import wilson_interval
-from urs_inspect.stats.bootstrap import MeanInterval
+from urs_inspect.stats.bootstrap import Estimate
 
 HEADLINE = (2, 9)
 """Summands of the chains that the headline is about, first and last (URS paper, caption of Table 7)."""
-
 TEXT = (2, 10)
 """The same as appendix D.5 has it."""
 _ENOUGH = (4, 5)
-"""80%, as a fraction, so that 8 of 10 is no matter of rounding."""
+"""80%, as a fraction, so that 8 of 10 does not depend on rounding."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One answer to one chain.
+    """One answer to one chain."""
 
-    Attributes:
-        chain: Id of the chain.
-        summands: Numbers that it has.
-        right: Whether the answer is its sum.
-    """
-
-    chain: str
+    chain: str  # id
     summands: int
     right: bool
 
 
-def accuracy(trials: Collection[Trial]) -> MeanInterval:
+def accuracy(trials: Collection[Trial]) -> Estimate:
     """Share of right answers, with its 95% score interval over chains; answers to one chain are averaged first."""
     by_chain: dict[str, list[bool]] = defaultdict(list)
     for trial in trials:
         by_chain[trial.chain].append(trial.right)
-    shares = [sum(rights) / len(rights) for rights in by_chain.values()]
+    shares = [sum(answers) / len(answers) for answers in by_chain.values()]
     return wilson_interval(sum(shares) / len(shares) if shares else 0.0, len(shares))
 
 
 def longest(trials: Collection[Trial]) -> tuple[int, int]:
     """How long the chains are that a model adds up right at least 80% of the time (URS paper, Table 7, "Max L").
 
-    Args:
-        trials: Answers.
-
-    Returns:
-        The longest length with 80% or more, whatever became of shorter ones; and the longest such that no shorter one
-        that was tried has less. 0 where there is none.
+    Returns the longest length with 80% or more, also where shorter ones have less, and the longest such that no
+    shorter one that was tried has less; 0 where there is none.
     """
-    rights: dict[int, list[bool]] = defaultdict(list)
+    by_length: dict[int, list[bool]] = defaultdict(list)
     for trial in trials:
-        rights[trial.summands].append(trial.right)
+        by_length[trial.summands].append(trial.right)
     share, of = _ENOUGH
-    reached = {length: of * sum(several) >= share * len(several) for length, several in sorted(rights.items())}
+    reached = {length: of * sum(answers) >= share * len(answers) for length, answers in sorted(by_length.items())}
     unbroken = 0
     for length, enough in reached.items():
         if not enough:
@@ -64,5 +53,5 @@ def longest(trials: Collection[Trial]) -> tuple[int, int]:
 
 
 def between(trials: Sequence[Trial], first: int, last: int) -> list[Trial]:
-    """Answers to chains of so many numbers, first and last included."""
+    """Answers to chains of `first` to `last` summands, both included."""
     return [trial for trial in trials if first <= trial.summands <= last]

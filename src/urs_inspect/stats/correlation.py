@@ -1,25 +1,28 @@
-"""Correlations with intervals."""
+"""Correlations with intervals clustered by prompt."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import (
-    LEVEL,
-    ROUNDS,
-    SEED,
+    Clusters,
     Estimate,
     Floats,
     Integers,
+    Resampling,
+    ResamplingOptions,
     bootstrap_statistic,
     estimates,
+    known_items,
     number_clusters,
+    ratio,
     resample,
     single_product,
+    undefined,
 )
 
 _ITEMS_AT_ONCE = 512
@@ -51,7 +54,7 @@ class CorrelationDifferences(Correlations):
 
     The p-values are of the percentile bootstrap: twice the share of rounds in which the difference does not have the
     sign that it mostly has, one round being added so that none is 0. They agree with the intervals: below 0.05 where a
-    95% interval leaves out 0, but for rounding.
+    95% interval leaves out 0, except for rounding.
 
     Attributes:
         p_pearson: Two-sided p-value of no difference in Pearson's r, 0 to 1; NaN where there is no interval.
@@ -65,13 +68,7 @@ class CorrelationDifferences(Correlations):
 
 
 def correlate(
-    labels: npt.ArrayLike,
-    ratings: npt.ArrayLike,
-    clusters: Sequence[Any] | npt.NDArray[Any],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    labels: npt.ArrayLike, ratings: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> Correlations:
     """Correlate ratings with labels (SaMer paper, Table 2).
 
@@ -79,19 +76,18 @@ def correlate(
         labels: Labels, where an item has several their mean, shape (N,).
         ratings: The judge's ratings on any scale, NaN where it gave none, shape (N,).
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         Correlations between -1 and 1; NaN where labels or ratings are all equal.
     """
+    how = Resampling(**options)
     values, names, unread = _read(labels, [ratings], clusters)
 
     def correlations(points: Floats, weights: Floats) -> Floats:
         return _correlations(points[0], points[1], weights)
 
-    estimated, _ = _bootstrapped(values, names, correlations, rounds, level, seed)
+    estimated, _ = _bootstrapped(values, names, correlations, how)
     return Correlations(*estimated, unread)
 
 
@@ -99,11 +95,8 @@ def correlation_difference(
     labels: npt.ArrayLike,
     ratings: npt.ArrayLike,
     other_ratings: npt.ArrayLike,
-    clusters: Sequence[Any] | npt.NDArray[Any],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    clusters: Clusters,
+    **options: Unpack[ResamplingOptions],
 ) -> CorrelationDifferences:
     """How much better one judge's ratings correlate with the labels than another's.
 
@@ -112,60 +105,44 @@ def correlation_difference(
     Args:
         labels: Labels, shape (N,).
         ratings: Ratings of the first judge, NaN where it gave none, shape (N,).
-        other_ratings: Ratings of the second judge, likewise, on any scale.
+        other_ratings: Ratings of the second judge, on any scale, NaN where it gave none, shape (N,).
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         First less second, between -2 and 2, over the items that both have rated.
     """
+    how = Resampling(**options)
     values, names, unread = _read(labels, [ratings, other_ratings], clusters)
 
     def difference(points: Floats, weights: Floats) -> Floats:
         return _correlations(points[0], points[1], weights) - _correlations(points[0], points[2], weights)
 
-    estimated, draws = _bootstrapped(values, names, difference, rounds, level, seed)
-    pearson, spearman, kendall = (_p_value(one, column) for one, column in zip(estimated, draws.T, strict=True))
+    estimated, draws = _bootstrapped(values, names, difference, how)
+    pearson, spearman, kendall = (_p_value(*column) for column in zip(estimated, draws.T, strict=True))
     return CorrelationDifferences(*estimated, unread, pearson, spearman, kendall)
 
 
-def _read(
-    labels: npt.ArrayLike, ratings: Sequence[npt.ArrayLike], clusters: Sequence[Any] | npt.NDArray[Any]
-) -> tuple[Floats, list[Any], int]:
-    """Keep the items that all judges have rated: labels and ratings, shape (1 + judges, N), and their clusters."""
-    x = np.asarray(labels, dtype=np.float64)
-    judged = [np.asarray(given, dtype=np.float64) for given in ratings]
-    if any(values.shape != (len(clusters),) for values in (x, *judged)):
-        raise ValueError(
-            f"need one label, rating and cluster an item: "
-            f"got {', '.join(str(values.shape) for values in (x, *judged))} and {len(clusters)} clusters"
-        )
-    if not np.isfinite(x).all() or any(np.isinf(values).any() for values in judged):
+def _read(labels: npt.ArrayLike, ratings: Sequence[npt.ArrayLike], clusters: Clusters) -> tuple[Floats, list[Any], int]:
+    """Labels and ratings of the items that all judges have rated, their clusters, and how many others there are."""
+    if not np.isfinite(np.asarray(labels, np.float64)).all() or any(np.isinf(np.asarray(r)).any() for r in ratings):
         raise ValueError("labels must be finite, and ratings finite or NaN")
-    read = ~np.any([np.isnan(values) for values in judged], axis=0)
-    names = [name for name, kept in zip(clusters, read, strict=True) if kept]
-    return np.stack([x, *judged])[:, read], names, int(len(x) - read.sum())
+    values, names = known_items(clusters, labels, *ratings)
+    return values, names, len(clusters) - len(names)
 
 
 def _bootstrapped(
-    values: Floats,
-    clusters: list[Any],
-    function: Callable[[Floats, Floats], Floats],
-    rounds: int,
-    level: float,
-    seed: int,
+    values: Floats, clusters: list[Any], function: Callable[[Floats, Floats], Floats], how: Resampling
 ) -> tuple[tuple[Estimate, Estimate, Estimate], Floats]:
     """Estimates of the three correlations, and their values in each round, shape (R, 3)."""
     n = len(clusters)
     if n:
         found = function(values, np.ones((1, n)))[0]
-        draws = _draws(values, clusters, function, rounds, seed)
+        draws = _draws(values, clusters, function, how.rounds, how.seed)
     else:
-        found, draws = np.full(3, np.nan), np.full((rounds, 3), np.nan)
+        found, draws = np.full(3, np.nan), np.full((how.rounds, 3), np.nan)
     size = len(set(clusters))
-    pearson, spearman, kendall = estimates(found, draws, n=[n] * 3, clusters=[size] * 3, level=level, seed=seed)
+    pearson, spearman, kendall = estimates(found, draws, n=[n] * 3, clusters=[size] * 3, level=how.level, seed=how.seed)
     return (pearson, spearman, kendall), draws
 
 
@@ -183,7 +160,7 @@ def _draws(
     """The correlations of each round, shape (R, 3).
 
     Labels and ratings are few numbers, so many items have the same. A round is then computed from how often each
-    combination was drawn, which comes to the same and takes a fraction of the time.
+    combination was drawn, which gives the same result in a fraction of the time.
     """
     points, place = np.unique(values, axis=1, return_inverse=True)
     if _REPEATED * points.shape[1] > len(clusters):
@@ -197,8 +174,9 @@ def _draws(
 
 def _correlations(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Pearson, Spearman and Kendall of items that occur `weights` times, shape (B, N) -> (B, 3)."""
-    ranks = _pearson(_ranks(x, weights), _ranks(y, weights), weights)
-    return np.stack([_pearson(x[None], y[None], weights), ranks, _kendall(x, y, weights)], axis=1)
+    sides = _Levels.of(x), _Levels.of(y)
+    spearman = _pearson(sides[0].ranks(weights), sides[1].ranks(weights), weights)
+    return np.stack([_pearson(x[None], y[None], weights), spearman, _kendall(x, y, sides, weights)], axis=1)
 
 
 def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
@@ -208,24 +186,10 @@ def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     xx, yy, xy = ((weights * product).sum(axis=1) for product in (dx * dx, dy * dy, dx * dy))
     # Values that are all equal differ from their mean by rounding alone, some 1e-16 of their size.
     varies = (xx > 1e-24 * (weights * x * x).sum(axis=1)) & (yy > 1e-24 * (weights * y * y).sum(axis=1))
-    return np.where(varies, np.clip(_divide(xy, np.sqrt(xx) * np.sqrt(yy)), -1, 1), np.nan)
+    return np.where(varies, np.clip(ratio(xy, np.sqrt(xx) * np.sqrt(yy)), -1, 1), np.nan)
 
 
-def _ranks(x: Floats, weights: Floats) -> Floats:
-    """Mean rank of each item among items that occur `weights` times, shape (B, N)."""
-    levels, sizes = _levels(x, weights)
-    return (np.cumsum(sizes, axis=1) - (sizes - 1) / 2)[:, levels]
-
-
-def _levels(x: Floats, weights: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Number of each item's level, and how many items each level has in each round, shape (N,) and (B, L)."""
-    levels = np.unique(x, return_inverse=True)[1].astype(np.int64)
-    order = np.argsort(levels, kind="stable")
-    starts = np.flatnonzero(np.diff(levels[order], prepend=-1))
-    return levels, np.add.reduceat(weights[:, order], starts, axis=1)
-
-
-def _kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
+def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Floats) -> Floats:
     """Tau-b: concordant less discordant pairs, over the mean number of untied pairs (Kendall 1945)."""
     balance = np.zeros(len(weights))
     for start in range(0, len(x), _ITEMS_AT_ONCE):
@@ -234,66 +198,17 @@ def _kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
         balance += (single_product(weights, signs) * weights[:, rows]).sum(axis=1) / 2
     total = weights.sum(axis=1)
     pairs = total * (total - 1) / 2
-    untied_x, untied_y = (
-        pairs - (sizes * (sizes - 1) / 2).sum(axis=1) for sizes in (_levels(x, weights)[1], _levels(y, weights)[1])
-    )
-    return _divide(balance, np.sqrt(untied_x) * np.sqrt(untied_y))
-
-
-def _divide(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0), dtype=np.float64)
-
-
-def rank_correlation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    clusters: Sequence[Any] | npt.NDArray[Any],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
-) -> Estimate:
-    """Spearman's rho of two values of each item, with its interval clustered by prompt.
-
-    Args:
-        first: Values, NaN where there is none, shape (N,).
-        second: Other values of the same items, likewise.
-        clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the interval.
-        seed: Seed of the bootstrap.
-
-    Returns:
-        The correlation of ranks, ties sharing their mean rank, over items with both values; -1 to 1, NaN where
-        either side is all equal.
-    """
-    x, y = (np.asarray(given, dtype=np.float64) for given in (first, second))
-    if x.shape != y.shape or x.shape != (len(clusters),):
-        raise ValueError(f"need two values a cluster id: got {x.shape}, {y.shape} and {len(clusters)}")
-    there = ~np.isnan(x) & ~np.isnan(y)
-    x, y = x[there], y[there]
-    names = [name for name, kept in zip(clusters, there, strict=True) if kept]
-    if not names:
-        return Estimate(np.nan, np.nan, np.nan, 0, 0, level, rounds, seed)
-
-    sides = _Levels.of(x), _Levels.of(y)
-
-    def rho(weights: Floats) -> Floats:
-        return _rho(*sides, weights)
-
-    value = rho(np.ones((1, len(x))))
-    draws = bootstrap_statistic(names, rho, rounds, seed)
-    [found] = estimates(value, draws[:, None], n=[len(x)], clusters=[len(set(names))], level=level, seed=seed)
-    return found
+    untied_x, untied_y = (pairs - (sizes * (sizes - 1) / 2).sum(axis=1) for sizes in (s.sizes(weights) for s in sides))
+    return ratio(balance, np.sqrt(untied_x) * np.sqrt(untied_y))
 
 
 @dataclass(frozen=True)
 class _Levels:
-    """Values as levels: which items stand first in each, items in order, and each item's level, shape (N,)."""
+    """Values as levels, from the lowest."""
 
-    starts: Integers
-    order: Integers
-    level: Integers
+    starts: Integers  # where each level starts in `order`
+    order: Integers  # items by level, shape (N,)
+    level: Integers  # of each item, shape (N,)
 
     @classmethod
     def of(cls, values: Floats) -> "_Levels":
@@ -301,20 +216,43 @@ class _Levels:
         order = np.argsort(level, kind="stable")
         return cls(np.flatnonzero(np.diff(level[order], prepend=-1)), order, level)
 
-    def ranks(self, weights: Floats) -> tuple[Floats, Floats]:
+    def sizes(self, weights: Floats) -> Floats:
+        """How many items each level has where items occur `weights` times, shape (B, N) -> (B, L)."""
+        return np.asarray(np.add.reduceat(weights[:, self.order], self.starts, axis=1))
+
+    def ranks(self, weights: Floats) -> Floats:
+        """Mean rank of each item, shape (B, N)."""
+        sizes = self.sizes(weights)
+        return np.asarray((np.cumsum(sizes, axis=1) - (sizes - 1) / 2)[:, self.level])
+
+    def centred_ranks(self, weights: Floats) -> tuple[Floats, Floats]:
         """Each item's mean rank less the mean of all, shape (B, N), and the sum of their squares, shape (B,)."""
-        sizes = np.add.reduceat(weights[:, self.order], self.starts, axis=1)
+        sizes = self.sizes(weights)
         total = sizes.sum(axis=1, keepdims=True)
         middle = np.cumsum(sizes, axis=1) - sizes / 2 - total / 2
         return middle[:, self.level], ((total[:, 0] ** 3) - (sizes**3).sum(axis=1)) / 12
 
 
-def _rho(x: _Levels, y: _Levels, weights: Floats) -> Floats:
-    """Pearson's r of ranks of items that occur `weights` times, shape (B, N) -> (B,).
+def rank_correlation(
+    first: npt.ArrayLike, second: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
+) -> Estimate:
+    """Spearman's rho of two values of each item (NaN where there is none), with its interval clustered by prompt.
 
-    Ranks of n items add up to n (n + 1) / 2; the squares of their deviations to (n^3 - sum t^3) / 12 over levels of t.
+    Over items with both values, ties sharing their mean rank; -1 to 1, NaN where either side is all equal.
     """
-    (first, xx), (second, yy) = x.ranks(weights), y.ranks(weights)
-    shared = np.einsum("bn,bn,bn->b", weights, first, second)
-    size = np.sqrt(xx * yy)
-    return np.asarray(np.divide(shared, size, out=np.full(len(size), np.nan), where=size > 0), dtype=np.float64)
+    how = Resampling(**options)
+    (x, y), names = known_items(clusters, first, second)
+    if not names:
+        return undefined(0, 0, how)
+    sides = _Levels.of(x), _Levels.of(y)
+
+    def rho(weights: Floats) -> Floats:
+        # Ranks of n items add up to n (n + 1) / 2, the squares of their deviations to (n^3 - sum t^3) / 12 over levels
+        # of t items: no mean and no variance is computed item by item.
+        (centred_x, xx), (centred_y, yy) = (side.centred_ranks(weights) for side in sides)
+        return ratio(np.einsum("bn,bn,bn->b", weights, centred_x, centred_y), np.sqrt(xx * yy))
+
+    value = rho(np.ones((1, len(x))))
+    draws = bootstrap_statistic(names, rho, how.rounds, how.seed)[:, None]
+    [estimate] = estimates(value, draws, n=[len(x)], clusters=[len(set(names))], level=how.level, seed=how.seed)
+    return estimate

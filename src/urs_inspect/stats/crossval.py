@@ -3,93 +3,57 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats
-from urs_inspect.stats.means import MeanColumn, bootstrap_means, contrast, mean_estimates, p_values
+from urs_inspect.stats.bootstrap import Estimate, Flags, Floats, Resampling, ResamplingOptions
+from urs_inspect.stats.means import bootstrap_table, contrast, mean_estimates, p_values
 
 
 @dataclass(frozen=True)
-class Gap:
-    """Two models in an order.
-
-    Attributes:
-        first: Place of the one with the higher mean among the columns.
-        second: The other.
-        difference: Mean of the paired differences, first less second, at least 0.
-        p: Two-sided p-value of no difference, 0 to 1.
-    """
+class OrderGap:
+    """Two models in an order: their places among the columns, the one with the higher mean first."""
 
     first: int
     second: int
-    difference: Estimate
-    p: float
+    difference: Estimate  # mean of the paired differences, first less second, at least 0
+    p: float  # two-sided, of no difference
 
 
 @dataclass(frozen=True)
 class Order:
-    """An order of models by their means over the cases on which all of them have a score.
+    """An order of models by their means over the cases on which all of them have a score."""
 
-    Attributes:
-        places: Places of the models among the columns, the best first; equal means in the order of the columns.
-        means: Their means, in that order.
-        share: Share of the resamples that give this order, 0 to 1; NaN over fewer than two cases.
-        cases: Number of these cases.
-        gaps: Every two models, in that order.
-    """
-
-    places: tuple[int, ...]
-    means: tuple[float, ...]
-    share: float
+    places: tuple[int, ...]  # among the columns, the best first; equal means in the order of the columns
+    means: tuple[float, ...]  # in that order
+    share: float  # of the resamples that give this order, 0 to 1; NaN over fewer than two cases
     cases: int
-    gaps: tuple[Gap, ...]
+    gaps: tuple[OrderGap, ...]  # every two models, in that order
 
 
-def order_of(scores: npt.ArrayLike, *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED) -> Order:
-    """Order models by their means.
+def order_of(scores: npt.ArrayLike, **options: Unpack[ResamplingOptions]) -> Order:
+    """Order models by their means over cases; `scores` has a row per case and a column per model, NaN for none.
 
-    Args:
-        scores: A row a case and a column a model, NaN where there is none, shape (N, M).
-        rounds: Rounds of the bootstrap over cases.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
-
-    Returns:
-        The order; the means are NaN without a case on which all models have a score.
+    The means are NaN without a case on which all models have a score.
     """
+    how = Resampling(**options)
     table = np.asarray(scores, dtype=np.float64)
     complete = table[~np.isnan(table).any(axis=1)]
     cases, models = complete.shape
-    columns = [complete] if cases else [np.full((0, models), np.nan)]
-    [means] = bootstrap_means([MeanColumn(np.arange(cases), columns[0])], cases, rounds=rounds, seed=seed)
+    means = bootstrap_table(complete, rounds=how.rounds, seed=how.seed)
     places = sorted(range(models), key=lambda model: (-means.values[model] if cases else 0, model))
-    pairs = [(one, other) for place, one in enumerate(places) for other in places[place + 1 :]]
+    pairs = [(better, worse) for place, better in enumerate(places) for worse in places[place + 1 :]]
     ordered = means.draws[:, places]
-    share = float((ordered[:, :-1] >= ordered[:, 1:]).all(axis=1).mean()) if cases > 1 else float("nan")
-    return Order(
-        tuple(places),
-        tuple(float(means.values[place]) for place in places),
-        share,
-        cases,
-        _gaps(complete, pairs, rounds, level, seed),
-    )
-
-
-def _gaps(
-    complete: npt.NDArray[np.float64], pairs: Sequence[tuple[int, int]], rounds: int, level: float, seed: int
-) -> tuple[Gap, ...]:
-    if not pairs:
-        return ()
-    differences = np.stack([complete[:, one] - complete[:, other] for one, other in pairs], axis=1)
-    [found] = bootstrap_means(
-        [MeanColumn(np.arange(len(complete)), differences)], len(complete), rounds=rounds, seed=seed
-    )
-    return tuple(
-        Gap(one, other, estimate, float(p))
-        for (one, other), estimate, p in zip(pairs, mean_estimates(found, level), p_values(found), strict=True)
-    )
+    share = float((ordered[:, :-1] >= ordered[:, 1:]).all(axis=1).mean()) if cases > 1 else math.nan
+    gaps: tuple[OrderGap, ...] = ()
+    if pairs:
+        differences = np.stack([complete[:, better] - complete[:, worse] for better, worse in pairs], axis=1)
+        found = bootstrap_table(differences, rounds=how.rounds, seed=how.seed)
+        tested = zip(pairs, mean_estimates(found, how.level), p_values(found).tolist(), strict=True)
+        gaps = tuple(OrderGap(*pair, estimate, p) for pair, estimate, p in tested)
+    return Order(tuple(places), tuple(float(means.values[place]) for place in places), share, cases, gaps)
 
 
 REFERENCE_SCORE = 8
@@ -98,88 +62,64 @@ REFERENCE_SCORE = 8
 
 @dataclass(frozen=True)
 class RatingBias:
-    """Rating bias of one judge.
+    """Rating bias of one judge: mean rating less the score of the reference; positive for one that rates too high."""
 
-    Attributes:
-        bias: Mean over models of the mean rating less the score of the reference; positive for a judge that rates too
-            high.
-        by_model: The same for each model by itself, NaN where the judge rated none of its answers.
-    """
-
-    bias: Estimate
-    by_model: tuple[Estimate, ...]
+    bias: Estimate  # mean over models
+    by_model: tuple[Estimate, ...]  # NaN where the judge rated none of its answers
 
 
 def bias_of_means(means: Sequence[float], reference_score: float = REFERENCE_SCORE) -> float:
-    """Equation 1 of the URS paper from means alone.
+    """Equation 1 of the URS paper from means alone; NaN without means.
 
-    Args:
-        means: Mean rating of each model B that has one, with the references by B.
-        reference_score: What a reference is worth.
-
-    Returns:
-        Mean of the means, less the score of the reference; NaN without means.
+    `means` has the mean rating of each model B that has one, with the references by B.
     """
     return math.fsum(means) / len(means) - reference_score if means else math.nan
 
 
 def rating_bias(
-    ratings: npt.ArrayLike,
-    reference_score: float = REFERENCE_SCORE,
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    ratings: npt.ArrayLike, reference_score: float = REFERENCE_SCORE, **options: Unpack[ResamplingOptions]
 ) -> RatingBias:
-    """Rating bias of one judge (URS paper, Appendix D.4, Equation 1), with intervals over cases.
+    """Rating bias of one judge (URS paper, Appendix D.4, Equation 1), in points, with intervals over cases.
 
     The answer and the reference are two outputs of one model B, so that a judge that is calibrated gives the score of
     the reference on average. Each model weighs the same, however many of its answers could be rated.
 
     Args:
-        ratings: Ratings of the answer of model B with a reference by B, a row a case and a column a model, NaN where
-            there is none, shape (N, B).
+        ratings: Ratings of the answer of model B with a reference by B, a row per case and a column per model, NaN
+            where there is none, shape (N, B).
         reference_score: What a reference is worth.
-        rounds: Rounds of the bootstrap over cases.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
-
-    Returns:
-        The bias, in points of the scale; NaN throughout without ratings.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
     """
+    how = Resampling(**options)
     table = np.asarray(ratings, dtype=np.float64) - reference_score
     if table.ndim != 2:
-        raise ValueError(f"need a row a case and a column a model, got shape {table.shape}")
-    [found] = bootstrap_means([MeanColumn(np.arange(len(table)), table)], len(table), rounds=rounds, seed=seed)
+        raise ValueError(f"need a row per case and a column per model, got shape {table.shape}")
+    found = bootstrap_table(table, rounds=how.rounds, seed=how.seed)
     rated = ~np.isnan(found.values)
     weights = rated / max(1, np.count_nonzero(rated))
-    [bias] = mean_estimates(contrast(found, weights[:, None]), level)
-    return RatingBias(bias, mean_estimates(found, level))
+    [bias] = mean_estimates(contrast(found, weights[:, None]), how.level)
+    return RatingBias(bias, mean_estimates(found, how.level))
 
 
 @dataclass(frozen=True)
 class SelfPreference:
-    """How one judge rates its own answers, in points of the scale.
-
-    Attributes:
-        preference: Its rating of its own answers less that of the other judges of the same answers, mean over these.
-        leniency: The same difference over the answers of models that are neither of the two judges; NaN where there is
-            no such answer.
-        beyond: `preference` less `leniency`, over the other judges for whom both are known: what is left when a judge
-            that is mild to everybody is taken for what it is.
-        own: Its mean rating of its own answers.
-        others: Mean rating of these answers by the other judges.
-        p: Two-sided p-value of `preference` being 0, 0 to 1.
-        p_beyond: The same for `beyond`.
-    """
+    """How one judge rates its own answers, in points of the scale."""
 
     preference: Estimate
+    """Its rating of its own answers less that of the other judges of the same answers, mean over these."""
     leniency: Estimate
+    """The same difference over the answers of models that are neither of the two judges; NaN without such answers."""
     beyond: Estimate
+    """`preference` less `leniency`, over the other judges for whom both are known: what is left when the mildness of a
+    judge towards every model is taken off."""
     own: float
+    """Its mean rating of its own answers."""
     others: float
+    """Mean rating of these answers by the other judges."""
     p: float
+    """Two-sided p-value of `preference` being 0, 0 to 1."""
     p_beyond: float
+    """The same for `beyond`."""
 
 
 def self_preference(
@@ -187,10 +127,7 @@ def self_preference(
     judge: int,
     own: int,
     judges_as_models: Sequence[int | None],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    **options: Unpack[ResamplingOptions],
 ) -> SelfPreference:
     """Self-preference of one judge, paired by case.
 
@@ -203,24 +140,23 @@ def self_preference(
         judge: Which judge.
         own: Which model the judge is.
         judges_as_models: Which model each judge is, None for one whose answers were not rated, length J.
-        rounds: Rounds of the bootstrap over cases.
-        level: Confidence level of the intervals.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         The three differences; NaN where nothing can be compared, as with a single judge.
     """
+    how = Resampling(**options)
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 4 or table.shape[2] != len(judges_as_models):
-        raise ValueError(f"need case, setting, judge and model, and a model a judge; got shape {table.shape}")
+        raise ValueError(f"need case, setting, judge and model, and a model per judge; got shape {table.shape}")
     differences, mine, theirs = _against_others(table, judge, judges_as_models)
     columns = np.concatenate([part.reshape(len(table), -1) for part in (differences, mine, theirs)], axis=1)
-    [found] = bootstrap_means([MeanColumn(np.arange(len(table)), columns)], len(table), rounds=rounds, seed=seed)
-    weights = _weights(~np.isnan(found.values[: differences[0].size].reshape(differences.shape[1:])), own)
-    sums = contrast(found, weights)
-    first, second, third, own_mean, other_mean = mean_estimates(sums, level)
+    found = bootstrap_table(columns, rounds=how.rounds, seed=how.seed)
+    known = ~np.isnan(found.values[: differences[0].size].reshape(differences.shape[1:]))
+    sums = contrast(found, _weights(known, own))
+    preference, leniency, beyond, own_mean, other_mean = mean_estimates(sums, how.level)
     p, _, p_beyond, *_ = (float(value) for value in p_values(sums))
-    return SelfPreference(first, second, third, own_mean.value, other_mean.value, p, p_beyond)
+    return SelfPreference(preference, leniency, beyond, own_mean.value, other_mean.value, p, p_beyond)
 
 
 def _against_others(table: Floats, judge: int, judges_as_models: Sequence[int | None]) -> tuple[Floats, Floats, Floats]:
@@ -235,30 +171,28 @@ def _against_others(table: Floats, judge: int, judges_as_models: Sequence[int | 
         if itself is not None:
             theirs[:, :, place, itself] = np.nan
     mine = np.broadcast_to(table[:, :, [judge], :], theirs.shape)
-    there = ~np.isnan(mine) & ~np.isnan(theirs)
-    mine, theirs = np.where(there, mine, np.nan), np.where(there, theirs, np.nan)
+    known = ~np.isnan(mine) & ~np.isnan(theirs)
+    mine, theirs = np.where(known, mine, np.nan), np.where(known, theirs, np.nan)
     return mine - theirs, mine, theirs
 
 
-def _weights(there: npt.NDArray[np.bool_], own: int) -> Floats:
+def _weights(known: Flags, own: int) -> Floats:
     """Weights of all columns in preference, leniency, beyond, own and others' mean, shape (3 S (J - 1) M, 5).
 
-    Args:
-        there: Which differences have a mean, shape (S, J - 1, M).
-        own: Which model the judge is.
+    `known` has which differences have a mean, shape (S, J - 1, M).
     """
-    is_own = np.arange(there.shape[2]) == own
-    to_itself, to_models = there & is_own, there & ~is_own
+    is_own = np.arange(known.shape[2]) == own
+    to_itself, to_models = known & is_own, known & ~is_own
     both = to_itself.any(axis=2, keepdims=True) & to_models.any(axis=2, keepdims=True)
     preference, leniency = _even(to_itself), _even(to_models)
     beyond = _even(to_itself & both) - _even(to_models & both)
-    weights = np.zeros((3, there.size, 5))
+    weights = np.zeros((3, known.size, 5))
     weights[0, :, :3] = np.stack([preference, leniency, beyond], axis=1)
     weights[1, :, 3] = weights[2, :, 4] = preference
     return weights.reshape(-1, 5)
 
 
-def _even(part: npt.NDArray[np.bool_]) -> Floats:
+def _even(part: Flags) -> Floats:
     """Weights of differences, shape (S (J - 1) M,), the same for each other judge and setting that has any."""
     inner = part / np.maximum(1, part.sum(axis=2, keepdims=True))
     return np.asarray(inner / max(1, np.count_nonzero(part.any(axis=2))), dtype=np.float64).ravel()

@@ -64,22 +64,11 @@ def bootstrap_elo(
     start: float = START,
     progress: Progress = no_progress,
 ) -> Floats:
-    """Elo ratings of resamples; their mean is the rating of the MAD paper (Section 2, Appendix B).
+    """Elo ratings of resamples, shape (R, P); their mean is the rating of the MAD paper (Section 2, Appendix B).
 
-    A resample draws as many instructions as there are, with replacement, and plays all battles of those drawn in a
-    random order. Where every instruction occurs once, this is the plain bootstrap of battles of the paper.
-
-    Args:
-        battles: The battles; their order does not count.
-        rounds: Number of resamples R.
-        seed: Seed; the instructions drawn are those that `bootstrap_bradley_terry` draws with the same seed.
-        k: As in `fit_elo`.
-        scale: As in `fit_elo`.
-        start: As in `fit_elo`; also the rating of a model that is not drawn.
-        progress: Takes the share of the work that was done since the last call.
-
-    Returns:
-        Ratings, shape (R, P).
+    A resample draws as many instructions as there are, with replacement (those that `bootstrap_bradley_terry` draws
+    with the same seed), and plays all battles of those drawn in a random order. Where every instruction occurs once,
+    this is the plain bootstrap of battles of the paper. A model that is not drawn is rated `start`.
     """
     clusters = np.unique(battles.clusters, return_inverse=True)[1]
     generator = np.random.default_rng([seed, 1])  # not the stream that draws the instructions
@@ -101,22 +90,10 @@ def shuffle_elo(
     start: float = START,
     progress: Progress = no_progress,
 ) -> Floats:
-    """Elo ratings of the same battles in random orders, as the reference code of the MAD paper computes them.
+    """Elo ratings of the same battles in random orders, shape (R, P), as the reference code of the MAD paper does it.
 
-    The spread over rounds says how much the order matters, and nothing about which votes might have been cast: it is
+    The spread over rounds shows how much the order matters, and nothing about which votes might have been cast: it is
     no confidence interval.
-
-    Args:
-        battles: The battles.
-        rounds: Number of orders R.
-        seed: Seed of the orders.
-        k: As in `fit_elo`.
-        scale: As in `fit_elo`.
-        start: As in `fit_elo`.
-        progress: As in `bootstrap_elo`.
-
-    Returns:
-        Ratings, shape (R, P).
     """
     generator = np.random.default_rng([seed, 2])
     once = _blocks(np.broadcast_to(np.uint8(1), (rounds, len(battles))), len(battles))
@@ -160,15 +137,7 @@ def _play(
 ) -> Floats:
     """Ratings after the battles of each round in random order, of as many rounds at once as memory allows.
 
-    Args:
-        battles: The battles.
-        blocks: How often each is played, shape (rounds of the block, N) each.
-        generator: Source of the order.
-        rounds: Rounds of all blocks.
-        k: As in `fit_elo`.
-        scale: As in `fit_elo`.
-        start: As in `fit_elo`.
-        progress: As in `bootstrap_elo`.
+    `blocks` has how often each battle is played, shape (rounds of the block, N); `generator` draws the orders.
     """
     kinds, players = _kinds_of(battles), len(battles.players)
     found: list[Floats] = []

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats, estimates
-from urs_inspect.stats.means import MeanColumn, MeanDraws, bootstrap_means
+from urs_inspect.stats.means import MeanDraws, bootstrap_table
 
 FEWEST_POINTS = 3
 """Two points always lie on a line."""
 _DIGITS = 9
-"""Means that agree to so many decimals are equal."""
+"""Decimals used to compare means; beyond that, differences are rounding error."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,19 @@ class MeanCorrelation:
     hardly more than their noise, the interval is from about -1 to 1, as it should be.
 
     The interval is about these very points: where their correlation without noise may lie. How far it would move with
-    other points is the business of `over_points`.
-
-    Attributes:
-        pearson: Pearson's r of the means as they are, -1 to 1, with the interval of r without noise, widened to hold r;
-            NaN where one side does not vary.
-        without_noise: Pearson's r corrected for noise, at most 1 in size; NaN likewise, and where a side's means differ
-            no more than noise would make them.
-        spearman: Spearman's rho of the means as they are, ties sharing their mean rank; NaN likewise.
-        over_points: Bounds by Fisher's z, as if the points were a random sample of many; NaN with fewer than four.
+    other points is what `over_points` reports.
     """
 
     pearson: Estimate
+    """Pearson's r of the means as they are, -1 to 1, with the interval of r without noise, widened to hold r; NaN where
+    one side does not vary."""
     without_noise: float
+    """Pearson's r corrected for noise, at most 1 in size; NaN as `pearson`, and where a side's means differ by no more
+    than noise."""
     spearman: float
+    """Spearman's rho of the means as they are, ties sharing their mean rank; NaN as `pearson`."""
     over_points: tuple[float, float]
+    """Bounds by Fisher's z, as if the points were a random sample of many; NaN with fewer than four."""
 
 
 def exact_means(values: npt.ArrayLike) -> MeanDraws:
@@ -50,21 +48,14 @@ def exact_means(values: npt.ArrayLike) -> MeanDraws:
 
 
 def table_means(table: npt.ArrayLike, *, rounds: int = ROUNDS, seed: int = SEED) -> MeanDraws:
-    """Resample the rows of a table and take the mean of each column over the values that are there.
+    """Resample the rows (questions, respondents) of a table; mean of each column over the values that are not NaN.
 
-    Args:
-        table: One row a question (or respondent), one column for each mean; NaN where there is no value, shape (N, K).
-        rounds: Rounds of the bootstrap.
-        seed: Seed of the bootstrap.
-
-    Returns:
-        The means; a round in which no value of a column was drawn has NaN.
+    Shape (N, K). In a round in which no value of a column was drawn, its mean is NaN.
     """
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or not len(values):
         raise ValueError(f"need a table with rows, got shape {values.shape}")
-    [found] = bootstrap_means([MeanColumn(np.arange(len(values)), values)], len(values), rounds=rounds, seed=seed)
-    return found
+    return bootstrap_table(values, rounds=rounds, seed=seed)
 
 
 def derived_seed(seed: int, *parts: int) -> int:
@@ -75,17 +66,10 @@ def derived_seed(seed: int, *parts: int) -> int:
 def correlate_means(
     first: MeanDraws, second: MeanDraws, *, clusters: int, level: float = LEVEL, seed: int = SEED
 ) -> MeanCorrelation:
-    """Correlate two sets of means over the same points.
+    """Correlate two sets of means over the same K points; NaN with fewer than three.
 
-    Args:
-        first: The one set, K points.
-        second: The other, with as many rounds unless either is exact.
-        clusters: Smallest number of questions, people or instructions behind either set, for the interval.
-        level: Confidence level.
-        seed: Seed that the draws came from, for the record.
-
-    Returns:
-        The correlations, NaN with fewer than three points.
+    Both have as many rounds unless either is exact. `clusters` is the smallest number of questions, people or
+    instructions behind either set; `seed` is that of the draws, for the record.
     """
     if first.values.shape != second.values.shape:
         raise ValueError(f"need as many points on either side, got {first.values.shape} and {second.values.shape}")
@@ -100,24 +84,20 @@ def correlate_means(
     drawn_x, drawn_y = np.broadcast_arrays(first.draws, second.draws)
     draws = _corrected(drawn_x, drawn_y, 2 * noise_x, 2 * noise_y)
     moved = clusters if len(draws) > 1 else 1
-    [found] = estimates([r], draws[:, None], n=[points], clusters=[moved], level=level, seed=seed)
-    pearson = replace(found, low=min(found.low, r), high=max(found.high, r)) if not math.isnan(found.low) else found
-    told = min(_left(x, noise_x)[0], _left(y, noise_y)[0]) > 0
-    without = float(_corrected(x, y, noise_x, noise_y)[0]) if told else math.nan
+    [pearson] = estimates([r], draws[:, None], n=[points], clusters=[moved], level=level, seed=seed)
+    if not math.isnan(pearson.low):
+        pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
+    differs = min(_left(x, noise_x)[0], _left(y, noise_y)[0]) > 0
+    without = float(_corrected(x, y, noise_x, noise_y)[0]) if differs else math.nan
     rho = float(_corrected(_ranks(x), _ranks(y))[0])
     return MeanCorrelation(pearson, without, rho, fisher_interval(r, points, level))
 
 
 def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tuple[float, float]:
-    """Interval of Pearson's r by Fisher's z (Fisher, "On the 'Probable Error' of a Coefficient of Correlation", 1921).
+    """Interval of Pearson's r by Fisher's z: `tanh(artanh(r) ± z / sqrt(points - 3))`.
 
-    Args:
-        correlation: Pearson's r, -1 to 1.
-        points: Number of points, taken as a random sample of a bivariate normal population.
-        level: Confidence level, between 0 and 1.
-
-    Returns:
-        `tanh(artanh(r) ± z / sqrt(points - 3))`; NaN with fewer than four points, or if r is NaN, -1 or 1.
+    The points count as a random sample of a bivariate normal population (Fisher, "On the 'Probable Error' of a
+    Coefficient of Correlation", 1921). NaN with fewer than four points, or if r is NaN, -1 or 1.
     """
     if points < 4 or math.isnan(correlation) or abs(correlation) >= 1:
         return math.nan, math.nan

@@ -1,8 +1,8 @@
-"""Means with intervals: of independent values, of clustered items, of many columns over the same resamples."""
+"""Means with intervals: of clustered items, of many columns over the same resamples, with weights, weighted sums."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -11,52 +11,39 @@ from urs_inspect.stats.bootstrap import (
     LEVEL,
     ROUNDS,
     SEED,
+    Clusters,
     Estimate,
     Floats,
     Integers,
-    bootstrap_counts,
+    Resampling,
+    ResamplingOptions,
+    Scale,
+    check_level,
     cluster_counts,
-    estimates,
+    counted_estimate,
+    known_items,
+    ratio,
     reported_bounds,
     resample,
     tail_bounds,
 )
 
 
-def clustered_mean(
-    values: npt.ArrayLike,
-    clusters: Sequence[Any] | npt.NDArray[Any],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
-) -> Estimate:
-    """Mean of the values that are there, with its bootstrap interval clustered by prompt.
+def clustered_mean(values: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]) -> Estimate:
+    """Mean of the values that are not NaN, with its bootstrap interval clustered by prompt.
 
     Args:
         values: Values, NaN where an item has none, shape (N,).
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the interval.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         The mean in the unit of the values; NaN if there are none.
     """
-    given = np.asarray(values, dtype=np.float64)
-    if given.shape != (len(clusters),):
-        raise ValueError(f"need one value a cluster id: got {given.shape} and {len(clusters)}")
-    there = ~np.isnan(given)
-    names = [name for name, kept in zip(clusters, there, strict=True) if kept]
-    if not names:
-        return Estimate(np.nan, np.nan, np.nan, 0, 0, level, rounds, seed)
-    sums = cluster_counts(names, np.stack([given[there], np.ones(len(names))], axis=1))
-    draws = bootstrap_counts(sums, rounds, seed)
-    total, n = sums.sum(axis=0)
-    [found] = estimates(
-        [total / n], draws[:, :1] / draws[:, 1:], n=[len(names)], clusters=[len(sums)], level=level, seed=seed
-    )
-    return found
+    how = Resampling(**options)
+    [known], names = known_items(clusters, values)
+    sums = cluster_counts(names, np.stack([known, np.ones(len(names))], axis=1))
+    return counted_estimate(lambda counts: counts[:, 0] / counts[:, 1], sums, len(names), how)
 
 
 Reweight = Callable[[Floats], Floats]
@@ -69,7 +56,7 @@ class MeanColumn:
 
     Attributes:
         questions: Numbers of the questions, each once, shape (N,).
-        values: K values a question, NaN where there is none, shape (N, K).
+        values: K values per question, NaN where there is none, shape (N, K).
     """
 
     questions: Integers
@@ -78,7 +65,7 @@ class MeanColumn:
 
 @dataclass(frozen=True)
 class MeanDraws:
-    """Means and what became of them in each round.
+    """Means and their values in each round.
 
     Attributes:
         values: The K means; NaN where there is no value, or none with a weight.
@@ -111,18 +98,18 @@ def bootstrap_means(
         seed: Seed of the resampling; the same seed gives the same rounds.
 
     Returns:
-        One result a column. A weighted mean is the sum of weight times value over the sum of the weights, over the
+        One result per column. A weighted mean is the sum of weight times value over the sum of the weights, over the
         questions that have a value.
     """
     prepared = [_prepare(column, questions) for column in columns]
     weighted = reweight or (lambda counts: counts)
-    points = [_means(weighted(np.ones((1, questions))), one)[0] for one in prepared] if questions else []
+    points = [_means(weighted(np.ones((1, questions))), column)[0] for column in prepared] if questions else []
     draws = [np.empty((rounds, column.values.shape[1])) for column in columns]
     start = 0
     for counts in resample(questions, rounds, seed) if questions else ():
         weights = weighted(counts)
-        for one, into in zip(prepared, draws, strict=True):
-            into[start : start + len(weights)] = _means(weights, one)
+        for column, into in zip(prepared, draws, strict=True):
+            into[start : start + len(weights)] = _means(weights, column)
         start += len(weights)
     if not questions:
         points = [np.full(into.shape[1], np.nan) for into in draws]
@@ -133,14 +120,18 @@ def bootstrap_means(
     ]
 
 
-def mean_estimates(
-    found: MeanDraws, level: float = LEVEL, scale: tuple[float, float] | None = None
-) -> tuple[Estimate, ...]:
+def bootstrap_table(table: Floats, *, rounds: int = ROUNDS, seed: int = SEED) -> MeanDraws:
+    """`bootstrap_means` of one table with a row per question, shape (N, K)."""
+    [found] = bootstrap_means([MeanColumn(np.arange(len(table)), table)], len(table), rounds=rounds, seed=seed)
+    return found
+
+
+def mean_estimates(found: MeanDraws, level: float = LEVEL, scale: Scale | None = None) -> tuple[Estimate, ...]:
     """Means with the intervals that `reported_bounds` allows.
 
     The interval is the expanded percentile interval (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015,
     section 5.2): the percentiles are moved out so far that, for values that are normal, it is as wide as Student's.
-    Over 1,800 questions that changes nothing; over 10, where percentiles alone are 18% too narrow, it mends that.
+    Over 1,800 questions that changes nothing; over 10, it corrects the 18% by which percentiles alone are too narrow.
 
     Args:
         found: Means and their rounds.
@@ -148,10 +139,9 @@ def mean_estimates(
         scale: Lowest and highest possible value of the means; None if they have no limits.
 
     Returns:
-        One estimate a mean.
+        One estimate per mean.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level}")
+    check_level(level)
     unknown, sides = np.isnan(found.values), tail_bounds(found.draws, _tails(found.n, level))
     low, high = (np.where(unknown, np.nan, side) for side in sides)
     lows, highs = reported_bounds(low, high, found.n, level=level, scale=scale)
@@ -163,19 +153,13 @@ def mean_estimates(
 
 
 def p_values(found: MeanDraws) -> Floats:
-    """Two-sided bootstrap p-values of each mean being 0.
+    """Two-sided bootstrap p-values of each mean being 0, shape (K,); NaN over fewer than two questions.
 
     Twice the share of rounds in which the mean does not have the sign that it mostly has, one round being added. Where
-    no round crosses 0, the share says only that p is small; the normal tail at the mean over the standard deviation of
+    no round crosses 0, the share shows only that p is small; the normal tail at the mean over the standard deviation of
     the rounds then stands for it, if it is smaller. The p-value is expanded as the intervals are, so that it is below
-    0.05 where the 95% interval leaves out 0, but for rounding and for very few questions: it is never below that of the
-    exact sign-flip test, 2 / 2^n at the least.
-
-    Args:
-        found: Means and their rounds, such as of paired differences.
-
-    Returns:
-        0 to 1, shape (K,); NaN over fewer than two questions.
+    0.05 where the 95% interval leaves out 0, except for rounding and for very few questions: it is never below that of
+    the exact sign-flip test, 2 / 2^n at the least.
     """
     from scipy.special import ndtr, ndtri, stdtr
 
@@ -183,7 +167,7 @@ def p_values(found: MeanDraws) -> Floats:
     below, above = np.count_nonzero(draws <= 0, axis=0), np.count_nonzero(draws >= 0, axis=0)
     fewest, known = np.minimum(below, above), np.count_nonzero(~np.isnan(draws), axis=0)
     shares = np.minimum(1.0, 2 * (fewest + 1) / (known + 1))
-    # All rounds alike are left to the share and to the sign-flip bound; their spread is noise of rounding.
+    # All rounds equal are left to the share and to the sign-flip bound; their spread is noise of rounding.
     spread = _spread(draws)
     size = np.abs(
         np.divide(found.values, spread, out=np.zeros_like(spread), where=spread > 1e-12 * np.abs(found.values))
@@ -197,38 +181,26 @@ def p_values(found: MeanDraws) -> Floats:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A column as it is multiplied.
+    """A column as it is multiplied."""
 
-    Attributes:
-        questions: Numbers of the questions; None for all in order.
-        values: Values with 0 where there is none, shape (N, K).
-        patterns: Different patterns of which values are there, shape (N, P).
-        pattern: Pattern of each of the K values, shape (K,).
-    """
-
-    questions: Integers | None
-    values: Floats
-    patterns: Floats
-    pattern: Integers
+    questions: Integers | None  # None for all in order
+    values: Floats  # with 0 where there is none, shape (N, K)
+    patterns: Floats  # different patterns of which values are known, shape (N, P)
+    pattern: Integers  # of each of the K values
 
 
 def _prepare(column: MeanColumn, questions: int) -> _Prepared:
-    there = ~np.isnan(column.values)
+    known = ~np.isnan(column.values)
     whole = len(column.questions) == questions and bool((column.questions == np.arange(questions)).all())
     # Most models have answered everything, so that sums of weights are the same for all of them.
-    patterns, pattern = np.unique(there, axis=1, return_inverse=True)
-    return _Prepared(
-        None if whole else column.questions,
-        np.where(there, column.values, 0.0),
-        patterns.astype(np.float64),
-        pattern.ravel(),
-    )
+    patterns, pattern = np.unique(known, axis=1, return_inverse=True)
+    values = np.where(known, column.values, 0.0)
+    return _Prepared(None if whole else column.questions, values, patterns.astype(np.float64), pattern.ravel())
 
 
 def _means(weights: Floats, column: _Prepared) -> Floats:
     used = weights if column.questions is None else weights[:, column.questions]
-    sums, total = used @ column.values, (used @ column.patterns)[:, column.pattern]
-    return np.asarray(np.divide(sums, total, out=np.full(sums.shape, np.nan), where=total > 0))
+    return ratio(used @ column.values, (used @ column.patterns)[:, column.pattern])
 
 
 def _tails(n: Integers, level: float) -> Floats:
@@ -241,43 +213,101 @@ def _tails(n: Integers, level: float) -> Floats:
 
 def _spread(draws: Floats) -> Floats:
     """Standard deviation of the rounds in which a mean is defined, shape (K,)."""
-    there = ~np.isnan(draws)
-    known = np.maximum(there.sum(axis=0), 1)
-    centre = np.where(there, draws, 0.0).sum(axis=0) / known
-    return np.asarray(np.sqrt((np.where(there, draws - centre, 0.0) ** 2).sum(axis=0) / known), dtype=np.float64)
+    known = ~np.isnan(draws)
+    rounds = np.maximum(known.sum(axis=0), 1)
+    centre = np.where(known, draws, 0.0).sum(axis=0) / rounds
+    return np.asarray(np.sqrt((np.where(known, draws - centre, 0.0) ** 2).sum(axis=0) / rounds), dtype=np.float64)
 
 
 def contrast(found: MeanDraws, weights: npt.ArrayLike) -> MeanDraws:
-    """Weighted sums of means, round by round.
+    """J weighted sums of K means, round by round, by weights of shape (K, J).
 
-    Args:
-        found: K means and their rounds.
-        weights: Weights of the means in each of J sums, shape (K, J). A mean with weight 0 takes no part, even where it
-            is not defined.
-
-    Returns:
-        The J sums and their rounds; NaN where no mean, or one that is not defined, takes part. The number of questions
-        behind a sum is the smallest of those behind its means.
+    A mean with weight 0 takes no part, even where it is not defined. NaN where no mean, or one that is not defined,
+    takes part. The number of questions behind a sum is the smallest of those behind its means.
     """
     table = np.asarray(weights, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(found.values):
-        raise ValueError(f"need one row of weights a mean: {len(found.values)} means, weights of shape {table.shape}")
-    sums = [_sum(found, column) for column in table.T]
-    rounds = len(found.draws)
-    return MeanDraws(
-        np.array([value for value, _, _ in sums], dtype=np.float64),
-        np.stack([draws for _, draws, _ in sums], axis=1) if sums else np.empty((rounds, 0)),
-        np.array([n for _, _, n in sums], dtype=np.int64),
-        found.seed,
-    )
+        raise ValueError(f"need one row of weights per mean: {len(found.values)} means, weights of shape {table.shape}")
+    values, n = np.full(table.shape[1], np.nan), np.zeros(table.shape[1], np.int64)
+    draws = np.full((len(found.draws), table.shape[1]), np.nan)
+    for place, column in enumerate(table.T):
+        part = np.flatnonzero(column)
+        if len(part):
+            values[place], n[place] = float(found.values[part] @ column[part]), found.n[part].min()
+            draws[:, place] = found.draws[:, part] @ column[part]
+    return MeanDraws(values, draws, n, found.seed)
 
 
-def _sum(found: MeanDraws, weights: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64], int]:
-    part = np.flatnonzero(weights)
-    if not len(part):
-        return np.nan, np.full(len(found.draws), np.nan), 0
-    return (
-        float(found.values[part] @ weights[part]),
-        found.draws[:, part] @ weights[part],
-        int(found.n[part].min()),
-    )
+_RAKING_STEPS = 200
+_CLOSE = 1e-8
+"""Largest deviation of a share from what it should be."""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Wanted shares of the categories of one kind, such as intents.
+
+    Attributes:
+        category: Number of each question's category, -1 for none, shape (Q,).
+        shares: Wanted share of each category, adding up to 1, shape (C,).
+    """
+
+    category: Integers
+    shares: Floats
+
+
+def raking(margins: Sequence[Margin]) -> Reweight:
+    """Make a function that turns how often questions were drawn into weights with the wanted shares.
+
+    Iterative proportional fitting (Deming and Stephan, "On a Least Squares Adjustment of a Sampled Frequency Table When
+    the Expected Marginal Totals are Known", 1940), for all rounds of a bootstrap at once. Each round is raked by
+    itself, as the sample was, so that intervals reflect that the shares are given and not drawn.
+
+    Args:
+        margins: One per kind, at least one; a question without a category in one of them has no weight.
+
+    Returns:
+        Function from counts to weights that add up to 1, shape (B, Q) both; rows in which the shares are impossible,
+        because no question of a wanted category was drawn, are NaN.
+    """
+    categories = np.stack([margin.category for margin in margins])
+    used = (categories >= 0).all(axis=0)
+    kinds, cell_of = np.unique(categories[:, used], axis=1, return_inverse=True)
+    member = np.zeros((categories.shape[1], kinds.shape[1]))
+    member[np.flatnonzero(used), cell_of.ravel()] = 1
+    shares = [margin.shares for margin in margins]
+    places = [np.eye(len(wanted))[kind] for kind, wanted in zip(kinds, shares, strict=True)]
+
+    def weights(counts: Floats) -> Floats:
+        drawn = counts @ member
+        fitted = _fitted(drawn, places, shares)
+        factors = np.divide(fitted, drawn, out=np.where(np.isnan(fitted), np.nan, 0.0), where=drawn > 0)
+        weighted = np.zeros_like(counts)
+        weighted[:, used] = counts[:, used] * factors[:, cell_of.ravel()]
+        return weighted
+
+    return weights
+
+
+def _fitted(drawn: Floats, places: Sequence[Floats], shares: Sequence[Floats]) -> Floats:
+    """Share of each cell in each round, shape (B, cells); NaN in rounds that cannot have the wanted shares."""
+    table = drawn.copy()
+    off = np.full(len(table), np.inf)
+    for _ in range(_RAKING_STEPS):
+        for member, wanted in zip(places, shares, strict=True):
+            margin = table @ member
+            table *= np.divide(wanted, margin, out=np.zeros_like(margin), where=margin > 0) @ member.T
+        off = np.max([np.abs(table @ m - w).max(axis=1) for m, w in zip(places, shares, strict=True)], axis=0)
+        if (off < _CLOSE).all():
+            break
+    table[off >= np.sqrt(_CLOSE)] = np.nan
+    return table
+
+
+def effective_number(weights: Floats) -> float:
+    """Kish's effective number of questions, `sum(w)^2 / sum(w^2)`: how many of equal weight carry as much information.
+
+    Kish 1965, section 11.7. 1 to Q for weights of shape (Q,), at least 0; 0 if all are 0.
+    """
+    squares = float((weights**2).sum())
+    return float(weights.sum()) ** 2 / squares if squares else 0.0

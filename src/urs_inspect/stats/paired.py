@@ -4,21 +4,23 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import (
     LEVEL,
-    ROUNDS,
-    SEED,
+    Clusters,
     Estimate,
     Floats,
     Integers,
-    bootstrap_counts,
+    Resampling,
+    ResamplingOptions,
+    Scale,
     cluster_counts,
-    estimates,
+    counted_estimate,
+    known_items,
 )
 from urs_inspect.stats.means import MeanColumn, MeanDraws, Reweight, bootstrap_means, mean_estimates, p_values
 
@@ -51,13 +53,7 @@ class PairedComparison:
 
 
 def compare(
-    correct: npt.ArrayLike,
-    other_correct: npt.ArrayLike,
-    clusters: Sequence[Any] | npt.NDArray[Any],
-    *,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    correct: npt.ArrayLike, other_correct: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> PairedComparison:
     """Compare two judges on the same items.
 
@@ -66,44 +62,37 @@ def compare(
             shape (N,).
         other_correct: The same for the second judge.
         clusters: Id of each item's prompt, shape (N,).
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of the interval.
-        seed: Seed of the bootstrap; the p-values are exact and need none.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         The comparison over the items that count for both; NaN throughout if there are none.
     """
-    first, second = (np.asarray(given, dtype=np.float64) for given in (correct, other_correct))
-    for values in (first, second):
-        if values.shape != (len(clusters),) or not np.isin(values[~np.isnan(values)], (0, 1)).all():
-            raise ValueError("need 1, 0 or NaN for each item, and as many clusters")
-    counted = ~np.isnan(first) & ~np.isnan(second)
-    names = [name for name, kept in zip(clusters, counted, strict=True) if kept]
-    right, other_right = first[counted], second[counted]
+    how = Resampling(**options)
+    (right, other_right), names = known_items(clusters, correct, other_correct)
+    if not np.isin([right, other_right], (0, 1)).all():
+        raise ValueError("need 1, 0 or NaN for each item")
     sums = cluster_counts(names, np.stack([right, other_right, np.ones(len(names))], axis=1))
     only_first, only_second = int((right > other_right).sum()), int((other_right > right).sum())
+
+    def difference(counts: Floats) -> Floats:
+        return np.asarray((counts[:, 0] - counts[:, 1]) / counts[:, 2], dtype=np.float64)
+
     return PairedComparison(
-        difference=_difference(sums, rounds, level, seed),
+        difference=counted_estimate(difference, sums, len(names), how),
         accuracy=float(right.mean()) if names else math.nan,
         other_accuracy=float(other_right.mean()) if names else math.nan,
         only_first=only_first,
         only_second=only_second,
         mcnemar_p=mcnemar(only_first, only_second) if names else math.nan,
         p=sign_flip((sums[:, 0] - sums[:, 1]).astype(np.int64)) if names else math.nan,
-        left_out=len(first) - len(names),
+        left_out=len(clusters) - len(names),
     )
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Exact two-sided p-value of McNemar's test.
+    """Exact two-sided p-value of McNemar's test, from how many items only the first and only the second has right.
 
-    Args:
-        only_first: Items that only the first judge has right.
-        only_second: Items that only the second has right.
-
-    Returns:
-        How likely a fair coin divides the items on which the judges differ at least as unevenly, 0 to 1; 1 if they
-        differ on none.
+    How likely a fair coin divides the items on which the judges differ at least as unevenly; 1 if they differ on none.
     """
     from scipy.stats import binomtest
 
@@ -114,15 +103,9 @@ def mcnemar(only_first: int, only_second: int) -> float:
 def sign_flip(differences: npt.ArrayLike) -> float:
     """Exact two-sided p-value of the permutation test that swaps the two judges on whole prompts.
 
-    If the judges are equally good, the sign of each prompt's difference is a toss-up. The distribution of the sum over
-    all 2^C ways to set the signs is built up prompt by prompt, so no sampling is needed.
-
-    Args:
-        differences: For each prompt, how many more items the first judge has right than the second; whole numbers,
-            shape (C,).
-
-    Returns:
-        How likely the sum is at least as far from 0 as it is, 0 to 1.
+    `differences` has for each prompt how many more items the first judge has right than the second; whole numbers,
+    shape (C,). If the judges are equally good, the sign of each is a toss-up. The distribution of the sum over all 2^C
+    ways to set the signs is built up prompt by prompt, so no sampling is needed.
     """
     given = np.asarray(differences)
     if given.size and given.dtype.kind not in "iu":
@@ -142,7 +125,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """Adjust p-values of several comparisons (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979).
 
     Args:
-        p_values: One a comparison, 0 to 1; NaN where there was nothing to compare, which does not count as one.
+        p_values: One per comparison, 0 to 1; NaN where there was nothing to compare, which does not count as one.
 
     Returns:
         Adjusted p-values in the same order, 0 to 1. Calling those below 0.05 real keeps the chance of even one false
@@ -155,18 +138,6 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         highest = max(highest, min(1.0, (len(order) - rank) * p))
         adjusted[place] = highest
     return tuple(adjusted)
-
-
-def _difference(sums: Floats, rounds: int, level: float, seed: int) -> Estimate:
-    def of(counts: Floats) -> Floats:
-        return (counts[:, :1] - counts[:, 1:2]) / counts[:, 2:]
-
-    if not len(sums):
-        return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds, seed)
-    totals = sums.sum(axis=0, keepdims=True)
-    draws = of(bootstrap_counts(sums, rounds, seed))
-    [found] = estimates(of(totals)[0], draws, n=[int(totals[0, 2])], clusters=[len(sums)], level=level, seed=seed)
-    return found
 
 
 Pair = tuple[int, int]
@@ -203,22 +174,16 @@ def all_pairs(models: int) -> list[Pair]:
 
 
 def difference_column(
-    values: npt.ArrayLike,
-    pairs: Sequence[Pair],
-    less: npt.ArrayLike | None = None,
-    questions: Integers | None = None,
+    values: npt.ArrayLike, pairs: Sequence[Pair], less: npt.ArrayLike | None = None, questions: Integers | None = None
 ) -> MeanColumn:
-    """Differences of pairs of models, question by question, for `bootstrap_means`.
+    """Differences of P pairs of models, first less second, question by question, for `bootstrap_means`: shape (Q, P).
 
     Args:
-        values: One column a model, NaN where there is no score, shape (Q, M).
-        pairs: Numbers of the first and second model of each of P pairs.
+        values: One column per model, NaN where there is no score, shape (Q, M).
+        pairs: The pairs.
         less: What is subtracted, of the same shape; by default `values`. For the worst case of the claim that the
             first is better, `values` has the lowest score in place of each missing one, and `less` the highest.
         questions: Numbers of the questions, shape (Q,); by default 0 to Q - 1.
-
-    Returns:
-        First less second, shape (Q, P).
     """
     table = np.asarray(values, dtype=np.float64)
     other = table if less is None else np.asarray(less, dtype=np.float64)
@@ -233,16 +198,16 @@ def mean_differences(
     *,
     worst: Floats | None = None,
     selection: float = 1.0,
-    scale: tuple[float, float] | None = None,
+    scale: Scale | None = None,
 ) -> tuple[MeanDifference, ...]:
-    """Test pairs of models.
+    """Test pairs of models, from what `bootstrap_means` made of their `difference_column`.
 
     A difference is significant only if it survives the worst case of the missing scores (Manski, "Partial
-    Identification of Probability Distributions", 2003), whatever made them missing: the p-value behind the claim is the
+    Identification of Probability Distributions", 2003), for any cause: the p-value behind the claim is the
     larger one of that over the scores that exist and that of the worst case, corrected by Holm.
 
     Args:
-        found: What `bootstrap_means` made of the `difference_column` of the pairs.
+        found: Differences of the pairs and their rounds.
         pairs: The pairs.
         level: Confidence level of the intervals; a difference is significant where the corrected p-value is below 1
             less this.
@@ -252,22 +217,15 @@ def mean_differences(
             comparisons of M models with the one whose mean is highest it is M / 2: each of the M models could have been
             that one, and a claim has one direction only.
         scale: Lowest and highest possible difference.
-
-    Returns:
-        One result a pair.
     """
     p = p_values(found)
     claim = p if worst is None else np.fmax(p, np.where(np.isnan(p), np.nan, worst))
-    corrected, survived = (np.minimum(1.0, selection * np.array(holm(one.tolist()))) for one in (p, claim))
+    corrected, survived = (np.minimum(1.0, selection * np.array(holm(raw.tolist()))) for raw in (p, claim))
+    adjusted = (raw.tolist() for raw in (p, corrected, survived))
     return tuple(
-        MeanDifference(first, second, estimate, raw, adjusted, last, last < 1 - level)
-        for (first, second), estimate, raw, adjusted, last in zip(
-            pairs,
-            mean_estimates(found, level, scale),
-            p.tolist(),
-            corrected.tolist(),
-            survived.tolist(),
-            strict=True,
+        MeanDifference(first, second, estimate, raw, p_holm, p_worst, p_worst < 1 - level)
+        for (first, second), estimate, raw, p_holm, p_worst in zip(
+            pairs, mean_estimates(found, level, scale), *adjusted, strict=True
         )
     )
 
@@ -275,22 +233,14 @@ def mean_differences(
 def worst_p_values(found: MeanDraws) -> Floats:
     """p-values of the claims that the first of each pair is better, in the worst case of the missing scores.
 
-    Args:
-        found: What `bootstrap_means` made of the `difference_column` of lowest and highest scores.
-
-    Returns:
-        Two-sided p-values; 1 where the worst case has the other sign, which no claim survives.
+    Two-sided, from the `difference_column` of lowest and highest scores; 1 where the worst case has the other sign,
+    which no claim survives.
     """
     return np.where(found.values > 0, p_values(found), 1.0)
 
 
 def compare_means(
-    values: npt.ArrayLike,
-    *,
-    reweight: Reweight | None = None,
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
+    values: npt.ArrayLike, *, reweight: Reweight | None = None, **options: Unpack[ResamplingOptions]
 ) -> tuple[MeanDifference, ...]:
     """Compare the means of all pairs of models, each over the questions that both have a value for.
 
@@ -298,18 +248,17 @@ def compare_means(
         values: One row per question, one column per model, shape (Q, M); NaN where there is no value, for reasons that
             must have nothing to do with it.
         reweight: As for `bootstrap_means`.
-        rounds: Rounds of the bootstrap, in which whole questions are drawn.
-        level: Confidence level.
-        seed: Seed of the bootstrap.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
     Returns:
         All pairs, in the order of `all_pairs`.
     """
+    how = Resampling(**options)
     table = np.asarray(values, dtype=np.float64)
     pairs = all_pairs(table.shape[1])
     column = difference_column(table, pairs)
-    [found] = bootstrap_means([column], len(table), reweight=reweight, rounds=rounds, seed=seed)
-    return mean_differences(found, pairs, level)
+    [found] = bootstrap_means([column], len(table), reweight=reweight, rounds=how.rounds, seed=how.seed)
+    return mean_differences(found, pairs, how.level)
 
 
 def rank_intervals(models: int, better: Iterable[Pair]) -> tuple[Pair, ...]:

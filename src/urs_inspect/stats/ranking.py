@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.stats.battles import Battles, Connectivity, WinRates, connectivity_of, ordered_by_votes, win_rates_of
@@ -15,32 +14,31 @@ from urs_inspect.stats.bootstrap import (
     LEVEL,
     SEED,
     Estimate,
+    Flags,
     Floats,
     Integers,
+    Scale,
     estimates,
     fewest_clusters,
     percentile_bounds,
-    reported_bounds,
+    ratio,
 )
 from urs_inspect.stats.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.stats.elo import ROUNDS, SCALE, START, K, Progress, bootstrap_elo, no_progress, shuffle_elo
 
-Flags = npt.NDArray[np.bool_]
-
 DIGITS = 6
 """Ratings that agree to so many decimals share a rank; a fit is exact to about 9."""
+
+Verdict = Literal["significantly different", "cannot be distinguished", "not comparable"]
 
 
 @dataclass(frozen=True)
 class Rank:
-    """The place of a model.
+    """The place of a model: one more than the number of models rated higher, and its interval over the resamples.
 
-    Attributes:
-        rank: One more than the number of models rated higher.
-        low: Best rank within the interval of the resamples, if the model is better than all those that the battles
-            cannot order it against; 1 where no interval exists.
-        high: Worst rank within it, if the model is worse than all those and than all that are rated equal in a
-            resample; the number of models where no interval exists.
+    `low` is its best rank if it is better than all those that the battles cannot order it against; 1 where no interval
+    exists. `high` is its worst rank if it is worse than all those and than all that are rated equal in a resample; the
+    number of models where no interval exists.
     """
 
     rank: int
@@ -48,83 +46,25 @@ class Rank:
     high: int
 
 
-def ranks_of(points: Floats, draws: Floats, known: Flags, comparable: Flags, level: float) -> tuple[Rank, ...]:
-    """Rank models by their ratings.
-
-    Args:
-        points: Ratings, shape (P,).
-        draws: Ratings in the resamples, shape (R, P).
-        known: Whether a model has an interval, shape (P,).
-        comparable: Whether the battles order two models, shape (P, P).
-        level: Confidence level of the intervals.
-
-    Returns:
-        The rank of each model.
-    """
-    by_prior = _higher_by_prior(draws, comparable)
-    lows = percentile_bounds(_places(draws) - by_prior, level)[0]
-    highs = percentile_bounds(_places(draws) + _equals(draws, comparable) - by_prior, level)[1]
-    highs = highs + (~comparable).sum(axis=1)
-    return tuple(
-        Rank(int(place), math.floor(low) if sure else 1, math.ceil(high) if sure else len(points))
-        for place, low, high, sure in zip(_places(points[None, :])[0], lows, highs, known, strict=True)
-    )
-
-
-def _places(ratings: Floats) -> Floats:
-    """Rank of each player in each round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    ascending = np.sort(rounded, axis=1)
-    higher = [
-        len(row) - np.searchsorted(row, values, side="right") for row, values in zip(ascending, rounded, strict=True)
-    ]
-    return np.asarray(higher, dtype=np.float64) + 1
-
-
-def _higher_by_prior(ratings: Floats, comparable: Flags) -> Floats:
-    """How many are rated higher than each player without the battles having a say in it, by round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    counts = np.zeros_like(rounded)
-    for place in np.flatnonzero(~comparable.all(axis=1)):
-        counts[:, place] = (rounded[:, ~comparable[place]] > rounded[:, [place]]).sum(axis=1)
-    return counts
-
-
-def _equals(ratings: Floats, comparable: Flags) -> Floats:
-    """How many that the battles compare with each player are rated equal to it, by round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    equal = [(rounded[:, linked] == rounded[:, [place]]).sum(axis=1) - 1 for place, linked in enumerate(comparable)]
-    return np.stack(equal, axis=1).astype(np.float64)
-
-
-Support = tuple[Integers, Integers]
-"""Number of battles and of instructions of each player, or fewest of two neighbours."""
-Verdict = Literal["significantly different", "cannot be distinguished", "not comparable"]
-
-
 @dataclass(frozen=True)
 class Difference:
     """Two models that follow each other in the ranking.
 
-    Attributes:
-        better: The one rated higher.
-        other: The one below it.
-        estimate: Bradley-Terry rating of the better less that of the other, at least 0.
-        verdict: `significantly different` if the lower bound over resamples lies above 0, `cannot be distinguished`
-            if not, `not comparable` if no chain of wins and ties leads from either to the other. Where all votes
-            agree, so that the resamples do, the difference is significant, though no interval is reported. Each verdict
-            has the level for itself; that all hold together is less sure.
+    The verdict is `significantly different` if the lower bound over resamples lies above 0, `cannot be distinguished`
+    if not, `not comparable` if no chain of wins and ties leads from either to the other. Where all votes agree, so that
+    the resamples do, the difference is significant, though no interval is reported. Each verdict has the level for
+    itself; that all hold together is less sure.
     """
 
     better: str
     other: str
-    estimate: Estimate
+    estimate: Estimate  # Bradley-Terry rating of the better less that of the other, at least 0
     verdict: Verdict
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Models from the best to the worst by Bradley-Terry, with what was done to find out.
+    """Models from the best to the worst by Bradley-Terry, and how that was computed.
 
     Sequences are in the order of `players`. Intervals are percentiles over resamples of instructions; where
     `reported_bounds` allows none (few instructions, no spread), their bounds are NaN.
@@ -136,7 +76,7 @@ class Ranking:
         differences: Differences of neighbours, P - 1.
         elo: Mean Elo rating over resamples, as in the MAD paper, with its interval.
         elo_shuffled: Mean Elo rating over random orders of all battles, as in the paper's reference code. Its bounds
-            say how much the order matters and are no confidence interval.
+            show how much the order matters and are no confidence interval.
         win_rates: Results by pair, rows and columns in the order of `players`.
         connectivity: Which models the battles can compare.
         battles: Number of battles.
@@ -206,28 +146,26 @@ def rank(
     ordered = _reordered(battles, order)
     points = given[order]
     draws = bootstrap_bradley_terry(ordered, rounds=rounds, seed=seed, prior=prior, scale=scale, mean=start)
-    n, clusters = support = _support(ordered)
     comparable = ordered_by_votes(ordered)
-    elos = [
-        fitted(
-            ordered,
-            rounds=rounds,
-            seed=seed,
-            k=k,
-            scale=scale,
-            start=start,
-            progress=lambda share: progress(share / 2),
-        )
+    n, clusters = _support(ordered)
+
+    def estimated(values: Floats, rows: Floats) -> tuple[Estimate, ...]:
+        return _reported(values, rows, n, clusters, level, seed)
+
+    def half(share: float) -> None:
+        progress(share / 2)
+
+    elo, shuffled = (
+        fitted(ordered, rounds=rounds, seed=seed, k=k, scale=scale, start=start, progress=half)
         for fitted in (bootstrap_elo, shuffle_elo)
-    ]
-    elo, shuffled = (_estimates(found.mean(axis=0), found, n, clusters, level, seed) for found in elos)
+    )
     return Ranking(
         players=ordered.players,
-        bradley_terry=_estimates(points, draws, n, clusters, level, seed),
-        ranks=ranks_of(points, draws, clusters >= fewest_clusters(level), comparable, level),
-        differences=_differences(ordered.players, points, draws, support, comparable, level, seed),
-        elo=elo,
-        elo_shuffled=shuffled,
+        bradley_terry=estimated(points, draws),
+        ranks=_ranks(points, draws, clusters >= fewest_clusters(level), comparable, level),
+        differences=_differences(ordered.players, points, draws, n, clusters, comparable, level, seed),
+        elo=estimated(elo.mean(axis=0), elo),
+        elo_shuffled=estimated(shuffled.mean(axis=0), shuffled),
         win_rates=win_rates_of(ordered),
         connectivity=connectivity_of(ordered),
         battles=len(battles),
@@ -251,7 +189,7 @@ def _reordered(battles: Battles, order: Integers) -> Battles:
     return Battles(players, place[battles.first], place[battles.second], battles.outcome, battles.clusters)
 
 
-def _support(battles: Battles) -> Support:
+def _support(battles: Battles) -> tuple[Integers, Integers]:
     """Number of battles and of instructions of each player."""
     both = np.concatenate([battles.first, battles.second])
     met = np.unique(np.stack([both, np.tile(battles.clusters, 2)]), axis=1)[0]
@@ -259,18 +197,73 @@ def _support(battles: Battles) -> Support:
     return np.bincount(both, minlength=players), np.bincount(met, minlength=players)
 
 
+def _reported(
+    values: Floats,
+    draws: Floats,
+    n: Sequence[int] | Integers,
+    clusters: Sequence[int] | Integers,
+    level: float,
+    seed: int,
+    scale: Scale | None = None,
+) -> tuple[Estimate, ...]:
+    found = estimates(values, draws, n=n, clusters=clusters, level=level, seed=seed)
+    return tuple(estimate.reported(scale) for estimate in found)
+
+
+def _ranks(points: Floats, draws: Floats, known: Flags, comparable: Flags, level: float) -> tuple[Rank, ...]:
+    """Rank models by their ratings, shape (P,), and those of the resamples, shape (R, P).
+
+    `known` has whether a model has an interval, shape (P,); `comparable` whether the battles order two, shape (P, P).
+    """
+    by_prior = _higher_by_prior(draws, comparable)
+    lows = percentile_bounds(_places(draws) - by_prior, level)[0]
+    highs = percentile_bounds(_places(draws) + _equals(draws, comparable) - by_prior, level)[1]
+    highs = highs + (~comparable).sum(axis=1)
+    return tuple(
+        Rank(int(place), math.floor(low) if sure else 1, math.ceil(high) if sure else len(points))
+        for place, low, high, sure in zip(_places(points[None, :])[0], lows, highs, known, strict=True)
+    )
+
+
+def _places(ratings: Floats) -> Floats:
+    """Rank of each player in each round, shape (R, P)."""
+    rounded = np.round(ratings, DIGITS)
+    ascending = np.sort(rounded, axis=1)
+    higher = [
+        len(row) - np.searchsorted(row, values, side="right") for row, values in zip(ascending, rounded, strict=True)
+    ]
+    return np.asarray(higher, dtype=np.float64) + 1
+
+
+def _higher_by_prior(ratings: Floats, comparable: Flags) -> Floats:
+    """How many are rated higher than each player by the prior alone, not by the battles, by round, shape (R, P)."""
+    rounded = np.round(ratings, DIGITS)
+    counts = np.zeros_like(rounded)
+    for place in np.flatnonzero(~comparable.all(axis=1)):
+        counts[:, place] = (rounded[:, ~comparable[place]] > rounded[:, [place]]).sum(axis=1)
+    return counts
+
+
+def _equals(ratings: Floats, comparable: Flags) -> Floats:
+    """How many that the battles compare with each player are rated equal to it, by round, shape (R, P)."""
+    rounded = np.round(ratings, DIGITS)
+    equal = [(rounded[:, linked] == rounded[:, [place]]).sum(axis=1) - 1 for place, linked in enumerate(comparable)]
+    return np.stack(equal, axis=1).astype(np.float64)
+
+
 def _differences(
     players: Sequence[str],
     points: Floats,
     draws: Floats,
-    support: Support,
+    n: Integers,
+    clusters: Integers,
     comparable: Flags,
     level: float,
     seed: int,
 ) -> tuple[Difference, ...]:
-    n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in support)
+    n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in (n, clusters))
     gaps = _gaps(draws)
-    found = _estimates(_gaps(points), gaps, n, clusters, level, seed)
+    found = _reported(_gaps(points), gaps, n, clusters, level, seed)
     significant = (percentile_bounds(gaps, level)[0] > 0) & (clusters >= fewest_clusters(level))
     return tuple(
         Difference(better, other, estimate, _verdict(bool(linked), bool(sure)))
@@ -283,16 +276,6 @@ def _differences(
 def _gaps(ratings: Floats) -> Floats:
     """Differences of neighbours, rounded because those of equal models are noise of the fit; no negative zero."""
     return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
-
-
-def _estimates(
-    values: Floats, draws: Floats, n: Integers, clusters: Integers, level: float, seed: int
-) -> tuple[Estimate, ...]:
-    found = estimates(values, draws, n=n, clusters=clusters, level=level, seed=seed)
-    lows, highs = reported_bounds([one.low for one in found], [one.high for one in found], clusters, level=level)
-    return tuple(
-        replace(one, low=float(low), high=float(high)) for one, low, high in zip(found, lows, highs, strict=True)
-    )
 
 
 def _verdict(comparable: bool, significant: bool) -> Verdict:
@@ -345,20 +328,14 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
         )
     ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
     points = np.array([[ranking.bradley_terry[place].value for place in shared]])
-    n, clusters = [ranking.battles] * 2, [ranking.clusters] * 2
-    found = estimates(
+    spearman, kendall = _reported(
         _correlations(points, ratings)[0],
         _correlations(ranking.draws[:, shared], ratings),
-        n=n,
-        clusters=clusters,
-        level=ranking.level,
-        seed=ranking.seed,
-    )
-    lows, highs = reported_bounds(
-        [one.low for one in found], [one.high for one in found], clusters, level=ranking.level, scale=(-1, 1)
-    )
-    spearman, kendall = (
-        replace(one, low=float(low), high=float(high)) for one, low, high in zip(found, lows, highs, strict=True)
+        [ranking.battles] * 2,
+        [ranking.clusters] * 2,
+        ranking.level,
+        ranking.seed,
+        scale=(-1, 1),
     )
     return LeaderboardAgreement(
         spearman,
@@ -377,16 +354,10 @@ def _correlations(rows: Floats, ratings: Floats) -> Floats:
     ranks, other = rankdata(rounded, axis=1), rankdata(ratings)
     upper = np.triu_indices(len(ratings), 1)
     signs = np.sign(rounded[:, upper[0]] - rounded[:, upper[1]])
-    return np.stack(
-        [
-            _cosine(ranks - ranks.mean(axis=1, keepdims=True), other - other.mean()),
-            _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]])),
-        ],
-        axis=1,
-    )
+    centred = ranks - ranks.mean(axis=1, keepdims=True)
+    rho, tau = _cosine(centred, other - other.mean()), _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]]))
+    return np.stack([rho, tau], axis=1)
 
 
 def _cosine(rows: Floats, vector: Floats) -> Floats:
-    below = np.sqrt((rows**2).sum(axis=1) * (vector**2).sum())
-    shares = np.divide(rows @ vector, below, out=np.full(len(rows), np.nan), where=below > 0)
-    return np.asarray(shares, dtype=np.float64)
+    return ratio(rows @ vector, np.sqrt((rows**2).sum(axis=1) * (vector**2).sum()))

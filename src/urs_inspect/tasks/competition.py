@@ -17,10 +17,17 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import UrsData, Vocabulary, in_proportion, load_urs
 from urs_inspect.discrepancy.allocation import Allocator
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.discrepancy.matchmaking import AnswerFilter, Matchmaker, Rules, candidate_masks, make_matchmaker
+from urs_inspect.discrepancy.matchmaking import (
+    AnswerFilter,
+    InstructionSelector,
+    Rules,
+    candidate_masks,
+    instruction_selector,
+)
 from urs_inspect.discrepancy.pools import Instruction, Pool, check_contestants, check_pool, load_pool_file, short_pairs
-from urs_inspect.discrepancy.selection import Mask, Pair, Selected
+from urs_inspect.discrepancy.selection import Selected
 from urs_inspect.discrepancy.similarity import Similarity
+from urs_inspect.discrepancy.vectors import Mask, Pair
 from urs_inspect.judging.prompts import comparison_scenarios
 from urs_inspect.logs.comparisons import Comparison
 from urs_inspect.logs.responses import ANSWER, COMPARE, RESPONSES, read_pool
@@ -272,7 +279,7 @@ class _Course:
     """What is settled once all answers are there."""
 
     pool: Pool
-    matchmaker: Matchmaker
+    selector: InstructionSelector
     allocator: Allocator
     lacking: dict[str, dict[str, int]]
     chosen: dict[Pair, list[str]] = field(default_factory=dict)
@@ -380,8 +387,8 @@ class Competition(SampleSource):
         open_pairs = {pair: mask for pair, mask in masks.items() if mask.any()}
         items = dict.fromkeys(masks, 0)
         if open_pairs:
-            matchmaker = await make_matchmaker(pool, open_pairs, plan.rules, self._similarity)
-            items |= {pair: matchmaker.candidates(pair) for pair in open_pairs}
+            selector = await instruction_selector(pool, open_pairs, plan.rules, self._similarity)
+            items |= {pair: selector.candidates(pair) for pair in open_pairs}
         if not any(items.values()):
             raise InputError(f"no pair of contestants can be compared: {short_pairs(pool, 1, masks)}{_RULES}")
         if uniform:
@@ -397,7 +404,7 @@ class Competition(SampleSource):
             items=items,
             seed=plan.seed,
         )
-        return _Course(pool, matchmaker, allocator, _say_lacking(pool))
+        return _Course(pool, selector, allocator, _say_lacking(pool))
 
     def _batch(self, course: _Course) -> list[Sample]:
         size = course.allocator.budget if self._plan.allocation == UNIFORM else self._plan.batch
@@ -408,7 +415,7 @@ class Competition(SampleSource):
         samples: list[Sample] = []
         for pair in allotment.pairs:
             chosen = course.chosen.setdefault(pair, [])
-            selected = course.matchmaker.next(pair, chosen)
+            selected = course.selector.next(pair, chosen)
             if selected is None:  # the allocator counts candidates, so this is a safeguard
                 continue
             chosen.append(selected.id)

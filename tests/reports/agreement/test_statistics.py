@@ -18,7 +18,6 @@ from urs_inspect.reports.agreement.people import (
     CORRELATIONS,
     HumanRating,
     HumanRatings,
-    Resampling,
     Satisfaction,
     SatisfactionRow,
     Votes,
@@ -37,7 +36,7 @@ from urs_inspect.reports.agreement.statistics import (
 )
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import question_table
-from urs_inspect.stats import Battle, Estimate, MeanDraws, battles_of, interval_alpha, rank
+from urs_inspect.stats import Battle, Estimate, MeanDraws, Resampling, battles_of, interval_alpha, rank
 from urs_inspect.stats.mean_correlation import correlate_means, derived_seed, exact_means, fisher_interval
 
 HOW = Resampling(rounds=40, seed=1)

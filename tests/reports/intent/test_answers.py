@@ -232,9 +232,9 @@ def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:
     assert len(answers.table) == 18
     assert answers.left_out == ()
     means = answers.table.groupby("question").mean(numeric_only=True)
-    assert means["final"].mean() == pytest.approx(result.final.mean)
+    assert means["final"].mean() == pytest.approx(result.final.value)
     for criterion, estimate in result.by_criterion.items():
-        assert means[f"criterion/{criterion}"].mean() == pytest.approx(estimate.mean, nan_ok=True)
+        assert means[f"criterion/{criterion}"].mean() == pytest.approx(estimate.value, nan_ok=True)
     lengths = {(str(s.id), s.epoch): len(s.output.completion) for s in log.samples or []}
     table = answers.table.set_index(["question", "epoch"])
     assert table["answer_length"].to_dict() == lengths

@@ -271,7 +271,7 @@ def scores_table(found: "Mapping[str, DimensionScore]") -> Table:
     for name, one in found.items():
         mean = one.mean
         interval = "-" if math.isnan(mean.low) else f"{mean.low:.3f} to {mean.high:.3f}"
-        table.add_row(escape(name), f"{mean.mean:.3f}", interval, str(mean.n), f"{one.selected:.0%}")
+        table.add_row(escape(name), f"{mean.value:.3f}", interval, str(mean.n), f"{one.selected:.0%}")
     return table
 
 

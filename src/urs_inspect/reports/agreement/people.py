@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 
@@ -17,41 +16,13 @@ from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files
 from urs_inspect.rubrics import Rubric
 from urs_inspect.rubrics.schema import normalise_key
-from urs_inspect.stats import Ranking, rank
-from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Estimate, Floats, reported_bounds
+from urs_inspect.stats import Ranking, Resampling, rank
+from urs_inspect.stats.bootstrap import Estimate, Floats, reported_bounds
 from urs_inspect.stats.mean_correlation import derived_seed, exact_means, table_means
 from urs_inspect.stats.means import MeanDraws
 
 CORRELATIONS = (-1.0, 1.0)
 """Lowest and highest correlation."""
-
-
-class Options(TypedDict):
-    """Arguments of the functions of `rating`."""
-
-    rounds: int
-    level: float
-    seed: int
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """Parameters of the bootstrap.
-
-    Attributes:
-        rounds: Rounds.
-        level: Confidence level, between 0 and 1.
-        seed: Seed.
-    """
-
-    rounds: int = ROUNDS
-    level: float = LEVEL
-    seed: int = SEED
-
-    @property
-    def options(self) -> Options:
-        """As arguments."""
-        return Options(rounds=self.rounds, level=self.level, seed=self.seed)
 
 
 def reported(found: Estimate, scale: tuple[float, float], clusters: int | None = None) -> Estimate:

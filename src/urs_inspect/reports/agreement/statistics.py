@@ -15,7 +15,6 @@ from urs_inspect.reports.agreement.people import (
     CORRELATIONS,
     HumanRating,
     HumanRatings,
-    Resampling,
     Satisfaction,
     Votes,
     reported,
@@ -35,7 +34,7 @@ from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import QuestionTable, question_table
 from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
-from urs_inspect.stats import MeanDraws, clustered_mean, correlate, mean_estimates
+from urs_inspect.stats import MeanDraws, Resampling, clustered_mean, correlate, mean_estimates
 from urs_inspect.stats.agreement import clustered_interval_alpha
 from urs_inspect.stats.bootstrap import Floats, fewest_clusters
 from urs_inspect.stats.mean_correlation import (

@@ -31,20 +31,15 @@ from urs_inspect.stats import (
     Estimate,
     MeanColumn,
     MeanDifference,
-    all_pairs,
     bootstrap_means,
-    difference_column,
-    effective_number,
-    mean_differences,
     mean_estimates,
-    pooled_deviation,
     raking,
-    rank_correlation,
     rank_intervals,
-    worst_p_values,
 )
-from urs_inspect.stats.bootstrap import Floats, Integers, reported_bounds
-from urs_inspect.stats.means import Reweight
+from urs_inspect.stats.bootstrap import Floats, Integers, Resampling, pooled_deviation, reported_bounds
+from urs_inspect.stats.correlation import rank_correlation
+from urs_inspect.stats.means import Reweight, effective_number
+from urs_inspect.stats.paired import all_pairs, difference_column, mean_differences, worst_p_values
 
 ALL = "all"
 
@@ -568,21 +563,6 @@ _SHRUNK = 0.9
 
 
 @dataclass(frozen=True)
-class Bootstrap:
-    """Settings of the bootstrap.
-
-    Attributes:
-        rounds: Rounds, in which whole questions are drawn.
-        level: Confidence level of the intervals, between 0 and 1.
-        seed: Its seed.
-    """
-
-    rounds: int
-    level: float
-    seed: int
-
-
-@dataclass(frozen=True)
 class _Ranked:
     """Models of a block in order, with their means: key of a column, or `criterion/<id>`, -> one per model."""
 
@@ -597,7 +577,7 @@ class _Ranked:
 
 
 def block_report(
-    found: BlockAnswers, rubric: Rubric, mix: TrafficMix | None, countries: int | None, bootstrap: Bootstrap
+    found: BlockAnswers, rubric: Rubric, mix: TrafficMix | None, countries: int | None, bootstrap: Resampling
 ) -> Block:
     """Say everything about the models of a block.
 
@@ -655,7 +635,7 @@ def _with_share(table: QuestionTable, mix: TrafficMix, notes: list[str]) -> Ques
     return table.of(np.flatnonzero(used), range(len(table.models)))
 
 
-def _rank(scores: OrderedScores, rubric: Rubric, countries: int | None, bootstrap: Bootstrap) -> _Ranked:
+def _rank(scores: OrderedScores, rubric: Rubric, countries: int | None, bootstrap: Resampling) -> _Ranked:
     """Bootstrap every mean and difference over the same rounds."""
     table, finals = scores.table, scores.comparable
     columns = columns_of(table.facts, rubric, countries)
@@ -762,7 +742,7 @@ def _missing_notes(scores: OrderedScores) -> list[str]:
 
 
 def _model(
-    ranked: _Ranked, number: int, answers: pd.DataFrame, judges: Sequence[str], bootstrap: Bootstrap
+    ranked: _Ranked, number: int, answers: pd.DataFrame, judges: Sequence[str], bootstrap: Resampling
 ) -> ModelReport:
     columns, table = ranked.columns, ranked.scores.table
     name, unscored = table.models[number], int(answers[FINAL].isna().sum())

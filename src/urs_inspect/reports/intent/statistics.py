@@ -2,11 +2,12 @@
 
 from urs_inspect._util import InputError
 from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.block_report import Bootstrap, block_report
+from urs_inspect.reports.intent.block_report import block_report
 from urs_inspect.reports.intent.blocks import blocks_of
 from urs_inspect.reports.intent.report import Block, IntentReport
 from urs_inspect.reports.intent.traffic import TrafficMix
 from urs_inspect.rubrics import Rubric, load_rubric
+from urs_inspect.stats import Resampling
 from urs_inspect.stats.bootstrap import LEVEL, SEED
 
 ROUNDS = 10_000
@@ -43,7 +44,7 @@ def report_of(
         InputError: If the shares of the traffic cannot be had from the questions of the first block. A later block in
             which they cannot is left out.
     """
-    texts, bootstrap = rubric or load_rubric(), Bootstrap(rounds, level, seed)
+    texts, bootstrap = rubric or load_rubric(), Resampling(rounds, level, seed)
     blocks: list[Block] = []
     left_out = list(answers.left_out)
     for found in blocks_of(answers.table):

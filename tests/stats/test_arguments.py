@@ -1,0 +1,110 @@
+"""Arguments that every statistic shares: settings of the bootstrap are echoed, shapes and levels are checked."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.stats.fights import fights
+from urs_inspect.stats import (
+    Estimate,
+    MeanColumn,
+    Resampling,
+    Verdicts,
+    bootstrap_means,
+    clustered_mean,
+    compare,
+    compare_means,
+    correlate,
+    correlation_difference,
+    mean_estimates,
+    measure,
+    rank,
+)
+from urs_inspect.stats.agreement import clustered_interval_alpha, wilson_interval
+from urs_inspect.stats.bootstrap import cluster_counts, percentile_bounds, student_interval
+from urs_inspect.stats.correlation import rank_correlation
+from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
+from urs_inspect.stats.mean_correlation import correlate_means, exact_means, table_means
+from urs_inspect.stats.means import contrast
+from urs_inspect.stats.measures import accuracies, group_accuracies
+
+CODES = np.array([0, 1, 0, 1])
+VERDICTS = Verdicts(CODES, CODES, np.arange(4), CODES, CODES)
+PQRS = list("pqrs")
+THREE = list("pqr")
+TWO = ["p", "q"]
+
+
+def of_columns(rows: int, columns: int = 2) -> MeanColumn:
+    return MeanColumn(np.arange(rows), np.ones((rows, columns)))
+
+
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        lambda **how: clustered_mean([1, 2], TWO, **how),
+        lambda **how: clustered_mean([math.nan], ["p"], **how),
+        lambda **how: clustered_interval_alpha([[1, 2, 3], [1, 3, 3]], THREE, **how),
+        lambda **how: correlate([1, 2, 3], [1, 3, 2], THREE, **how).kendall,
+        lambda **how: correlation_difference([1, 2, 3], [1, 3, 2], [3, 2, 1], THREE, **how).pearson,
+        lambda **how: rank_correlation([1, 2, 3], [1, 3, 2], THREE, **how),
+        lambda **how: measure(VERDICTS, **how).accuracy,
+        lambda **how: accuracies(CODES, [CODES], np.arange(4), **how)[0],
+        lambda **how: group_accuracies(VERDICTS, PQRS, **how)["p"],
+        lambda **how: compare([1, 0], [0, 0], TWO, **how).difference,
+        lambda **how: compare_means([[1.0, 2.0], [2.0, 4.0]], **how)[0].difference,
+        lambda **how: order_of([[1.0, 2.0], [2.0, 4.0]], **how).gaps[0].difference,
+        lambda **how: rating_bias([[8, 9], [7, 9]], **how).bias,
+        lambda **how: self_preference(np.ones((3, 1, 2, 2)), 0, 0, [0, None], **how).preference,
+        lambda **how: rank(fights("a>b"), **how).bradley_terry[0],
+    ],
+)
+def test_the_settings_of_the_bootstrap_are_echoed(estimate: Callable[..., Estimate]) -> None:
+    found = estimate(**Resampling(17, 0.5, 2).options)
+    assert (found.rounds, found.level, found.seed) == (17, 0.5, 2)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 1.5, 95, math.nan, math.inf])
+def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
+    [exact] = bootstrap_means([of_columns(2)], 2, rounds=2)
+    for refuse in (
+        lambda: student_interval([1, 2, 3], level),
+        lambda: percentile_bounds([[1.0]], level),
+        lambda: mean_estimates(exact, level),
+        lambda: wilson_interval(0.5, 3, level),
+    ):
+        with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+            refuse()
+
+
+@pytest.mark.parametrize(
+    ("refuse", "message"),
+    [
+        (lambda: clustered_mean([1, 2], ["p"]), "one value per cluster id"),
+        (lambda: correlate([1, 2], [1, 2, 3], THREE), "one value per cluster id"),
+        (lambda: correlate([1, 2, 3], [1, 2], THREE), "one value per cluster id"),
+        (lambda: correlate([1, 2, math.nan], [1, 2, 3], THREE), "labels must be finite"),
+        (lambda: correlate([1, 2, 3], [1, 2, math.inf], THREE), "ratings finite or NaN"),
+        (lambda: rank_correlation([1, 2], [1], ["a"]), "one value per cluster id"),
+        (lambda: compare([1], [1, 0], TWO), "one value per cluster id"),
+        (lambda: compare([1, 0], [[1, 0]], TWO), "one value per cluster id"),
+        (lambda: compare([1, 0.5], [1, 0], TWO), "1, 0 or NaN for each item"),
+        (lambda: compare([1, 0], [1, 2], TWO), "1, 0 or NaN for each item"),
+        (lambda: clustered_interval_alpha([[1, 2]], ["a"]), "one column per cluster id"),
+        (lambda: cluster_counts(TWO, [[1, 2]]), "one row of counts per item"),
+        (lambda: cluster_counts(TWO, [1, 2]), "one row of counts per item"),
+        (lambda: cluster_counts(TWO, [[1], [2], [3]]), "one row of counts per item"),
+        (lambda: group_accuracies(VERDICTS, TWO), "one group per item: 4 items, 2 groups"),
+        (lambda: contrast(bootstrap_means([of_columns(2)], 2, rounds=2)[0], [[1]]), "one row of weights per mean"),
+        (lambda: rating_bias([8, 9]), "a row per case"),
+        (lambda: self_preference(np.zeros((3, 1, 2, 2)), 0, 0, [0]), "a model per judge"),
+        (lambda: correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5), "as many points"),
+        (lambda: table_means(np.empty((0, 3))), "table"),
+    ],
+)
+def test_what_does_not_fit_is_refused(refuse: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        refuse()
