@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
+from urs_inspect.judging import evolution
 from urs_inspect.judging.evolution import (
     EVOLUTION_MODES,
     EvolutionFailure,
@@ -15,7 +16,6 @@ from urs_inspect.judging.evolution import (
     evolution_intent,
     evolution_prompt,
     evolution_scenarios,
-    evolution_texts,
     has_answers,
     read_evolution,
 )
@@ -76,7 +76,7 @@ def test_an_instruction_that_holds_json_stays_as_it_is():
 
 def test_what_must_not_leak_is_named_in_the_prompt():
     instructions = evolution_prompt("understanding", "Why?").instructions
-    assert all(f'"{phrase}"' in instructions for phrase in evolution_texts()["leaks"])
+    assert all(f'"{phrase}"' in instructions for phrase in evolution._texts()["leaks"])
 
 
 def test_intents_are_those_of_the_rubric():

@@ -32,7 +32,6 @@ from urs_inspect.judging import (
 )
 from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.keys import KEY_PLACEHOLDER, Read, read_keyed, record_key
-from urs_inspect.judging.pair_reply import Verdicts
 from urs_inspect.judging.prompts import (
     case_review_prompt,
     choice_prompt,
@@ -41,6 +40,7 @@ from urs_inspect.judging.prompts import (
     scenario_prompt,
     similarity_prompt,
 )
+from urs_inspect.judging.verdicts import Verdicts
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.samer import load_taxonomy
 
@@ -58,8 +58,12 @@ FULL = dict.fromkeys(NAMES, 8)
 FULL_READ = ScoreRecord(8, dict.fromkeys(QA, 8))
 
 
+def read_scores(text: str) -> ScoreRecord | JudgeFailure:
+    return read_reply(text, RUBRIC, QA)
+
+
 def read(text: str, key: str = KEY) -> Read[ScoreRecord]:
-    return read_keyed(text, key, lambda part: read_reply(part, RUBRIC, QA), ScoreRecord.falls_short_of)
+    return read_keyed(text, key, read_scores, ScoreRecord.falls_short_of)
 
 
 def record(final: int, key: str | None = KEY, **criteria: int) -> str:
@@ -501,7 +505,9 @@ def asked(replies: Sequence[str], attempts: int = 2) -> tuple[Asked[ScoreRecord]
         seen.append(messages)
         return Reply(replies[len(seen) - 1])
 
-    return asyncio.run(ask(call, build(), RUBRIC, intent="factual_qa", language="en", attempts=attempts)), seen
+    again = RUBRIC.languages["en"].ask_again
+    asking = ask(call, build(), read_scores, again, attempts=attempts, conflict=ScoreRecord.falls_short_of)
+    return asyncio.run(asking), seen
 
 
 def test_a_wrong_key_is_asked_again_with_the_key_and_then_has_no_score() -> None:

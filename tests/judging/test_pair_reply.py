@@ -11,15 +11,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from urs_inspect.judging import OVERALL, JudgeFailure, Verdicts, read_verdict, read_verdicts
-from urs_inspect.judging.objects import _MAX_BROKEN
 from urs_inspect.judging.pair_reply import (
-    about_responses,
+    First,
+    PairReply,
+    compare_with_labels,
     final_verdict,
-    hold_against,
     read_annotation,
     read_pair_reply,
+    unswap,
 )
-from urs_inspect.judging.prompts import First, PairReply
+from urs_inspect.judging.verdicts import _MAX_BROKEN
 
 ASKED = ("Clarity", "Depth and Detail", OVERALL)
 GOOD = {
@@ -378,24 +379,24 @@ def test_orders_that_disagree_are_a_tie_and_an_unread_one_leaves_none(verdicts: 
 
 @pytest.mark.parametrize(
     ("shown", "first", "verdict"),
-    [("1", "a", "a"), ("2", "a", "b"), ("1", "b", "b"), ("2", "b", "a"), ("tie", "b", "tie"), (None, "a", None)],
+    [("1", "a", "a"), ("2", "a", "b"), ("1", "b", "b"), ("2", "b", "a"), ("tie", "b", "tie")],
 )
 def test_a_verdict_as_shown_is_turned_into_one_on_a_and_b(shown: Any, first: str, verdict: str | None):
-    assert about_responses(shown, first) == verdict
+    assert unswap(shown, first) == verdict
 
 
 def test_both_orders_are_put_together_with_the_labels_of_what_was_asked():
     readings = [_reading("a", Clarity="1", Overall="1"), _reading("b", Clarity="1", Overall="2")]
-    outcome = hold_against({"Clarity": "a", "Depth": "b", OVERALL: "a"}, readings)
+    outcome = compare_with_labels({"Clarity": "a", "Depth": "b", OVERALL: "a"}, readings)
     assert outcome.labels == {"Clarity": "a", OVERALL: "a"}
     assert outcome.orders == {"a": {"Clarity": "a", OVERALL: "a"}, "b": {"Clarity": "b", OVERALL: "a"}}
     assert outcome.verdicts == {"Clarity": "tie", OVERALL: "a"}
 
 
 def test_a_reply_without_a_verdict_leaves_its_name_unread():
-    outcome = hold_against({"Clarity": "a", OVERALL: "b"}, [_reading("a", Clarity="2")])
+    outcome = compare_with_labels({"Clarity": "a", OVERALL: "b"}, [_reading("a", Clarity="2")])
     assert outcome.verdicts == {"Clarity": "b", OVERALL: None}
-    assert hold_against({OVERALL: "b"}, []).verdicts == {OVERALL: None}
+    assert compare_with_labels({OVERALL: "b"}, []).verdicts == {OVERALL: None}
 
 
 NAMES = ("Logic", "Style")

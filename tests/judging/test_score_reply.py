@@ -20,8 +20,9 @@ from tests.judging.replies import (
     writes_final,
     written_replies,
 )
-from urs_inspect.judging import FAILURE_MODES, JudgeFailure, ScoreRecord, explain, read_reply
+from urs_inspect.judging import FAILURE_MODES, JudgeFailure, ScoreRecord, read_reply
 from urs_inspect.judging.objects import spans
+from urs_inspect.judging.score_reply import explain
 from urs_inspect.rubrics import FINAL
 
 MISSING: dict[str, int | None] = dict.fromkeys(QA)

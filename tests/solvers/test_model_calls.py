@@ -28,7 +28,7 @@ from urs_inspect._util import InputError
 from urs_inspect.judging.ask import GIVE_UP
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import intent_judge
-from urs_inspect.solvers import model_calls
+from urs_inspect.solvers import preflight
 from urs_inspect.tasks.samer_annotate import samer_annotate
 
 FINAL_7 = says(json.dumps({"Final Score": 7}))
@@ -156,7 +156,7 @@ def test_models_are_checked_at_the_same_time(server: ChatServer, tmp_path: Path)
 def test_models_that_take_long_to_reply_are_named(
     server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_calls, "_PATIENCE_S", 0.5)
+    monkeypatch.setattr(preflight, "_PATIENCE_S", 0.5)
     slow = replace(FINAL_7, delay=1.5)
     server.script = only("slow", slow)
     panel = [at(server, "slow"), at(server, "quick")]
@@ -212,10 +212,10 @@ def test_server_of_vllm_that_is_there_already_is_asked_before_the_run(
 ) -> None:
     server.script = lambda request: fails(401)
     judge = get_model("vllm/some/judge", base_url=server.url, memoize=False)
-    monkeypatch.setattr(model_calls, "roles_known", lambda: True)
-    monkeypatch.setattr(model_calls, "bound_models", lambda role: [judge])
+    monkeypatch.setattr(preflight, "roles_known", lambda: True)
+    monkeypatch.setattr(preflight, "bound_models", lambda role: [judge])
     with pytest.raises(InputError, match=r"vllm/some/judge .*401"):
-        model_calls.preflight_setup(True, ["grader"])
+        preflight.preflight_setup(True, ["grader"])
     assert vllm_starts == [] and server.count() == 1
 
 

@@ -25,8 +25,7 @@ from urs_inspect.judging.failures import (
     describe_error,
 )
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.objects import Shown
-from urs_inspect.judging.pair_reply import OVERALL, PENDING, REPLIES, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging.pair_reply import PENDING, REPLIES
 from urs_inspect.judging.prompts import (
     PLACEHOLDER,
     RATING_PLACEHOLDER,
@@ -35,12 +34,12 @@ from urs_inspect.judging.prompts import (
     PromptBuilder,
     dimension_prompt,
     joint_prompt,
-    neutralise,
     overall_prompt,
     rating_prompt,
 )
 from urs_inspect.judging.replies import read_rating
-from urs_inspect.judging.score_reply import explain, read_reply
+from urs_inspect.judging.score_reply import read_reply
+from urs_inspect.judging.verdicts import OVERALL, Verdicts, read_verdict, read_verdicts
 
 __all__ = [
     "ASK_AGAIN",
@@ -72,16 +71,13 @@ __all__ = [
     "PromptBuilder",
     "Reply",
     "ScoreRecord",
-    "Shown",
     "Temperature",
     "Verdicts",
     "check_temperature",
     "describe_error",
     "dimension_prompt",
-    "explain",
     "joint_prompt",
     "messages_of",
-    "neutralise",
     "overall_prompt",
     "rating_prompt",
     "read_rating",
