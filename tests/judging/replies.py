@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from urs_inspect.judging import ScoreRecord
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric, normalise_key
 
-PROPERTY = settings(deadline=None, database=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+PROPERTY = settings(deadline=None, database=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 """No deadline: a slow machine is no bug. No database: what an earlier run found decides nothing."""
 
 RUBRIC: Rubric = load_rubric()
