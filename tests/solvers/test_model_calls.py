@@ -51,6 +51,12 @@ def at(server: ChatServer, name: str = "judge") -> Model:
     )
 
 
+def weak(tmp_path: Path, grader: Any, limit: int | None, *, preflight: bool = False, **options: Any) -> EvalLog:
+    """The log of a run with a simulated model and these judges, one sample after the other."""
+    task = urs(dataset="sample", preflight=preflight)
+    return run(task, tmp_path, model="urs_simulation/weak", grader=grader, limit=limit, max_samples=1, **options)
+
+
 def only(model: str, response: Response) -> Script:
     """One model gets this response to everything, all others work."""
     return lambda request: response if request.model == model else FINAL_7
@@ -97,7 +103,7 @@ def test_script_with_a_refused_judge_ends_before_the_first_answer(
 
 def test_every_judge_of_a_panel_is_checked_once_and_no_sample_counts_it(server: ChatServer, tmp_path: Path) -> None:
     panel = [at(server, "a"), at(server, "b")]
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=3)
+    log = weak(tmp_path, panel, 3, preflight=True)
     assert log.status == "success"
     assert (server.count("a"), server.count("b")) == (1 + 3, 1 + 3)
     for sample in samples_of(log):
@@ -109,7 +115,7 @@ def test_faults_that_may_pass_are_warnings(
     fault: Response, server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.script = lambda request: fault if request.number == 0 else FINAL_7
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
+    log = weak(tmp_path, at(server), 2, preflight=True)
     assert outcomes(log) == {"judged": 2}
     [warning] = [one.getMessage() for one in caplog.records if "first request" in one.getMessage()]
     assert "openai-api/local/judge" in warning
@@ -119,7 +125,7 @@ def test_models_that_refuse_tiny_replies_are_none_the_worse(
     server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.script = lambda request: fails(400) if request.number == 0 else FINAL_7
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
+    log = weak(tmp_path, at(server), 2, preflight=True)
     assert outcomes(log) == {"judged": 2}
     assert "first request" not in caplog.text
 
@@ -147,7 +153,7 @@ def test_models_are_checked_at_the_same_time(server: ChatServer, tmp_path: Path)
 
     server.script = script
     panel = [at(server, name) for name in "abc"]
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=1)
+    log = weak(tmp_path, panel, 1, preflight=True)
     assert outcomes(log) == {"judged": 1}
 
 
@@ -158,7 +164,7 @@ def test_models_that_take_long_to_reply_are_named(
     slow = replace(FINAL_7, delay=1.5)
     server.script = only("slow", slow)
     panel = [at(server, "slow"), at(server, "quick")]
-    run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, limit=1)
+    weak(tmp_path, panel, 1, preflight=True)
     [line] = [one.getMessage() for one in caplog.records if "Waiting" in one.getMessage()]
     assert "grader openai-api/local/slow" in line and "quick" not in line
 
@@ -166,7 +172,7 @@ def test_models_that_take_long_to_reply_are_named(
 def test_every_refused_model_is_named(server: ChatServer, tmp_path: Path) -> None:
     server.script = lambda request: fails(401 if request.model == "a" else 404)
     panel = [at(server, "a"), at(server, "b")]
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=panel, max_samples=1)
+    log = weak(tmp_path, panel, None, preflight=True)
     assert log.error is not None
     assert all(part in log.error.message for part in ("local/a", "401", "local/b", "404"))
 
@@ -218,8 +224,7 @@ def test_server_of_vllm_that_is_there_already_is_asked_before_the_run(
 
 
 def test_without_preflight_nothing_is_asked_beforehand(server: ChatServer, tmp_path: Path) -> None:
-    task = urs(dataset="sample", preflight=False)
-    run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=2)
+    weak(tmp_path, at(server), 2)
     assert server.count() == 2
 
 
@@ -253,8 +258,7 @@ def test_judge_that_fails_again_and_again_is_no_longer_called(
     server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.script = only("judge", fails(401))
-    task = urs(dataset="sample", preflight=False)
-    log = run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=GIVE_UP + 5, max_samples=1)
+    log = weak(tmp_path, at(server), GIVE_UP + 5)
 
     assert log.status == "success" and server.count() == GIVE_UP
     assert outcomes(log) == {"unscored_call_failed": GIVE_UP + 5}
@@ -308,9 +312,9 @@ def test_calls_begin_anew_in_the_next_run_of_the_same_task(few: None, server: Ch
 
 def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(few: None, server: ChatServer, tmp_path: Path) -> None:
     server.script = only("judge", fails(404))
-    task, size = urs(dataset="sample", preflight=False), FEW + 2
+    size = FEW + 2
     panel = [at(server), at(server, "alive")]
-    log = run(task, tmp_path, model="urs_simulation/weak", grader=panel, limit=size, max_samples=1)
+    log = weak(tmp_path, panel, size)
     assert outcomes(log) == {"partial_panel": size}
     assert (server.count("judge"), server.count("alive")) == (FEW, size)
 
@@ -330,8 +334,8 @@ def test_replies_that_were_withheld_or_too_long_stop_no_judge(
 def test_faults_that_may_pass_stop_no_judge(few: None, fault: Response, server: ChatServer, tmp_path: Path) -> None:
     """As when a server fails for a minute."""
     server.script = lambda request: fault if request.number < FEW + 5 else FINAL_7
-    task, size = urs(dataset="sample", preflight=False), FEW + 7
-    log = run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=size, max_samples=1)
+    size = FEW + 7
+    log = weak(tmp_path, at(server), size)
     assert server.count() == size
     assert outcomes(log) == {"unscored_call_failed": FEW + 5, "judged": 2}
 
@@ -347,8 +351,8 @@ def test_fault_that_may_pass_neither_counts_nor_begins_the_count_anew(
     few: None, server: ChatServer, tmp_path: Path
 ) -> None:
     server.script = lambda request: fails(503 if request.number == FEW - 1 else 401)
-    task, size = urs(dataset="sample", preflight=False), FEW + 5
-    run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=size, max_samples=1)
+    size = FEW + 5
+    weak(tmp_path, at(server), size)
     assert server.count() == FEW + 1
 
 
@@ -357,8 +361,8 @@ def test_judge_whose_server_refuses_connections_is_no_longer_called(
 ) -> None:
     judge = at(server)
     server.stop()
-    task, size = urs(dataset="sample", preflight=False), FEW + 2
-    log = run(task, tmp_path, model="urs_simulation/weak", grader=judge, limit=size, max_samples=1)
+    size = FEW + 2
+    log = weak(tmp_path, judge, size)
     assert sum(facts["judges"][0]["calls"] for facts in metadata_of(log)) == FEW
 
 
@@ -493,8 +497,7 @@ def test_temperature_that_the_client_of_anthropic_drops_is_recorded_as_not_sent(
 def test_temperature_that_a_reasoning_model_does_not_take_is_recorded_as_not_sent(
     server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    task = urs(dataset="sample", preflight=False)
-    log = run(task, tmp_path, model="urs_simulation/weak", grader=openai_model(server, "o3-mini"), limit=3)
+    log = weak(tmp_path, openai_model(server, "o3-mini"), 3)
     found = [facts["judges"][0] for facts in metadata_of(log)]
     assert [(one["temperature_requested"], one["temperature_sent"]) for one in found] == [(0.0, None)] * 3
     assert_warned_once(caplog, "openai/o3-mini")

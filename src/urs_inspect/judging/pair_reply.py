@@ -90,8 +90,8 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     failure = _CUT_OFF.get(reply.stop_reason)
     if failure is None and (reply.error or reply.stop_reason == "error"):
         return reading({}, "call_failed", reply.error or "The call gave no reply.", reply=reply.reply)
-    found = _read_keyed(reply.reply, reply.key, reply.asked)
-    result = failure if failure and len(reply.asked) == 1 else found.result
+    read = _read_keyed(reply.reply, reply.key, reply.asked)
+    result = failure if failure and len(reply.asked) == 1 else read.result
     if isinstance(result, JudgeFailure):
         failure = failure or result
         return reading({}, failure.mode, failure.detail, reply=reply.reply)
@@ -100,7 +100,7 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     mode, detail = (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
     if failure:
         mode, detail = failure.mode, failure.detail
-    return reading(verdicts, mode, detail, result.unknown, reply.reply, found.unkeyed)
+    return reading(verdicts, mode, detail, result.unknown, reply.reply, read.unkeyed)
 
 
 def _read_keyed(text: str, key: str, asked: tuple[str, ...]) -> Read[Verdicts]:

@@ -102,9 +102,9 @@ register_translator("model", ModelTranslator)
 PAGES, REQUEST = "pages", "translation_request"
 """Keys of a sample's store: what a search found, and what was translated."""
 WITHOUT_ANSWER, BECAUSE = "without_answer", "without_answer_because"
-"""Keys of a sample's metadata, where a search or a translator gave no answer: how that came about, and why."""
+"""Keys of a sample's metadata, where a search or a translator gave no answer: the kind of failure, and the reason."""
 FOUND_NOTHING, FAILED = "found_nothing", "failed"
-"""How it came about: the search worked and found no page; the search or the translation did not work."""
+"""The kinds: the search worked and found no page; the search or the translation did not work."""
 
 ResultT = TypeVar("ResultT")
 
@@ -153,11 +153,11 @@ def answer_from_pages(search: str, pages: int = 5, longest: int = 4_000) -> Solv
     backend = open_search(search)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        found = await _pages(state, backend.name, backend.search(state.input_text, pages))
-        if not found:
+        results = await _pages(state, backend.name, backend.search(state.input_text, pages))
+        if not results:
             return state
         language = str((state.metadata or {}).get("language", ""))
-        prompt = page_prompt(state.input_text, found, language, longest)
+        prompt = page_prompt(state.input_text, results, language, longest)
         question = list(state.messages)
         state.messages = messages_of(prompt)
         state = await generate(state)

@@ -40,7 +40,7 @@ def judge_model(*, baselines: bool = True) -> Model:
     model = get_model()
     if is_none(model):
         instead = f", or -T judge={BASELINE_PREFIX}longest" if baselines else ""
-        raise InputError(f"--model none has nobody to judge; name a model{instead}")
+        raise InputError(f"--model none cannot judge; name a model{instead}")
     return model
 
 
