@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, record_soup
+from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, SEARCH, record_soup
 from urs_inspect.judging import (
     OVERALL,
     JudgeFailure,
@@ -375,7 +375,7 @@ INSIDE = '{opened}, "quoted": {quote}}'
 _ENCODINGS = (str, html.escape, lambda text: text.replace("{", "\\u007b").replace("}", "\\u007d"))
 
 
-@PROPERTY
+@SEARCH
 @given(
     record_soup | st.sampled_from(WHOLE),
     st.sampled_from(_ENCODINGS),
