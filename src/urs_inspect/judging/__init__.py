@@ -5,11 +5,9 @@ from urs_inspect.judging.ask import (
     TINY_REQUEST,
     UNKNOWN,
     Call,
-    CallsStopped,
     CircuitBreaker,
     Message,
     Reply,
-    Temperature,
     messages_of,
     stopped,
 )
@@ -19,13 +17,12 @@ from urs_inspect.judging.failures import (
     FAILURE_MODES,
     NO_RESPONSE,
     SCORED_OUTCOMES,
-    FailureMode,
     JudgeFailure,
     ScoreRecord,
     describe_error,
 )
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.pair_reply import PENDING, REPLIES
+from urs_inspect.judging.pair_reply import REPLIES
 from urs_inspect.judging.prompts import (
     PLACEHOLDER,
     RATING_PLACEHOLDER,
@@ -47,7 +44,6 @@ __all__ = [
     "FAILURE_MODES",
     "NO_RESPONSE",
     "OVERALL",
-    "PENDING",
     "PLACEHOLDER",
     "RATING_PLACEHOLDER",
     "REPLIES",
@@ -59,9 +55,7 @@ __all__ = [
     "Answer",
     "AnswerJudging",
     "Call",
-    "CallsStopped",
     "CircuitBreaker",
-    "FailureMode",
     "Judge",
     "JudgeFailure",
     "JudgePrompt",
@@ -71,7 +65,6 @@ __all__ = [
     "PromptBuilder",
     "Reply",
     "ScoreRecord",
-    "Temperature",
     "Verdicts",
     "check_temperature",
     "describe_error",

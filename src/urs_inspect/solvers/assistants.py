@@ -17,16 +17,15 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import web_search
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.assistants import (
+from urs_inspect.assistants.backends import (
     AssistantError,
     Page,
     open_search,
     open_translator,
-    page_prompt,
-    read_request,
     register_search,
     register_translator,
 )
+from urs_inspect.assistants.requests import page_prompt, read_request
 from urs_inspect.solvers.model_calls import CallError, attempt, error_of, messages_of
 from urs_inspect.solvers.role_models import models_with, roles_known
 

@@ -17,7 +17,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
 
 from urs_inspect._util import InputError
-from urs_inspect.assistants import AssistantError
+from urs_inspect.assistants.backends import AssistantError
 from urs_inspect.judging.ask import UNKNOWN, CallsStopped, CircuitBreaker, Temperature
 from urs_inspect.judging.failures import JudgeFailure, describe_error
 from urs_inspect.judging.frames import JudgePrompt
