@@ -71,7 +71,7 @@ def test_the_command_says_so_in_one_line_and_runs_nothing(
         capsys=capsys,
     )
     assert refusal.status == 1
-    assert refusal.error.splitlines() == [f"Error: --model none has nobody to judge; {said}"]
+    assert refusal.error.splitlines() == [f"Error: --model none cannot judge; {said}"]
     assert not list(tmp_path.glob("logs/*"))
 
 
