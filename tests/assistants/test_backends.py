@@ -5,16 +5,9 @@ from pathlib import Path
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.assistants import (
-    AssistantError,
-    FolderSearch,
-    GlossaryTranslator,
-    Page,
-    open_search,
-    open_translator,
-    page_prompt,
-    register_search,
-)
+from urs_inspect.assistants import AssistantError, Page, register_search
+from urs_inspect.assistants.backends import FolderSearch, GlossaryTranslator, open_search, open_translator
+from urs_inspect.assistants.requests import page_prompt
 
 
 @pytest.fixture

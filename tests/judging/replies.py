@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from urs_inspect.judging import ScoreRecord
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric, normalise_key
 
-PROPERTY = settings(deadline=None, database=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+PROPERTY = settings(deadline=None, database=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 """No deadline: a slow machine is no bug. No database: what an earlier run found decides nothing."""
+SEARCH = settings(PROPERTY, max_examples=200)
+"""For attacks, which are rare among random texts."""
 
 RUBRIC: Rubric = load_rubric()
 INTENTS = tuple(RUBRIC.intents)
@@ -111,36 +113,24 @@ def written_replies(draw: st.DrawFn) -> Written:
 
 
 # Everything out of which something like a record can be put together.
-_PARTS = st.sampled_from(
-    [
-        *[name for key in (FINAL, *QA[:2]) for name in spellings(key)[:4]],
-        *["Total", "Final", "score", "分数", "Comment", "total: 3"],
-        *[
-            '"',
-            "'",
-            "“",
-            "”",
-            "「",
-            "」",
-            "{",
-            "}",
-            "｛",
-            "｝",
-            "[",
-            "]",
-            ":",
-            "：",
-            ",",
-            "，",
-            " ",
-            "\n",
-            "\\",
-            "/",
-            ".",
-        ],
-        *['": ', '", "', '{"', "'}", "```json\n", "8", "7", "0", "11", "10", "８", "-", "分", "null", "true", "high"],
-    ]
+_SIGNS = (*"\"'“”「」{}｛｝[]:：,， \n\\/.", '": ', '", "', '{"', "'}", "```json\n")
+_WORDS = (
+    "Total",
+    "Final",
+    "score",
+    "分数",
+    "Comment",
+    "total: 3",
+    "分",
+    "null",
+    "true",
+    "high",
+    "-",
+    "10",
+    "11",
+    *"870８",
 )
+_PARTS = st.sampled_from([*(n for key in (FINAL, *QA[:2]) for n in spellings(key)[:4]), *_WORDS, *_SIGNS])
 record_soup = st.lists(_PARTS, max_size=40).map("".join)
 """Text in which records occur by accident, whole and broken."""
 

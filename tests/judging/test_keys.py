@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, record_soup
+from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, SEARCH, record_soup
 from urs_inspect.judging import (
     OVERALL,
     JudgeFailure,
@@ -32,7 +32,6 @@ from urs_inspect.judging import (
 )
 from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.keys import KEY_PLACEHOLDER, Read, read_keyed, record_key
-from urs_inspect.judging.pair_reply import Verdicts
 from urs_inspect.judging.prompts import (
     case_review_prompt,
     choice_prompt,
@@ -41,6 +40,7 @@ from urs_inspect.judging.prompts import (
     scenario_prompt,
     similarity_prompt,
 )
+from urs_inspect.judging.verdicts import Verdicts
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.samer import load_taxonomy
 
@@ -58,8 +58,16 @@ FULL = dict.fromkeys(NAMES, 8)
 FULL_READ = ScoreRecord(8, dict.fromkeys(QA, 8))
 
 
+def read_scores(text: str) -> ScoreRecord | JudgeFailure:
+    return read_reply(text, RUBRIC, QA)
+
+
 def read(text: str, key: str = KEY) -> Read[ScoreRecord]:
-    return read_keyed(text, key, lambda part: read_reply(part, RUBRIC, QA), ScoreRecord.falls_short_of)
+    return read_keyed(text, key, read_scores, ScoreRecord.falls_short_of)
+
+
+def read_five(text: str) -> int | JudgeFailure:
+    return read_rating(text, 1, 5)
 
 
 def record(final: int, key: str | None = KEY, **criteria: int) -> str:
@@ -98,10 +106,14 @@ def test_no_material_holds_its_own_key(question: str, answer: str) -> None:
 
 
 def test_a_material_that_foresees_a_key_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    # With keys of one letter a text of all letters but one leaves only that one.
+    # With keys of one letter a text of all letters but one leaves only that one; of two, with blanks between them.
     monkeypatch.setattr("urs_inspect.judging.keys._LENGTH", 1)
-    assert record_key("v", "bcdfghjkmnpqrstvwx") == "z"
+    letters = "bcdfghjkmnpqrstvwxz"
+    assert record_key("v", letters[:-1]) == "z"
     assert record_key("v", "BCDFGHJKMNPQRSTVW&#120;") == "z"
+    monkeypatch.setattr("urs_inspect.judging.keys._LENGTH", 2)
+    pairs = ",".join(f"{first} {second}" for first in letters[:-1] for second in letters)
+    assert record_key("v", pairs)[0] == record_key("v", pairs.upper())[0] == "z"
 
 
 def test_the_key_stands_in_the_case_part_only() -> None:
@@ -146,23 +158,18 @@ def test_every_prompt_with_a_record_asks_for_a_key_of_its_case(make: Callable[[s
     assert one.sha256 == other.sha256  # logs of one prompt are compared by it
 
 
-def test_the_order_of_two_responses_counts() -> None:
+def test_the_order_of_two_responses_counts_and_a_letter_has_no_key() -> None:
     assert overall_prompt("Why?", "x", "y", ties=True).key != overall_prompt("Why?", "y", "x", ties=True).key
-
-
-def test_a_prompt_that_is_answered_by_a_letter_has_no_key() -> None:
     assert letter_prompt("Why?", "x", "y").key == ""
 
 
-@pytest.mark.parametrize("frame", ["{{ record_example }}\n{{ question }}\n{{ answer }}"])
-def test_a_frame_of_ones_own_without_a_key_asks_for_none(frame: str, tmp_path: Path) -> None:
+def test_a_frame_of_ones_own_without_a_key_asks_for_none(tmp_path: Path) -> None:
     path = tmp_path / "own.jinja"
-    path.write_text(frame, encoding="utf-8")
+    path.write_text("{{ record_example }}\n{{ question }}\n{{ answer }}", encoding="utf-8")
     prompt = build(builder=PromptBuilder(load_rubric(prompt=str(path))))
     assert prompt.key == "" and '"key"' not in prompt.case
     # No key is asked for, so that no key is a wrong one.
-    found = read(record(8, key="mine"), prompt.key)
-    assert found == Read(FULL_READ, unkeyed=True)
+    assert read(record(8, key="mine"), prompt.key) == Read(FULL_READ, unkeyed=True)
 
 
 def test_a_frame_of_ones_own_may_name_the_key(tmp_path: Path) -> None:
@@ -239,22 +246,14 @@ def test_a_key_that_names_a_criterion_in_a_list_is_no_key(more: dict[str, int], 
 
 def test_a_key_that_names_a_reason_of_a_rating_is_no_key() -> None:
     text = json.dumps({"reasons": [{"key": "accuracy", "score": 5}, {"key": "style", "score": 2}], "score": 4})
-    assert read_keyed(text, KEY, lambda part: read_rating(part, 1, 5)) == Read(4, unkeyed=True)
+    assert read_keyed(text, KEY, read_five) == Read(4, unkeyed=True)
     text = text.replace("{", f'{{"key": "{KEY}", ', 1)
-    assert read_keyed(text, KEY, lambda part: read_rating(part, 1, 5)) == Read(4, unkeyed=False)
+    assert read_keyed(text, KEY, read_five) == Read(4, unkeyed=False)
 
 
 @pytest.mark.parametrize("spelled", [" ".join(KEY), " ".join(KEY).upper(), KEY.title(), f"{KEY[:4]} {KEY[4:]}"])
 def test_blanks_and_case_of_a_key_do_not_matter(spelled: str) -> None:
     assert read(record(8, key=spelled)) == Read(FULL_READ, unkeyed=False)
-
-
-def test_no_material_holds_its_own_key_with_blanks(monkeypatch: pytest.MonkeyPatch) -> None:
-    # With keys of two letters a text of all pairs but those with "z" in front leaves only these.
-    monkeypatch.setattr("urs_inspect.judging.keys._LENGTH", 2)
-    letters = "bcdfghjkmnpqrstvwxz"
-    pairs = ",".join(f"{first} {second}" for first in letters[:-1] for second in letters)
-    assert record_key("v", pairs)[0] == record_key("v", pairs.upper())[0] == "z"
 
 
 QUOTED = {**FULL, **dict.fromkeys(NAMES, 10), "Final Score": 10}
@@ -291,14 +290,11 @@ def test_a_record_quoted_inside_the_judges_own_never_decides(
     assert read(text) == Read(FULL_READ, unkeyed=False)
 
 
-def test_a_rating_quoted_inside_the_judges_own_never_decides() -> None:
+def test_a_rating_or_verdicts_quoted_inside_the_judges_own_never_decide() -> None:
     text = json.dumps({"key": KEY, "quoted": {"score": 5}, "grade": 3})
-    assert isinstance(read_keyed(text, KEY, lambda part: read_rating(part, 1, 5)).result, JudgeFailure)
+    assert isinstance(read_keyed(text, KEY, read_five).result, JudgeFailure)
     text = json.dumps({"key": KEY, "result": {"score": 3}, "quoted": {"score": 5}})
-    assert read_keyed(text, KEY, lambda part: read_rating(part, 1, 5)) == Read(3, unkeyed=False)
-
-
-def test_verdicts_quoted_inside_the_judges_own_never_decide() -> None:
+    assert read_keyed(text, KEY, read_five) == Read(3, unkeyed=False)
     planted = {name: {"winner": "2"} for name in ASKED}
     assert isinstance(verdicts(json.dumps({"key": KEY, "quoted": planted, "best": "1"})), JudgeFailure)
     found = verdicts(json.dumps({"key": KEY, "quoted": planted, "dimensions": {"Clarity": "1"}, "overall": "1"}))
@@ -379,7 +375,7 @@ INSIDE = '{opened}, "quoted": {quote}}'
 _ENCODINGS = (str, html.escape, lambda text: text.replace("{", "\\u007b").replace("}", "\\u007d"))
 
 
-@PROPERTY
+@SEARCH
 @given(
     record_soup | st.sampled_from(WHOLE),
     st.sampled_from(_ENCODINGS),
@@ -411,7 +407,7 @@ def test_no_quotation_decides(
 def test_any_text_with_any_key_is_read_without_an_exception(text: str, key: str) -> None:
     for given_key in (key, KEY):
         assert isinstance(read(f"{text}{given_key}", given_key).result, (ScoreRecord, JudgeFailure))
-        read_keyed(text + given_key, given_key, lambda part: read_rating(part, 1, 5))
+        read_keyed(text + given_key, given_key, read_five)
         read_keyed(text + given_key, given_key, lambda part: read_verdicts(part, ["Clarity", OVERALL]), together=True)
 
 
@@ -432,7 +428,7 @@ LONG = {
 def test_reading_takes_no_longer_than_the_reply_is_long(text: str) -> None:
     began = time.process_time()
     read(text)
-    read_keyed(text, KEY, lambda part: read_rating(part, 1, 5))
+    read_keyed(text, KEY, read_five)
     verdicts(text)
     assert time.process_time() - began < 10  # quadratic time would take minutes
 
@@ -501,7 +497,9 @@ def asked(replies: Sequence[str], attempts: int = 2) -> tuple[Asked[ScoreRecord]
         seen.append(messages)
         return Reply(replies[len(seen) - 1])
 
-    return asyncio.run(ask(call, build(), RUBRIC, intent="factual_qa", language="en", attempts=attempts)), seen
+    again = RUBRIC.languages["en"].ask_again
+    asking = ask(call, build(), read_scores, again, attempts=attempts, conflict=ScoreRecord.falls_short_of)
+    return asyncio.run(asking), seen
 
 
 def test_a_wrong_key_is_asked_again_with_the_key_and_then_has_no_score() -> None:
@@ -512,12 +510,9 @@ def test_a_wrong_key_is_asked_again_with_the_key_and_then_has_no_score() -> None
     assert isinstance(found.result, JudgeFailure) and found.result.mode == "wrong_key"
 
 
-def test_a_conflict_is_asked_again_and_the_answer_counts() -> None:
+def test_a_conflict_is_asked_again_and_a_reply_without_a_key_is_not() -> None:
     found, seen = asked([f"Draft: {record(8)} On reflection: {record(3, Factuality=3)}", record(3)])
     assert found.calls == 2 and isinstance(found.result, ScoreRecord) and found.result.final == 3
     assert KEY in seen[1][-1].text
-
-
-def test_a_reply_without_a_key_is_not_asked_again() -> None:
     found, _ = asked([record(8, key=None)])
     assert found == Asked(FULL_READ, record(8, key=None), 1, unkeyed=True)

@@ -114,54 +114,27 @@ def test_the_result_is_read(text: str, expected: "int | Decimal") -> None:
     assert read_result(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " \n",
-        "I cannot add these numbers.",
-        "Answer: ninety-six",
-        "Answer: ?",
-        "12 + 34 + 50 =",
-        "version 1.2.3",
-        "1.2e3",
-        "96%",
-        "the 96th",
-        "x96",
-        "第96步",
-        "答案：很多",
-        "<think>12 + 34 = 46, and so",
-    ],
-)
+NONE = (
+    "", " \n", "I cannot add these numbers.", "Answer: ninety-six", "Answer: ?", "12 + 34 + 50 =", "version 1.2.3",
+    "1.2e3", "96%", "the 96th", "x96", "第96步", "答案：很多", "<think>12 + 34 = 46, and so",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NONE)
 def test_a_reply_without_a_result_has_none(text: str) -> None:
     assert read_result(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("十", 10),
-        ("十二", 12),
-        ("二十", 20),
-        ("九十九", 99),
-        ("一百", 100),
-        ("一百零五", 105),
-        ("一百一十", 110),
-        ("一百十五", 115),
-        ("二百五十", 250),
-        ("两千零八", 2008),
-        ("一千零二十", 1020),
-        ("一千九百八十", 1980),
-        ("九千九百九十九", 9999),
-    ],
-)
-def test_chinese_numerals(text: str, number: int) -> None:
+NUMERALS = {
+    "十": 10, "十二": 12, "二十": 20, "九十九": 99, "一百": 100, "一百零五": 105, "一百一十": 110, "一百十五": 115,
+    "二百五十": 250, "两千零八": 2008, "一千零二十": 1020, "一千九百八十": 1980, "九千九百九十九": 9999,
+    **dict.fromkeys(("", "千万", "百", "二二", "十百", "一千二百百", "五", "零")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "number"), NUMERALS.items())
+def test_chinese_numerals(text: str, number: int | None) -> None:
     assert chinese_number(text) == number
-
-
-@pytest.mark.parametrize("text", ["", "千万", "百", "二二", "十百", "一千二百百", "五", "零"])
-def test_what_is_no_chinese_numeral_with_a_unit(text: str) -> None:
-    assert chinese_number(text) is None
 
 
 def in_chinese(number: int) -> str:
@@ -183,17 +156,9 @@ def test_every_number_in_chinese_is_read(number: int) -> None:
 
 
 FORMS = (
-    "{n}",
-    "Answer: {n}",
-    "**Answer:** {n}.",
-    "{steps}\n\nAnswer: {n}",
-    "The sum is **{n}**.",
-    "{steps}",
-    "答案：{n}",
-    "{steps}，所以总和是 {n}。",
-    "$$\\boxed{{{n}}}$$",
-    "{chain} = {n}",
-)
+    "{n}", "Answer: {n}", "**Answer:** {n}.", "{steps}\n\nAnswer: {n}", "The sum is **{n}**.", "{steps}", "答案：{n}",
+    "{steps}，所以总和是 {n}。", "$$\\boxed{{{n}}}$$", "{chain} = {n}",
+)  # fmt: skip
 WRITTEN = ("{:d}", "{:,d}")
 
 
@@ -213,7 +178,7 @@ PIECES = ["Answer", "答案", ":", "：", "=", " ", "\n", "1", "96", ",", "，",
 PIECES += ["is", "和", "是", "千", "百", "十", "一", "零", "第", "<think>", "</think>", "e", "%", "$", "(", ")", "_"]
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(text=st.text() | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_no_reply_raises(text: str) -> None:
     found = read_result(text)
@@ -222,29 +187,10 @@ def test_no_reply_raises(text: str) -> None:
         assert any(character.isdigit() or character in "十百千" for character in text)
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "1",
-        "1,",
-        "1+",
-        "1 ",
-        "=",
-        "a",
-        " ",
-        "Answer:",
-        "\\boxed{",
-        "(",
-        "{",
-        "}",
-        "一",
-        "千",
-        "1.",
-        "is ",
-        "<think>",
-        "\n",
-    ],
-)
+ENDLESS = (*"1=a ({}一千\n", "1,", "1+", "1 ", "Answer:", "\\boxed{", "1.", "is ", "<think>")
+
+
+@pytest.mark.parametrize("piece", ENDLESS)
 def test_a_long_reply_takes_no_longer_than_its_length(piece: str) -> None:
     def seconds(length: int) -> float:
         text = piece * (length // len(piece)) + "96"

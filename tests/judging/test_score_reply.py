@@ -20,8 +20,9 @@ from tests.judging.replies import (
     writes_final,
     written_replies,
 )
-from urs_inspect.judging import FAILURE_MODES, JudgeFailure, ScoreRecord, explain, read_reply
+from urs_inspect.judging import FAILURE_MODES, JudgeFailure, ScoreRecord, read_reply
 from urs_inspect.judging.objects import spans
+from urs_inspect.judging.score_reply import explain
 from urs_inspect.rubrics import FINAL
 
 MISSING: dict[str, int | None] = dict.fromkeys(QA)
@@ -178,136 +179,72 @@ def test_a_bad_record_after_a_good_one_is_not_passed_over():
 
 # Failures and their modes.
 
-FAILURES = [
-    ("empty_reply", ["", " ", "\n\t", "\u3000"]),
-    (
-        "unparseable",
-        [
-            "{}",
-            "{ }",
-            "｛｝",
-            "[]",
-            "null",
-            "7",
-            "garbage",
-            "The answer is good.",
-            "Final Score: 7",
-            "综合得分：7分",
-            "Factuality: 8\nFinal Score: 7",
-            # An everyday word is a final score only beside a criterion.
-            '{"total": 7}',
-            '{"Overall": 7, "id": 3}',
-            'The bill says {"total": 7, "currency": "EUR"}.',
-            '{"score": 7}',
-            # Cut off.
-            '{"Factuality": 8, "Final Score": 7',
-            '{"Factuality": 8, "Final Sc',
-            "{",
-            "}",
-            '"Factuality": 8, "Final Score": 7}',
-            '}"Factuality": 8, "Final Score": 7{',
-        ],
+# fmt: off
+FAILURES: dict[str, tuple[str, ...]] = {
+    "empty_reply": (
+        "", " ", "\n\t", "\u3000",
     ),
-    (
-        "missing_final",
-        [
-            '{"Factuality": 8}',
-            '{"事实正确性": 8, "清晰度": 7}',
-            '{"Factuality": 8, "Final Score": null}',
-            '{"Factuality": 8, "Final Score": ""}',
-            '{"Factuality": 8, "Final Score": "N/A"}',
-            '{"Factuality": 8, "Final Score": NaN}',
-            '{"Factuality": 8, "Score": 7}',
-            "{'note': 'Final Score: 10', 'Factuality': 8}",
-            "{'note': 'they wrote \"Final Score\": 10', 'Factuality': 8}",
-            '{"Factuality": 8, "note": "It planted {\\"Final Score\\": 10}."}',
-            '{"Factuality": 8, "note": "It planted \\"Final Score\\": 10."}',
-            '{"Factuality": 8, "note": "They wrote “Final Score”: 10."}',
-            '{"Factuality": 8分, "评语": "' + "很好，" * 60 + '综合得分：10，"}',
-        ],
+    "unparseable": (
+        "{}", "{ }", "｛｝", "[]", "null", "7", "garbage", "The answer is good.", "Final Score: 7", "综合得分：7分",
+        "Factuality: 8\nFinal Score: 7", '{"total": 7}', '{"Overall": 7, "id": 3}',
+        'The bill says {"total": 7, "currency": "EUR"}.', '{"score": 7}', '{"Factuality": 8, "Final Score": 7',
+        '{"Factuality": 8, "Final Sc', "{", "}", '"Factuality": 8, "Final Score": 7}',
+        '}"Factuality": 8, "Final Score": 7{',
     ),
-    (
-        "out_of_range",
-        [
-            '{"Factuality": 8, "Final Score": 0}',
-            '{"Factuality": 8, "Final Score": 11}',
-            '{"Factuality": 8, "Final Score": -3}',
-            '{"Factuality": 8, "Final Score": "11/10"}',
-            '{"Factuality": 8, "Final Score": "0分"}',
-            '{"Factuality": 8, "Final Score": "４/５"}',
-            '{"Factuality": 8, "Final Score": "85/100"}',
-            '{"Factuality": 8, "Final Score": 100}',
-            '{"Factuality": 8, "Final Score": 99999999999}',
-            '{"Factuality": 0, "Final Score": 7}',
-            '{"Factuality": 11, "Final Score": 7}',
-        ],
+    "missing_final": (
+        '{"Factuality": 8}', '{"事实正确性": 8, "清晰度": 7}', '{"Factuality": 8, "Final Score": null}',
+        '{"Factuality": 8, "Final Score": ""}', '{"Factuality": 8, "Final Score": "N/A"}',
+        '{"Factuality": 8, "Final Score": NaN}', '{"Factuality": 8, "Score": 7}',
+        "{'note': 'Final Score: 10', 'Factuality': 8}",
+        "{'note': 'they wrote \"Final Score\": 10', 'Factuality': 8}",
+        '{"Factuality": 8, "note": "It planted {\\"Final Score\\": 10}."}',
+        '{"Factuality": 8, "note": "It planted \\"Final Score\\": 10."}',
+        '{"Factuality": 8, "note": "They wrote “Final Score”: 10."}',
+        '{"Factuality": 8分, "评语": "' + "很好，" * 60 + '综合得分：10，"}',
     ),
-    (
-        "not_a_number",
-        [
-            '{"Factuality": 8, "Final Score": "high"}',
-            '{"Factuality": 8, "Final Score": "高"}',
-            '{"Factuality": 8, "Final Score": true}',
-            '{"Factuality": 8, "Final Score": false}',
-            "{'Factuality': 8, 'Final Score': True}",
-            '{"Factuality": 8, "Final Score": [7]}',
-            '{"Factuality": 8, "Final Score": "7-8"}',
-            '{"Factuality": 8, "Final Score": "7 or 8"}',
-            '{"Factuality": 8, "Final Score": "7/"}',
-            '{"Factuality": 8, "Final Score": "Score"}',
-            '{"Factuality": 8, "Final Score": {}}',
-            '{"Factuality": 8, "Final Score": {"reason": "good"}}',
-            '{"Factuality": 8, "Final Score": {"score": 7, "rating": 9}}',
-            '{"Factuality": 8, "Final Score": Infinity}',
-        ],
+    "out_of_range": (
+        '{"Factuality": 8, "Final Score": 0}', '{"Factuality": 8, "Final Score": 11}',
+        '{"Factuality": 8, "Final Score": -3}', '{"Factuality": 8, "Final Score": "11/10"}',
+        '{"Factuality": 8, "Final Score": "0分"}', '{"Factuality": 8, "Final Score": "４/５"}',
+        '{"Factuality": 8, "Final Score": "85/100"}', '{"Factuality": 8, "Final Score": 100}',
+        '{"Factuality": 8, "Final Score": 99999999999}', '{"Factuality": 0, "Final Score": 7}',
+        '{"Factuality": 11, "Final Score": 7}',
     ),
-    (
-        "not_an_integer",
-        [
-            '{"Factuality": 8, "Final Score": 7.5}',
-            '{"Factuality": 8, "Final Score": "7.5/10"}',
-            '{"Factuality": 8, "Final Score": "７．５分"}',
-            '{"Factuality": 8, "Final Score": 7.000000001}',
-        ],
+    "not_a_number": (
+        '{"Factuality": 8, "Final Score": "high"}', '{"Factuality": 8, "Final Score": "高"}',
+        '{"Factuality": 8, "Final Score": true}', '{"Factuality": 8, "Final Score": false}',
+        "{'Factuality': 8, 'Final Score': True}", '{"Factuality": 8, "Final Score": [7]}',
+        '{"Factuality": 8, "Final Score": "7-8"}', '{"Factuality": 8, "Final Score": "7 or 8"}',
+        '{"Factuality": 8, "Final Score": "7/"}', '{"Factuality": 8, "Final Score": "Score"}',
+        '{"Factuality": 8, "Final Score": {}}', '{"Factuality": 8, "Final Score": {"reason": "good"}}',
+        '{"Factuality": 8, "Final Score": {"score": 7, "rating": 9}}', '{"Factuality": 8, "Final Score": Infinity}',
     ),
-    (
-        "conflicting_scores",
-        [
-            '{"Factuality": 8, "Final Score": 7, "Final Score": 8}',
-            '{"Factuality": 8, "Final Score": 7, "综合得分": 8}',
-            '{"Factuality": 8, "Final Score": 7, "Overall": "8/10"}',
-            '{"Factuality": 8, "事实正确性": 7, "Final Score": 7}',
-            "{'Factuality': 8, 'Final Score': 7, 'Final Score': 8}",
-        ],
+    "not_an_integer": (
+        '{"Factuality": 8, "Final Score": 7.5}', '{"Factuality": 8, "Final Score": "7.5/10"}',
+        '{"Factuality": 8, "Final Score": "７．５分"}', '{"Factuality": 8, "Final Score": 7.000000001}',
     ),
-    (
-        "refusal",
-        [
-            "I'm sorry, but I can't help with that.",
-            "I’m sorry, but I can’t rate this answer.",
-            "I cannot evaluate this content.",
-            "I am unable to judge this answer.",
-            "As an AI, I cannot rate this.",
-            "抱歉，我无法评判该内容。",
-            "我无法评估这个回答。",
-            "该请求我不能协助完成。",
-        ],
+    "conflicting_scores": (
+        '{"Factuality": 8, "Final Score": 7, "Final Score": 8}',
+        '{"Factuality": 8, "Final Score": 7, "综合得分": 8}',
+        '{"Factuality": 8, "Final Score": 7, "Overall": "8/10"}',
+        '{"Factuality": 8, "事实正确性": 7, "Final Score": 7}',
+        "{'Factuality': 8, 'Final Score': 7, 'Final Score': 8}",
     ),
-]
+    "refusal": (
+        "I'm sorry, but I can't help with that.", "I’m sorry, but I can’t rate this answer.",
+        "I cannot evaluate this content.", "I am unable to judge this answer.", "As an AI, I cannot rate this.",
+        "抱歉，我无法评判该内容。", "我无法评估这个回答。", "该请求我不能协助完成。",
+    ),
+}
+# fmt: on
 
 
 @pytest.mark.parametrize(
     ("mode", "text"),
-    [pytest.param(mode, text, id=f"{mode}: {text[:60]}") for mode, texts in FAILURES for text in texts],
+    [pytest.param(mode, text, id=f"{mode}: {text[:60]}") for mode, texts in FAILURES.items() for text in texts],
 )
 def test_what_is_not_plainly_a_score_fails_with_its_mode(mode: str, text: str):
     assert mode_of(text) == mode
-
-
-def test_a_failure_says_what_was_wrong():
-    result = read('{"Factuality": 7, "Final Score": "quite\\u0020high"}')
-    assert isinstance(result, JudgeFailure)
-    assert "'final'" in result.detail and "'quite high'" in result.detail
 
 
 @pytest.mark.parametrize("value", ['"' + "very " * 500 + 'good"', "1" * 5000, "[" + "7," * 5000 + "7]"])
@@ -423,36 +360,27 @@ def test_every_shape_of_a_record_keeps_all_scores(shape: object, write: Callable
     assert read(write(shape)) == ScoreRecord(7, {**EVERY})
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(
-            '"8 out of 10"',
-            '"8 of 10"',
-            "8 out of 10",
-            '"八分"',
-            '"八"',
-            "八分",
-            '"8 (good)"',
-            '"8 - good"',
-            "8 (good)",
-        ),
-        *(
-            '"**8**"',
-            "**8**",
-            '"**8**/10"',
-            '"`8`"',
-            '"8分（很好）"',
-            '"八分（十分好）"',
-            '"8（满分10分）"',
-            '"8 (out of 10)"',
-        ),
-        *('"8/10 points"', '"8 points out of 10"', '"8: clear and right"', '"8 — good"', '"8, clear"'),
-        *('"8 out of ten"', '"8 of ten points"', '"8 good"', '"8 very good."', '"8 stars"', '"8 overall"'),
-        *('"8分左右"', '"约8分"', '"大约8分左右"', "约8分", '"约八分"', '"about 8"', '"8 (out of ten)"'),
-        *('"8 (one minor flaw)"', '"8 (as the answer is one of the best)"'),
-    ],
+# fmt: off
+PLAIN = (
+    '"8 out of 10"', '"8 of 10"', "8 out of 10", '"八分"', '"八"', "八分", '"8 (good)"', '"8 - good"', "8 (good)",
+    '"**8**"', "**8**", '"**8**/10"', '"`8`"', '"8分（很好）"', '"八分（十分好）"',
+    '"8（满分10分）"', '"8 (out of 10)"',
+    '"8/10 points"', '"8 points out of 10"', '"8: clear and right"', '"8 — good"', '"8, clear"', '"8 out of ten"',
+    '"8 of ten points"', '"8 good"', '"8 very good."', '"8 stars"', '"8 overall"', '"8分左右"', '"约8分"',
+    '"大约8分左右"', "约8分", '"约八分"', '"about 8"', '"8 (out of ten)"', '"8 (one minor flaw)"',
+    '"8 (as the answer is one of the best)"',
 )
+AMBIGUOUS = (
+    "8 (9 for style)", "8 - 9", "7 to 8", "8 (was 7)", "8 - or rather nine", "8 (half a point off)", "八分半",
+    "八点五分", "十一", "二十", "8+", "8 out of", "8 (七分也可)", "8*9", "1 0", "8 (one point off)",
+    "8 (one for style)", "8 percent", "8%", "8 plus", "8 to nine", "8 good, 9 great",
+    "9 out", "约8到9分", "8左右9", "8 hundred", "above 8",
+    "almost 8", "8 not good", "8 out of ten, or nine",
+)
+# fmt: on
+
+
+@pytest.mark.parametrize("value", PLAIN)
 def test_a_number_with_a_unit_or_a_remark_is_that_number(value: str):
     assert read(f'{{"Factuality": {value}, "Final Score": 7}}') == EIGHT_AND_SEVEN
     result = read(f'{{"Clarity": 5, "Final Score": {value}}}')
@@ -465,24 +393,7 @@ def test_chinese_numerals_up_to_ten_are_read(number: int):
     assert read(f'{{"综合得分": "{numeral}分"}}') == ScoreRecord(number, MISSING)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("8 (9 for style)", "8 - 9", "7 to 8", "8 (was 7)", "8 - or rather nine", "8 (half a point off)", "八分半"),
-        *("八点五分", "十一", "二十", "8+", "8 out of", "8 (七分也可)", "8*9", "1 0"),
-        *(
-            "8 (one point off)",
-            "8 (one for style)",
-            "8 percent",
-            "8%",
-            "8 plus",
-            "8 to nine",
-            "8 good, 9 great",
-            "9 out",
-        ),
-        *("约8到9分", "8左右9", "8 hundred", "above 8", "almost 8", "8 not good", "8 out of ten, or nine"),
-    ],
-)
+@pytest.mark.parametrize("value", AMBIGUOUS)
 def test_a_value_that_may_mean_several_numbers_is_none(value: str):
     assert mode_of(json.dumps({"Factuality": 8, "Final Score": value})) == "not_a_number"
 
@@ -591,49 +502,30 @@ def explained(text: str, language: str = "en") -> str:
 
 # A criterion has a heading with its score, and below it the judge's reason.
 
-SAME_LINE = "### {n}. {}: 8/10\n{}"
-FORMS = {
-    "headings as asked for": "### {}\n{}",
-    "headings with a colon": "### {}:\n{}",
-    "numbered headings": "## {n}. {}\n\n{}\n",
-    "score in the heading": "### {} (Score: 8)\n{}",
-    "bold": "**{}**\n{}",
-    "bold, reason on the same line": "**{}**: {}",
-    "bold colon": "**{}:** {}",
-    "dash": "**{}** – {}",
-    "long dash and score": "- **{} (8/10)** — {}",
-    "hyphen": "- {} - {}",
-    "numbered, bold": "{n}. **{}**: {}",
-    "bullets": "* {}: {}",
-    "quotation": "> {}: {}",
-}
+FORMS = (
+    "### {}\n{}", "### {}:\n{}", "## {n}. {}\n\n{}\n", "### {} (Score: 8)\n{}", "**{}**\n{}", "**{}**: {}",
+    "**{}:** {}", "**{}** – {}", "- **{} (8/10)** — {}", "- {} - {}", "{n}. **{}**: {}", "* {}: {}", "> {}: {}",
+)  # fmt: skip
 REASONS = ("All true.", "Half of the need.", "Clear.", "Little is missing.", "A leap.")
 
 
-def _reasoning(form: str, names: list[str]) -> str:
-    return "\n\n".join(
-        form.format(name, reason, n=number)
-        for number, (name, reason) in enumerate(zip(names, REASONS, strict=True), start=1)
-    )
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-def test_each_reason_stands_below_its_criterion(form: str):
+def _reasoning(form: str) -> str:
     names = [RUBRIC.criteria[criterion]["en"].name for criterion in QA]
-    assert explained(f"{_reasoning(form, names)}\n\n{JSON}") == EXPECTED
+    pairs = zip(names, REASONS, strict=True)
+    return "\n\n".join(form.format(name, reason, n=number) for number, (name, reason) in enumerate(pairs, start=1))
 
 
-def test_a_score_on_the_line_of_the_heading_stays_with_the_reason():
-    text = _reasoning(SAME_LINE, [RUBRIC.criteria[c]["en"].name for c in QA])
+@pytest.mark.parametrize("form", FORMS)
+def test_each_reason_stands_below_its_criterion(form: str):
+    assert explained(f"{_reasoning(form)}\n\n{JSON}") == EXPECTED
+
+
+def test_a_score_on_the_line_of_the_heading_and_several_paragraphs_stay_with_the_reason():
+    text = _reasoning("### {n}. {}: 8/10\n{}")
     assert "### Clarity: 7\n\n8/10\nClear." in explained(f"{text}\n\n{JSON}")
-
-
-def test_reasons_of_several_paragraphs_stay_together():
-    text = f"### Clarity\nFirst.\n\n- a point: with a colon\n- another\n\nLast.\n### Completeness\nB.\n{JSON}"
-    assert (
-        "### Clarity: 7\n\nFirst.\n\n- a point: with a colon\n- another\n\nLast.\n\n### Completeness: 8"
-        in explained(text)
-    )
+    reason = "First.\n\n- a point: with a colon\n- another\n\nLast."
+    shown = explained(f"### Clarity\n{reason}\n### Completeness\nB.\n{JSON}")
+    assert f"### Clarity: 7\n\n{reason}\n\n### Completeness: 8" in shown
 
 
 def test_criteria_stand_in_the_order_of_the_record_not_of_the_reply():
@@ -659,15 +551,11 @@ def test_chinese_and_mixed_headings_are_recognised(written: str, language: str, 
     assert shown in explained(f"{written}\n{JSON}", language)
 
 
-def test_the_final_score_opens_the_explanation_in_the_judges_language():
+def test_the_final_score_opens_the_explanation_in_the_judges_language_and_a_missing_one_is_named():
     assert explained(JSON).startswith("**Final Score: 7**\n\n### Factuality: 9")
     assert explained(JSON, "zh").startswith("**综合得分: 7**\n\n### 事实正确性: 9")
-
-
-def test_a_criterion_without_a_score_says_so():
-    record = ScoreRecord(7, {**RECORD.criteria, "clarity": None})
-    shown = explain("### Clarity\nHard to say.", record, RUBRIC, "en")
-    assert "### Clarity: no whole number given\n\nHard to say." in shown
+    shown = explain("### Clarity\nHard.", ScoreRecord(7, {**RECORD.criteria, "clarity": None}), RUBRIC, "en")
+    assert "### Clarity: no whole number given\n\nHard." in shown
 
 
 # What belongs to no criterion.
@@ -684,20 +572,12 @@ def test_what_the_judge_says_in_the_end_has_a_heading_of_its_own(heading: str):
     assert re.search(r"### Final Score\n\n(7\n)?On the whole fair\.$", shown)
 
 
-def test_a_reply_without_headings_follows_the_scores_as_a_whole():
+def test_nothing_that_the_judge_wrote_is_lost():
     text = "The answer is right about Paris.\n\nFactuality suffers nowhere.\n\nI would give a seven."
     assert explained(f"{text}\n\n{JSON}").endswith(f"### Logical Coherence: 5\n\n{text}")
-
-
-def test_reasons_about_other_criteria_are_not_lost():
-    shown = explained(f"### Factuality\nF.\n### Richness\nRich in examples.\n{JSON}")
-    assert "Rich in examples." in shown
-
-
-def test_the_same_heading_twice_loses_nothing():
-    shown = explained(f"### Factuality\nFirst look.\n### Clarity\nC.\n### Factuality\nSecond look.\n{JSON}")
-    assert "First look." in shown
-    assert "Second look." in shown
+    assert "Rich in examples." in explained(f"### Factuality\nF.\n### Richness\nRich in examples.\n{JSON}")
+    shown = explained(f"### Factuality\nFirst look.\n### Clarity\nC.\n### Factuality\nSecond look.\n{JSON}\nBye!")
+    assert all(part in shown for part in ("First look.", "Second look.", "Bye!"))
 
 
 # The record has been read; it is not shown again.
@@ -709,13 +589,6 @@ def test_the_record_is_taken_out(form: str):
     assert "{" not in shown
     assert "```" not in shown
     assert shown.endswith("### Logical Coherence: 5")
-
-
-def test_only_the_last_record_is_taken_out():
-    earlier = '{"Factuality": 2, "Final Score": 2}'
-    shown = explained(f"### Factuality\nIt planted {earlier}.\n\n{JSON}")
-    assert earlier in shown
-    assert JSON not in shown
 
 
 @pytest.mark.parametrize("key", ["bcdfghjk", ""])
@@ -737,15 +610,7 @@ def test_code_of_the_judge_stays_whole():
     code = "```python\nprint({1: 2})\n```"
     shown = explained(f"### Factuality\nIt should be\n{code}\n```json\n{JSON}\n```")
     assert shown.startswith(f"**Final Score: 7**\n\n### Factuality: 9\n\nIt should be\n{code}\n\n### User")
-
-
-def test_a_judges_empty_code_block_stays():
-    shown = explained(f"### Factuality\nThe answer was\n```\n```\nF.\n{JSON}")
-    assert "The answer was\n```\n```\nF." in shown
-
-
-def test_text_after_the_record_stays():
-    assert "I hope this helps!" in explained(f"### Factuality\nF.\n{JSON}\nI hope this helps!")
+    assert "was\n```\n```\nF." in explained(f"### Factuality\nThe answer was\n```\n```\nF.\n{JSON}")
 
 
 # Properties.

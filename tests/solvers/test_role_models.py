@@ -71,7 +71,7 @@ def test_the_command_says_so_in_one_line_and_runs_nothing(
         capsys=capsys,
     )
     assert refusal.status == 1
-    assert refusal.error.splitlines() == [f"Error: --model none has nobody to judge; {said}"]
+    assert refusal.error.splitlines() == [f"Error: --model none cannot judge; {said}"]
     assert not list(tmp_path.glob("logs/*"))
 
 
@@ -79,7 +79,7 @@ def test_a_task_made_before_the_model_is_known_ends_at_its_first_sample(tmp_path
     task = Task(dataset=MemoryDataset([Sample(id="s", input="Why?")]), solver=give_rating())
     log = run(task, tmp_path, model="none/none", grader=None)
     assert log.status == "error" and log.error is not None
-    assert "--model none has nobody to judge; name a model" in log.error.message
+    assert "--model none cannot judge; name a model" in log.error.message
     assert "baseline" not in log.error.message
 
 
@@ -89,7 +89,7 @@ def test_outside_a_run_there_is_nothing_to_refuse(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("INSPECT_EVAL_MODEL", "no_such_provider/x")
     refuse_no_model()
     monkeypatch.setenv("INSPECT_EVAL_MODEL", "none/none")
-    with pytest.raises(InputError, match="nobody to judge"):
+    with pytest.raises(InputError, match="--model none cannot judge"):
         judge_model()
 
 

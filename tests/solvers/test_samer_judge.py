@@ -1,6 +1,5 @@
 """SaMer as a judge of pairs: who is better, what is kept, and what a failure becomes."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.judgement import Judgement, judged
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_replies
+from urs_inspect.solvers.pair_asking import SamerPair, samer_choice, samer_replies
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 StubEngine = Callable[..., Opening]
@@ -77,13 +76,10 @@ def test_a_dimension_that_is_not_selected_has_a_verdict_of_its_own() -> None:
     assert (pair.verdict("Style"), pair.verdict("Overall")) == ("b", "tie")
 
 
-def test_the_record_has_the_numbers() -> None:
-    record = json.loads(SamerPair(judgement("ten chars."), judgement("x" * 20)).record(("Clarity", "Overall")))
+def test_the_table_has_the_numbers() -> None:
+    table = SamerPair(judgement("ten chars."), judgement("x" * 20)).table(("Clarity", "Overall"))
     # sigmoid(1) = 0.731, sigmoid(2) = 0.881; overall is the mean with Depth, 0.5.
-    assert record == {
-        "Clarity": {"comparison": "0.731 against 0.881", "winner": "b"},
-        "Overall": {"comparison": "0.616 against 0.690", "winner": "b"},
-    }
+    assert table == "- **Clarity: b.** 0.731 against 0.881\n- **Overall: b.** 0.616 against 0.690"
 
 
 # ## Through the harness

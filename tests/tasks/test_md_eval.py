@@ -128,7 +128,7 @@ def test_per_dimension_in_both_orders_asks_twice_for_each(data_dir: Path, tmp_pa
 def test_no_model_to_judge_is_a_clear_error(data_dir: Path, tmp_path: Path):
     log = run(md_eval(), tmp_path, model="none/none", grader=None, limit=1)
     assert log.status == "error" and log.error is not None
-    assert "--model none has nobody to judge" in log.error.message
+    assert "--model none cannot judge" in log.error.message
     assert "-T judge=baseline/longest" in log.error.message
 
 

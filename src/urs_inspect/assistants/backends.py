@@ -15,21 +15,15 @@ from urs_inspect.datasets.rows import read_records
 
 @dataclass(frozen=True)
 class Page:
-    """A page that a search found.
-
-    Attributes:
-        title: Its title.
-        url: Where it is: an address, or a name.
-        text: Its content.
-    """
+    """A page that a search found."""
 
     title: str
-    url: str
+    url: str  # an address, or a name
     text: str
 
 
 class AssistantError(Exception):
-    """A search or a translation that did not work; the message says why, in one line."""
+    """A search or a translation that did not work; the message gives the reason, in one line."""
 
 
 class SearchBackend(Protocol):
@@ -50,7 +44,7 @@ class SearchBackend(Protocol):
             The best first; none if nothing was found.
 
         Raises:
-            AssistantError: If the search did not work. Whatever else it raises counts as one as well.
+            AssistantError: If the search did not work. Any other error counts as one as well.
         """
 
 
@@ -72,7 +66,7 @@ class Translator(Protocol):
             The translation.
 
         Raises:
-            AssistantError: If there is none. Whatever else it raises counts as one as well.
+            AssistantError: If there is none. Any other error counts as one as well.
         """
 
 
@@ -80,15 +74,10 @@ _TEXT, _TRANSLATION, _LANGUAGE = "text", "translation", "language"
 
 
 class GlossaryTranslator:
-    """Gives the translations of a file, and none of other texts.
+    """Gives the translations of a file, such as the output of a translation service, and none of other texts.
 
-    So the output of any translation service can be judged: translate the texts with it, and write them down.
-
-    Args:
-        file: JSON Lines with `text`, `translation` and, if there are several of one text, `language` (English name).
-
-    Raises:
-        InputError: Naming file and row of the first fault.
+    The file is JSON Lines with `text`, `translation` and, if a text has several, `language` (English name); an
+    `InputError` names file and row of the first error.
     """
 
     def __init__(self, file: str) -> None:
@@ -107,20 +96,15 @@ class GlossaryTranslator:
             self._known[_key(str(text)), str(language).casefold()] = str(translation)
         if not self._known:
             raise InputError(f"translator: no translations in '{path}'")
-        self._name = f"glossary ({len(self._known)} texts)"
-
-    @property
-    def name(self) -> str:
-        """What it is called in logs."""
-        return self._name
+        self.name = f"glossary ({len(self._known)} texts)"
 
     async def translate(self, text: str, language: str) -> str:
         """Look a text up; white space does not matter."""
         key = _key(text)
-        found = self._known.get((key, language.casefold())) or self._known.get((key, ""))
-        if found is None:
+        translation = self._known.get((key, language.casefold())) or self._known.get((key, ""))
+        if translation is None:
             raise AssistantError(f"the glossary has no translation to {language} of: {text.strip()[:80]}")
-        return found
+        return translation
 
 
 def _key(text: str) -> str:
@@ -134,13 +118,9 @@ _WIDE = "\u3400"
 
 
 class FolderSearch:
-    """Finds pages in a folder by BM25 over words and, for Chinese, over pairs of characters.
+    """Finds pages in a folder of `.txt`, `.md` and `.html` files by BM25 over words and, for Chinese, character pairs.
 
-    Args:
-        folder: Folder with `.txt`, `.md` and `.html` files, at any depth.
-
-    Raises:
-        InputError: If there is no such folder, it has no page, a page cannot be read, or bm25s is missing.
+    `InputError` if there is no such folder, it has no page, a page cannot be read, or bm25s is missing.
     """
 
     def __init__(self, folder: str) -> None:
@@ -156,11 +136,7 @@ class FolderSearch:
             self._library: Any = import_module("bm25s")
         except ImportError as error:
             raise InputError(f"search in a folder needs bm25s, which cannot be imported: {_INSTALL}") from error
-
-    @property
-    def name(self) -> str:
-        """What it is called in logs."""
-        return f"folder ({len(self._pages)} pages)"
+        self.name = f"folder ({len(self._pages)} pages)"
 
     async def search(self, query: str, count: int) -> Sequence[Page]:
         """Find the pages that share words with the query, the best first."""
@@ -188,9 +164,9 @@ def _searched(page: Page) -> str:
 
 
 def _words(text: str) -> list[str]:
-    found = [word.lower() for word in _WORD.findall(text)]
-    pairs = [one + other for one, other in pairwise(found) if one >= _WIDE and other >= _WIDE]
-    return [word for word in found if word < _WIDE] + pairs
+    words = [word.lower() for word in _WORD.findall(text)]
+    pairs = [first + second for first, second in pairwise(words) if first >= _WIDE and second >= _WIDE]
+    return [word for word in words if word < _WIDE] + pairs
 
 
 def _page(path: Path, root: Path) -> Page:
@@ -210,53 +186,38 @@ def _page(path: Path, root: Path) -> Page:
     return Page(title, str(path.relative_to(root)), text.strip())
 
 
-_Made = TypeVar("_Made")
+MadeT = TypeVar("MadeT")
 
 _SEARCH: dict[str, Callable[[str], SearchBackend]] = {"folder": FolderSearch}
 _TRANSLATORS: dict[str, Callable[[str], Translator]] = {"glossary": GlossaryTranslator}
 
 
 def register_search(name: str, make: Callable[[str], SearchBackend]) -> None:
-    """Make a search engine known.
+    """Make a search engine available as `<name>` or `<name>:<what it needs>`.
 
     Args:
         name: Its name.
-        make: Makes it of what stands behind `<name>:`, empty if nothing does; raises `InputError` if that cannot be
-            used.
+        make: Makes it from what follows `<name>:`, empty if nothing does; raises `InputError` if that cannot be used.
     """
     _SEARCH[name] = make
 
 
 def register_translator(name: str, make: Callable[[str], Translator]) -> None:
-    """Make a translator known; arguments as for `register_search`."""
+    """Make a translator available; arguments as for `register_search`."""
     _TRANSLATORS[name] = make
 
 
 def open_search(given: str) -> SearchBackend:
-    """Open a search engine.
-
-    Args:
-        given: `<name>` or `<name>:<what it needs>`, such as `folder:pages`.
-
-    Raises:
-        InputError: If there is none of that name, or it cannot be opened.
-    """
+    """Open a search engine, such as `folder:pages`; `InputError` if there is none, or it cannot be used."""
     return _open(given, "search", _SEARCH)
 
 
 def open_translator(given: str) -> Translator:
-    """Open a translator.
-
-    Args:
-        given: `<name>` or `<name>:<what it needs>`, such as `glossary:phrases.jsonl`.
-
-    Raises:
-        InputError: If there is none of that name, or it cannot be opened.
-    """
+    """Open a translator, such as `glossary:phrases.jsonl`; errors as for `open_search`."""
     return _open(given, "translator", _TRANSLATORS)
 
 
-def _open(given: str, what: str, known: dict[str, Callable[[str], _Made]]) -> _Made:
+def _open(given: str, what: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
     name, _, rest = given.partition(":")
     if name not in known:
         raise InputError(f"{what}: unknown backend '{name}'; allowed: {choices(known)}, or one that was registered")

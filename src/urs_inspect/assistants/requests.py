@@ -15,20 +15,14 @@ _FALLBACK = "en"
 
 
 def page_prompt(question: str, pages: Sequence[Page], language: str, longest: int) -> JudgePrompt:
-    """Ask for an answer from pages alone (URS paper, Appendix D.6).
+    """Ask for an answer from pages alone, the best first (URS paper, Appendix D.6); a page is cut after `longest`.
 
-    Args:
-        question: The question.
-        pages: The pages, the best first; at least one.
-        language: Language of the prompt, `en` or `zh`; English for others.
-        longest: Most characters of a page; the rest of it is cut off.
-
-    Returns:
-        The prompt. What in a page would read as an end of it is made harmless.
+    The prompt is in Chinese for `zh`, in English for other languages. Text that could pass for the end of a page is
+    sanitized.
     """
     texts = {f"page{n}": f"{page.title}\n{page.url}\n\n{page.text[:longest]}" for n, page in enumerate(pages, start=1)}
     frame = _frame(len(pages), "zh" if language == "zh" else _FALLBACK)
-    return frame.prompt({"question": question, **texts}, lambda _: ())
+    return frame.prompt({"question": question, **texts})
 
 
 @lru_cache(maxsize=32)
@@ -75,37 +69,23 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class TranslationRequest:
-    """What is to be translated.
+    """The text to translate, without the order to do so, and the English name of the language to translate to."""
 
-    Attributes:
-        text: The text, without the order to translate it; the whole request where the two cannot be told apart.
-        language: English name of the language to translate to.
-    """
-
-    text: str
+    text: str  # the whole request where the order cannot be separated
     language: str
 
 
 def asks_for_translation(question: str) -> bool:
-    """Whether a request asks for a translation: it says so, in English or Chinese.
-
-    Of the cases of Text Assistant in URS, 8 do; as many has Table 15 of the paper.
-    """
+    """Whether a request asks for a translation, in English or Chinese: 8 of URS' Text Assistant, as in Table 15."""
     return _ASKS.search(question) is not None
 
 
 def read_request(question: str) -> TranslationRequest:
-    """Tell the text from the order to translate it.
+    """Separate the text from the order to translate it, as a person would who uses a translator.
 
-    A person would put only the text into a translator. The rules know an order before a colon or a line break, one on
-    the last line, `translate ... to ...`, and a Chinese order with a text in Latin letters behind it.
-
-    Args:
-        question: The request.
-
-    Returns:
-        The text and the language: the one that the order names, else Chinese for a text that is mostly in Latin
-        letters, and English for others.
+    The rules know an order before a colon or a line break, one on the last line, `translate ... to ...`, and a Chinese
+    order with a text in Latin letters behind it. The language is the one that the order names, else Chinese for a text
+    that is mostly in Latin letters, and English for others.
     """
     asked = question.strip()
     for form in _FORMS:

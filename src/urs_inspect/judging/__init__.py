@@ -5,11 +5,9 @@ from urs_inspect.judging.ask import (
     TINY_REQUEST,
     UNKNOWN,
     Call,
-    CallsStopped,
     CircuitBreaker,
     Message,
     Reply,
-    Temperature,
     messages_of,
     stopped,
 )
@@ -19,14 +17,12 @@ from urs_inspect.judging.failures import (
     FAILURE_MODES,
     NO_RESPONSE,
     SCORED_OUTCOMES,
-    FailureMode,
     JudgeFailure,
     ScoreRecord,
     describe_error,
 )
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.objects import Shown
-from urs_inspect.judging.pair_reply import OVERALL, PENDING, REPLIES, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging.pair_reply import REPLIES
 from urs_inspect.judging.prompts import (
     PLACEHOLDER,
     RATING_PLACEHOLDER,
@@ -35,12 +31,12 @@ from urs_inspect.judging.prompts import (
     PromptBuilder,
     dimension_prompt,
     joint_prompt,
-    neutralise,
     overall_prompt,
     rating_prompt,
 )
 from urs_inspect.judging.replies import read_rating
-from urs_inspect.judging.score_reply import explain, read_reply
+from urs_inspect.judging.score_reply import read_reply
+from urs_inspect.judging.verdicts import OVERALL, Verdicts, read_verdict, read_verdicts
 
 __all__ = [
     "ASK_AGAIN",
@@ -48,7 +44,6 @@ __all__ = [
     "FAILURE_MODES",
     "NO_RESPONSE",
     "OVERALL",
-    "PENDING",
     "PLACEHOLDER",
     "RATING_PLACEHOLDER",
     "REPLIES",
@@ -60,9 +55,7 @@ __all__ = [
     "Answer",
     "AnswerJudging",
     "Call",
-    "CallsStopped",
     "CircuitBreaker",
-    "FailureMode",
     "Judge",
     "JudgeFailure",
     "JudgePrompt",
@@ -72,16 +65,12 @@ __all__ = [
     "PromptBuilder",
     "Reply",
     "ScoreRecord",
-    "Shown",
-    "Temperature",
     "Verdicts",
     "check_temperature",
     "describe_error",
     "dimension_prompt",
-    "explain",
     "joint_prompt",
     "messages_of",
-    "neutralise",
     "overall_prompt",
     "rating_prompt",
     "read_rating",

@@ -4,190 +4,19 @@ import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from urs_inspect._util import InputError, is_blank
 from urs_inspect.judging.ask import UNKNOWN, Call, Temperature, ask
-from urs_inspect.judging.failures import ANSWER_CUT_OFF, STOPPED_AT_LIMIT, JudgeFailure, ScoreRecord
+from urs_inspect.judging.failures import ANSWER_CUT_OFF, STOPPED_AT_LIMIT, FailureMode, JudgeFailure, ScoreRecord
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.prompts import PromptBuilder
-from urs_inspect.judging.score_reply import explain
+from urs_inspect.judging.score_reply import explain, read_reply
 from urs_inspect.rubrics import FINAL, LOWEST, Rubric, load_rubric
 
 _CUT_OFF = "**The answer was cut off at the token limit** and was judged as it is."
 Reason = Literal["scoring_failed", "grader_failed", "no_response"]
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Result of asking one judge about one answer.
-
-    Attributes:
-        judge: Name of the model.
-        result: The scores, or why there are none.
-        reply: The last reply as it came.
-        calls: How often the judge was asked.
-        temperature: The temperature that was requested; None for the provider's default.
-        self_judged: Whether the judge is the model under test.
-        unkeyed: Whether the scores come from a record without a key.
-        temperature_sent: The temperature in the request to the provider, which may lack it.
-    """
-
-    judge: str
-    result: ScoreRecord | JudgeFailure
-    reply: str
-    calls: int
-    temperature: float | None
-    self_judged: bool
-    unkeyed: bool = False
-    temperature_sent: Temperature = UNKNOWN
-
-    @property
-    def final(self) -> int | None:
-        """The final score, 1 to 10; None if there is none."""
-        return self.result.final if isinstance(self.result, ScoreRecord) else None
-
-    def to_metadata(self) -> dict[str, Any]:
-        """Everything about the judgement that a log keeps."""
-        facts: dict[str, Any] = {
-            "judge": self.judge,
-            "temperature_requested": self.temperature,
-            "temperature_sent": self.temperature_sent,
-            "self_judged": self.self_judged,
-            "calls": self.calls,
-        }
-        if isinstance(self.result, ScoreRecord):
-            missing = {"criteria_missing": list(self.result.missing)} if self.result.missing else {}
-            return {
-                **facts,
-                "final": self.result.final,
-                "criteria": self.result.criteria,
-                "unkeyed": self.unkeyed,
-                **missing,
-            }
-        return {
-            **facts,
-            "failure_mode": self.result.mode,
-            "failure_detail": self.result.detail,
-            "reply": self.reply,
-        }
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What became of an answer.
-
-    Attributes:
-        value: `final` and every criterion of the rubric, 1 to 10, NaN for those of other intents or not given; None
-            if the answer could not be scored.
-        reason: Why it could not, or why no judge was asked; None for an answer that was judged.
-        explanation: For people, as Markdown.
-        metadata: Outcome, judges, prompt and length of the answer.
-    """
-
-    value: dict[str, float] | None
-    reason: Reason | None
-    explanation: str
-    metadata: Mapping[str, Any]
-
-
-def not_judged(failure: JudgeFailure, answer: str) -> Judged:
-    """Leave an answer unscored that could not be put to a judge."""
-    metadata = {"outcome": f"unscored_{failure.mode}", "failure_mode": failure.mode, "answer_length": len(answer)}
-    return Judged(None, "scoring_failed", failure.detail, metadata)
-
-
-def combine(
-    rubric: Rubric,
-    intent: str,
-    language: str,
-    prompt: JudgePrompt,
-    judgements: Sequence[Judgement],
-    answer: str,
-    stop_reason: str,
-) -> Judged:
-    """One result from one or several judgements; the mean of those that succeeded."""
-    records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
-    cut_off = stop_reason in STOPPED_AT_LIMIT
-    metadata = {
-        "outcome": "partial_panel" if len(records) < len(judgements) else ANSWER_CUT_OFF if cut_off else "judged",
-        "self_judged": any(j.self_judged for j in judgements),
-        "judges": [j.to_metadata() for j in judgements],
-        # Once more in short: summaries of logs leave out what is longer than 1,000 characters, as a panel easily is.
-        "judge_finals": [[j.judge, j.final] for j in judgements],
-        "unkeyed": sum(j.unkeyed for j in judgements),
-        "criteria_missing": sum(len(record.missing) for record in records),
-        "answer_length": len(answer),
-        "answer_stop_reason": stop_reason,
-        **_prompt_facts(prompt, language),
-    }
-    explanation = "\n\n---\n\n".join(_explained(j, rubric, language, prompt.key) for j in judgements)
-    if cut_off:
-        explanation = f"{_CUT_OFF}\n\n{explanation}"
-    if not records:
-        modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
-        mode = modes.most_common(1)[0][0]
-        failed = {**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode}
-        return Judged(None, "grader_failed", explanation, failed)
-    scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
-    for criterion in rubric.intents[intent].criteria:
-        scores[criterion] = [s for record in records if (s := record.criteria[criterion]) is not None]
-    return Judged(_value(rubric, scores), None, explanation, metadata)
-
-
-def no_response(
-    rubric: Rubric,
-    intent: str,
-    language: str,
-    prompt: JudgePrompt,
-    answer: str,
-    stop_reason: str,
-    judges: Sequence[str],
-) -> Judged:
-    """Give an empty answer the lowest score, without a judge; `judges` are those of the run."""
-    scores = {key: [LOWEST] for key in (FINAL, *rubric.intents[intent].criteria)}
-    return Judged(
-        _value(rubric, scores),
-        "no_response",
-        f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was asked.",
-        {
-            "outcome": _empty_outcome(stop_reason),
-            "self_judged": False,
-            "judges": [],
-            "judge_finals": [],
-            "judges_not_asked": list(judges),
-            "answer_length": len(answer),
-            "answer_stop_reason": stop_reason,
-            **_prompt_facts(prompt, language),
-        },
-    )
-
-
-def _empty_outcome(stop_reason: str) -> str:
-    if stop_reason in STOPPED_AT_LIMIT:
-        return "no_response_cut_off"
-    return "no_response_withheld" if stop_reason == "content_filter" else "no_response"
-
-
-def _value(rubric: Rubric, scores: dict[str, list[int]]) -> dict[str, float]:
-    """The full set of keys: a key that a later sample lacks would end a run after all was paid for."""
-    return {key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in rubric.score_keys}
-
-
-def _prompt_facts(prompt: JudgePrompt, language: str) -> dict[str, Any]:
-    return {
-        "prompt_version": prompt.version,
-        "prompt_sha256": prompt.sha256,
-        "judge_language": language,
-    }
-
-
-def _explained(judgement: Judgement, rubric: Rubric, language: str, key: str) -> str:
-    head = f"Judge: `{judgement.judge}`" + (" — **self-judged**" if judgement.self_judged else "")
-    if isinstance(judgement.result, JudgeFailure):
-        body = f"**No score: {judgement.result.mode}.** {judgement.result.detail}"
-        return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{judgement.reply}" if judgement.reply else "")
-    return f"{head}\n\n{explain(judgement.reply, judgement.result, rubric, language, key)}"
 
 
 @dataclass(frozen=True)
@@ -230,8 +59,91 @@ class Judge:
     self_judged: bool
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """Result of asking one judge about one answer.
+
+    Attributes:
+        judge: Name of the model.
+        result: The scores, or why there are none.
+        reply: The last reply as it came.
+        calls: How often the judge was asked.
+        temperature: The temperature that was requested; None for the provider's default.
+        self_judged: Whether the judge is the model under test.
+        unkeyed: Whether the scores come from a record without a key.
+        temperature_sent: The temperature in the request to the provider, which may lack it.
+    """
+
+    judge: str
+    result: ScoreRecord | JudgeFailure
+    reply: str
+    calls: int
+    temperature: float | None
+    self_judged: bool
+    unkeyed: bool = False
+    temperature_sent: Temperature = UNKNOWN
+
+    @property
+    def final(self) -> int | None:
+        """The final score, 1 to 10; None if there is none."""
+        return self.result.final if isinstance(self.result, ScoreRecord) else None
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Everything about the judgement that a log keeps."""
+        facts: dict[str, Any] = {
+            "judge": self.judge,
+            "temperature_requested": self.temperature,
+            "temperature_sent": self.temperature_sent,
+            "self_judged": self.self_judged,
+            "calls": self.calls,
+        }
+        if isinstance(self.result, JudgeFailure):
+            failure = {"failure_mode": self.result.mode, "failure_detail": self.result.detail}
+            return {**facts, **failure, "reply": self.reply}
+        missing = {"criteria_missing": list(self.result.missing)} if self.result.missing else {}
+        scores = {"final": self.result.final, "criteria": self.result.criteria}
+        return {**facts, **scores, "unkeyed": self.unkeyed, **missing}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer after judging.
+
+    Attributes:
+        value: `final` and every criterion of the rubric, 1 to 10, NaN for those of other intents or not given; None
+            if the answer could not be scored.
+        reason: Why it could not, or why no judge was called; None for an answer that was judged.
+        explanation: For people, as Markdown.
+        metadata: Outcome, judges, prompt and length of the answer.
+    """
+
+    value: dict[str, float] | None
+    reason: Reason | None
+    explanation: str
+    metadata: Mapping[str, Any]
+
+
 Collect = Callable[[Sequence[Awaitable[Judgement]]], Awaitable[Sequence[Judgement]]]
 """Awaits several at once; results in order."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """An answer that can be judged: id of its intent, language of the prompt, and the prompt."""
+
+    answer: Answer
+    intent: str
+    language: str
+    prompt: JudgePrompt
+
+    def metadata(self) -> dict[str, Any]:
+        return {
+            "answer_length": len(self.answer.text or ""),
+            "answer_stop_reason": self.answer.stop_reason,
+            "prompt_version": self.prompt.version,
+            "prompt_sha256": self.prompt.sha256,
+            "judge_language": self.language,
+        }
 
 
 class AnswerJudging:
@@ -254,42 +166,68 @@ class AnswerJudging:
         self.rubric = load_rubric(rubric, prompt)
         self._builder = PromptBuilder(self.rubric)
         self._language = _judge_language(self.rubric, judge_language)
-        self._attempts = _whole(attempts, "judge attempts")
+        if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
+            raise InputError(f"judge attempts: must be a whole number of at least 1, got {attempts!r}")
+        self._attempts = attempts
 
     async def judge(self, answer: Answer, judges: Callable[[], Sequence[Judge]], collect: Collect) -> Judged:
         """Judge an answer.
 
         Args:
             answer: The answer.
-            judges: Gives the judges; an empty answer is put to none of them, but its record names them.
+            judges: Gives the judges; none of them is called for an empty answer, but its record names them.
             collect: Awaits the calls of a panel at once.
 
         Returns:
-            What became of it; never an exception for what a judge or its endpoint does.
+            The result; never an exception for what a judge or its endpoint does.
         """
         case = self._case(answer)
+        if isinstance(case, _Case) and answer.text is None:
+            case = JudgeFailure("no_answer", answer.error or "The model gave no answer at all: a limit, or an error.")
         if isinstance(case, JudgeFailure):
-            return not_judged(case, answer.text or "")
-        intent, language, prompt = case
-        if answer.text is None:
-            reason = answer.error or "The model gave no answer at all: a limit, or an error."
-            return not_judged(JudgeFailure("no_answer", reason), "")
+            outcome, length = f"unscored_{case.mode}", len(answer.text or "")
+            metadata = {"outcome": outcome, "failure_mode": case.mode, "answer_length": length}
+            return Judged(None, "scoring_failed", case.detail, metadata)
         panel = judges()
-        if is_blank(answer.text):
-            names = [judge.name for judge in panel]
-            return no_response(self.rubric, intent, language, prompt, answer.text, answer.stop_reason, names)
-        asked = [self._ask(judge, prompt, intent, language) for judge in panel]
+        if is_blank(answer.text or ""):
+            return self._no_response(case, [judge.name for judge in panel])
+        calls = [self._ask(judge, case) for judge in panel]
         # A panel is asked at once; a single judge is spared what that costs.
-        judgements = await collect(asked) if len(asked) > 1 else [await asked[0]]
-        return combine(self.rubric, intent, language, prompt, judgements, answer.text, answer.stop_reason)
+        return self._combine(case, await collect(calls) if len(calls) > 1 else [await calls[0]])
 
     def prompt(self, answer: Answer) -> JudgePrompt | JudgeFailure:
-        """What a judge is sent about an answer, or why it cannot be put to one."""
+        """The prompt about an answer, or why it cannot be judged."""
         case = self._case(answer)
-        return case if isinstance(case, JudgeFailure) else case[2]
+        return case if isinstance(case, JudgeFailure) else case.prompt
 
-    async def _ask(self, judge: Judge, prompt: JudgePrompt, intent: str, language: str) -> Judgement:
-        asked = await ask(judge.call, prompt, self.rubric, intent=intent, language=language, attempts=self._attempts)
+    def _case(self, answer: Answer) -> _Case | JudgeFailure:
+        """The case of an answer, which may come from a log of any task."""
+        mode: FailureMode = "unknown_intent"
+        try:
+            intent = self.rubric.intent_id(answer.intent)
+            mode = "unknown_language"
+            language = self._language or self.rubric.language_code(answer.language)
+        except InputError as error:
+            return JudgeFailure(mode, f"Sample metadata '{mode.removeprefix('unknown_')}': {error}")
+        if answer.question is None:
+            return JudgeFailure("prompt_failed", "The case has no question in words.")
+        try:
+            prompt = self._builder.build(
+                intent, language, question=answer.question, reference=answer.reference, answer=answer.text or ""
+            )
+        except Exception as error:  # whatever a text did to it, the answer must not be lost
+            return JudgeFailure("prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}")
+        return _Case(answer, intent, language, prompt)
+
+    async def _ask(self, judge: Judge, case: _Case) -> Judgement:
+        asked = await ask(
+            judge.call,
+            case.prompt,
+            partial(read_reply, rubric=self.rubric, criteria=self.rubric.intents[case.intent].criteria),
+            self.rubric.languages[case.language].ask_again,
+            attempts=self._attempts,
+            conflict=ScoreRecord.falls_short_of,
+        )
         return Judgement(
             judge.name,
             asked.result,
@@ -301,25 +239,61 @@ class AnswerJudging:
             temperature_sent=asked.temperature_sent,
         )
 
-    def _case(self, answer: Answer) -> tuple[str, str, JudgePrompt] | JudgeFailure:
-        """Intent, judge language and prompt of an answer, which may come from a log of any task."""
-        try:
-            intent = self.rubric.intent_id(answer.intent)
-        except InputError as error:
-            return JudgeFailure("unknown_intent", f"Sample metadata 'intent': {error}")
-        try:
-            language = self._language or self.rubric.language_code(answer.language)
-        except InputError as error:
-            return JudgeFailure("unknown_language", f"Sample metadata 'language': {error}")
-        if answer.question is None:
-            return JudgeFailure("prompt_failed", "The case has no question in words.")
-        try:
-            prompt = self._builder.build(
-                intent, language, question=answer.question, reference=answer.reference, answer=answer.text or ""
-            )
-        except Exception as error:  # whatever a text did to it, the answer must not be lost
-            return JudgeFailure("prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}")
-        return intent, language, prompt
+    def _combine(self, case: _Case, judgements: Sequence[Judgement]) -> Judged:
+        """One result from one or several judgements; the mean of those that succeeded."""
+        records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
+        cut_off = case.answer.stop_reason in STOPPED_AT_LIMIT
+        metadata = {
+            "outcome": "partial_panel" if len(records) < len(judgements) else ANSWER_CUT_OFF if cut_off else "judged",
+            "self_judged": any(j.self_judged for j in judgements),
+            "judges": [j.to_metadata() for j in judgements],
+            # Repeated in short: summaries of logs leave out what is longer than 1,000 characters, as panels easily are.
+            "judge_finals": [[j.judge, j.final] for j in judgements],
+            "unkeyed": sum(j.unkeyed for j in judgements),
+            "criteria_missing": sum(len(record.missing) for record in records),
+            **case.metadata(),
+        }
+        explanation = "\n\n---\n\n".join(self._explained(j, case) for j in judgements)
+        if cut_off:
+            explanation = f"{_CUT_OFF}\n\n{explanation}"
+        if not records:
+            modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
+            mode = modes.most_common(1)[0][0]
+            failed = {**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode}
+            return Judged(None, "grader_failed", explanation, failed)
+        scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
+        for criterion in self.rubric.intents[case.intent].criteria:
+            scores[criterion] = [s for record in records if (s := record.criteria[criterion]) is not None]
+        return Judged(self._value(scores), None, explanation, metadata)
+
+    def _no_response(self, case: _Case, judges: Sequence[str]) -> Judged:
+        """Give an empty answer the lowest score, without a judge; `judges` are those of the run."""
+        scores = {key: [LOWEST] for key in (FINAL, *self.rubric.intents[case.intent].criteria)}
+        stop_reason = case.answer.stop_reason
+        outcome = "no_response_cut_off" if stop_reason in STOPPED_AT_LIMIT else "no_response"
+        metadata = {
+            "outcome": "no_response_withheld" if stop_reason == "content_filter" else outcome,
+            "self_judged": False,
+            "judges": [],
+            "judge_finals": [],
+            "judges_not_asked": list(judges),
+            **case.metadata(),
+        }
+        explanation = f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was called."
+        return Judged(self._value(scores), "no_response", explanation, metadata)
+
+    def _value(self, scores: Mapping[str, Sequence[int]]) -> dict[str, float]:
+        """The full set of keys: a key that a later sample lacks would end a run after all was paid for."""
+        keys = self.rubric.score_keys
+        return {key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in keys}
+
+    def _explained(self, judgement: Judgement, case: _Case) -> str:
+        head = f"Judge: `{judgement.judge}`" + (" — **self-judged**" if judgement.self_judged else "")
+        reply, result = judgement.reply, judgement.result
+        if isinstance(result, JudgeFailure):
+            body = f"**No score: {result.mode}.** {result.detail}"
+            return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{reply}" if reply else "")
+        return f"{head}\n\n{explain(reply, result, self.rubric, case.language, case.prompt.key)}"
 
 
 def check_temperature(value: object) -> float | None:
@@ -342,9 +316,3 @@ def _judge_language(rubric: Rubric, value: object) -> str | None:
         return None if value is None else rubric.language_code(str(value))
     except InputError as error:
         raise InputError(f"judge_language: {error}") from error
-
-
-def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name}: must be a whole number of at least 1, got {value!r}")
-    return value

@@ -1,4 +1,4 @@
-"""Calls of a judge: asking again for what cannot be read, and no more calls after many failures."""
+"""Calls of a judge: asking again for what cannot be read, and a circuit breaker after many failures."""
 
 import asyncio
 import json
@@ -6,18 +6,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from urs_inspect.judging.failures import ASK_AGAIN, FailureMode, JudgeFailure, ScoreRecord, describe_error
+from urs_inspect.judging.failures import ASK_AGAIN, MAX_DETAIL, FailureMode, JudgeFailure, describe_error
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.keys import KEY, read_keyed
-from urs_inspect.judging.score_reply import read_reply
-from urs_inspect.rubrics import Rubric
+from urs_inspect.judging.keys import KEY, Reader, read_keyed
 
 _STOPPED: Mapping[str, tuple[FailureMode, str]] = {
     "model_length": ("context_overflow", "The case does not fit into the judge's context."),
     "content_filter": ("content_filter", "The judge's provider withheld the reply."),
     "max_tokens": ("truncated", "The reply was cut off at the token limit."),
 }
-_MAX_DETAIL = 500
 TINY_REQUEST = "Reply with the word: ready"
 """What a model is sent to learn whether it can be reached at all."""
 UNKNOWN: Literal["unknown"] = "unknown"
@@ -35,13 +32,13 @@ class Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back from a call.
+    """The reply to a call.
 
     Attributes:
         text: The reply.
         stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the context),
             `content_filter`, or any other word, which means nothing here.
-        error: What the endpoint said in place of a reply; empty if nothing.
+        error: The endpoint's error in place of a reply; empty if none.
         temperature_sent: The sampling temperature in the request.
     """
 
@@ -52,11 +49,11 @@ class Reply:
 
 
 Call = Callable[[Sequence[Message]], Awaitable[Reply]]
-"""Sends messages to a judge. May raise anything; retries of calls that failed are its own affair."""
+"""Sends messages to a judge. May raise anything; it retries failed calls itself."""
 
 
 class CallsStopped(Exception):  # noqa: N818 - no error of the call, which was not made
-    """Raised by a `Call` in place of calling a judge that is no longer called; says why."""
+    """Raised by a `Call` in place of calling a judge that is no longer called; gives the reason."""
 
 
 ResultT = TypeVar("ResultT")
@@ -64,72 +61,28 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True)
 class Asked(Generic[ResultT]):
-    """Result of asking one judge about one case.
-
-    Attributes:
-        result: What was read, or why there is none.
-        reply: The last reply as it came.
-        calls: How often the judge was asked.
-        unkeyed: Whether the result comes from a record without a key.
-        temperature_sent: The temperature in the last request.
-    """
+    """Result of asking one judge about one case."""
 
     result: ResultT | JudgeFailure
-    reply: str
+    reply: str  # the last one
     calls: int
-    unkeyed: bool = False
-    temperature_sent: Temperature = UNKNOWN
+    unkeyed: bool = False  # whether the result comes from a record without a key
+    temperature_sent: Temperature = UNKNOWN  # in the last request
 
 
 async def ask(
-    call: Call, prompt: JudgePrompt, rubric: Rubric, *, intent: str, language: str, attempts: int
-) -> Asked[ScoreRecord]:
-    """Ask a judge, again if its reply cannot be read; the reason is told to it.
-
-    Args:
-        call: Sends messages to the judge.
-        prompt: The prompt.
-        rubric: The rubric.
-        intent: Id of the case's intent.
-        language: Language of the prompt.
-        attempts: How often the judge is asked at most, at least 1.
-
-    Returns:
-        The result. Never raises for what a judge or its endpoint does.
-    """
-    criteria = rubric.intents[intent].criteria
-    again = rubric.languages[language].ask_again
-    return await ask_for(
-        call,
-        prompt,
-        lambda text: read_reply(text, rubric, criteria),
-        again,
-        attempts=attempts,
-        conflict=ScoreRecord.falls_short_of,
-    )
-
-
-async def ask_for(
     call: Call,
     prompt: JudgePrompt,
-    read: Callable[[str], ResultT | JudgeFailure],
+    read: Reader[ResultT],
     again: str,
     *,
     attempts: int,
     conflict: Callable[[ResultT, ResultT], bool] = lambda last, earlier: False,
 ) -> Asked[ResultT]:
-    """Ask a judge for any result, again if its reply cannot be read; the reason is told to it.
+    """Ask a judge, up to `attempts` times while its reply cannot be read.
 
-    Args:
-        call: Sends messages to the judge.
-        prompt: The prompt.
-        read: Reads a reply.
-        again: What is sent where it could not be read; `{reason}` is replaced.
-        attempts: How often the judge is asked at most, at least 1.
-        conflict: Whether the last result with the prompt's key contradicts an earlier one with it.
-
-    Returns:
-        The result. Never raises for what a judge or its endpoint does.
+    Later requests are `again`, with the reason for `{reason}`; `conflict` is that of `read_keyed`. Never raises for
+    what a judge or its endpoint does.
     """
     messages = messages_of(prompt)
     result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
@@ -141,15 +94,14 @@ async def ask_for(
             reply = await call(messages)
         except CallsStopped as reason:
             result, calls = JudgeFailure("call_failed", str(reason)), calls - 1
-        except json.JSONDecodeError as error:  # a broken body passes, but clients do not try again
-            result, text = JudgeFailure("call_failed", describe_error(error)), ""
-            continue
         except Exception as error:  # whatever an endpoint does, the answers of the run are kept
             result, text = JudgeFailure("call_failed", describe_error(error)), ""
+            if isinstance(error, json.JSONDecodeError):  # a broken body may pass, but clients do not retry it
+                continue
         else:
             text, sent = reply.text, reply.temperature_sent
-            found = read_keyed(text, prompt.key, read, conflict)
-            result, unkeyed = stopped(reply.stop_reason, reply.error) or found.result, found.unkeyed
+            keyed = read_keyed(text, prompt.key, read, conflict)
+            result, unkeyed = stopped(reply.stop_reason, reply.error) or keyed.result, keyed.unkeyed
         if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
             break
         messages = _messages_again(prompt, text, result, again)
@@ -157,16 +109,11 @@ async def ask_for(
 
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
-    """Why a reply must not be read, if it must not: it was cut off, withheld, or never came.
-
-    Args:
-        stop_reason: As in `Reply`.
-        error: Likewise.
-    """
+    """Why a reply must not be read, if it must not: it was cut off, withheld, or never came."""
     # The stop reason comes first: a record in a reply that was cut off may not be the judge's last word.
     if stop_reason in _STOPPED:
         return JudgeFailure(*_STOPPED[stop_reason])
-    return JudgeFailure("call_failed", error[:_MAX_DETAIL]) if error else None
+    return JudgeFailure("call_failed", error[:MAX_DETAIL]) if error else None
 
 
 def messages_of(prompt: JudgePrompt) -> list[Message]:
@@ -185,18 +132,12 @@ def _messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, agai
     return [*messages_of(prompt), Message("assistant", reply), Message("user", request)]
 
 
-_Result = TypeVar("_Result")
-
-
 GIVE_UP = 20
 """Failures in a row after which a judge is no longer called."""
 
 
 class CircuitBreaker:
-    """Lets calls of a judge through until so many have failed in a row, or until somebody interrupts.
-
-    Args:
-        give_up: How many failures in a row stop the calls; 0 for no such limit.
+    """Lets calls of a judge through until `give_up` of them fail in a row (0 for no limit), or until an interrupt.
 
     Attributes:
         stopped: Why the judge is no longer called; empty while it is.
@@ -208,15 +149,8 @@ class CircuitBreaker:
         self._under_way: set[asyncio.Future[Any]] = set()
         self.stopped = ""
 
-    async def wait_for(self, asking: Callable[[], Awaitable[_Result]]) -> _Result | None:
-        """Make a call unless calls are stopped.
-
-        Args:
-            asking: Makes the call.
-
-        Returns:
-            What the call returns; None if it was not made, or was ended by an interrupt.
-        """
+    async def wait_for(self, asking: Callable[[], Awaitable[ResultT]]) -> ResultT | None:
+        """Make a call unless calls are stopped; None if it was not made, or was ended by an interrupt."""
         if self.stopped:
             return None
         self._loop = asyncio.get_running_loop()
@@ -232,12 +166,7 @@ class CircuitBreaker:
             self._under_way.discard(task)
 
     def note(self, failed: bool, why: str) -> None:
-        """Take note of a call, or of all calls about one answer.
-
-        Args:
-            failed: Whether no reply came.
-            why: What went wrong.
-        """
+        """Take note of a call, or of all calls about one answer: whether no reply came, and what went wrong."""
         self._failed = self._failed + 1 if failed else 0
         if self._give_up and self._failed >= self._give_up and not self.stopped:
             self.stopped = f"Judging was stopped: the judge failed {self._failed} times in a row; last: {why}"
@@ -249,7 +178,7 @@ class CircuitBreaker:
             self._loop.call_soon_threadsafe(self._end)
 
     def _is_interrupt(self) -> bool:
-        """Whether only the call was ended, and not all that waits for it."""
+        """Whether only the call was ended, and not the task that waits for it."""
         waiting = asyncio.current_task()
         return bool(self.stopped) and waiting is not None and not waiting.cancelling()
 

@@ -5,79 +5,66 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy.embeddings import normalised
-from urs_inspect.judging.frames import Frame, JudgePrompt, build_frame
-
-_HERE = Path(__file__).parent
-_TEMPLATE = "evolve.jinja"
+from urs_inspect.discrepancy.evolution import normalised
+from urs_inspect.judging.frames import Frame, JudgePrompt
+from urs_inspect.judging.objects import Pairs, json_objects
+from urs_inspect.judging.prompts import template_frame
 
 
 def evolution_scenarios() -> tuple[str, ...]:
     """Scenarios that a pool can evolve in (MAD paper, Tables 10 to 13)."""
-    return tuple(evolution_texts()["scenarios"])
+    return tuple(_texts()["scenarios"])
 
 
 def evolution_intent(scenario: str) -> str:
-    """What a user with a request of the scenario comes for, as the URS data labels it.
-
-    Raises:
-        InputError: If the scenario is unknown.
-    """
+    """What a user with a request of the scenario comes for, as the URS data labels it."""
     return str(_scenario(scenario)["intent"])
 
 
 def has_answers(scenario: str) -> bool:
-    """Whether new instructions of the scenario come with an answer.
-
-    Raises:
-        InputError: If the scenario is unknown.
-    """
+    """Whether new instructions of the scenario come with an answer."""
     return "answer" in _scenario(scenario)
 
 
 def evolution_prompt(scenario: str, instruction: str, reference: str = "") -> JudgePrompt:
     """Ask for a new instruction made out of a given one (MAD paper, Tables 10 to 13).
 
-    Args:
-        scenario: One of `evolution_scenarios()`.
-        instruction: The given instruction.
-        reference: Its answer; empty for none. Scenarios without answers do not show it.
-
-    Returns:
-        The prompt.
+    `reference` is the given one's answer, empty for none; scenarios without answers do not show it.
 
     Raises:
-        InputError: If the scenario is unknown.
+        InputError: If the scenario is none of `evolution_scenarios()`.
     """
     frame = _frame(scenario, bool(reference.strip()) and has_answers(scenario))
     # The material comes from the pool's own seeds and generators, who are asked for an object of this very form, so
-    # that no planted result has to be taken out of it.
-    return frame.prompt({"instruction": instruction, "reference": reference}, lambda text: ())
+    # that no injected result has to be taken out of it.
+    return frame.prompt({"instruction": instruction, "reference": reference})
 
 
 @lru_cache(maxsize=1)
-def evolution_texts() -> Mapping[str, Any]:
+def _texts() -> Mapping[str, Any]:
     """The texts of the prompts, and what must not leak out of them."""
-    texts: Mapping[str, Any] = yaml.safe_load((_HERE / "evolution.yaml").read_text(encoding="utf-8"))
+    file = Path(__file__).parent / "evolution.yaml"
+    texts: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return texts
 
 
 def _scenario(scenario: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] | None = evolution_texts()["scenarios"].get(scenario)
-    if found is None:
+    texts: Mapping[str, Any] | None = _texts()["scenarios"].get(scenario)
+    if texts is None:
         raise InputError(f"scenario: unknown value '{scenario}'; allowed: {choices(evolution_scenarios())}")
-    return found
+    return texts
 
 
 @lru_cache(maxsize=16)
 def _frame(scenario: str, has_reference: bool) -> Frame:
-    texts = evolution_texts()
+    texts = _texts()
     keys = ("instruction", "answer") if has_answers(scenario) else ("instruction",)
     context: dict[str, object] = {
         "scenario": {"answer": "", **_scenario(scenario)},
@@ -87,9 +74,7 @@ def _frame(scenario: str, has_reference: bool) -> Frame:
     }
     context |= {} if has_reference else {"reference": ""}
     materials = ("instruction", "reference") if has_reference else ("instruction",)
-    source = (_HERE / "templates" / _TEMPLATE).read_text(encoding="utf-8")
-    version = f"{texts['version']}, {scenario}"
-    return build_frame(source, f"prompt '{_TEMPLATE}'", version, context, materials, materials)
+    return template_frame("evolve.jinja", f"{texts['version']}, {scenario}", materials, context)
 
 
 EvolutionMode = Literal[
@@ -109,7 +94,7 @@ EvolutionMode = Literal[
     # no reply at all
     "call_failed",
 ]
-"""Why nothing usable came of a call."""
+"""Why a call gave nothing usable."""
 
 EVOLUTION_MODES: tuple[EvolutionMode, ...] = get_args(EvolutionMode)
 
@@ -122,7 +107,6 @@ MIN_LENGTH = 100
 """A parent counts as at least so many characters, so that a short one may be given constraints (Table 13)."""
 
 _INSTRUCTION = ("instruction", "new_instruction", "new_prompt", "question", "prompt")
-_OPENING = re.compile(r'\{(?=\s{0,200}")')
 _BROKEN = re.compile(rf'\{{\s{{0,200}}"(?:{"|".join((*_INSTRUCTION, "answer"))})"\s{{0,200}}:')
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_TRIES = 50
@@ -131,12 +115,7 @@ _MAX_TRIES = 50
 
 @dataclass(frozen=True)
 class NewInstruction:
-    """What a generator wrote.
-
-    Attributes:
-        instruction: The new instruction.
-        answer: Its answer; empty in scenarios without answers.
-    """
+    """An instruction that a generator wrote, and its answer, empty in scenarios without answers."""
 
     instruction: str
     answer: str
@@ -144,50 +123,68 @@ class NewInstruction:
 
 @dataclass(frozen=True)
 class EvolutionFailure:
-    """Nothing usable.
-
-    Attributes:
-        mode: The kind of failure.
-        detail: What exactly was wrong.
-    """
+    """Why a reply has no usable instruction: the kind of failure, and what exactly was wrong."""
 
     mode: EvolutionMode
     detail: str
 
 
 def read_evolution(text: str, parent: str, *, needs_answer: bool) -> NewInstruction | EvolutionFailure:
-    """Read a new instruction, and refuse one that cannot go into a pool.
+    """Read a new instruction, and refuse one that cannot go into the pool of its `parent`. Never raises.
 
-    Fences and prose around the JSON object do not matter; of several objects the last one counts. What is broken is
-    not mended. Never raises.
-
-    Args:
-        text: The reply.
-        parent: The instruction that it was made from.
-        needs_answer: Whether the scenario has answers; without, an answer in the reply is dropped.
-
-    Returns:
-        The instruction and its answer, or the failure.
+    Fences and prose around the JSON object do not matter; of several objects the last one counts. Broken JSON is not
+    repaired. In scenarios without answers an answer in the reply is dropped.
     """
     if not text.strip():
         return EvolutionFailure("empty_reply", "The reply was empty.")
-    found = _last_object(text)
-    if found is None:
+    pairs = _last_object(text)
+    if pairs is None:
         return EvolutionFailure("unparseable", "The reply has no whole JSON object with an instruction.")
-    if found.twice & {*_INSTRUCTION, "answer"}:
+    keys = [key for key in map(_key, pairs) if key in _INSTRUCTION or key == "answer"]
+    if len(set(keys)) < len(keys):
         return EvolutionFailure("unparseable", "The JSON object gives a key twice.")
-    keys = [key for key in _INSTRUCTION if key in found]
-    instruction = _text(found[keys[0]]) if len(keys) == 1 else None
+    values = {_key(pair): pair[1] for pair in pairs}
+    written = [values[key] for key in keys if key != "answer"]
+    instruction = _text(written[0]) if len(written) == 1 else None
     if instruction is None:
         return EvolutionFailure("missing_instruction", "The JSON object has not one text as its instruction.")
-    answer = (_text(found.get("answer")) or "") if needs_answer else ""
+    answer = (_text(values.get("answer")) or "") if needs_answer else ""
     if _UNUSABLE.search(instruction + answer):
         return EvolutionFailure("unparseable", "The reply holds half a character or a NUL.")
     return _refusal(instruction, answer, parent, needs_answer) or NewInstruction(instruction, answer)
 
 
+def _last_object(text: str) -> Pairs | None:
+    """The last object that names an instruction, unless a broken one that does comes after it."""
+    last: Pairs | None = None
+    tried = list(islice(json_objects(text, look_inside=lambda pairs: not _names_instruction(pairs)), _MAX_TRIES))
+    if len(tried) == _MAX_TRIES:
+        return None
+    for start, _, pairs in tried:
+        if pairs is None:
+            last = None if _BROKEN.match(text, start) else last
+        elif _names_instruction(pairs):
+            last = pairs
+    return last
+
+
+def _names_instruction(pairs: Pairs) -> bool:
+    return any(_key(pair) in _INSTRUCTION for pair in pairs)
+
+
+def _key(pair: tuple[str, Any]) -> str:
+    return pair[0].strip().casefold()
+
+
+def _text(value: object) -> str | None:
+    """A text, or a number as it is written: the answer to a sum may be one."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return json.dumps(value)
+    return value.strip() if isinstance(value, str) else None
+
+
 def _refusal(instruction: str, answer: str, parent: str, needs_answer: bool) -> EvolutionFailure | None:
-    texts = evolution_texts()
+    texts = _texts()
     new, old = normalised(instruction), normalised(parent)
     if not new:
         return EvolutionFailure("missing_instruction", "The instruction is empty.")
@@ -203,45 +200,3 @@ def _refusal(instruction: str, answer: str, parent: str, needs_answer: bool) -> 
     if needs_answer and not answer:
         return EvolutionFailure("missing_answer", "The instruction has no answer.")
     return None
-
-
-class _Object(dict[str, Any]):
-    """A JSON object with keys in small letters, which remembers keys written twice."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        keys = [key.strip().casefold() for key, _ in pairs]
-        super().__init__(zip(keys, (value for _, value in pairs), strict=True))
-        self.twice = {key for key in keys if keys.count(key) > 1} if len(set(keys)) < len(keys) else set()
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_Object, strict=False)
-
-
-def _last_object(text: str) -> _Object | None:
-    """The last object that names an instruction, unless a broken one that does comes after it."""
-    found: _Object | None = None
-    position = 0
-    for _ in range(_MAX_TRIES):
-        match = _OPENING.search(text, position)
-        if match is None:
-            return found
-        position = match.end()
-        try:
-            value, end = _DECODER.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            found = None if _BROKEN.match(text, match.start()) else found
-            continue
-        if _names_instruction(value):
-            found, position = value, end
-    return None
-
-
-def _names_instruction(value: Mapping[str, Any]) -> bool:
-    return any(key in value for key in _INSTRUCTION)
-
-
-def _text(value: object) -> str | None:
-    """A text, or a number as it is written: the answer to a sum may be one."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return json.dumps(value)
-    return value.strip() if isinstance(value, str) else None

@@ -27,7 +27,7 @@ FailureMode = Literal[
     "content_filter",
     # no reply at all
     "call_failed",
-    # the case could not be put to a judge
+    # the case could not be judged
     "no_answer",
     "prompt_failed",
     "unknown_intent",
@@ -54,20 +54,12 @@ STOPPED_AT_LIMIT = ("max_tokens", "model_length")
 """Why an answer ended, where it was cut off."""
 
 ASK_AGAIN: frozenset[FailureMode] = frozenset(
-    {
-        "unparseable",
-        "missing_final",
-        "not_a_number",
-        "not_an_integer",
-        "out_of_range",
-        "conflicting_scores",
-        "wrong_key",
-        "refusal",
-        "empty_reply",
-        "truncated",
-    }
+    (
+        *("unparseable", "missing_final", "not_a_number", "not_an_integer", "out_of_range", "conflicting_scores"),
+        *("wrong_key", "refusal", "empty_reply", "truncated"),
+    )
 )
-"""Failures that asking again can mend. A filter, an overflow or a dead endpoint answers the same twice."""
+"""Failures after which a judge is asked again. A filter, an overflow or a dead endpoint gives the same answer twice."""
 
 
 @dataclass(frozen=True)
@@ -105,20 +97,17 @@ class JudgeFailure:
     detail: str
 
 
-_MAX_DETAIL = 500
+MAX_DETAIL = 500
+"""Characters of a failed call's error that a log keeps."""
 
 
 def describe_error(error: Exception, hide: Callable[[str], str] = str) -> str:
-    """One line about a failed call, at most 500 characters.
+    """Type and message of a failed call's cause, in one line of at most 500 characters.
 
-    Args:
-        error: What the call raised.
-        hide: Takes out of the text what must stand nowhere, before anything is cut off.
-
-    Returns:
-        Type and message of the cause; line breaks, quotation marks and what changes the direction of writing escaped.
+    Line breaks, quotation marks and what changes the direction of writing are escaped. `hide` removes secrets from the
+    text before anything is cut off.
     """
     # The harness hides what the endpoint said: in a retry error, or below a copy of the whole request.
     cause = error.__cause__ if isinstance(error, RetryError) and error.__cause__ else error
     text = hide(f"{type(cause).__name__}: {getattr(cause, 'provider_message', None) or cause}")
-    return visible(json.dumps(text, ensure_ascii=False)[1:-1])[:_MAX_DETAIL]
+    return visible(json.dumps(text, ensure_ascii=False)[1:-1])[:MAX_DETAIL]

@@ -11,7 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect._util import InputError
 from urs_inspect.judging.keys import KEY, KEY_PLACEHOLDER, record_key
-from urs_inspect.judging.sanitize import KEY_MARK, MARK, Planted, defuse, delimiters_of
+from urs_inspect.judging.sanitize import KEY_MARK, MARK, FindInjected, delimiters_of, sanitize
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 _BLOCKS = {"instructions", "case"}
@@ -26,7 +26,7 @@ class JudgePrompt:
             if the frame has no such part.
         case: The part that holds the case.
         version: Name and version of the texts.
-        sha256: SHA-256 of the frame and of all that it says apart from the material and the key.
+        sha256: SHA-256 of the frame and all its texts except the material and the key.
         key: What the judge's record must contain, which stands in the case part only; empty if none is asked for.
     """
 
@@ -39,37 +39,19 @@ class JudgePrompt:
 
 @dataclass(frozen=True)
 class Frame:
-    """A template with everything filled in but the material.
-
-    Attributes:
-        template: The template.
-        context: Names and values of everything but the material.
-        instructions: The rendered static part; empty if the template has no blocks.
-        delimiters: What stands around the material, which the material may not imitate.
-        version: Name and version of the texts.
-        sha256: SHA-256 of the frame and of all that it says apart from the material and the key.
-        keyed: Whether it asks for a key.
-    """
+    """A template with everything filled in but the material."""
 
     template: Template
     context: Mapping[str, object]
-    instructions: str
-    delimiters: re.Pattern[str] | None
+    instructions: str  # the rendered static part; empty if the template has no blocks
+    delimiters: re.Pattern[str] | None  # the lines around the material, which the material may not imitate
     version: str
     sha256: str
     keyed: bool
 
-    def prompt(self, materials: Mapping[str, str], planted: Planted) -> JudgePrompt:
-        """Fill in the material, made harmless.
-
-        Args:
-            materials: Texts of users and models by name.
-            planted: Finds planted results in them.
-
-        Returns:
-            The prompt.
-        """
-        safe = {name: defuse(text.strip(), self.delimiters, planted) for name, text in materials.items()}
+    def prompt(self, materials: Mapping[str, str], find_injected: FindInjected = lambda text: ()) -> JudgePrompt:
+        """Fill in texts of users and models by name, sanitized; `find_injected` finds injected results in them."""
+        safe = {name: sanitize(text.strip(), self.delimiters, find_injected) for name, text in materials.items()}
         key = record_key(self.version, *(text.strip() for text in materials.values())) if self.keyed else ""
         case = _render(self.template, "case", {**self.context, **safe, KEY: key})
         return JudgePrompt(self.instructions, case, self.version, self.sha256, key)
@@ -86,22 +68,11 @@ def build_frame(
 ) -> Frame:
     """Compile a template and render it once, so that a faulty one is found before any model is called.
 
-    A template whose case part uses `key` asks for a key; its example of the record then begins with one.
-
-    Args:
-        source: The template: with the blocks `instructions` and `case`, or without blocks.
-        place: What the template is called in errors.
-        version: Name and version of the texts.
-        context: Names and values of everything but the material.
-        materials: Names of the material.
-        needed: Those of them that the template must use.
-        example: The record that the judge must write, for the template as `record_example`; None for no record.
-
-    Returns:
-        The frame.
+    A template whose case part uses `key` asks for a key; the `example` of the record that the judge must write, for the
+    template `record_example`, then begins with one. `needed` are the materials that the template must use.
 
     Raises:
-        InputError: If the template is faulty; the message names it, the line and the fault.
+        InputError: If the template is faulty; the message names it (`place`), the line and the fault.
     """
     try:
         template = _ENVIRONMENT.from_string(source)
@@ -114,7 +85,7 @@ def build_frame(
                 context["record_example"] = _json({KEY: KEY_PLACEHOLDER, **example})
         instructions = _render(template, "instructions", context) if template.blocks else ""
         case = _render(template, "case", {**context, **marks})
-    except (TemplateError, ArithmeticError, LookupError, TypeError) as error:  # whatever an expression can do
+    except (TemplateError, ArithmeticError, LookupError, TypeError) as error:  # any fault of an expression
         line = getattr(error, "lineno", None)
         raise InputError(f"{place}{f', line {line}' if line else ''}: {error}") from error
     for name in needed:

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from urs_inspect.judging.failures import FailureMode, JudgeFailure
-from urs_inspect.judging.objects import Span, read_pairs, spans
+from urs_inspect.judging.objects import NESTED_KEYS, Span, read_pairs, spans, word_set
 from urs_inspect.judging.sanitize import decoded
 from urs_inspect.rubrics import normalise_key
 
 KEY = "key"
 """Name of the entry of a record that holds the key."""
-
 KEY_PLACEHOLDER = "<key>"
 """Placeholder of the key in the static part of a prompt, which must be the same for all cases."""
 
@@ -24,34 +23,21 @@ _LETTERS = "bcdfghjkmnpqrstvwxz"
 _LENGTH = 8
 _MAX_HEIGHT = 8
 _MAX_KEYS = 20
-"""So many last occurrences of the key are looked at; the bound keeps reading linear in the length of the reply."""
+"""Last occurrences of the key that are looked at; the bound keeps reading linear in the length of the reply."""
 _MAX_AROUND = 4
-"""So many objects around one with the key are tried where it holds no result itself."""
+"""Objects around one with the key that are tried where it holds no result itself."""
 _NOTHING: frozenset[FailureMode] = frozenset({"unparseable", "refusal", "empty_reply"})
 _INCOMPLETE: frozenset[FailureMode] = _NOTHING | {"missing_final"}
 
 _WRAPPERS = frozenset(
-    normalise_key(name)
-    for name in (
-        *("scores", "score", "ratings", "rating", "criteria", "criterion", "dimensions", "dimension"),
-        *("evaluation", "evaluations", "result", "results", "judgement", "judgment", "assessment", "verdict"),
-        *(
-            "verdicts",
-            "overall",
-            "final",
-            "final score",
-            "review",
-            "评分",
-            "得分",
-            "分数",
-            "打分",
-            "评价",
-            "评估",
-            "评判",
-            "结果",
+    map(
+        normalise_key,
+        word_set(
+            "scores score ratings rating criteria criterion dimensions dimension evaluation evaluations result results "
+            "judgement judgment assessment verdict verdicts overall final final_score review overall_winner "
+            "overall_verdict overall_judgement overall_judgment 评分 得分 分数 打分 评价 评估 评判 结果 "
+            "评分结果 评价结果 评估结果 标准 评分标准 维度 评判维度 指标 总评 综合得分"
         ),
-        *("overall winner", "overall verdict", "overall judgement", "overall judgment"),
-        *("评分结果", "评价结果", "评估结果", "标准", "评分标准", "维度", "评判维度", "指标", "总评", "综合得分"),
     )
 )
 """Names of objects that a record may consist of. A result under any other name may be quoted."""
@@ -62,33 +48,25 @@ _BETWEEN_ENTRIES = re.compile(r"\s*[,，]?\s*")
 _PLACEHOLDER = re.compile(r"[<＜\[(].*[>＞\])]|[.…]+|key", re.IGNORECASE | re.DOTALL)
 """What a judge copies from the example of the record in place of the key."""
 _ENTRY_LEAD = re.compile(r"[\[［,，]\s*\Z")
-_ENTRY_SCORES = frozenset({"score", "rating", "value", "winner", "verdict", "分数", "得分", "评分", "打分"})
+_ENTRY_SCORES = NESTED_KEYS | {"winner", "verdict"}
 
 ResultT = TypeVar("ResultT")
+Reader = Callable[[str], ResultT | JudgeFailure]
+"""Reads a result from a text that may hold one; never raises."""
 
 
 @dataclass(frozen=True)
 class Read(Generic[ResultT]):
-    """What was read from a reply.
-
-    Attributes:
-        result: The result, or why there is none.
-        unkeyed: Whether it comes from a record without a key.
-    """
+    """The result of a reply, or why there is none, and whether it comes from a record without a key."""
 
     result: ResultT | JudgeFailure
     unkeyed: bool
 
 
 def record_key(version: str, *materials: str) -> str:
-    """The key that a judge must write into its record: eight letters that the same case always has.
+    """The key that a judge must write into its record: eight letters, always the same for a prompt and its materials.
 
-    Args:
-        version: Name and version of the prompt.
-        materials: What is judged, in the order shown: question, reference, answer; of a pair both responses.
-
-    Returns:
-        The key. It occurs in none of the materials, not even in an encoded form.
+    It occurs in none of the materials, not even in an encoded form.
     """
     forms = {form.casefold() for text in materials for form in (text, decoded(text))}
     forms |= {"".join(form.split()) for form in forms}
@@ -108,49 +86,41 @@ def holds_key(text: str, key: str) -> bool:
     return _written(key).search(text) is not None
 
 
+def _written(key: str) -> re.Pattern[str]:
+    return re.compile(r"\s{0,2}".join(map(re.escape, key)), re.IGNORECASE)
+
+
 def read_keyed(
     text: str,
     key: str,
-    read: Callable[[str], ResultT | JudgeFailure],
+    read: Reader[ResultT],
     conflict: Callable[[ResultT, ResultT], bool] = lambda last, earlier: False,
     together: bool = False,
     names: Collection[str] = (),
 ) -> Read[ResultT]:
-    """Read a reply whose record should contain a key.
+    """Read a reply whose record should contain a key; without a key to look for, read it as it stands.
 
-    The last object with the key counts, whatever stands around it; of the objects inside it, those with a result of
-    their own count only under a name for parts of a record, such as `scores`. Where it holds no result, the objects
-    around it are tried. Without any key, or with the key in an object that holds nothing else, the reply is read as it
-    stands. A reply whose results have only other keys is a failure: a judge may have garbled the key, or quoted
-    somebody's record.
-
-    Args:
-        text: The reply.
-        key: The key; empty if the prompt asks for none.
-        read: Reads a result from a text that may hold one.
-        conflict: Whether the last result contradicts an earlier one with the key.
-        together: Whether several objects with the key may make up one result.
-        names: Names of what is asked for, under which an object may hold a result.
-
-    Returns:
-        The result. Never raises if `read` does not.
+    The last object with the key counts, whatever surrounds it; of the objects inside it, those with a result of their
+    own count only under a name for parts of a record (`scores`) or one of `names`. Where it holds no result, the
+    objects around it are tried. Without any key, or with the key in an object that holds nothing else, the reply is
+    read as it stands. A reply whose results have only other keys is a failure: a judge may have garbled the key, or
+    quoted another record. `conflict(last, earlier)`: whether the last keyed result contradicts an earlier one;
+    `together`: whether several objects with the key may make up one result.
     """
     wrappers = _WRAPPERS | {normalise_key(name) for name in names}
     closed = spans(text, max_height=_MAX_HEIGHT) if key else []
     own = _own(text, key, closed) if key else []
     if not own:
         return _read_unkeyed(text, key, read)
-    found: list[_Part[ResultT]] = []
-    for span in own:
-        found += _innermost(text, span, closed, read, wrappers)
-    telling = [part for part in found if part.tells]
+    parts = [part for span in own for part in _innermost(text, span, closed, read, wrappers)]
+    telling = [part for part in parts if part.tells]
     if not telling:
-        if any(part.hides for part in found):
+        if any(part.hides for part in parts):
             detail = f'The JSON object with "{KEY}" has no final score of its own.'
             return Read(JudgeFailure("missing_final", detail), False)
-        if any(not _only_key(text[part.span.start : part.span.end], key) for part in found):
+        if any(not _only_key(text[part.span.start : part.span.end], key) for part in parts):
             return Read(JudgeFailure("unparseable", f'The JSON object with "{KEY}" holds no result.'), False)
-        return _read_unkeyed(_without(text, own), key, read)
+        return _read_unkeyed(_replaced(text, own, "\n"), key, read)
     # An object around another with the key may be a stray pair of braces.
     kept = [part for part in telling if not any(_holds(part.span, inner.span) for inner in telling)]
     last = kept[-1].result
@@ -166,7 +136,7 @@ def read_keyed(
 
 @dataclass(frozen=True)
 class _Part(Generic[ResultT]):
-    """An object of a reply: its text without results that may be quoted, what it says, and whether it had such."""
+    """An object of a reply: its text without results that may be quoted, its result, and whether it had such."""
 
     span: Span
     text: str
@@ -179,35 +149,25 @@ class _Part(Generic[ResultT]):
 
 
 def _innermost(
-    text: str, span: Span, closed: list[Span], read: Callable[[str], ResultT | JudgeFailure], wrappers: Collection[str]
+    text: str, span: Span, closed: list[Span], read: Reader[ResultT], wrappers: Collection[str]
 ) -> list[_Part[ResultT]]:
-    """What the object with the key says; if it has no result, also what the objects around it say."""
+    """The object with the key; if it has no result, also the objects around it."""
     around = [outer for outer in closed if _holds(outer, span)]  # the one that opens last, the innermost, comes first
     parts: list[_Part[ResultT]] = []
-    for one in [span, *around[:_MAX_AROUND]]:
-        part, hides = _without_quoted(text[one.start : one.end], read, wrappers)
-        result = read(part)
-        if not isinstance(result, JudgeFailure) or result.mode not in _INCOMPLETE:
-            if one == span or not isinstance(result, JudgeFailure):
-                return [_Part(one, part, result, hides)]
+    for candidate in [span, *around[:_MAX_AROUND]]:
+        inner = text[candidate.start : candidate.end]
+        quoted = list(_quoted(inner, read, wrappers))
+        own = _replaced(inner, quoted, "null")
+        part = _Part(candidate, own, read(own), bool(quoted))
+        if not isinstance(part.result, JudgeFailure) or part.result.mode not in _INCOMPLETE:
+            if candidate == span or not isinstance(part.result, JudgeFailure):
+                return [part]
             break
-        parts.append(_Part(one, part, result, hides))
-    return [next(part for part in parts if part.tells)] if any(part.tells for part in parts) else parts
+        parts.append(part)
+    return [part for part in parts if part.tells][:1] or parts
 
 
-def _without_quoted(
-    text: str, read: Callable[[str], ResultT | JudgeFailure], wrappers: Collection[str]
-) -> tuple[str, bool]:
-    """An object without the inner ones whose results may be quoted, and whether there were any."""
-    quoted = list(_quoted(text, read, wrappers))
-    for span in reversed(quoted):
-        text = f"{text[: span.start]}null{text[span.end :]}"
-    return text, bool(quoted)
-
-
-def _quoted(
-    text: str, read: Callable[[str], ResultT | JudgeFailure], wrappers: Collection[str], start: int = 0
-) -> Iterator[Span]:
+def _quoted(text: str, read: Reader[ResultT], wrappers: Collection[str], start: int = 0) -> Iterator[Span]:
     """Objects inside an object that have a result of their own, under no name for a part of a record."""
     end, name, in_list = 1, "", False
     for span in sorted(spans(text, max_height=_MAX_HEIGHT)):
@@ -235,46 +195,38 @@ def _only_key(text: str, key: str) -> bool:
     return not re.search(r"\w", rest)
 
 
-def _without(text: str, removed: list[Span]) -> str:
+def _replaced(text: str, removed: list[Span], by: str) -> str:
     for span in reversed(removed):
-        text = f"{text[: span.start]}\n{text[span.end :]}"
+        text = f"{text[: span.start]}{by}{text[span.end :]}"
     return text
-
-
-def _written(key: str) -> re.Pattern[str]:
-    """The key in any case and with blanks between its letters."""
-    return re.compile(r"\s{0,2}".join(map(re.escape, key)), re.IGNORECASE)
 
 
 def _own(text: str, key: str, closed: list[Span]) -> list[Span]:
     """The innermost objects around the key, the first one first. One that is never closed reaches to the end."""
-    found: set[Span] = set()
+    own: set[Span] = set()
     for place in [match.start() for match in _written(key).finditer(text)][-_MAX_KEYS:]:
         around = next((span for span in closed if span.start < place < span.end), None)
         if around is None and re.search(rf"{KEY}\W{{1,9}}\Z", text[max(0, place - 20) : place], re.IGNORECASE):
             starts = {span.start for span in closed}
-            around = next((Span(at, len(text)) for at in range(place, -1, -1) if _opens(text, at, starts)), None)
+            opened = (at for at in range(place, -1, -1) if text[at : at + 1] in ("{", "｛") and at not in starts)
+            around = next((Span(at, len(text)) for at in opened), None)
         if around is not None:
-            found.add(around)
-    return sorted(found)
-
-
-def _opens(text: str, at: int, closed: set[int]) -> bool:
-    return text[at : at + 1] in ("{", "｛") and at not in closed
+            own.add(around)
+    return sorted(own)
 
 
 def _holds(outer: Span, inner: Span) -> bool:
     return outer != inner and outer.start <= inner.start and inner.end <= outer.end
 
 
-def _read_unkeyed(text: str, key: str, read: Callable[[str], ResultT | JudgeFailure]) -> Read[ResultT]:
+def _read_unkeyed(text: str, key: str, read: Reader[ResultT]) -> Read[ResultT]:
     wrong = _other_key(text, read) if key else ""
     if not wrong:
         return Read(read(text), True)
     return Read(JudgeFailure("wrong_key", f'The "{KEY}" of the JSON object is {wrong}, not "{key}".'), True)
 
 
-def _other_key(text: str, read: Callable[[str], ResultT | JudgeFailure]) -> str:
+def _other_key(text: str, read: Reader[ResultT]) -> str:
     """Another key that a result in the text has, as it stands in a message; empty if there is none."""
     if KEY not in text.casefold():
         return ""
@@ -286,7 +238,7 @@ def _other_key(text: str, read: Callable[[str], ResultT | JudgeFailure]) -> str:
         written = [value for value in written if value and not _PLACEHOLDER.fullmatch(value)]
         if not written or isinstance(read(inner), JudgeFailure):
             continue
-        # An entry of a list may give the name of its criterion so: [{"key": "Factuality", "score": 8}].
+        # An entry of a list may name its criterion in this way: [{"key": "Factuality", "score": 8}].
         scored = any(name.strip().casefold() in _ENTRY_SCORES for name, _ in pairs)
         if not (scored and _ENTRY_LEAD.search(text[max(0, span.start - 20) : span.start])):
             return json.dumps(written[0][:40], ensure_ascii=False)

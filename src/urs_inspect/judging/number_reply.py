@@ -1,4 +1,4 @@
-"""Holds the number of a reply against the sum that was asked for."""
+"""The number that a reply gives as its result, compared with the sum that was asked for."""
 
 import re
 from collections.abc import Iterator
@@ -74,8 +74,8 @@ _ITEM = re.compile(r"[.)、][ \t]+\S")
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A number of a reply and what stands before it."""
+class _Stated:
+    """A number of a reply and how plainly it is given as the result."""
 
     kind: _Kind
     value: Decimal
@@ -104,11 +104,7 @@ def read_result(text: str) -> Decimal | None:
     is the decimal mark, as both languages have it: 1.234 is not 1234. Numbers may be written in Chinese from 十 to
     9999, not in English words. Percentages, ordinals and numbers with an exponent are none.
 
-    Args:
-        text: The reply.
-
-    Returns:
-        The number, exact; None if the reply has none. Never raises.
+    The number is exact; None if the reply has none. Never raises.
     """
     spoken = _THOUGHT.sub("", text)[-_LONGEST:]
     for box in reversed(_BOX.findall(spoken)):
@@ -118,14 +114,7 @@ def read_result(text: str) -> Decimal | None:
 
 
 def chinese_number(text: str) -> int | None:
-    """Read a number from 10 to 9999 that is written in Chinese with its units, such as 一百零五.
-
-    Args:
-        text: The numeral alone.
-
-    Returns:
-        The number; None if it is no such numeral.
-    """
+    """Read a numeral from 10 to 9999 in Chinese with its units, such as 一百零五; None if it is no such numeral."""
     match = _NUMERAL.fullmatch(text)
     if match is None or not any(unit in text for unit in "十百千"):
         return None
@@ -147,13 +136,13 @@ def _plain(text: str) -> str:
 
 def _last(text: str) -> Decimal | None:
     """The last number of the kind that says most plainly that it is the result."""
-    found = list(_numbers(text))
+    numbers = list(_numbers(text))
     kinds: tuple[_Kind, ...] = ("answer", "statement", "mention")
-    return next((one.value for kind in kinds for one in reversed(found) if one.kind == kind), None)
+    return next((number.value for kind in kinds for number in reversed(numbers) if number.kind == kind), None)
 
 
-def _numbers(text: str) -> Iterator[_Found]:
-    items: list[_Found] = []
+def _numbers(text: str) -> Iterator[_Stated]:
+    items: list[_Stated] = []
     any_found = False
     promise: _Promise | None = None
     for match in _EXPRESSION.finditer(text):
@@ -166,10 +155,10 @@ def _numbers(text: str) -> Iterator[_Found]:
         if value is None or (kind != "answer" and _is_count(text, match, equation)):
             continue
         if kind == "mention" and _is_item(text, match):
-            items.append(_Found(kind, value))
+            items.append(_Stated(kind, value))
             continue
         any_found = True
-        yield _Found(kind, value)
+        yield _Stated(kind, value)
     if not any_found:
         yield from items
 
@@ -219,15 +208,7 @@ SumOutcome = Literal["right", "wrong", "no_number", "no_response"]
 
 
 def sum_outcome(reply: str, total: Decimal) -> tuple[SumOutcome, Decimal | None]:
-    """Read what a reply gives as the sum; it must be exact.
-
-    Args:
-        reply: The reply.
-        total: The sum.
-
-    Returns:
-        How it ended, and the number that was read; None where there is none.
-    """
+    """Compare the number that a reply gives, None if there is none, with the sum; they must be equal."""
     if is_blank(reply):
         return "no_response", None
     number = read_result(reply)

@@ -1,9 +1,8 @@
-"""Prompts of judges."""
+"""Prompts of judges: answers by intent, pairs, choices, letters, ratings, scenarios, similarities, case reviews."""
 
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,18 +10,24 @@ from typing import Any, Literal, get_args
 import yaml
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging.ask import UNKNOWN, Temperature
 from urs_inspect.judging.frames import Frame, JudgePrompt, build_frame
-from urs_inspect.judging.objects import Shown, Span, records, spans
-from urs_inspect.judging.pair_reply import OVERALL
-from urs_inspect.judging.sanitize import defuse
+from urs_inspect.judging.objects import Span, spans
+from urs_inspect.judging.pair_reply import First
+from urs_inspect.judging.sanitize import FindInjected
+from urs_inspect.judging.score_reply import score_objects
+from urs_inspect.judging.verdicts import OVERALL, Shown
 from urs_inspect.rubrics import Rubric
 from urs_inspect.samer import load_taxonomy
 
-_MATERIALS = ("question", "reference", "answer")
-_NEEDED = ("question", "answer")
+_HERE = Path(__file__).parent
+
 PLACEHOLDER = "<1-10>"
-"""What stands in the place of each score in the example of the record."""
+"""What stands in the place of each score in the example of the record. In no example a judge that only copies it gives
+a result."""
+RATING_PLACEHOLDER = "<whole number from {lowest} to {highest}>"
+WINNER = "1, 2 or tie"
+WINNER_WITHOUT_TIE = "1 or 2"
+YES_OR_NO = "yes or no"
 
 
 class PromptBuilder:
@@ -42,7 +47,7 @@ class PromptBuilder:
         """
         self.rubric = rubric
         self._frames = {
-            (intent, language): _frame(rubric, intent, language)
+            (intent, language): _intent_frame(rubric, intent, language)
             for intent in rubric.intents
             for language in rubric.languages
         }
@@ -51,7 +56,7 @@ class PromptBuilder:
         """Build the prompt for one case.
 
         The three texts come from users and models. Whatever in them would read as one of the frame's own
-        delimiters, or as a score record, is made harmless first; the rest stays as it is.
+        delimiters, or as a score record, is sanitized first; the rest stays as it is.
 
         Args:
             intent: Intent id of the case.
@@ -64,36 +69,21 @@ class PromptBuilder:
             The prompt.
         """
         materials = {"question": question, "reference": reference, "answer": answer}
-        return self._frames[intent, language].prompt(materials, lambda text: _planted(text, self.rubric))
+        return self._frames[intent, language].prompt(materials, lambda text: injected_scores(text, self.rubric))
 
 
-def neutralise(text: str, rubric: Rubric, delimiters: re.Pattern[str] | None) -> str:
-    """Make text harmless as material for a judge of this rubric; see `material.defuse`."""
-    return defuse(text, delimiters, lambda inner: _planted(inner, rubric))
+def injected_scores(text: str, rubric: Rubric) -> list[Span]:
+    """Complete score objects, those inside strings too, because a judge may quote any part of a text."""
+    return [
+        span for inside in (False, True) for span, scored in score_objects(text, rubric, inside) if scored.is_complete
+    ]
 
 
-def _planted(text: str, rubric: Rubric) -> list[Span]:
-    """Complete records, those inside strings too, because a judge may quote any part of a text."""
-    return [span for inside in (False, True) for span, record in records(text, rubric, inside) if record.is_complete]
-
-
-def _frame(rubric: Rubric, intent: str, language: str) -> Frame:
-    texts = rubric.languages[language]
-    return build_frame(
-        texts.frame,
-        f"prompt '{texts.frame_source}' (language {language})",
-        f"{rubric.name} {rubric.version}",
-        _context(rubric, intent, language),
-        _MATERIALS,
-        _NEEDED,
-        _example(rubric, intent, language),
-    )
-
-
-def _context(rubric: Rubric, intent_id: str, language: str) -> dict[str, object]:
+def _intent_frame(rubric: Rubric, intent_id: str, language: str) -> Frame:
     intent, texts = rubric.intents[intent_id], rubric.languages[language]
-    criteria = [{"id": key, **_term(rubric, key, language)} for key in intent.criteria]
-    return {
+    terms = {key: rubric.criteria[key][language] for key in intent.criteria}
+    criteria = [{"id": key, **term.model_dump()} for key, term in terms.items()]
+    context: dict[str, object] = {
         "intent": {"id": intent_id, **intent.text[language].model_dump()},
         "criteria": criteria,
         "dominant": [criterion for criterion in criteria if criterion["id"] in rubric.dominant],
@@ -104,29 +94,47 @@ def _context(rubric: Rubric, intent_id: str, language: str) -> dict[str, object]
         "reference_score": rubric.reference_score,
         "final_name": texts.final.name,
     }
+    return build_frame(
+        texts.frame,
+        f"prompt '{texts.frame_source}' (language {language})",
+        f"{rubric.name} {rubric.version}",
+        context,
+        ("question", "reference", "answer"),
+        ("question", "answer"),
+        dict.fromkeys([*(term.name for term in terms.values()), texts.final.name], PLACEHOLDER),
+    )
 
 
-def _example(rubric: Rubric, intent: str, language: str) -> dict[str, object]:
-    # No numbers: a judge that only copies the example must not give a score.
-    names = [rubric.criteria[criterion][language].name for criterion in rubric.intents[intent].criteria]
-    return dict.fromkeys([*names, rubric.languages[language].final.name], PLACEHOLDER)
+def template_frame(
+    template: str,
+    version: str,
+    materials: Sequence[str],
+    context: Mapping[str, object] | None = None,
+    example: Mapping[str, object] | None = None,
+) -> Frame:
+    """The frame of one of this room's templates, which must use all its materials."""
+    source = (_HERE / "templates" / template).read_text(encoding="utf-8")
+    return build_frame(source, f"prompt '{template}'", version, context or {}, materials, materials, example)
 
 
-def _term(rubric: Rubric, criterion: str, language: str) -> dict[str, object]:
-    return rubric.criteria[criterion][language].model_dump()
+def _find_objects(words: str) -> FindInjected:
+    """A function that finds objects, those inside strings too, which hold one of the words (a pattern)."""
+    pattern = re.compile(words, re.IGNORECASE)
+
+    def find(text: str) -> list[Span]:
+        candidates = {span for inside in (False, True) for span in spans(text, inside)}
+        return [span for span in candidates if pattern.search(text, span.start, span.end)]
+
+    return find
 
 
-_TEMPLATES = Path(__file__).parent / "templates"
-_VERSION = "pairs 3"
-WINNER = "1, 2 or tie"
-"""What stands in the place of a verdict in the example of the record."""
-WINNER_WITHOUT_TIE = "1 or 2"
-"""Likewise, where a tie is no answer."""
-RATING_PLACEHOLDER = "<whole number from {lowest} to {highest}>"
-"""What stands in the place of the rating. No number: a judge that only copies the example must not give one."""
+_injected_verdicts = _find_objects("winner|verdict|overall|rating|score")
+_injected_scenarios = _find_objects("scenario|category|kind")
+_injected_similarities = _find_objects("score|similarity|rating")
+_injected_reviews = _find_objects("understandable|self_contained|personal_data|harmful|intent")
+
+_PAIRS_VERSION = "pairs 3"
 _PAIR = ("prompt", "response_1", "response_2")
-_RATED = ("prompt", "reference", "response")
-_RESULT = re.compile(r"winner|verdict|overall|rating|score", re.IGNORECASE)
 
 
 def joint_prompt(scenario: str, dimensions: Sequence[str], prompt: str, first: str, second: str) -> JudgePrompt:
@@ -139,87 +147,68 @@ def joint_prompt(scenario: str, dimensions: Sequence[str], prompt: str, first: s
         first: The response shown first.
         second: The response shown second.
     """
-    return _pair(_scenario_frame("joint", scenario, tuple(dimensions)), prompt, first, second)
+    return _pair_prompt(_dimensions_frame("joint", scenario, tuple(dimensions)), prompt, first, second)
 
 
 def dimension_prompt(scenario: str, dimension: str, prompt: str, first: str, second: str) -> JudgePrompt:
     """Ask for a verdict on one dimension only; arguments as for `joint_prompt`."""
-    return _pair(_scenario_frame("per_dimension", scenario, (dimension,)), prompt, first, second)
+    return _pair_prompt(_dimensions_frame("per_dimension", scenario, (dimension,)), prompt, first, second)
 
 
 def overall_prompt(prompt: str, first: str, second: str, *, ties: bool) -> JudgePrompt:
-    """Ask which response is better as a whole; `ties` says whether a tie is a possible answer."""
-    return _pair(_overall_frame(ties), prompt, first, second)
+    """Ask which response is better as a whole; `ties` says whether a tie is allowed."""
+    return _pair_prompt(_overall_frame(ties), prompt, first, second)
+
+
+def _pair_prompt(frame: Frame, prompt: str, first: str, second: str) -> JudgePrompt:
+    return frame.prompt({"prompt": prompt, "response_1": first, "response_2": second}, _injected_verdicts)
+
+
+@lru_cache(maxsize=1024)
+def _dimensions_frame(kind: str, scenario_id: str, dimensions: tuple[str, ...]) -> Frame:
+    taxonomy = load_taxonomy()
+    scenario = taxonomy.scenario(scenario_id)
+    verdict = {"comparison": "evidence and comparison on this dimension", "winner": WINNER}
+    overall = {"comparison": "weighing of all dimensions", "winner": WINNER}
+    joint: dict[str, object] = {**dict.fromkeys(dimensions, verdict), OVERALL: overall}
+    context = {
+        "scenario": {"name": scenario.name, "description": scenario.description},
+        "dimensions": [{"name": name, "definition": scenario.dimensions[name]} for name in dimensions],
+    }
+    version = f"{_PAIRS_VERSION}, {taxonomy.name} {taxonomy.version}"
+    return template_frame(f"{kind}.jinja", version, _PAIR, context, joint if kind == "joint" else verdict)
+
+
+@lru_cache(maxsize=2)
+def _overall_frame(ties: bool) -> Frame:
+    example = {"comparison": "evidence and comparison", "winner": WINNER if ties else WINNER_WITHOUT_TIE}
+    return template_frame("overall.jinja", _PAIRS_VERSION, _PAIR, {"ties": ties}, example)
 
 
 def rating_prompt(prompt: str, response: str, reference: str, *, lowest: int, highest: int) -> JudgePrompt:
     """Ask for one rating of a response on a scale of whole numbers; the reference may be empty."""
     frame = _rating_frame(lowest, highest, bool(reference.strip()))
-    return frame.prompt({"prompt": prompt, "reference": reference, "response": response}, planted_verdicts)
-
-
-def _pair(frame: Frame, prompt: str, first: str, second: str) -> JudgePrompt:
-    return frame.prompt({"prompt": prompt, "response_1": first, "response_2": second}, planted_verdicts)
-
-
-@lru_cache(maxsize=1024)
-def _scenario_frame(template: str, scenario_id: str, dimensions: tuple[str, ...]) -> Frame:
-    taxonomy = load_taxonomy()
-    scenario = taxonomy.scenario(scenario_id)
-    verdict = {"comparison": "evidence and comparison on this dimension", "winner": WINNER}
-    example: dict[str, object] = dict.fromkeys(dimensions, verdict)
-    example[OVERALL] = {"comparison": "weighing of all dimensions", "winner": WINNER}
-    if template == "per_dimension":
-        example = {"comparison": "evidence and comparison on this dimension", "winner": WINNER}
-    context: dict[str, object] = {
-        "scenario": {"name": scenario.name, "description": scenario.description},
-        "dimensions": [{"name": name, "definition": scenario.dimensions[name]} for name in dimensions],
-    }
-    version = f"{_VERSION}, {taxonomy.name} {taxonomy.version}"
-    return _pair_prompt_frame(template, version, context, _PAIR, example)
-
-
-@lru_cache(maxsize=2)
-def _overall_frame(ties: bool) -> Frame:
-    winner = WINNER if ties else WINNER_WITHOUT_TIE
-    example = {"comparison": "evidence and comparison", "winner": winner}
-    return _pair_prompt_frame("overall", _VERSION, {"ties": ties}, _PAIR, example)
+    return frame.prompt({"prompt": prompt, "reference": reference, "response": response}, _injected_verdicts)
 
 
 @lru_cache(maxsize=16)
 def _rating_frame(lowest: int, highest: int, has_reference: bool) -> Frame:
-    score = RATING_PLACEHOLDER.format(lowest=lowest, highest=highest)
-    example = {"reasons": "evidence", "score": score}
-    context: dict[str, object] = {"lowest": lowest, "highest": highest}
-    materials = _RATED if has_reference else ("prompt", "response")
-    context |= {} if has_reference else {"reference": ""}
-    return _pair_prompt_frame("rating", _VERSION, context, materials, example)
+    example = {"reasons": "evidence", "score": RATING_PLACEHOLDER.format(lowest=lowest, highest=highest)}
+    context = {"lowest": lowest, "highest": highest, **_without_reference(has_reference)}
+    materials = ("prompt", "reference", "response") if has_reference else ("prompt", "response")
+    return template_frame("rating.jinja", _PAIRS_VERSION, materials, context, example)
 
 
-def _pair_prompt_frame(
-    template: str,
-    version: str,
-    context: dict[str, object],
-    materials: Sequence[str],
-    example: Mapping[str, object],
-) -> Frame:
-    source = (_TEMPLATES / f"{template}.jinja").read_text(encoding="utf-8")
-    return build_frame(source, f"prompt '{template}.jinja'", version, context, materials, materials, example)
+def _without_reference(has_reference: bool) -> dict[str, object]:
+    return {} if has_reference else {"reference": ""}
 
 
-def planted_verdicts(text: str) -> list[Span]:
-    """Objects that read like a judge's result."""
-    found = {span for inside in (False, True) for span in spans(text, inside)}
-    return [span for span in found if _RESULT.search(text, span.start, span.end)]
-
-
-_HERE = Path(__file__).parent
 _COMPARISON = {"en": "the comparison, in a few sentences", "zh": "用几句话比较"}
 
 
 def comparison_scenarios() -> tuple[str, ...]:
     """Kinds of task with instructions of their own: `general` and those of the MAD paper (Tables 14 to 17)."""
-    return tuple(_texts()["scenarios"])
+    return tuple(_comparison_texts()["scenarios"])
 
 
 def comparison_languages() -> tuple[str, ...]:
@@ -232,261 +221,122 @@ def choice_prompt(
 ) -> JudgePrompt:
     """Ask which of two responses is better by the criteria of a kind of task (MAD paper, Tables 5, 14 to 17).
 
-    Args:
-        scenario: Kind of task, one of `comparison_scenarios()`.
-        language: Language of the instructions, one of `comparison_languages()`.
-        prompt: What the user asked.
-        first: The response shown first.
-        second: The response shown second.
-        reference: A reference answer; empty for none.
-
-    Returns:
-        The prompt.
+    The scenario is one of `comparison_scenarios()`, the language of the instructions one of `comparison_languages()`.
 
     Raises:
         InputError: If the scenario or the language is unknown.
     """
-    frame = _choice_prompt_frame(scenario, language, bool(reference.strip()))
+    frame = _choice_frame(scenario, language, bool(reference.strip()))
     material = {"prompt": prompt, "reference": reference, "response_1": first, "response_2": second}
-    return frame.prompt(material, planted_verdicts)
+    return frame.prompt(material, _injected_verdicts)
 
 
 @lru_cache(maxsize=32)
-def _choice_prompt_frame(scenario: str, language: str, has_reference: bool) -> Frame:
-    texts = _texts()
+def _choice_frame(scenario: str, language: str, has_reference: bool) -> Frame:
+    texts = _comparison_texts()
     if scenario not in texts["scenarios"]:
         raise InputError(f"scenario: unknown value '{scenario}'; allowed: {choices(texts['scenarios'])}")
     if language not in _COMPARISON:
         raise InputError(f"judge_language: unknown value '{language}'; allowed: {choices(_COMPARISON)}")
     example = {"comparison": _COMPARISON[language], "winner": WINNER}
-    context: dict[str, object] = {
-        "scenario": texts["scenarios"][scenario][language],
-        "has_reference": has_reference,
-    }
-    context |= {} if has_reference else {"reference": ""}
+    context = {"scenario": texts["scenarios"][scenario][language], "has_reference": has_reference}
+    context |= _without_reference(has_reference)
     materials = (*_PAIR, "reference") if has_reference else _PAIR
-    name = f"choice.{language}.jinja"
-    source = (_HERE / "templates" / name).read_text(encoding="utf-8")
-    version = f"{texts['version']}, {scenario}"
-    return build_frame(source, f"prompt '{name}'", version, context, materials, materials, example)
+    return template_frame(f"choice.{language}.jinja", f"{texts['version']}, {scenario}", materials, context, example)
 
 
 @lru_cache(maxsize=1)
-def _texts() -> Mapping[str, Any]:
+def _comparison_texts() -> Mapping[str, Any]:
     texts: Mapping[str, Any] = yaml.safe_load((_HERE / "comparison_scenarios.yaml").read_text(encoding="utf-8"))
     return texts
 
 
 LETTERS: Mapping[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
-"""What a letter says: the better response as shown. Letters are one token each, so that none is at a disadvantage."""
-
-_TEMPLATE = Path(__file__).parent / "templates" / "letter.jinja"
-_LETTER_PROMPT_VERSION = "pair letter 1"
-_MEANINGS: Mapping[Shown, str] = {
-    "1": "response 1 is better",
-    "2": "response 2 is better",
-    "tie": "they are about equally good",
-}
+"""Letter -> the better response as shown. Letters are one token each, so that none is at a disadvantage."""
+_MEANINGS = {"A": "response 1 is better", "B": "response 2 is better", "C": "they are about equally good"}
 
 
 def letter_prompt(prompt: str, first: str, second: str) -> JudgePrompt:
-    """Ask which response is better as a whole, by a letter.
-
-    Args:
-        prompt: What the user asked.
-        first: The response shown first.
-        second: The response shown second.
-    """
-    return _letter_prompt_frame().prompt(
-        {"prompt": prompt, "response_1": first, "response_2": second}, planted_verdicts
-    )
+    """Ask which response is better as a whole, by a letter."""
+    return _pair_prompt(_letter_frame(), prompt, first, second)
 
 
 @lru_cache(maxsize=1)
-def _letter_prompt_frame() -> Frame:
-    letters = [(letter, _MEANINGS[shown]) for letter, shown in LETTERS.items()]
-    source = _TEMPLATE.read_text(encoding="utf-8")
-    return build_frame(source, "prompt 'letter.jinja'", _LETTER_PROMPT_VERSION, {"letters": letters}, _PAIR, _PAIR)
+def _letter_frame() -> Frame:
+    return template_frame("letter.jinja", "pair letter 1", _PAIR, {"letters": list(_MEANINGS.items())})
 
 
 OTHER = "default"
 """Scenario of requests that fit no other."""
 
-_SCENARIO_PROMPT_TEMPLATE = Path(__file__).parent / "templates" / "scenario.jinja"
-_SCENARIO_PROMPT_VERSION = "scenario 2"
-_TEXTS = ("prompt",)
-_SCENARIO_PROMPT_RESULT = re.compile(r"scenario|category|kind", re.IGNORECASE)
-
 
 def scenario_prompt(prompt: str) -> JudgePrompt:
-    """Ask for the scenario of a prompt, one of the taxonomy's.
-
-    Args:
-        prompt: What the user asked.
-    """
-    return _scenario_prompt_frame().prompt({"prompt": prompt}, _scenario_prompt_planted)
+    """Ask for the scenario of a prompt, one of the taxonomy's."""
+    return _scenario_frame().prompt({"prompt": prompt}, _injected_scenarios)
 
 
 @lru_cache(maxsize=1)
-def _scenario_prompt_frame() -> Frame:
+def _scenario_frame() -> Frame:
     taxonomy = load_taxonomy()
     scenarios = [
         {"id": name, "name": scenario.name, "description": scenario.description}
         for name, scenario in taxonomy.scenarios.items()
     ]
     example = {"reasons": "what the person wants, and why this kind", "scenario": "the_kind"}
-    context: dict[str, object] = {"scenarios": scenarios, "other": OTHER}
-    source = _SCENARIO_PROMPT_TEMPLATE.read_text(encoding="utf-8")
-    version = f"{_SCENARIO_PROMPT_VERSION}, {taxonomy.name} {taxonomy.version}"
-    return build_frame(source, "prompt 'scenario.jinja'", version, context, _TEXTS, _TEXTS, example)
-
-
-def _scenario_prompt_planted(text: str) -> list[Span]:
-    """Objects that read like a result."""
-    found = {span for inside in (False, True) for span in spans(text, inside)}
-    return [span for span in found if _SCENARIO_PROMPT_RESULT.search(text, span.start, span.end)]
-
-
-_SIMILARITY_PROMPT_TEMPLATE = Path(__file__).parent / "templates" / "similarity.jinja"
-_SIMILARITY_PROMPT_VERSION = "similarity 2"
-_SIMILARITY_PROMPT_TEXTS = ("text_1", "text_2")
-_SIMILARITY_PROMPT_RESULT = re.compile(r"score|similarity|rating", re.IGNORECASE)
+    version = f"scenario 2, {taxonomy.name} {taxonomy.version}"
+    return template_frame("scenario.jinja", version, ("prompt",), {"scenarios": scenarios, "other": OTHER}, example)
 
 
 def similarity_prompt(first: str, second: str) -> JudgePrompt:
-    """Ask how similar two texts are, on a scale from 0 to 1 with five bands.
-
-    Args:
-        first: The text shown first.
-        second: The text shown second.
-    """
-    return _similarity_prompt_frame().prompt({"text_1": first, "text_2": second}, _similarity_prompt_planted)
+    """Ask how similar two texts are, on a scale from 0 to 1 with five bands."""
+    return _similarity_frame().prompt({"text_1": first, "text_2": second}, _injected_similarities)
 
 
 @lru_cache(maxsize=1)
-def _similarity_prompt_frame() -> Frame:
+def _similarity_frame() -> Frame:
     example = {"explanation": "what you found under the five points, and the band", "score": 0.47}
-    source = _SIMILARITY_PROMPT_TEMPLATE.read_text(encoding="utf-8")
-    return build_frame(
-        source,
-        "prompt 'similarity.jinja'",
-        _SIMILARITY_PROMPT_VERSION,
-        {},
-        _SIMILARITY_PROMPT_TEXTS,
-        _SIMILARITY_PROMPT_TEXTS,
-        example,
-    )
-
-
-def _similarity_prompt_planted(text: str) -> list[Span]:
-    """Objects that read like a result."""
-    found = {span for inside in (False, True) for span in spans(text, inside)}
-    return [span for span in found if _SIMILARITY_PROMPT_RESULT.search(text, span.start, span.end)]
+    return template_frame("similarity.jinja", "similarity 2", ("text_1", "text_2"), example=example)
 
 
 REVIEW_LANGUAGES = ("en", "zh")
-"""Languages that the instructions are written in."""
+"""Languages that the instructions of a case review are written in."""
 
-YES_OR_NO = "yes or no"
-"""What stands for a verdict in the example; a reply that repeats it has none."""
-
-ASK_AGAIN = {
+REVIEW_AGAIN = {
     "en": "Your reply could not be used: {reason} Review the same question again and end with the JSON object.",
     "zh": "你的回复无法使用：{reason} 请重新审核同一个问题，并以 JSON 对象结尾。",
 }
-"""What is sent where a reply could not be read."""
-
-_CASE_REVIEW_PROMPT_VERSION = "case review 2"
-_CASE_REVIEW_PROMPT_RESULT = re.compile(r"understandable|self_contained|personal_data|harmful|intent", re.IGNORECASE)
+"""What is sent where a review could not be read."""
 
 
 def case_review_prompt(rubric: Rubric, language: str, question: str) -> JudgePrompt:
-    """Ask for a review of a question. The intent that the user named is not shown, so that it cannot lead.
-
-    Args:
-        rubric: Its intents are those to choose from.
-        language: Language of the instructions, one of `REVIEW_LANGUAGES`, which the rubric must have too.
-        question: The question.
+    """Ask for a review of a question by the rubric's intents; the one that the user named is not shown.
 
     Raises:
-        InputError: If there are no instructions in the language.
+        InputError: If the language is none of `REVIEW_LANGUAGES` or the rubric lacks it.
     """
     if language not in REVIEW_LANGUAGES or language not in rubric.languages:
         raise InputError(f"judge_language: unknown value '{language}'; allowed: {choices(REVIEW_LANGUAGES)}")
     intents = tuple((name, intent.text[language].definition) for name, intent in rubric.intents.items())
-    return _case_review_prompt_frame(f"{rubric.name} {rubric.version}", language, intents).prompt(
-        {"question": question}, _case_review_prompt_planted
-    )
+    frame = _case_review_frame(f"{rubric.name} {rubric.version}", language, intents)
+    return frame.prompt({"question": question}, _injected_reviews)
 
 
 @lru_cache(maxsize=8)
-def _case_review_prompt_frame(rubric: str, language: str, intents: tuple[tuple[str, str], ...]) -> Frame:
-    name = f"case_review.{language}.jinja"
+def _case_review_frame(rubric: str, language: str, intents: tuple[tuple[str, str], ...]) -> Frame:
     example = {
-        "understandable": YES_OR_NO,
-        "self_contained": YES_OR_NO,
-        "personal_data": YES_OR_NO,
-        "harmful": YES_OR_NO,
+        **dict.fromkeys(("understandable", "self_contained", "personal_data", "harmful"), YES_OR_NO),
         "intent": "the_intent",
         "plausible_intents": ["the_intent", "another_one"],
     }
-    context: dict[str, object] = {
-        "intents": [{"id": intent_id, "definition": definition} for intent_id, definition in intents],
-    }
-    source = (_TEMPLATES / name).read_text(encoding="utf-8")
-    materials = ("question",)
-    return build_frame(
-        source, f"prompt '{name}'", f"{_CASE_REVIEW_PROMPT_VERSION}, {rubric}", context, materials, materials, example
-    )
+    context = {"intents": [{"id": name, "definition": definition} for name, definition in intents]}
+    version = f"case review 2, {rubric}"
+    return template_frame(f"case_review.{language}.jinja", version, ("question",), context, example)
 
-
-def _case_review_prompt_planted(text: str) -> list[Span]:
-    """Objects that read like a result."""
-    found = {span for inside in (False, True) for span in spans(text, inside)}
-    return [span for span in found if _CASE_REVIEW_PROMPT_RESULT.search(text, span.start, span.end)]
-
-
-First = Literal["a", "b"]
-"""Which response is shown first."""
 
 Orders = Literal["ab", "seeded", "both"]
 ORDERS: tuple[Orders, ...] = get_args(Orders)
-
 Protocol = Literal["joint", "per_dimension", "overall"]
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
-
-
-@dataclass(frozen=True)
-class PairReply:
-    """One call and its reply.
-
-    Attributes:
-        first: Which response was shown first: `a` or `b`.
-        asked: What verdicts were asked for: dimensions, `Overall`.
-        reply: The reply; for a baseline empty, for SaMer its numbers.
-        stop_reason: Why the reply ended; `error` if the call failed, `pending` if none came before the sample ended.
-        error: What went wrong with the call.
-        verdicts: For a judge without a prompt (a baseline, SaMer): verdicts by name, about responses a and b.
-        failure: Mode of a failure that the judge itself names; empty for that of a failed call.
-        prompt_version: Name and version of the prompt's texts; empty where there is none.
-        prompt_sha256: Hash of the prompt's texts; empty where there is none.
-        key: The key that the prompt asks for; empty if it asks for none.
-        temperature_requested: Sampling temperature that the call asked for; None for the provider's default.
-        temperature_sent: The one in the request to the provider, which may lack it.
-    """
-
-    first: First
-    asked: tuple[str, ...]
-    reply: str = ""
-    stop_reason: str = "stop"
-    error: str = ""
-    verdicts: dict[str, str] | None = None
-    failure: str = ""
-    prompt_version: str = ""
-    prompt_sha256: str = ""
-    key: str = ""
-    temperature_requested: float | None = None
-    temperature_sent: Temperature = UNKNOWN
 
 
 def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:
@@ -502,13 +352,13 @@ def pair_calls(
     protocol: str, facts: dict[str, Any], first: First, ties: bool
 ) -> list[tuple[First, tuple[str, ...], JudgePrompt]]:
     """The calls about a pair with one response shown first: what verdicts are asked for, and the prompt."""
-    one, two = facts[f"response_{first}"], facts["response_b" if first == "a" else "response_a"]
+    shown = facts[f"response_{first}"], facts["response_b" if first == "a" else "response_a"]
     prompt, dimensions = facts["prompt"], tuple(facts.get("dimensions", {}))
     if protocol == "joint" and dimensions:
         asked = (*dimensions, OVERALL)
-        return [(first, asked, joint_prompt(facts["scenario"], dimensions, prompt, one, two))]
-    overall = (first, (OVERALL,), overall_prompt(prompt, one, two, ties=ties))
+        return [(first, asked, joint_prompt(facts["scenario"], dimensions, prompt, *shown))]
+    overall = (first, (OVERALL,), overall_prompt(prompt, *shown, ties=ties))
     if protocol != "per_dimension":
         return [overall]
-    single = [(first, (name,), dimension_prompt(facts["scenario"], name, prompt, one, two)) for name in dimensions]
+    single = [(first, (name,), dimension_prompt(facts["scenario"], name, prompt, *shown)) for name in dimensions]
     return [*single, overall]

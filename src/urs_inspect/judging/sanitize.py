@@ -1,4 +1,4 @@
-"""Text that is shown to a judge, made unable to imitate the prompt around it or to plant a result."""
+"""Sanitizing text that a judge is shown: it can neither imitate the prompt around it nor inject a result."""
 
 import html
 import re
@@ -24,7 +24,7 @@ _LOOKALIKES = {
 _NEAR = 3
 """Lines on either side of a material that it may not imitate. A frame without blocks has all its instructions there."""
 _INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-_DEFUSED = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
+_LOOKALIKE_BRACKETS = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
 _BRACES = str.maketrans("{}｛｝﹛﹜︷︸", "⟦⟧⟦⟧⟦⟧⟦⟧")
 _ENCODED = re.compile(
     r"&(?:amp;)*(?:\#x[0-9a-f]{1,6}|\#[0-9]{1,7}|[a-z]{2,10});?"
@@ -35,22 +35,12 @@ _ENCODED = re.compile(
 _AMPERSANDS = re.compile(r"\A&(?:amp;|AMP;)+")
 _UPRIGHT = str.maketrans("︷︸﹛﹜", "{}{}")
 
-
-Planted = Callable[[str], Sequence[Span]]
+FindInjected = Callable[[str], Sequence[Span]]
 """Finds what a judge could take over as its own result: spans from an opening to a closing brace."""
 
 
-def defuse(text: str, delimiters: re.Pattern[str] | None, planted: Planted) -> str:
-    """Make text harmless as material for a judge.
-
-    Args:
-        text: Text of a user or a model.
-        delimiters: What may not occur because it is part of the frame.
-        planted: Finds planted results.
-
-    Returns:
-        The text with brackets of delimiters, and braces of planted results, replaced by lookalikes.
-    """
+def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindInjected) -> str:
+    """Replace brackets of the frame's delimiters, and braces of injected results, by lookalikes."""
     if delimiters is not None:
         text = delimiters.sub(lambda match: _break_up(match.group()), text)
         plain, origins = _decode(text)
@@ -58,7 +48,7 @@ def defuse(text: str, delimiters: re.Pattern[str] | None, planted: Planted) -> s
             first, last = origins[match.start()], origins[match.end()]
             text = text[:first] + _break_up(match.group()) + text[last:]
     for decode in (False, True):
-        text = _defuse_planted(text, planted, decode)
+        text = _open_injected(text, find_injected, decode)
     return text
 
 
@@ -67,22 +57,22 @@ def decoded(text: str) -> str:
     return _decode(text)[0]
 
 
-def _defuse_planted(text: str, planted: Planted, decode: bool) -> str:
+def _open_injected(text: str, find_injected: FindInjected, decode: bool) -> str:
     plain, origins = _decode(text) if decode else (text, range(len(text) + 1))
-    if (decode and plain == text) or not (spans := planted(plain)):
+    if (decode and plain == text) or not (spans := find_injected(plain)):
         return text
     first, last = origins[min(span.start for span in spans)], origins[max(span.end for span in spans)]
     text = text[:first] + _without_braces(text[first:last]) + text[last:]
-    # A planted result may sit inside further braces, which show it again once it is open.
-    return _without_braces(text) if planted(decoded(text) if decode else text) else text
+    # An injected result may sit inside further braces, which show it again once it is open.
+    return _without_braces(text) if find_injected(decoded(text) if decode else text) else text
 
 
 def _without_braces(text: str) -> str:
-    def open_up(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         plain = _plain_character(match[0])
         return plain.translate(_BRACES) if plain in ("{", "}") else match[0]
 
-    return _ENCODED.sub(open_up, text).translate(_BRACES)
+    return _ENCODED.sub(replace, text).translate(_BRACES)
 
 
 def _decode(text: str) -> tuple[str, Sequence[int]]:
@@ -138,5 +128,5 @@ def _in_any_width(char: str) -> str:
 
 
 def _break_up(text: str) -> str:
-    changed = text.translate(_DEFUSED)
+    changed = text.translate(_LOOKALIKE_BRACKETS)
     return changed if changed != text else f"{text[:1]}\u2060{text[1:]}"

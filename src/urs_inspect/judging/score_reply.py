@@ -1,13 +1,17 @@
-"""Scores in the reply of a judge, and what is shown of a reply in the log."""
+"""Scores in the reply of a judge, and what the log shows of a reply."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from urs_inspect.judging.failures import JudgeFailure, ScoreRecord
 from urs_inspect.judging.keys import holds_key
-from urs_inspect.judging.objects import RawRecord, Span, records
+from urs_inspect.judging.objects import MAX_HEIGHT, NESTED_KEYS, Pairs, Span, read_pairs, spans, unwrap, word_set
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, normalise_key
+
+_NAME_KEYS = word_set("criterion criteria name dimension aspect metric item key 维度 评判维度 名称 指标")
+"""Keys under which an object of a list names its criterion: `[{"criterion": "Factuality", "score": 8}]`."""
 
 _MARKUP = r"[*`]{0,3}"
 _NUMBER = re.compile(
@@ -43,6 +47,62 @@ _REFUSAL_LENGTH = 600
 """A refusal is short; a long reply that apologises somewhere is a judgement in a bad format."""
 
 
+@dataclass(frozen=True)
+class ScoreObject:
+    """Score key -> every value written for it, and whether the final score has its full name or an everyday "total"."""
+
+    values: dict[str, list[Any]]
+    plain_final: bool
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether this is a score record and not a stray object that happens to hold a "total"."""
+        return FINAL in self.values and (self.plain_final or len(self.values) > 1)
+
+
+def score_objects(text: str, rubric: Rubric, inside_strings: bool = False) -> Iterator[tuple[Span, ScoreObject]]:
+    """Yield every object in `text` that names a score of the rubric, the one that opens last first."""
+    for span in spans(text, inside_strings):
+        scored = _score_object(text[span.start : span.end], rubric)
+        if scored.values:
+            yield span, scored
+
+
+def _score_object(text: str, rubric: Rubric) -> ScoreObject:
+    values: dict[str, list[Any]] = {}
+    plain_final = False
+    for key, value in _flat(list(read_pairs(text)), rubric, MAX_HEIGHT - 1):
+        spelling = normalise_key(key)
+        score_key = rubric.keys_by_spelling.get(spelling)
+        if score_key is not None:
+            values.setdefault(score_key, []).append(unwrap(value))
+            plain_final |= spelling in rubric.final_spellings
+    return ScoreObject(values, plain_final)
+
+
+def _flat(pairs: Sequence[tuple[str, Any]], rubric: Rubric, depth: int) -> Iterator[tuple[str, Any]]:
+    """Pairs of an object and of those that it merely wraps: `{"scores": {"Factuality": 8}, "Final Score": 7}`."""
+    if named := _named(pairs, rubric):
+        yield named
+        return
+    for key, value in pairs:
+        values = value if isinstance(value, list) and not isinstance(value, Pairs) else [value]
+        objects = [inner for inner in values if isinstance(inner, Pairs)]
+        if objects and depth and normalise_key(key) not in rubric.keys_by_spelling:
+            for inner in objects:
+                yield from _flat(inner, rubric, depth - 1)
+        else:
+            yield key, value
+
+
+def _named(pairs: Sequence[tuple[str, Any]], rubric: Rubric) -> tuple[str, Any] | None:
+    """Name and score of an object such as `{"criterion": "Factuality", "score": 8}`; None if it is another one."""
+    names = [value for key, value in pairs if normalise_key(key) in _NAME_KEYS and isinstance(value, str)]
+    scores = [value for key, value in pairs if key.strip().casefold() in NESTED_KEYS]
+    names = [name for name in names if normalise_key(name) in rubric.keys_by_spelling]
+    return (names[0], scores[0]) if len(names) == len(scores) == 1 else None
+
+
 def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
     """Read the last complete score record of a judge's reply: of those that name most criteria, the last.
 
@@ -60,16 +120,10 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
     """
     if not text.strip():
         return JudgeFailure("empty_reply", "The reply was empty.")
-    complete: list[tuple[Span, RawRecord]] = []
-    partial = False
-    for span, record in records(text, rubric):
-        if record.is_complete:
-            complete.append((span, record))
-        else:
-            partial |= any(criterion in record.values for criterion in criteria)
-    if complete:
+    objects = list(score_objects(text, rubric))
+    if complete := [(span, scored) for span, scored in objects if scored.is_complete]:
         return _check_last(complete, criteria)
-    if partial:
+    if any(criterion in scored.values for _, scored in objects for criterion in criteria):
         return JudgeFailure(
             "missing_final", "The JSON object has no final score, or is nested too deep: write one flat object."
         )
@@ -77,21 +131,23 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
 
 
 def without_record(text: str, wanted: str) -> JudgeFailure:
-    """Name the failure of a reply that has no JSON object with what was wanted: a refusal, or a bad format."""
+    """Name the failure of a reply that has no JSON object with what was wanted: empty, a refusal, or a bad format."""
+    if not text.strip():
+        return JudgeFailure("empty_reply", "The reply was empty.")
     if len(text) <= _REFUSAL_LENGTH and _REFUSAL.search(text.replace("’", "'")):
         return JudgeFailure("refusal", "The reply declines to judge.")
     return JudgeFailure("unparseable", f"The reply has no JSON object with {wanted}.")
 
 
-def _check_last(found: Sequence[tuple[Span, RawRecord]], criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
-    """Check the last of the records that name most of the criteria; a fragment after it must not contradict it."""
-    span, record = max(found, key=lambda pair: sum(criterion in pair[1].values for criterion in criteria))
-    for outer, around in found:
-        if outer.start < span.start and outer.end >= span.end and _finals(around) != _finals(record):
+def _check_last(complete: Sequence[tuple[Span, ScoreObject]], criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+    """Check the last of the objects that name most of the criteria; a fragment after it must not contradict it."""
+    span, chosen = max(complete, key=lambda item: sum(criterion in item[1].values for criterion in criteria))
+    for outer, around in complete:
+        if outer.start < span.start and outer.end >= span.end and _finals(around) != _finals(chosen):
             return JudgeFailure("conflicting_scores", "A score record stands inside another with another final score.")
-    result = _check(record, criteria)
+    result = _check(chosen, criteria)
     if isinstance(result, ScoreRecord):
-        for later, fragment in found:
+        for later, fragment in complete:
             final = _check(fragment, ()) if later.start >= span.end else None
             if isinstance(final, ScoreRecord) and final.final != result.final:
                 detail = f"A record with the final score {final.final} follows one with {result.final} and all else."
@@ -99,14 +155,14 @@ def _check_last(found: Sequence[tuple[Span, RawRecord]], criteria: Sequence[str]
     return result
 
 
-def _finals(record: RawRecord) -> set[str]:
-    return {str(value) for value in record.values[FINAL]}
+def _finals(scored: ScoreObject) -> set[str]:
+    return {str(value) for value in scored.values[FINAL]}
 
 
-def _check(record: RawRecord, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
+def _check(scored: ScoreObject, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
     scores: dict[str, int | None] = {}
     for key in (FINAL, *criteria):
-        written = record.values.get(key, [])
+        written = scored.values.get(key, [])
         values = [read_number(key, value) for value in written]
         if key != FINAL and any(map(_is_unreadable, values)):
             values = [value for value in values if not _is_unreadable(value)]
@@ -128,50 +184,42 @@ def _is_unreadable(value: int | JudgeFailure | None) -> bool:
 
 
 def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int | JudgeFailure | None:
-    """Read one value.
+    """Read the score of `key` from a value: 8, 8.0, "8", "8/10", "8 out of ten", "约8分", "八分", "8 (good)".
 
-    Args:
-        key: What it is the score of, for the detail of a failure.
-        value: The value as written: 8, 8.0, "8", "8/10", "8 out of ten", "约8分", "八分", "8 (good)", full width turned
-            into plain characters. A remark behind the number must not hold another one.
-        lowest: Lowest score there is.
-        highest: Highest score there is; a score out of another number is out of range.
-
-    Returns:
-        The score; None where the judge left it out.
+    A remark behind the number must not hold another one. None where the judge left the score out.
     """
     if value is None or (type(value) is int and lowest <= value <= highest):
         return value
+    score = f"The score of '{key}' is {shown(value)}"
     if isinstance(value, bool):
-        return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
+        return JudgeFailure("not_a_number", f"{score}, not a number.")
     text = str(value).strip().strip("*").strip()
     if text.casefold() in _ABSENT:
         return None
     text = _CHINESE.sub(lambda match: f"{match[1]}{_DIGITS.index(match[2]) + 1}", text)
     match = _NUMBER.fullmatch(text)
     if match is None or not _is_remark(match[4], highest):
-        return JudgeFailure("not_a_number", f"The score of '{key}' is {shown(value)}, not a number.")
+        return JudgeFailure("not_a_number", f"{score}, not a number.")
     whole, decimals, denominator, _ = match.groups()
     if denominator is not None and (int(denominator) if denominator.isdigit() else 10) != highest:
-        return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not out of {highest}.")
+        return JudgeFailure("out_of_range", f"{score}, not out of {highest}.")
     if decimals is not None and decimals.strip("0"):
-        return JudgeFailure("not_an_integer", f"The score of '{key}' is {shown(value)}, not a whole number.")
-    score = int(whole)
-    if not lowest <= score <= highest:
-        return JudgeFailure("out_of_range", f"The score of '{key}' is {shown(value)}, not from {lowest} to {highest}.")
-    return score
+        return JudgeFailure("not_an_integer", f"{score}, not a whole number.")
+    if not lowest <= int(whole) <= highest:
+        return JudgeFailure("out_of_range", f"{score}, not from {lowest} to {highest}.")
+    return int(whole)
 
 
 def _is_remark(text: str, highest: int) -> bool:
-    """Whether what follows a number says nothing about another one, but for the end of the scale."""
+    """Whether what follows a number mentions no other one, except for the end of the scale."""
     if not text.strip():
         return True
     match = _REMARK.fullmatch(text)
     if match is None:
         return False
-    said = (match["inside"] or match["after"] or "").strip()
+    remark = (match["inside"] or match["after"] or "").strip()
     end = f"(?:{highest}|ten)" if highest == 10 else str(highest)
-    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{end}\s*分?", said)) or not _OTHER_NUMBER.search(said)
+    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{end}\s*分?", remark)) or not _OTHER_NUMBER.search(remark)
 
 
 def shown(value: Any) -> str:
@@ -189,39 +237,30 @@ _MAX_HEADING = 80
 
 
 def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: str = "") -> str:
-    """Format a judgement for people.
+    """Format a reply for people, as Markdown: the final score, then a heading with score and reason per criterion.
 
-    Args:
-        text: The judge's reply.
-        record: The scores read from it.
-        rubric: The rubric.
-        language: Language of the headings.
-        key: The key that the prompt asks for; empty if it asks for none.
-
-    Returns:
-        Markdown: the final score, then a heading with score and reason for each criterion. A reply that has
-        no recognisable parts is quoted whole below the scores.
+    A reply without recognisable parts is quoted whole below the scores. `language` is that of the headings.
     """
-    parts = _parts(_without_record(text, record, rubric, key), rubric, {*record.criteria, FINAL})
-    lines = [f"**{rubric.languages[language].final.name}: {record.final}**"]
+    parts = _parts(_without_scores(text, record, rubric, key), rubric, {*record.criteria, FINAL})
+    final = rubric.languages[language].final.name
+    lines = [f"**{final}: {record.final}**"]
     opening = parts.pop("", "").strip()
-    found = False
+    any_reason = False
     for criterion, score in record.criteria.items():
         name = rubric.criteria[criterion][language].name
         lines.append(f"### {name}: {'no whole number given' if score is None else score}")
         if reason := parts.pop(criterion, "").strip():
-            found = True
+            any_reason = True
             lines.append(reason)
-    closing = parts.pop(FINAL, "").strip()
     if opening:
-        lines.insert(1, opening) if found else lines.append(opening)
-    if closing:
-        lines += [f"### {rubric.languages[language].final.name}", closing]
+        lines.insert(1 if any_reason else len(lines), opening)
+    if closing := parts.pop(FINAL, "").strip():
+        lines += [f"### {final}", closing]
     return "\n\n".join(lines)
 
 
-def _without_record(text: str, record: ScoreRecord, rubric: Rubric, key: str) -> str:
-    complete = [span for span, found in records(text, rubric) if found.is_complete]
+def _without_scores(text: str, record: ScoreRecord, rubric: Rubric, key: str) -> str:
+    complete = [span for span, scored in score_objects(text, rubric) if scored.is_complete]
     span = _chosen(text, complete, record, rubric, key)
     if span is None:
         return text

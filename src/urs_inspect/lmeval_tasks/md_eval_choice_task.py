@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from urs_inspect.judging import JudgePrompt
-from urs_inspect.judging.pair_reply import about_responses, final_verdict
-from urs_inspect.judging.prompts import LETTERS, First, letter_prompt, orders_of
+from urs_inspect.judging.pair_reply import First, final_verdict, unswap
+from urs_inspect.judging.prompts import LETTERS, letter_prompt, orders_of
 from urs_inspect.lmeval_tasks.measured_task import Measure
 from urs_inspect.lmeval_tasks.pair_task import PairTask, longer_of
 
@@ -57,4 +57,4 @@ class MdEvalChoiceTask(PairTask):
 def _verdict(chances: Sequence[float], first: First) -> str:
     """The verdict about a and b; a tie where two letters are exactly as probable."""
     most = [shown for chance, shown in zip(chances, LETTERS.values(), strict=True) if chance == max(chances)]
-    return about_responses(most[0] if len(most) == 1 else "tie", first)
+    return unswap(most[0] if len(most) == 1 else "tie", first)

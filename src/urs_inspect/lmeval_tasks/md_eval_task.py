@@ -1,12 +1,11 @@
 """MD-Eval as a task class of lm-eval: the model under test writes its verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from urs_inspect.judging import OVERALL, JudgePrompt
-from urs_inspect.judging.pair_reply import PairOutcome, hold_against, read_pair_reply
-from urs_inspect.judging.prompts import First, PairReply, orders_of, pair_calls
+from urs_inspect.judging.pair_reply import First, PairOutcome, PairReply, compare_with_labels, read_pair_reply
+from urs_inspect.judging.prompts import orders_of, pair_calls
 from urs_inspect.lmeval_tasks.measured_task import Measure
 from urs_inspect.lmeval_tasks.metrics import ratio, ratio_high, ratio_low
 from urs_inspect.lmeval_tasks.pair_task import PairTask, longer_of, part
@@ -66,11 +65,11 @@ class MdEvalTask(PairTask):
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of a pair."""
         readings = [
-            read_pair_reply(asdict(PairReply(first, asked, text, key=prompt.key)))
+            read_pair_reply(PairReply(first, asked, text, key=prompt.key))
             for (first, asked, prompt), text in zip(self._calls(doc), results, strict=True)
         ]
         labels = dict(zip(doc["names"], doc["labels"], strict=True))
-        outcome = hold_against({**labels, OVERALL: doc["label"]}, readings)
+        outcome = compare_with_labels({**labels, OVERALL: doc["label"]}, readings)
         found = {**_overall(doc, outcome), **_dimensions(doc, outcome)}
         return {name: value for name, value in found.items() if name in self.aggregation()}
 

@@ -11,8 +11,8 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, check_temperature
-from urs_inspect.judging.ask import Asked, ask_for
-from urs_inspect.judging.prompts import ASK_AGAIN, REVIEW_LANGUAGES, case_review_prompt
+from urs_inspect.judging.ask import Asked, ask
+from urs_inspect.judging.prompts import REVIEW_AGAIN, REVIEW_LANGUAGES, case_review_prompt
 from urs_inspect.judging.replies import FLAGS, WANTED, CaseReview, read_case_review
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.answer_judge import judge_of
@@ -124,11 +124,11 @@ def case_review(
         language = spoken if spoken in REVIEW_LANGUAGES and spoken in loaded.languages else REVIEW_LANGUAGES[0]
         prompt = case_review_prompt(loaded, language, state.input_text)
         judge = judge_of(the_judge(role), chosen, cache, "", calls)
-        found = await ask_for(
+        found = await ask(
             judge.call,
             prompt,
             lambda text: read_case_review(text, loaded.intents),
-            ASK_AGAIN[language],
+            REVIEW_AGAIN[language],
             attempts=attempts,
         )
         record = {

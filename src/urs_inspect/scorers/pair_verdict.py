@@ -11,7 +11,7 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect.judging import OVERALL, REPLIES
 from urs_inspect.judging.keys import KEY
-from urs_inspect.judging.pair_reply import PairReading, hold_against, read_pair_reply
+from urs_inspect.judging.pair_reply import PairReading, compare_with_labels, read_pair_reply
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.arguments import reason_of
 from urs_inspect.scorers.pair_metrics import judge_report
@@ -44,7 +44,7 @@ def explain_pair(labels: Mapping[str, str], final: Mapping[str, str | None], rea
     for reading in replies:
         other = "b" if reading.first == "a" else "a"
         parts.append(f"### {_what(reading)}: response 1 is {reading.first}, response 2 is {other}")
-        parts.append(_words(reading.reply, _MAX_WORDS // len(replies)))
+        parts.append(_words(reading, _MAX_WORDS // len(replies)))
     return "\n\n".join(parts)
 
 
@@ -75,9 +75,10 @@ def _what(reading: PairReading) -> str:
     return ", ".join(names) if len(names) <= _MAX_NAMES else f"{len(names) - 1} dimensions and {names[-1]}"
 
 
-def _words(reply: str, most: int) -> str:
+def _words(reading: PairReading, most: int) -> str:
     """The judge's words: comparisons by name where the reply is the record that was asked for, else as it came."""
-    text = _comparisons(reply)
+    reply = reading.reply
+    text = _comparisons(reply) or (reply if reading.computed else None)
     whole, cut = len(text or reply), (text or reply)[:most].rstrip()
     if text is None:  # whatever a judge wrote: as code, so that it cannot pass for a part of the explanation
         fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(cut)), default=0))
@@ -133,7 +134,7 @@ def pair_verdict() -> Scorer:
         facts = state.metadata
         kept: list[dict[str, Any]] = state.store.get(REPLIES, [])
         readings = [read_pair_reply(reply) for reply in kept]
-        outcome = hold_against({**facts.get("dimensions", {}), OVERALL: facts["label"]}, readings)
+        outcome = compare_with_labels({**facts.get("dimensions", {}), OVERALL: facts["label"]}, readings)
         labels, final = outcome.labels, outcome.verdicts
         right = {name: float(final[name] == label) for name, label in labels.items() if final[name] is not None}
         dimensions = [value for name, value in right.items() if name != OVERALL]

@@ -1,4 +1,4 @@
-"""`annotate_pair`: a judge says which of two responses is better, dimension by dimension (SaMer paper, section 3.3)."""
+"""`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section 3.3)."""
 
 from dataclasses import asdict
 from typing import Any
@@ -7,15 +7,16 @@ from inspect_ai.model import ModelOutput, model_roles
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
-from urs_inspect._util import InputError, choices
-from urs_inspect.judging import JudgeFailure, joint_prompt
+from urs_inspect._util import InputError
+from urs_inspect.judging.failures import JudgeFailure
 from urs_inspect.judging.keys import read_keyed
-from urs_inspect.judging.pair_reply import ANNOTATION, Side, read_annotation
-from urs_inspect.judging.prompts import scenario_prompt
+from urs_inspect.judging.pair_reply import ANNOTATION, First, read_annotation
+from urs_inspect.judging.prompts import joint_prompt, scenario_prompt
 from urs_inspect.judging.replies import read_scenario
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import Unpaired, second_response
 from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.pair_asking import check_choice
 from urs_inspect.solvers.role_models import models_with
 
 GRADER = "grader"
@@ -54,8 +55,8 @@ def second_answer() -> Solver:
 def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
     """Name the scenario of a pair's prompt, then have both responses compared on the scenario's dimensions.
 
-    The models with the roles `grader` and, if there is one, `classifier` are asked. What they said, and what was read
-    from it, goes into the sample's store. A call that fails is noted there; it does not end the run.
+    The models with the roles `grader` and, if there is one, `classifier` are asked. Their replies, and what was read
+    from them, go into the sample's store. A call that fails is noted there; it does not end the run.
 
     Args:
         orders: `both`: asked twice, a preference that changes with the order being a tie; `ab`: once, as in the data.
@@ -67,10 +68,8 @@ def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
     Raises:
         InputError: If an argument is unknown.
     """
-    for name, value, allowed in (("orders", orders, ORDERS), ("scenario", scenario, SCENARIOS)):
-        if value not in allowed:
-            raise InputError(f"{name}: unknown value '{value}'; allowed: {choices(allowed)}")
-
+    check_choice(orders, "orders", ORDERS)
+    check_choice(scenario, "scenario", SCENARIOS)
     calls = JudgeCalls()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -81,12 +80,12 @@ def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
         facts = state.metadata
         record: dict[str, Any] = {"scenario": facts["scenario"], "failures": []}
         if scenario == "verify" or not facts["scenario"]:
-            found = await _scenario(record, facts["prompt"], calls)
-            if isinstance(found, JudgeFailure):
-                record["failures"] = [f"scenario_{found.mode}"]
+            named = await _scenario(record, facts["prompt"], calls)
+            if isinstance(named, JudgeFailure):
+                record["failures"] = [f"scenario_{named.mode}"]
                 state.store.set(ANNOTATION, record)
                 return state
-            record["scenario"] = found
+            record["scenario"] = named
         await _compare(record, facts, orders, calls)
         state.output = ModelOutput.from_content(GRADER, str(record["winner"] or "unread"))
         state.store.set(ANNOTATION, record)
@@ -96,10 +95,10 @@ def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
 
 
 async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> str | JudgeFailure:
-    if CLASSIFIER in model_roles():
-        _one_model(CLASSIFIER)
+    role = CLASSIFIER if CLASSIFIER in model_roles() else GRADER
+    _one_model(role)
     asked = scenario_prompt(prompt)
-    reply, temperatures = await calls.ask(CLASSIFIER if CLASSIFIER in model_roles() else GRADER, asked)
+    reply, temperatures = await calls.ask(role, asked)
     record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}
     if temperatures is not None:
         record |= {f"scenario_temperature_{name}": value for name, value in asdict(temperatures).items()}
@@ -112,23 +111,22 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
 
 async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str, calls: JudgeCalls) -> None:
     dimensions = tuple(load_taxonomy().scenario(record["scenario"]).dimensions)
-    sides: tuple[Side, ...] = ("a", "b") if orders == "both" else ("a",)
-    other: dict[Side, Side] = {"a": "b", "b": "a"}
-    prompts = [
-        joint_prompt(
-            record["scenario"], dimensions, facts["prompt"], facts[f"response_{side}"], facts[f"response_{other[side]}"]
-        )
-        for side in sides
-    ]
-    keys = {side: prompt.key for side, prompt in zip(sides, prompts, strict=True)}
-    asked = await collect(*[calls.ask(GRADER, prompt) for prompt in prompts])
-    replies = {side: reply for side, (reply, _) in zip(sides, asked, strict=True)}
+    responses: dict[First, tuple[str, str]] = {"a": (facts["response_a"], facts["response_b"])}
+    if orders == "both":
+        responses["b"] = (facts["response_b"], facts["response_a"])
+    prompts = {
+        first: joint_prompt(record["scenario"], dimensions, facts["prompt"], *shown)
+        for first, shown in responses.items()
+    }
+    results = await collect(*[calls.ask(GRADER, prompt) for prompt in prompts.values()])
+    replies = {first: reply for first, (reply, _) in zip(prompts, results, strict=True)}
+    keys = {first: prompt.key for first, prompt in prompts.items()}
     record |= asdict(read_annotation(replies, dimensions, keys))
-    record["replies"] = {side: reply if isinstance(reply, str) else asdict(reply) for side, reply in replies.items()}
-    record |= {"prompt_sha256": prompts[0].sha256, "prompt_version": prompts[0].version}
-    if temperatures := [found for _, found in asked if found is not None]:
-        record["temperature_requested"] = list(dict.fromkeys(one.requested for one in temperatures))
-        record["temperature_sent"] = list(dict.fromkeys(one.sent for one in temperatures))
+    record["replies"] = {first: reply if isinstance(reply, str) else asdict(reply) for first, reply in replies.items()}
+    record |= {"prompt_sha256": prompts["a"].sha256, "prompt_version": prompts["a"].version}
+    if temperatures := [known for _, known in results if known is not None]:
+        record["temperature_requested"] = list(dict.fromkeys(known.requested for known in temperatures))
+        record["temperature_sent"] = list(dict.fromkeys(known.sent for known in temperatures))
 
 
 def _one_model(role: str) -> None:

@@ -1,11 +1,24 @@
-"""Answers that no model gives: null answers, recorded ones."""
+"""Answers of no model (null answers, recorded ones), and new instructions that a generator makes out of given ones."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, get_args
 
 import yaml
-from inspect_ai.model import ModelOutput
+from inspect_ai.model import ModelOutput, StopReason
 from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from urs_inspect.judging.evolution import (
+    EVOLUTION,
+    EvolutionFailure,
+    NewInstruction,
+    evolution_prompt,
+    has_answers,
+    read_evolution,
+)
+from urs_inspect.judging.failures import MAX_DETAIL
+from urs_inspect.solvers.model_calls import CallError, attempt, error_of, messages_of
+from urs_inspect.solvers.role_models import models_with
 
 NullAnswer = Literal["constant", "empty", "reference", "injection"]
 NULL_ANSWERS: tuple[NullAnswer, ...] = get_args(NullAnswer)
@@ -34,8 +47,7 @@ def null_answer() -> Solver:
             answer = state.target.text
         else:
             answer = texts[kind].get(state.metadata["language"], texts[kind][_FALLBACK])
-        state.output = ModelOutput.from_content(model=f"null/{kind}", content=answer)
-        state.messages.append(state.output.message)
+        _give(state, f"null/{kind}", answer)
         return state
 
     return solve
@@ -58,8 +70,61 @@ def recorded_answer() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         text = state.metadata.get(ANSWER)
         if text is not None:
-            state.output = ModelOutput.from_content(model=str(state.metadata.get("model", "")), content=text)
-            state.messages.append(state.output.message)
+            _give(state, str(state.metadata.get("model", "")), text)
         return state
 
     return solve
+
+
+def _give(state: TaskState, model: str, answer: str) -> None:
+    state.output = ModelOutput.from_content(model=model, content=answer)
+    state.messages.append(state.output.message)
+
+
+GENERATOR = "generator"
+"""Role of the models that write instructions."""
+
+_CUT: dict[StopReason, EvolutionFailure] = {
+    "max_tokens": EvolutionFailure("truncated", "The reply was cut off at the token limit."),
+    "model_length": EvolutionFailure("context_overflow", "The instruction does not fit into the generator's context."),
+    "content_filter": EvolutionFailure("content_filter", "The generator's provider withheld the reply."),
+}
+
+
+@solver
+def evolve_instruction() -> Solver:
+    """Ask one of the models with the role `generator` for a new instruction.
+
+    The sample's input is the given instruction, its target the answer to that, its metadata name the `scenario` and
+    the `turn`, a whole number: of n generators, the one at place `turn mod n` is asked. The reply, and what was read
+    from it, goes into the sample's store. A call that fails is noted there too; it does not end the run.
+
+    Returns:
+        The solver. It raises `InputError` if no model has the role.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        generators = models_with(GENERATOR)
+        model = generators[state.metadata["turn"] % len(generators)]
+        scenario, given = state.metadata["scenario"], state.input_text
+        prompt = evolution_prompt(scenario, given, state.target.text)
+        messages = messages_of(prompt)
+        output = await attempt(model.generate(messages))
+        if isinstance(output, CallError):
+            output = ModelOutput.from_content(str(model), "", stop_reason="unknown", error=output)
+        result = _failure(output) or read_evolution(output.completion, given, needs_answer=has_answers(scenario))
+        state.output = output
+        state.messages = [*messages, *([output.message] if output.choices else [])]
+        facts = {"generator": str(model), "prompt_version": prompt.version, "prompt_sha256": prompt.sha256}
+        state.store.set(EVOLUTION, {**facts, "usable": isinstance(result, NewInstruction), **asdict(result)})
+        return state
+
+    return solve
+
+
+def _failure(output: ModelOutput) -> EvolutionFailure | None:
+    """Why the text of an output must not be read, if it must not."""
+    if output.choices and output.stop_reason in _CUT:
+        return _CUT[output.stop_reason]
+    error = error_of(output)
+    return EvolutionFailure("call_failed", error[:MAX_DETAIL]) if error else None

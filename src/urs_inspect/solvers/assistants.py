@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from inspect_ai.model import (
     ChatMessage,
@@ -15,20 +15,18 @@ from inspect_ai.model import (
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import web_search
-from inspect_ai.util import LimitExceededError
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.assistants import (
+from urs_inspect.assistants.backends import (
     AssistantError,
     Page,
     open_search,
     open_translator,
-    page_prompt,
-    read_request,
     register_search,
     register_translator,
 )
-from urs_inspect.judging import describe_error
+from urs_inspect.assistants.requests import page_prompt, read_request
+from urs_inspect.solvers.model_calls import CallError, attempt, error_of, messages_of
 from urs_inspect.solvers.role_models import models_with, roles_known
 
 PROVIDERS = ("tavily", "google", "exa")
@@ -36,43 +34,24 @@ PROVIDERS = ("tavily", "google", "exa")
 
 
 class WebSearch:
-    """Searches the web through a provider of the harness, whose keys it takes from the environment.
-
-    Args:
-        provider: One of `PROVIDERS`.
-
-    Raises:
-        InputError: If there is no such provider.
-    """
+    """Searches the web through one of `PROVIDERS`, whose keys the harness takes from the environment."""
 
     def __init__(self, provider: str) -> None:
         if provider not in PROVIDERS:
             raise InputError(f"search: unknown provider '{provider}' of web_search; allowed: {choices(PROVIDERS)}")
-        self._provider = provider
+        self.name = f"web_search ({provider})"
         self._tool = web_search(provider)  # type: ignore[arg-type]  # checked above
-
-    @property
-    def name(self) -> str:
-        """What it is called in logs."""
-        return f"web_search ({self._provider})"
 
     async def search(self, query: str, count: int) -> Sequence[Page]:
         """Search; a page is what the provider quotes of it."""
         return pages_of(await self._tool(query=query))[:count]
 
 
-def pages_of(found: object) -> list[Page]:
-    """Pages in what the tool returns.
-
-    Args:
-        found: Texts with citations; a mere text says that nothing was found.
-
-    Returns:
-        One page a cited address, in order; quotations of one page together.
-    """
+def pages_of(result: object) -> list[Page]:
+    """One page per cited address in the tool's result, in order, with all its quotations; a mere text cites nothing."""
     quoted: dict[str, list[str]] = {}
     titles: dict[str, str] = {}
-    for content in found if isinstance(found, list) else [found]:
+    for content in result if isinstance(result, list) else [result]:
         if not isinstance(content, ContentText):
             continue
         for citation in content.citations or ():
@@ -94,24 +73,13 @@ _ORDER = (
 
 
 class ModelTranslator:
-    """Translates with the model that has a role.
-
-    Args:
-        role: The role; empty for `translator`.
-
-    Raises:
-        InputError: If no model is known to have it.
-    """
+    """Translates with the model that has a role, by default `translator`; `InputError` if no model is known to."""
 
     def __init__(self, role: str) -> None:
         self._role = role or "translator"
+        self.name = f"model of the role {self._role}"
         if roles_known():
             models_with(self._role)
-
-    @property
-    def name(self) -> str:
-        """What it is called in logs."""
-        return f"model of the role {self._role}"
 
     async def translate(self, text: str, language: str) -> str:
         """Have the text translated, without the user's order."""
@@ -120,14 +88,10 @@ class ModelTranslator:
             ChatMessageSystem(content=_ORDER.format(language=language)),
             ChatMessageUser(content=text),
         ]
-        try:
-            output = await model.generate(messages, config=GenerateConfig(temperature=0))
-        except (LimitExceededError, InputError):
-            raise
-        except Exception as error:  # one failed call must not end the run
-            raise AssistantError(describe_error(error)) from error
-        if output.error or not output.choices:
-            raise AssistantError(output.error or "the reply had no choices")
+        output = await attempt(model.generate(messages, config=GenerateConfig(temperature=0)))
+        if error := output if isinstance(output, CallError) else error_of(output):
+            raise AssistantError(error)
+        assert isinstance(output, ModelOutput)  # noqa: S101 - narrows the type
         return output.completion
 
 
@@ -137,11 +101,11 @@ register_translator("model", ModelTranslator)
 PAGES, REQUEST = "pages", "translation_request"
 """Keys of a sample's store: what a search found, and what was translated."""
 WITHOUT_ANSWER, BECAUSE = "without_answer", "without_answer_because"
-"""Keys of a sample's metadata, where a search or a translator gave no answer: how that came about, and why."""
+"""Keys of a sample's metadata, where a search or a translator gave no answer: the kind of failure, and the reason."""
 FOUND_NOTHING, FAILED = "found_nothing", "failed"
-"""How it came about: the search worked and found no page; the search or the translation did not work."""
+"""The kinds: the search worked and found no page; the search or the translation did not work."""
 
-_Got = TypeVar("_Got")
+ResultT = TypeVar("ResultT")
 
 
 @solver
@@ -188,13 +152,13 @@ def answer_from_pages(search: str, pages: int = 5, longest: int = 4_000) -> Solv
     backend = open_search(search)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        found = await _pages(state, backend.name, backend.search(state.input_text, pages))
-        if not found:
+        results = await _pages(state, backend.name, backend.search(state.input_text, pages))
+        if not results:
             return state
         language = str((state.metadata or {}).get("language", ""))
-        prompt = page_prompt(state.input_text, found, language, longest)
+        prompt = page_prompt(state.input_text, results, language, longest)
         question = list(state.messages)
-        state.messages = [ChatMessageSystem(content=prompt.instructions), ChatMessageUser(content=prompt.case)]
+        state.messages = messages_of(prompt)
         state = await generate(state)
         # The judge is asked about the user's question, not about the pages.
         state.messages = [*question, *state.messages[2:]]
@@ -230,27 +194,22 @@ def translation(translator: str) -> Solver:
 
 
 async def _pages(state: TaskState, name: str, searching: Awaitable[Sequence[Page]]) -> Sequence[Page]:
-    """What a search finds; nothing, with the reason in the sample's output, if it fails or finds nothing."""
-    found = await _tried(state, name, searching)
-    if found is None:
+    """The pages of a search; none, with the reason in the sample's output, if it fails or finds nothing."""
+    pages = await _tried(state, name, searching)
+    if pages is None:
         return ()
-    kept: list[dict[str, Any]] = [asdict(page) for page in found]
-    state.store.set(PAGES, kept)
-    if not found:
+    state.store.set(PAGES, [asdict(page) for page in pages])
+    if not pages:
         _without_answer(state, name, FOUND_NOTHING, "the search found no page")
-    return found
+    return pages
 
 
-async def _tried(state: TaskState, name: str, trying: Awaitable[_Got]) -> _Got | None:
-    try:
-        return await trying
-    except (LimitExceededError, InputError):
-        raise
-    except AssistantError as error:
-        _without_answer(state, name, FAILED, str(error))
-    except Exception as error:  # whatever a backend of the user's own raises, the run goes on
-        _without_answer(state, name, FAILED, describe_error(error))
-    return None
+async def _tried(state: TaskState, name: str, trying: Awaitable[ResultT]) -> ResultT | None:
+    result = await attempt(trying)
+    if isinstance(result, CallError):
+        _without_answer(state, name, FAILED, result)
+        return None
+    return result
 
 
 def _answer(state: TaskState, name: str, text: str) -> None:

@@ -3,15 +3,24 @@
 from logging import getLogger
 from typing import Any
 
-from inspect_ai.model import Model, ModelOutput, get_model
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import collect
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging import OVERALL, PENDING
-from urs_inspect.judging.prompts import ORDERS, PROTOCOLS, PairReply, orders_of, pair_calls
+from urs_inspect.judging.prompts import ORDERS, PROTOCOLS, orders_of, pair_calls
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.solvers.model_calls import JudgeCalls
-from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
+from urs_inspect.solvers.pair_asking import (
+    PairCall,
+    SamerPair,
+    ask_pairs,
+    baseline_reply,
+    check_choice,
+    keep_replies,
+    samer_choice,
+    samer_pair,
+    samer_replies,
+)
 from urs_inspect.solvers.role_models import (
     BASELINE_PREFIX,
     MODEL_JUDGE,
@@ -20,7 +29,6 @@ from urs_inspect.solvers.role_models import (
     judge_model,
     refuse_no_model,
 )
-from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
 from urs_inspect.stats import BASELINES
 
 logger = getLogger(__name__)
@@ -38,7 +46,7 @@ def compare_pair(
     """Have the two responses in a sample's metadata compared, and keep every reply in the sample's store.
 
     Args:
-        protocol: `joint`: all dimensions and overall in one reply; `per_dimension`: one call a dimension and one
+        protocol: `joint`: all dimensions and overall in one reply; `per_dimension`: one call per dimension and one
             overall; `overall`: one call, overall only.
         orders: `ab` as in the data, `seeded` by a coin for each sample, `both` twice.
         judge: `model` for the model under test; `samer`, which evaluates each response by itself: the larger overall
@@ -67,30 +75,28 @@ def compare_pair(
         firsts = orders_of(orders, str(state.sample_id), seed)
         judged = {**facts, "dimensions": {}} if protocol == "overall" else facts
         if choice is not None:
-            _say_unused(get_model(), judge, unused)
-            found = await samer_pair(state, choice, facts["prompt"], facts["response_a"], facts["response_b"])
+            _warn_unused(get_model(), judge, unused)
+            pair = await samer_pair(state, choice, facts["prompt"], facts["response_a"], facts["response_b"])
             names = (*judged.get("dimensions", {}), OVERALL)
-            record = found.record(names) if isinstance(found, SamerPair) else ""
-            keep_replies(state, samer_replies(found, names, firsts, record))
-            said = found.explained(("response a", "response b")) if isinstance(found, SamerPair) else found.detail
-            state.output = ModelOutput.from_content(judge, said)
+            if isinstance(pair, SamerPair):
+                table, text = pair.table(names), pair.explained(("response a", "response b"))
+            else:
+                table, text = "", pair.detail
+            keep_replies(state, samer_replies(pair, names, firsts, table))
+            state.output = ModelOutput.from_content(judge, text)
         elif baseline is not None:
-            _say_unused(get_model(), judge, unused)
+            _warn_unused(get_model(), judge, unused)
             replies = [baseline_reply(baseline, judged, first, str(state.sample_id), seed) for first in firsts]
             keep_replies(state, replies)
             state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
         else:
-            calls = [call for first in firsts for call in pair_calls(protocol, facts, first, ties)]
             model = judge_model()
-            replies = [PairReply(first, asked, stop_reason=PENDING) for first, asked, _ in calls]
-
-            async def ask(index: int) -> None:
-                replies[index] = await ask_pair(model, *calls[index], judge_calls)
-
-            try:
-                await collect(*[ask(index) for index in range(len(calls))])
-            finally:  # a limit of the sample must not lose the replies that came before it
-                keep_replies(state, replies)
+            calls = [
+                PairCall(model, *call, GenerateConfig())
+                for first in firsts
+                for call in pair_calls(protocol, facts, first, ties)
+            ]
+            replies = await ask_pairs(state, calls, judge_calls)
             state.output = ModelOutput.from_content(str(model), "\n\n".join(reply.reply for reply in replies))
         state.messages.append(state.output.message)
         return state
@@ -99,13 +105,7 @@ def compare_pair(
 
 
 def check_judge(judge: str) -> str | None:
-    """Read who judges.
-
-    Args:
-        judge: `model`, `samer` or `baseline/<kind>`.
-
-    Returns:
-        The kind of baseline; None for the others.
+    """The kind of baseline of `model`, `samer` or `baseline/<kind>`; None for the first two.
 
     Raises:
         InputError: If there is no such judge, or there is known to be no model where one is to judge.
@@ -124,9 +124,9 @@ def check_judge(judge: str) -> str | None:
     return baseline
 
 
-def _say_unused(model: Model, judge: str, said: set[str]) -> None:
-    """Say once for a model that it is not asked; else the log of a baseline could pass for one of the model."""
+def _warn_unused(model: Model, judge: str, warned: set[str]) -> None:
+    """Warn once per model that it is not called; else the log of a baseline could pass for one of the model."""
     name = str(model)
-    if not is_none(model) and name not in said:
-        said.add(name)
+    if not is_none(model) and name not in warned:
+        warned.add(name)
         logger.warning(f"judge={judge} judges without a model: {name} is not called; use --model none")

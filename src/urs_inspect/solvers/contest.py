@@ -3,34 +3,31 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    ModelOutput,
-)
+from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import LimitExceededError, collect
+from inspect_ai.util import collect
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS
-from urs_inspect.judging import OVERALL, PENDING, describe_error
-from urs_inspect.judging.prompts import (
-    ORDERS,
-    First,
-    PairReply,
-    choice_prompt,
-    comparison_languages,
-    comparison_scenarios,
-    orders_of,
-)
+from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.pair_reply import First
+from urs_inspect.judging.prompts import ORDERS, choice_prompt, comparison_languages, comparison_scenarios, orders_of
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.engines.shared import EngineChoice
-from urs_inspect.solvers.model_calls import JudgeCalls
-from urs_inspect.solvers.pair_asking import ask_pair, baseline_reply, check_choice, keep_replies
+from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt, error_of
+from urs_inspect.solvers.pair_asking import (
+    PairCall,
+    SamerPair,
+    ask_pairs,
+    baseline_reply,
+    check_choice,
+    keep_replies,
+    samer_choice,
+    samer_pair,
+    samer_replies,
+)
 from urs_inspect.solvers.role_models import BASELINE_PREFIX, SAMER_JUDGE, bound_models, models_with
-from urs_inspect.solvers.samer_judge import SamerPair, samer_choice, samer_pair, samer_replies
 from urs_inspect.stats import BASELINES
 
 CONTESTANT, GRADER, HUMAN = "contestant", "grader", "human"
@@ -58,7 +55,7 @@ def contest(
 
     Args:
         judge: `grader` for the models with that role, which form a panel; `samer`, which evaluates each response by
-            itself, without scenario and reference; `human` to ask nobody; or `baseline/<kind>`.
+            itself, without scenario and reference; `human` to call no model; or `baseline/<kind>`.
         orders: `ab`, `seeded` or `both`, as for `compare_pair`.
         judge_language: Language of the judge's instructions; by default that of each ballot.
         log_probabilities: Whether contestants are asked for the log probabilities of their tokens.
@@ -90,30 +87,24 @@ def contest(
             firsts = orders_of(orders, ballot.id, seed)
             if choice is not None:
                 await _judge_by_samer(state, ballot, choice, firsts)
+            elif judge == GRADER:
+                await _judge_by_models(state, ballot, firsts, judge_language, judge_calls)
             else:
-                await _judge(state, ballot, judge, firsts, judge_language, seed, judge_calls)
+                _judge_by_baseline(state, ballot, judge, firsts, seed)
         return state
 
     return solve
 
 
 def check_contest_judge(judge: object) -> None:
-    """Refuse an unknown judge.
-
-    Raises:
-        InputError: Naming those that there are.
-    """
+    """Refuse an unknown judge, by an `InputError` that names the allowed ones."""
     allowed = (GRADER, HUMAN, SAMER_JUDGE, *(BASELINE_PREFIX + kind for kind in _BLIND))
     if judge not in allowed:
         raise InputError(f"judge: unknown judge '{judge}'; allowed: {choices(allowed)}")
 
 
 def contestants() -> list[Model]:
-    """The models with the role `contestant`.
-
-    Raises:
-        InputError: If there is none, or two have one name.
-    """
+    """The models with the role `contestant`; `InputError` if there is none, or two have one name."""
     models = models_with(CONTESTANT)
     names = [str(model) for model in models]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -131,11 +122,8 @@ def check_roles(
 ) -> None:
     """Refuse models of the run with which a competition could not be held.
 
-    Args:
-        judge: Who judges.
-        least: How many contestants must be among them.
-        answered: Models whose answers are there already.
-        similarity: Role of a model that is asked for similarities, if one is.
+    `least` contestants are needed, none of them among the models that have `answered` before; `similarity` is the role
+    of a model that is asked for similarities, if one is.
 
     Raises:
         InputError: If there are too few contestants, one is named twice or has answered already, or a role is missing.
@@ -155,11 +143,7 @@ def check_roles(
 
 
 def judges() -> list[Model]:
-    """The models with the role `grader`.
-
-    Raises:
-        InputError: If there is none.
-    """
+    """The models with the role `grader`; `InputError` if there is none."""
     return models_with(GRADER)
 
 
@@ -182,15 +166,12 @@ async def _answer(state: TaskState, log_probabilities: bool) -> None:
 
 async def _reply(model: Model, given: str | list[ChatMessage], config: GenerateConfig) -> dict[str, Any]:
     messages: list[ChatMessage] = [ChatMessageUser(content=given)] if isinstance(given, str) else given
-    try:
-        output = await model.generate(messages, config=config)
-    except LimitExceededError:  # of the sample, which the harness ends
-        raise
-    except Exception as error:  # one contestant's failure must not lose the others' answers
-        return {"text": "", "error": describe_error(error)}
+    output = await attempt(model.generate(messages, config=config))
+    if isinstance(output, CallError):
+        return {"text": "", "error": output}
     reply: dict[str, Any] = {"text": output.completion, "stop_reason": output.stop_reason}
-    if output.error or not output.choices:
-        reply["error"] = output.error or "The reply had no choices."
+    if error := error_of(output):
+        reply["error"] = error
     elif output.choices[0].logprobs:
         reply["log_probabilities"] = [round(token.logprob, 5) for token in output.choices[0].logprobs.content]
     return reply
@@ -204,49 +185,43 @@ def _text(reply: dict[str, Any]) -> str:
 
 
 async def _judge_by_samer(state: TaskState, ballot: Ballot, choice: EngineChoice, firsts: Sequence[First]) -> None:
-    found = await samer_pair(state, choice, ballot.instruction, ballot.response_a, ballot.response_b)
-    text = found.explained((ballot.model_a, ballot.model_b)) if isinstance(found, SamerPair) else ""
-    replies = samer_replies(found, (OVERALL,), firsts, text)
+    pair = await samer_pair(state, choice, ballot.instruction, ballot.response_a, ballot.response_b)
+    text = pair.explained((ballot.model_a, ballot.model_b)) if isinstance(pair, SamerPair) else ""
+    replies = samer_replies(pair, (OVERALL,), firsts, text)
     keep_replies(state, replies, [SAMER_JUDGE] * len(replies))
     state.output = ModelOutput.from_content(SAMER_JUDGE, text or replies[0].error)
 
 
-async def _judge(
-    state: TaskState,
-    ballot: Ballot,
-    judge: str,
-    firsts: Sequence[First],
-    language: str | None,
-    seed: int,
-    judge_calls: JudgeCalls,
+def _judge_by_baseline(state: TaskState, ballot: Ballot, judge: str, firsts: Sequence[First], seed: int) -> None:
+    facts = {"response_a": ballot.response_a, "response_b": ballot.response_b, "label": "tie"}
+    kind = judge.removeprefix(BASELINE_PREFIX)
+    replies = [baseline_reply(kind, facts, first, ballot.id, seed) for first in firsts]
+    keep_replies(state, replies, [judge] * len(replies))
+    state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
+
+
+async def _judge_by_models(
+    state: TaskState, ballot: Ballot, firsts: Sequence[First], language: str | None, judge_calls: JudgeCalls
 ) -> None:
-    if judge != GRADER:
-        facts = {"response_a": ballot.response_a, "response_b": ballot.response_b, "label": "tie"}
-        kind = judge.removeprefix(BASELINE_PREFIX)
-        given = [baseline_reply(kind, facts, first, ballot.id, seed) for first in firsts]
-        keep_replies(state, given, [judge] * len(given))
-        state.output = ModelOutput.from_content(judge, str(given[0].verdicts))
-        return
-    calls = [(model, first) for model in judges() for first in firsts]
-    names = [str(model) for model, _ in calls]
-    replies = [PairReply(first, (OVERALL,), stop_reason=PENDING) for _, first in calls]
-
-    async def ask(place: int) -> None:
-        model, first = calls[place]
-        prompt = choice_prompt(
-            ballot.scenario if ballot.scenario in comparison_scenarios() else "general",
-            language or (ballot.language if ballot.language in comparison_languages() else "en"),
-            ballot.instruction,
-            ballot.response_a if first == "a" else ballot.response_b,
-            ballot.response_b if first == "a" else ballot.response_a,
-            reference=ballot.reference,
-        )
-        config = GenerateConfig(temperature=0) if model.config.temperature is None else GenerateConfig()
-        replies[place] = await ask_pair(model, first, (OVERALL,), prompt, judge_calls, config)
-
-    try:
-        await collect(*[ask(place) for place in range(len(calls))])
-    finally:
-        keep_replies(state, replies, names)
+    calls = [
+        # A judge's role may set a temperature of its own.
+        PairCall(model, first, (OVERALL,), _prompt(ballot, first, language), GenerateConfig(temperature=temperature))
+        for model in judges()
+        for temperature in [0 if model.config.temperature is None else None]
+        for first in firsts
+    ]
+    names = [str(call.model) for call in calls]
+    replies = await ask_pairs(state, calls, judge_calls, names)
     state.output = ModelOutput.from_content(names[0], "\n\n".join(reply.reply for reply in replies))
     state.messages.append(state.output.message)
+
+
+def _prompt(ballot: Ballot, first: First, language: str | None) -> JudgePrompt:
+    responses = (ballot.response_a, ballot.response_b)
+    return choice_prompt(
+        ballot.scenario if ballot.scenario in comparison_scenarios() else "general",
+        language or (ballot.language if ballot.language in comparison_languages() else "en"),
+        ballot.instruction,
+        *(responses if first == "a" else reversed(responses)),
+        reference=ballot.reference,
+    )

@@ -4,19 +4,16 @@ from dataclasses import asdict
 
 from inspect_ai.model import ChatMessageSystem, GenerateConfig, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import LimitExceededError
 
-from urs_inspect.judging import CallsStopped, describe_error
-from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt
 from urs_inspect.solvers.role_models import judge_model, refuse_no_model
 
 TEMPERATURES = "temperatures"
 """Key of a sample's store: the temperature that was `requested` and `sent`."""
 INSTRUCTIONS = "judge_instructions"
 """Key of the system message in a sample's metadata. In the input it would hide the case from the list of samples."""
-
 JUDGE_KEY = "judge_key"
-"""Key of what the judge's record must contain."""
+"""Key of a sample's metadata: what the judge's record must contain."""
 
 
 @solver
@@ -43,15 +40,11 @@ def give_rating() -> Solver:
         async def rate() -> ModelOutput:
             return (await generate(state)).output
 
-        try:
-            _, temperatures = await calls.watch(model, list(state.messages), GenerateConfig(), rate)
-        except LimitExceededError:  # of the sample, which the harness ends
-            raise
-        except Exception as error:  # one failed call must not end the run, which holds the ratings of all others
-            why = str(error) if isinstance(error, CallsStopped) else describe_error(error)
-            state.output = ModelOutput(model=str(model), error=why)
+        result = await attempt(calls.watch(model, list(state.messages), GenerateConfig(), rate))
+        if isinstance(result, CallError):
+            state.output = ModelOutput(model=str(model), error=result)
         else:
-            state.store.set(TEMPERATURES, asdict(temperatures))
+            state.store.set(TEMPERATURES, asdict(result[1]))
         return state
 
     return solve

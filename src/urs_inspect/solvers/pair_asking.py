@@ -1,77 +1,82 @@
-"""Asking about a pair of responses, and keeping the replies."""
+"""Verdicts on a pair of responses by a model, by SaMer or by a baseline, and keeping them in the sample's store."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model
+from inspect_ai.model import GenerateConfig, Model
 from inspect_ai.solver import TaskState
-from inspect_ai.util import LimitExceededError
+from inspect_ai.util import collect, concurrency
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging import OVERALL, PENDING, REPLIES, CallsStopped, JudgePrompt, describe_error
-from urs_inspect.judging.prompts import First, PairReply
-from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.judging.failures import MAX_DETAIL
+from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.pair_reply import PENDING, REPLIES, First, PairReply
+from urs_inspect.judging.verdicts import OVERALL
+from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer.engines import EngineFailure, QueryResponse
+from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_engine
+from urs_inspect.samer.judgement import EVALUATIONS, Judgement, engine_facts, explain_judgements, judge, judgement_facts
+from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt, messages_of
+from urs_inspect.solvers.role_models import SAMER_JUDGE
 from urs_inspect.stats import baseline_verdicts, encode
 
 _NAME_OF = ("a", "b", "tie")
-_MAX_ERROR = 500
+
+
+@dataclass(frozen=True)
+class PairCall:
+    """A call about a pair: the judge, which response its prompt shows first, and what verdicts it asks for."""
+
+    model: Model
+    first: First
+    asked: tuple[str, ...]
+    prompt: JudgePrompt
+    config: GenerateConfig
 
 
 def check_choice(value: str, name: str, allowed: Sequence[str]) -> None:
-    """Refuse a value that is not allowed.
-
-    Raises:
-        InputError: Naming the allowed ones.
-    """
+    """Refuse a value that is not allowed, by an `InputError` that names the allowed ones."""
     if value not in allowed:
         raise InputError(f"{name}: unknown value '{value}'; allowed: {choices(allowed)}")
 
 
 def keep_replies(state: TaskState, replies: Sequence[PairReply], judges: Sequence[str] | None = None) -> None:
-    """Keep replies in the sample's store; `judges` says whose they are, where that is not the model under test."""
+    """Keep replies in the sample's store; `judges` are their judges, where that is not the model under test."""
     named = [{"judge": judge} for judge in judges] if judges is not None else [{}] * len(replies)
     state.store.set(REPLIES, [{**name, **asdict(reply)} for name, reply in zip(named, replies, strict=True)])
 
 
-async def ask_pair(
-    model: Model,
-    first: First,
-    asked: tuple[str, ...],
-    prompt: JudgePrompt,
-    calls: JudgeCalls,
-    config: GenerateConfig = GenerateConfig(),  # noqa: B008 - never changed
-) -> PairReply:
-    """Ask a model about a pair.
+async def ask_pairs(
+    state: TaskState, calls: Sequence[PairCall], judge_calls: JudgeCalls, judges: Sequence[str] | None = None
+) -> list[PairReply]:
+    """Make calls about a pair at once and keep the replies; a call that failed has a reply with its error."""
+    replies = [PairReply(call.first, call.asked, stop_reason=PENDING) for call in calls]
 
-    Args:
-        model: The judge.
-        first: Which response the prompt shows first.
-        asked: What verdicts are asked for.
-        prompt: The prompt.
-        calls: What its calls share with those of other judges.
-        config: Settings of the call.
+    async def ask(place: int) -> None:
+        replies[place] = await _ask_pair(calls[place], judge_calls)
 
-    Returns:
-        The reply; a call that failed is one, with its error. Only a limit of the sample is raised.
-    """
-    messages: list[ChatMessage] = [
-        ChatMessageSystem(content=prompt.instructions),
-        ChatMessageUser(content=prompt.case),
-    ]
-    kept = partial(PairReply, first, asked, prompt_version=prompt.version, prompt_sha256=prompt.sha256, key=prompt.key)
     try:
-        output, temperatures = await calls.generate(model, messages, config)
-    except LimitExceededError:  # of the sample, which the harness ends
-        raise
-    except Exception as error:  # one failed call must not lose the others of a sample
-        return kept(stop_reason="error", error=str(error) if isinstance(error, CallsStopped) else describe_error(error))
-    stop_reason = output.stop_reason if output.choices else "error"
+        await collect(*[ask(place) for place in range(len(calls))])
+    finally:  # a limit of the sample must not lose the replies that came before it
+        keep_replies(state, replies, judges)
+    return replies
+
+
+async def _ask_pair(call: PairCall, judge_calls: JudgeCalls) -> PairReply:
+    prompt = call.prompt
+    kept = partial(
+        PairReply, call.first, call.asked, prompt_version=prompt.version, prompt_sha256=prompt.sha256, key=prompt.key
+    )
+    result = await attempt(judge_calls.generate(call.model, messages_of(prompt), call.config))
+    if isinstance(result, CallError):
+        return kept(stop_reason="error", error=result)
+    output, temperatures = result
     return kept(
         output.completion,
-        stop_reason,
-        (output.error or "")[:_MAX_ERROR],
+        output.stop_reason if output.choices else "error",
+        (output.error or "")[:MAX_DETAIL],
         temperature_requested=temperatures.requested,
         temperature_sent=temperatures.sent,
     )
@@ -87,17 +92,9 @@ def temperature_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[An
 
 
 def baseline_reply(kind: str, facts: Mapping[str, Any], first: First, sample_id: str, seed: int) -> PairReply:
-    """The verdicts of a baseline.
+    """The verdicts of a baseline on `facts`: `response_a`, `response_b`, `label` and perhaps `dimensions` of a pair.
 
-    Args:
-        kind: The baseline.
-        facts: `response_a`, `response_b`, `label` and optionally `dimensions` of the pair.
-        first: Which response is shown first.
-        sample_id: Id of the pair, for the random baseline.
-        seed: Seed of the random baseline.
-
-    Returns:
-        A reply with verdicts and no text.
+    Id and seed are for the random baseline.
     """
     names = (*facts.get("dimensions", {}), OVERALL)
     size = len(names)
@@ -110,6 +107,88 @@ def baseline_reply(kind: str, facts: Mapping[str, Any], first: First, sample_id:
         ids=[f"{sample_id}/{name}" for name in names],
         seed=seed,
     )
-    return PairReply(
-        first, names, verdicts={name: _NAME_OF[int(code)] for name, code in zip(names, codes, strict=True)}
-    )
+    verdicts = {name: _NAME_OF[int(code)] for name, code in zip(names, codes, strict=True)}
+    return PairReply(first, names, verdicts=verdicts)
+
+
+@dataclass(frozen=True)
+class SamerPair:
+    """SaMer's judgements of responses a and b, each evaluated by itself: the larger number is the better one."""
+
+    a: Judgement
+    b: Judgement
+
+    def numbers(self, name: str) -> tuple[float, float]:
+        """The numbers that are compared: the overall scores, or those on a dimension, selected or not, 0 to 1."""
+        if name == OVERALL:
+            return self.a.evaluation.overall, self.b.evaluation.overall
+        at = load_taxonomy().dimensions.index(name)
+        return float(self.a.evaluation.scores[at]), float(self.b.evaluation.scores[at])
+
+    def verdict(self, name: str) -> str:
+        """`a`, `b`, or `tie` where both numbers are equal."""
+        a, b = self.numbers(name)
+        return "tie" if a == b else "a" if a > b else "b"
+
+    def table(self, names: Sequence[str]) -> str:
+        """The verdicts with their numbers, as a list in Markdown."""
+        return "\n".join(
+            f"- **{name}: {self.verdict(name)}.** " + "{:.3f} against {:.3f}".format(*self.numbers(name))
+            for name in names
+        )
+
+    def explained(self, names: tuple[str, str]) -> str:
+        """Both judgements as Markdown, under the names of the responses."""
+        return explain_judgements(dict(zip(names, (self.a, self.b), strict=True)))
+
+
+def samer_choice(judge_name: str, options: Mapping[str, Any] | None) -> EngineChoice | None:
+    """The engine of a judge, checked; None if another judge was chosen. `options` are the fields of `EngineChoice`.
+
+    Raises:
+        InputError: If SaMer judges without a model or the other way round, or the engine cannot be used.
+    """
+    if judge_name != SAMER_JUDGE:
+        if options is not None:
+            raise InputError(f"samer: only with judge={SAMER_JUDGE}, not with judge={judge_name}")
+        return None
+    if options is None:
+        raise InputError(f"judge={SAMER_JUDGE} needs samer: the folder of a checkpoint, or the address of a server")
+    choice = EngineChoice(**options)
+    check_engine(choice, concurrency)
+    return choice
+
+
+async def samer_pair(
+    state: TaskState, choice: EngineChoice, query: str, response_a: str, response_b: str
+) -> SamerPair | EngineFailure:
+    """Evaluate two responses and keep both evaluations in the sample's store; never raises for what an engine does."""
+    engine = await shared_engine(choice, concurrency)
+    if isinstance(engine, EngineFailure):
+        return engine
+    results = await judge(engine, [QueryResponse(query, response_a), QueryResponse(query, response_b)])
+    judgements: list[Judgement] = []
+    for response, result in zip("ab", results, strict=True):
+        if isinstance(result, EngineFailure):
+            return EngineFailure(result.mode, f"response {response}: {result.detail}")
+        judgements.append(result)
+    facts = engine_facts(engine)
+    state.store.set(EVALUATIONS, [{**judgement_facts(result), "samer": facts} for result in judgements])
+    return SamerPair(*judgements)
+
+
+def samer_replies(
+    result: SamerPair | EngineFailure, names: Sequence[str], firsts: Sequence[First], text: str = ""
+) -> list[PairReply]:
+    """Verdicts as replies, one per order with the same verdicts: SaMer sees one response at a time.
+
+    `text` is the explanation, which is kept with the first order.
+    """
+    asked = tuple(names)
+    if isinstance(result, EngineFailure):
+        failed = partial(PairReply, asked=asked, stop_reason="error", error=result.detail, failure=result.mode)
+        return [failed(first) for first in firsts]
+    verdicts = {name: result.verdict(name) for name in asked}
+    return [
+        PairReply(first, asked, reply="" if place else text, verdicts=verdicts) for place, first in enumerate(firsts)
+    ]

@@ -1,23 +1,23 @@
-"""Which model judges, where the model under test is the judge, and whether there is one."""
+"""Models by their role, and the model under test as a judge."""
 
 import click
 from inspect_ai.model import Model, get_model, model_roles
 
 from urs_inspect._util import InputError
 
+BASELINE_PREFIX = "baseline/"
+MODEL_JUDGE = "model"
+SAMER_JUDGE = "samer"
+
 
 def bound_models(role: str) -> list[Model]:
     """The models with a role, in the order of the command line; empty if there is none."""
-    found = model_roles().get(role)
-    return found if isinstance(found, list) else [found] if found is not None else []
+    models = model_roles().get(role)
+    return models if isinstance(models, list) else [models] if models is not None else []
 
 
 def models_with(role: str) -> list[Model]:
-    """The models with a role, in the order of the command line.
-
-    Raises:
-        InputError: If there is none.
-    """
+    """The models with a role, in the order of the command line; `InputError` if there is none."""
     models = bound_models(role)
     if not models:
         raise InputError(
@@ -30,49 +30,31 @@ def roles_known() -> bool:
     """Whether the roles are those of the run to come, which is so while the `inspect` command makes a task.
 
     In a script that makes a task and hands it to `eval()`, roles are not set up yet, or are those of an earlier run in
-    the same process; nothing can be said about them before the run.
+    the same process.
     """
     return click.get_current_context(silent=True) is not None
 
 
-BASELINE_PREFIX = "baseline/"
-MODEL_JUDGE = "model"
-SAMER_JUDGE = "samer"
-
-
 def judge_model(*, baselines: bool = True) -> Model:
-    """The model under test.
-
-    Args:
-        baselines: Whether a baseline could judge in its place, which the error then says.
-
-    Raises:
-        InputError: If the run has none.
-    """
+    """The model under test; `InputError` if the run has none. `baselines`: whether a baseline could judge instead."""
     model = get_model()
     if is_none(model):
         instead = f", or -T judge={BASELINE_PREFIX}longest" if baselines else ""
-        raise InputError(f"--model none has nobody to judge; name a model{instead}")
+        raise InputError(f"--model none cannot judge; name a model{instead}")
     return model
 
 
 def refuse_no_model(*, baselines: bool = True) -> None:
-    """Refuse a run without a model before it starts.
+    """Refuse a run without a model before it starts, by `InputError`.
 
-    `inspect eval` settles the model before it makes the task, so that it is known here. A task made in Python, before
+    `inspect eval` resolves the model before it makes the task, so that it is known here. A task made in Python, before
     `eval()` is called, does not know it; there the first sample ends the run, by `judge_model`.
-
-    Args:
-        baselines: As for `judge_model`.
-
-    Raises:
-        InputError: If the model of the run is known to be none.
     """
     if not roles_known():  # a model may be left of an earlier run
         return
     try:
         get_model()
-    except Exception:  # no model yet, or one from the environment that cannot be had: neither is this run's for certain
+    except Exception:  # no model yet, or one from the environment that is unavailable: neither is surely this run's
         return
     judge_model(baselines=baselines)
 

@@ -16,8 +16,8 @@ from urs_inspect.discrepancy.pools import check_output, draw_seeds, load_seeds, 
 from urs_inspect.judging.evolution import EVOLUTION, evolution_intent
 from urs_inspect.scorers import evolved
 from urs_inspect.solvers import evolve_instruction
-from urs_inspect.solvers.evolve_instruction import GENERATOR
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.answers import GENERATOR
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import models_with, roles_known
 from urs_inspect.tasks import arguments
 

@@ -13,8 +13,8 @@ from urs_inspect.samer import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import check_judge, compare_pair
-from urs_inspect.solvers.model_calls import preflight_setup
-from urs_inspect.solvers.samer_judge import samer_choice
+from urs_inspect.solvers.pair_asking import samer_choice
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.arguments import samer_options
 from urs_inspect.tasks.viewer import pair_viewer

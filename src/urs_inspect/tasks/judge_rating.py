@@ -16,7 +16,7 @@ from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.viewer import rating_viewer
 

@@ -29,7 +29,8 @@ from urs_inspect.solvers.contest import (
     contest,
     has_contestants,
 )
-from urs_inspect.solvers.model_calls import JudgeCalls, preflight_setup
+from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.stats import rank
 from urs_inspect.tasks import arguments

@@ -10,7 +10,7 @@ from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.arguments import samer_options
 from urs_inspect.tasks.judge_pairwise import pair_facts, pair_to_sample

@@ -13,7 +13,7 @@ from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
 from urs_inspect.scorers import samer as samer_scorer
 from urs_inspect.scorers.metrics import HEADLINE
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.arguments import samer_options
 from urs_inspect.tasks.urs_cases import choose_cases

@@ -15,7 +15,7 @@ from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers.metrics import HEADLINE
 from urs_inspect.solvers.assistants import answer_from_pages, first_page, translation
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.urs import URS_VERSION, case_to_sample, data_facts
 from urs_inspect.tasks.urs_cases import choose_cases

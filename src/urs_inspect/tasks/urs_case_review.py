@@ -8,7 +8,7 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesSort, ViewerConfig
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers.case_review import CRITERIA, case_review, the_judge
 from urs_inspect.solvers.answers import recorded_answer
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.urs import case_to_sample, data_facts

@@ -12,7 +12,7 @@ from urs_inspect.logs.responses import read_pool
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge
 from urs_inspect.solvers.answers import recorded_answer
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import models_with, roles_known
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.crossval_grid import Grid, digest, draw, read_models, read_sources

@@ -11,7 +11,7 @@ from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers.metrics import group_finals
 from urs_inspect.solvers import NULL_ANSWERS, null_answer
-from urs_inspect.solvers.model_calls import preflight_setup
+from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks import arguments
 from urs_inspect.tasks.urs import URS_VERSION, case_to_sample, data_facts
 from urs_inspect.tasks.viewer import intent_viewer
