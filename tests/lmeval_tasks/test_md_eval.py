@@ -134,7 +134,7 @@ def test_bad_options_are_said_before_the_data_is_fetched(options: dict[str, Any]
 
 
 def test_without_data_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
-    from urs_inspect.datasets import judged as source
+    from urs_inspect.datasets import benches as source
 
     def unreachable(*args: Any) -> None:
         raise InputError("md_eval cannot be downloaded; set URS_INSPECT_DATA_DIR")

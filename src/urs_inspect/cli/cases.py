@@ -193,7 +193,7 @@ def import_(
     The output serves as `-T dataset=`. Cases without reference answers get them by the task urs_references.
     """
     from urs_inspect._util import counted
-    from urs_inspect.datasets.survey import Choices, Mapped, read_mapping, read_survey
+    from urs_inspect.datasets.survey import ColumnMap, SurveyOptions, read_mapping, read_survey
     from urs_inspect.datasets.survey.case_file import dropped_csv, write_cases
     from urs_inspect.datasets.survey.datasheet import datasheet as described_as
     from urs_inspect.datasets.survey.datasheet import read_described
@@ -211,8 +211,8 @@ def import_(
     found = read_survey(
         survey,
         vocabulary,
-        Choices(
-            mapped=Mapped() if columns is None else read_mapping(columns),
+        SurveyOptions(
+            columns=ColumnMap() if columns is None else read_mapping(columns),
             language=None if language == "auto" else _language(vocabulary.language, language),
             near=near,
             attention=_attention(attention),
