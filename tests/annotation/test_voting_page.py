@@ -87,7 +87,7 @@ class Server:
 
     def votes(self) -> tuple[Vote, ...]:
         reading = read_votes(sorted((self.directory / "votes").glob("*.jsonl")))
-        assert reading.faults == ()
+        assert reading.errors == ()
         return reading.votes
 
 
@@ -252,7 +252,7 @@ def test_killed_between_twenty_pairs_and_finished(browser: Browser, tmp_path: Pa
         expect(page.locator("#pair")).to_have_attribute("data-done", "10")
 
         server.start()
-        assert "was torn" in server.told()
+        assert "was cut off" in server.told()
         assert "10 of 20 done" in server.told()
         press(page, keys[10], 11)  # the same page goes on
         expect(page.get_by_role("alert")).to_have_text("")

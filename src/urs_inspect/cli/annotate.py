@@ -14,7 +14,7 @@ from urs_inspect._util import InputError
 
 if TYPE_CHECKING:
     from urs_inspect.annotation import Agreement, VoteReading
-    from urs_inspect.annotation.poll import Poll
+    from urs_inspect.annotation.campaign import Campaign
     from urs_inspect.discrepancy.ballots import Ballot
 
 _NONE = "-"
@@ -58,19 +58,19 @@ def annotate(
 ) -> None:
     """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot a line."""
     from urs_inspect.annotation import load_ballots
-    from urs_inspect.annotation.poll import Poll
+    from urs_inspect.annotation.campaign import Campaign
 
     console = Console(soft_wrap=True, highlight=False)
     found = load_ballots(ballots)
     if report:
         print_report(found, votes, console)
         return
-    poll = Poll(found, votes, annotators, shuffled=order == "own")
+    campaign = Campaign(found, votes, annotators, shuffled=order == "own")
     try:
-        _tell_files(poll, console)
-        _serve(poll, host, port, language, open_browser, console)
+        _tell_files(campaign, console)
+        _serve(campaign, host, port, language, open_browser, console)
     finally:
-        poll.close()
+        campaign.close()
 
 
 def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -> None:
@@ -79,7 +79,7 @@ def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -
     Raises:
         InputError: If there is no such directory.
     """
-    from urs_inspect.annotation.poll import report
+    from urs_inspect.annotation.campaign import report
 
     if not votes.is_dir():
         raise InputError(f"no directory '{votes}' with votes")
@@ -126,24 +126,24 @@ def print_uncounted(reading: "VoteReading", ballots: "set[str]", console: Consol
         console.print(f"{len(others)} votes are about other ballots; they stay in their files and do not count here.")
     if reading.replaced or reading.undone:
         console.print(f"{reading.replaced} votes were replaced later, {reading.undone} taken back.")
-    for fault in reading.faults:
+    for fault in reading.errors:
         console.print(f"[yellow]does not count:[/yellow] {_plain(fault)}")
 
 
-def _tell_files(poll: "Poll", console: Console) -> None:
-    for booth in poll.booths:
-        if booth.store.healed:
-            console.print(f"[yellow]{_plain(booth.store.healed)}[/yellow]")
-        for fault in booth.store.faults:
+def _tell_files(campaign: "Campaign", console: Console) -> None:
+    for session in campaign.sessions:
+        if session.store.repaired:
+            console.print(f"[yellow]{_plain(session.store.repaired)}[/yellow]")
+        for fault in session.store.errors:
             console.print(f"[yellow]does not count:[/yellow] {_plain(fault)}")
-        told = f"{booth.done} of {len(poll.ballots)} done"
-        if booth.elsewhere:
-            told += f"; {booth.elsewhere} votes in the file are about other ballots and stay there"
-        console.print(f"{_plain(str(booth.store.path))}: {told}")
+        told = f"{session.done} of {len(campaign.ballots)} done"
+        if session.elsewhere:
+            told += f"; {session.elsewhere} votes in the file are about other ballots and stay there"
+        console.print(f"{_plain(str(session.store.path))}: {told}")
 
 
-def _serve(poll: "Poll", host: str, port: int, language: str, open_browser: bool, console: Console) -> None:
-    from urs_inspect.annotation.guard import Guard, choose_token
+def _serve(campaign: "Campaign", host: str, port: int, language: str, open_browser: bool, console: Console) -> None:
+    from urs_inspect.annotation.access import Guard, choose_token
     from urs_inspect.annotation.server import create_app, listen, serve
 
     token = choose_token(host)
@@ -151,7 +151,7 @@ def _serve(poll: "Poll", host: str, port: int, language: str, open_browser: bool
         port = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
-        app = create_app(poll, language=language, guard=Guard(host, token, port))
+        app = create_app(campaign, language=language, guard=Guard(host, token, port))
         with contextlib.suppress(KeyboardInterrupt):  # which the server raises again once it has stopped
             console.print("Vote at ", address, "  (Ctrl-C ends; every vote is saved at once)", sep="", markup=False)
             if token:
@@ -161,8 +161,8 @@ def _serve(poll: "Poll", host: str, port: int, language: str, open_browser: bool
             if open_browser:
                 click.launch(address)
             serve(app, listener)
-    for booth in poll.booths:
-        console.print(f"{_plain(booth.annotator)}: {booth.done} of {len(poll.ballots)} done")
+    for session in campaign.sessions:
+        console.print(f"{_plain(session.annotator)}: {session.done} of {len(campaign.ballots)} done")
 
 
 def _number(value: float, form: str) -> str:
