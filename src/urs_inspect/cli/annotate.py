@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from urs_inspect._util import InputError
@@ -56,7 +57,7 @@ def annotate(
     open_browser: bool,
     report: bool,
 ) -> None:
-    """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot a line."""
+    """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot per line."""
     from urs_inspect.annotation import load_ballots
     from urs_inspect.annotation.campaign import Campaign
 
@@ -67,18 +68,14 @@ def annotate(
         return
     campaign = Campaign(found, votes, annotators, shuffled=order == "own")
     try:
-        _tell_files(campaign, console)
+        _print_files(campaign, console)
         _serve(campaign, host, port, language, open_browser, console)
     finally:
         campaign.close()
 
 
 def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -> None:
-    """Print how far the voters agree about the ballots.
-
-    Raises:
-        InputError: If there is no such directory.
-    """
+    """Print how far the voters agree about the ballots."""
     from urs_inspect.annotation.campaign import report
 
     if not votes.is_dir():
@@ -89,7 +86,7 @@ def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -
 
 
 def print_agreement(agreement: "Agreement", console: Console) -> None:
-    """Print agreement, and one row a voter."""
+    """Print agreement, and one row per voter."""
     if not agreement.votes:
         console.print("No votes yet.")
         return
@@ -109,7 +106,7 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
         table.add_column(heading, justify="right")
     for person in agreement.annotators:
         table.add_row(
-            _plain(person.annotator),
+            escape(person.annotator),
             *map(str, (person.votes, person.left, person.ties, person.right, person.cannot_tell)),
             _number(person.left_share, ".0%"),
             _number(person.left_p, ".2f"),
@@ -120,26 +117,26 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
 
 
 def print_uncounted(reading: "VoteReading", ballots: "set[str]", console: Console) -> None:
-    """Print what stands in the votes files and does not count."""
+    """Print what is in the votes files and does not count."""
     _, others = reading.about(ballots)
     if others:
         console.print(f"{len(others)} votes are about other ballots; they stay in their files and do not count here.")
     if reading.replaced or reading.undone:
         console.print(f"{reading.replaced} votes were replaced later, {reading.undone} taken back.")
-    for fault in reading.errors:
-        console.print(f"[yellow]does not count:[/yellow] {_plain(fault)}")
+    for error in reading.errors:
+        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
-def _tell_files(campaign: "Campaign", console: Console) -> None:
+def _print_files(campaign: "Campaign", console: Console) -> None:
     for session in campaign.sessions:
         if session.store.repaired:
-            console.print(f"[yellow]{_plain(session.store.repaired)}[/yellow]")
+            console.print(f"[yellow]{escape(session.store.repaired)}[/yellow]")
         for fault in session.store.errors:
-            console.print(f"[yellow]does not count:[/yellow] {_plain(fault)}")
-        told = f"{session.done} of {len(campaign.ballots)} done"
+            console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
+        status = f"{session.done} of {len(campaign.ballots)} done"
         if session.elsewhere:
-            told += f"; {session.elsewhere} votes in the file are about other ballots and stay there"
-        console.print(f"{_plain(str(session.store.path))}: {told}")
+            status += f"; {session.elsewhere} votes in the file are about other ballots and stay there"
+        console.print(f"{escape(str(session.store.path))}: {status}")
 
 
 def _serve(campaign: "Campaign", host: str, port: int, language: str, open_browser: bool, console: Console) -> None:
@@ -157,19 +154,13 @@ def _serve(campaign: "Campaign", host: str, port: int, language: str, open_brows
             if token:
                 console.print("Whoever has this address can read the pairs and vote. It is not encrypted on its way.")
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
-                    console.print(f"From another machine, put the name of this one in place of {_plain(shown)}.")
+                    console.print(f"From another machine, put the name of this one in place of {escape(shown)}.")
             if open_browser:
                 click.launch(address)
             serve(app, listener)
     for session in campaign.sessions:
-        console.print(f"{_plain(session.annotator)}: {session.done} of {len(campaign.ballots)} done")
+        console.print(f"{escape(session.annotator)}: {session.done} of {len(campaign.ballots)} done")
 
 
 def _number(value: float, form: str) -> str:
     return _NONE if math.isnan(value) else format(value, form)
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
