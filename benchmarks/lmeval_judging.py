@@ -17,7 +17,7 @@ from typing import Any
 
 from urs_inspect.judging import Answer, Message
 from urs_inspect.lmeval_tasks.clients import open_endpoint
-from urs_inspect.lmeval_tasks.model_judging import judge_all, judging_of
+from urs_inspect.lmeval_tasks.judging import judge_all, judging_of
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_data import load_cases
 

@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from tests.annotation.samples import ballot, ballots
 from urs_inspect._util import InputError
-from urs_inspect.annotation.guard import HEADER, SECURITY_HEADERS, Guard
-from urs_inspect.annotation.poll import Poll
+from urs_inspect.annotation.access import HEADER, SECURITY_HEADERS, Guard
+from urs_inspect.annotation.campaign import Campaign
 from urs_inspect.annotation.server import create_app, listen
 from urs_inspect.annotation.votes import read_votes
 from urs_inspect.discrepancy.ballots import Ballot
@@ -29,10 +29,10 @@ def visiting(
     base: str = "http://127.0.0.1",
     **options: Any,
 ) -> Iterator[TestClient]:
-    poll = Poll(made, directory, annotators)
-    with TestClient(create_app(poll, **options), base_url=base, follow_redirects=False) as client:
+    campaign = Campaign(made, directory, annotators)
+    with TestClient(create_app(campaign, **options), base_url=base, follow_redirects=False) as client:
         yield client
-    poll.close()
+    campaign.close()
 
 
 @pytest.fixture

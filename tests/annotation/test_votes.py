@@ -76,7 +76,7 @@ def test_the_line_has_the_published_keys() -> None:
         (b'{"ballot": "x", "annotator": "me", "choice": ["a"]}', "choice must be one of"),
         (b'{"ballot": "x", "annotator": "me", "choice": "a", "left": "left"}', "left must be a or b"),
         (b"\xff", "not UTF-8"),
-        (b"[" * 9_000, "not JSON"),
+        (b"[" * 9_000, "not readable as JSON"),
         (b" " * 10_001, "longer than 10000 bytes"),
     ],
 )
@@ -112,7 +112,7 @@ def test_the_last_line_of_a_person_about_a_ballot_counts(tmp_path: Path) -> None
         ("z", "me"): "cannot_tell",
     }
     # Six votes were cast: three count, y was taken back, and the first ones about x and z were replaced.
-    assert (reading.undone, reading.replaced, reading.faults) == (1, 2, ())
+    assert (reading.undone, reading.replaced, reading.errors) == (1, 2, ())
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -139,7 +139,10 @@ def test_bad_lines_are_named_and_cost_no_other_vote(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"ballot": "z", "ann')
     reading = read_votes([path])
     assert [vote.ballot for vote in reading.votes] == ["x", "y"]
-    assert reading.faults == (f"{path}: line 2: not JSON", f"{path}: line 5: not JSON")
+    assert reading.errors == (
+        f"{path}: line 2: not JSON: Expecting value (column 1)",
+        f"{path}: line 5: not JSON: Unterminated string starting at (column 17)",
+    )
 
 
 def test_votes_about_other_ballots_are_kept_apart(tmp_path: Path) -> None:
@@ -178,7 +181,7 @@ def test_votes_are_there_when_it_opens_again(tmp_path: Path) -> None:
     with VoteStore(tmp_path / "votes", "me") as again:
         assert {ballot: vote.choice for ballot, vote in again.votes.items()} == {"y": "tie", "x": "b"}
         assert list(again.votes) == ["y", "x"]  # the last one cast is the last
-        assert (again.healed, again.faults) == ("", ())
+        assert (again.repaired, again.errors) == ("", ())
     assert again.path.read_bytes().count(b"\n") == 5
 
 
@@ -206,8 +209,8 @@ def test_a_torn_last_line_is_moved_aside(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "me.jsonl"
     path.write_bytes(whole + torn)
     with VoteStore(tmp_path, "me") as store:
-        assert "was torn" in store.healed
-        assert store.faults == ()
+        assert "was cut off" in store.repaired
+        assert store.errors == ()
         assert path.read_bytes() == whole
         assert (tmp_path / "me.jsonl.torn").read_bytes() == torn + b"\n"
         store.add(WHOLE)
@@ -219,7 +222,7 @@ def test_a_whole_last_line_without_a_break_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "me.jsonl"
     path.write_text(WHOLE.to_line(), "utf-8")
     with VoteStore(tmp_path, "me") as store:
-        assert store.healed == ""
+        assert store.repaired == ""
         assert store.votes == {"x": WHOLE}
         store.add(Vote("y", "me", "b"))
     assert [vote.ballot for vote in read_votes([path]).votes] == ["x", "y"]
@@ -230,7 +233,7 @@ def test_bad_lines_and_votes_of_others_stay_where_they_are(tmp_path: Path) -> No
     path = tmp_path / "me.jsonl"
     path.write_bytes(content)
     with VoteStore(tmp_path, "me") as store:
-        assert store.faults == (f"{path}: line 1: not JSON",)
+        assert store.errors == (f"{path}: line 1: not JSON: Expecting value (column 1)",)
         assert store.votes == {"x": WHOLE}
     assert path.read_bytes() == content
 
@@ -298,7 +301,7 @@ def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
             thread.join()
         assert len(store.votes) == 200
     reading = read_votes([store.path])
-    assert (len(reading.votes), reading.faults) == (200, ())
+    assert (len(reading.votes), reading.errors) == (200, ())
 
 
 def test_lines_appended_by_hand_are_not_overwritten(tmp_path: Path) -> None:

@@ -1,34 +1,37 @@
 """Small files in the place of published ones."""
 
-import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from urs_inspect.datasets import PinnedFile
+from urs_inspect.datasets import SOURCES, PinnedFile
 from urs_inspect.datasets.sources import sha256_of
 
-Publish = Callable[..., Path]
+Publish = Callable[[str, object], Path]
 WriteRows = Callable[[str, object], Path]
+
+
+def _as_text(rows: object, lines: bool) -> str:
+    if isinstance(rows, str):
+        return rows
+    return "".join(f"{json.dumps(row)}\n" for row in rows) if lines else json.dumps(rows)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
 def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
-    """Puts rows where a published file is looked for, and pins their hash."""
+    """Puts rows where the published file of a benchmark is looked for, and pins their hash."""
+    pinned: dict[str, PinnedFile] = dict(SOURCES)
 
-    def to_file(constant: str, rows: object, key: str = "") -> Path:
-        module, _, name = f"urs_inspect.datasets.{constant}".rpartition(".")
-        pinned: PinnedFile | Mapping[str, PinnedFile] = getattr(importlib.import_module(module), name)
-        source = pinned if isinstance(pinned, PinnedFile) else pinned[key]
-        path = tmp_path / "published" / source.path
+    def to_file(name: str, rows: object) -> Path:
+        path = tmp_path / "published" / SOURCES[name].path
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(rows if isinstance(rows, str) else json.dumps(rows), encoding="utf-8")
+        path.write_text(_as_text(rows, lines=False), encoding="utf-8")
+        pinned[name] = replace(SOURCES[name], sha256=sha256_of(path), git_id="")
         monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "published"))
-        own = replace(source, sha256=sha256_of(path), git_id="")
-        monkeypatch.setattr(f"{module}.{name}", own if isinstance(pinned, PinnedFile) else {**pinned, key: own})
+        monkeypatch.setattr("urs_inspect.datasets.benches.SOURCES", pinned)
         return path
 
     return to_file
@@ -40,8 +43,7 @@ def write_rows(tmp_path: Path) -> WriteRows:
 
     def to_file(name: str, rows: object) -> Path:
         path = tmp_path / name
-        text = rows if isinstance(rows, str) else "".join(f"{json.dumps(row)}\n" for row in rows)  # type: ignore[attr-defined]
-        path.write_text(text, encoding="utf-8")
+        path.write_text(_as_text(rows, lines=True), encoding="utf-8")
         return path
 
     return to_file

@@ -88,7 +88,7 @@ def test_the_order_of_a_seed_is_the_same_on_every_machine() -> None:
     ]
 
 
-@settings(deadline=None, database=None)
+@settings(deadline=None, database=None, max_examples=30)
 @given(counts=sizes, seed=seeds)
 def test_the_order_is_a_permutation_and_the_input_stays_as_it_was(counts: dict[Kind, int], seed: int) -> None:
     cases = make(counts)
@@ -98,7 +98,7 @@ def test_the_order_is_a_permutation_and_the_input_stays_as_it_was(counts: dict[K
     assert cases == before
 
 
-@settings(deadline=None, database=None)
+@settings(deadline=None, database=None, max_examples=30)
 @given(counts=sizes, seed=seeds, mixing=seeds)
 def test_the_order_depends_on_the_seed_and_the_order_within_kinds_alone(
     counts: dict[Kind, int], seed: int, mixing: int
@@ -123,7 +123,7 @@ def test_one_seed_shuffles_kinds_of_one_size_differently() -> None:
     assert numbers["a"] != numbers["b"]
 
 
-@settings(deadline=None, database=None)
+@settings(deadline=None, database=None, max_examples=30)
 @given(counts=sizes, seed=seeds)
 def test_every_prefix_holds_every_kind_in_proportion(counts: dict[Kind, int], seed: int) -> None:
     # A prefix that ends at place t of the list holds n_i t + e_i cases of kind i, |e_i| <= 1/2, of m = N t + sum e.
@@ -134,15 +134,11 @@ def test_every_prefix_holds_every_kind_in_proportion(counts: dict[Kind, int], se
         assert worst <= (1 + (len(counts) - 2) * share) / 2 + 1e-9
 
 
-@settings(deadline=None, database=None)
+@settings(deadline=None, database=None, max_examples=30)
 @given(first=st.integers(1, 60), second=st.integers(1, 60), seed=seeds)
 def test_with_two_kinds_no_prefix_is_half_a_case_off(first: int, second: int, seed: int) -> None:
     ordered = in_proportion(make({("a", "en"): first, ("a", "zh"): second}), seed)
     assert max(farthest_from_proportion(ordered).values()) <= 0.5 + 1e-9
-
-
-def test_of_nothing_comes_nothing() -> None:
-    assert in_proportion([], seed=0) == []
 
 
 @pytest.mark.data
@@ -207,7 +203,7 @@ def test_selecting_nothing_is_an_error_that_names_what_was_asked_for() -> None:
 LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 12345\n"
 HEADER = "question,reference_ans,user_intent,language\n"
 GOOD = "Why?,Because.,Leisure,EN\n"
-HINT = "Mend the file, or skip faulty rows with -T lenient=true."
+HINT = "Correct the file, or skip invalid rows with -T lenient=true."
 INTENTS = "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity, leisure"
 
 Write = Callable[[str, "str | bytes"], Path]
@@ -310,34 +306,23 @@ JSONL_ROWS = {
 
 
 @pytest.mark.parametrize(("row", "fault"), CSV_ROWS.values(), ids=CSV_ROWS)
-def test_a_faulty_csv_row_is_named_with_file_line_and_column(row: str, fault: str, write: Write) -> None:
+def test_an_invalid_csv_row_is_named_and_skipped_only_on_request(row: str, fault: str, write: Write) -> None:
     path = write("my.csv", HEADER + GOOD + row + GOOD)
     assert error_of(path) == f"{path}: line 3: {fault}\n{HINT}"
+    data = read(path, lenient=True)
+    assert data.skipped == (f"{path}: line 3: {fault}",)
+    assert [case.id for case in data.cases] == ["my_0001", "my_0003"]  # a corrected row moves no id
 
 
 @pytest.mark.parametrize(("row", "fault"), JSONL_ROWS.values(), ids=JSONL_ROWS)
-def test_a_faulty_line_of_json_is_named_with_file_line_and_column(row: str, fault: str, write: Write) -> None:
-    path = write("my.jsonl", line() + row + line())
+def test_an_invalid_line_of_json_is_named_and_skipped_only_on_request(row: str, fault: str, write: Write) -> None:
+    path = write("my.jsonl", line(id="a") + row + line(id="c"))
     first, *rest = error_of(path).splitlines()
     assert first.startswith(f"{path}: line 2: {fault}")
     assert rest == [HINT]
     first.encode()  # the message itself can be printed
-
-
-@pytest.mark.parametrize(("row", "fault"), CSV_ROWS.values(), ids=CSV_ROWS)
-def test_a_faulty_csv_row_is_skipped_only_if_asked(row: str, fault: str, write: Write) -> None:
-    path = write("my.csv", HEADER + GOOD + row + GOOD)
     data = read(path, lenient=True)
-    assert data.skipped == (f"{path}: line 3: {fault}",)
-    assert [case.id for case in data.cases] == ["my_0001", "my_0003"]  # ids do not move when the row is mended
-
-
-@pytest.mark.parametrize(("row", "fault"), JSONL_ROWS.values(), ids=JSONL_ROWS)
-def test_a_faulty_line_of_json_is_skipped_only_if_asked(row: str, fault: str, write: Write) -> None:
-    path = write("my.jsonl", line(id="a") + row + line(id="c"))
-    data = read(path, lenient=True)
-    assert len(data.skipped) == 1
-    assert data.skipped[0].startswith(f"{path}: line 2: {fault}")
+    assert data.skipped == (first,)
     assert [case.id for case in data.cases] == ["a", "c"]
 
 
@@ -358,17 +343,6 @@ def test_a_duplicate_id_names_the_line_that_has_it(first: object, second: object
     path = write("my.jsonl", line(id=first) + line(id=second))
     taken = "my_0001" if first is None else str(first)
     assert error_of(path) == f"{path}: line 2: column 'id': '{taken}' is taken by line 1\n{HINT}"
-
-
-def test_every_duplicate_id_names_the_first_line_that_has_it(write: Write) -> None:
-    path = write("my.csv", "id," + HEADER + f"a,{GOOD}b,{GOOD}a,{GOOD}a,{GOOD}")
-    assert error_of(path).splitlines()[:-1] == [
-        f"{path}: line 4: column 'id': 'a' is taken by line 2",
-        f"{path}: line 5: column 'id': 'a' is taken by line 2",
-    ]
-    data = read(path, lenient=True)
-    assert [case.id for case in data.cases] == ["a", "b"]
-    assert len(data.skipped) == 2
 
 
 # --- faulty files ---
@@ -509,7 +483,7 @@ def as_csv(rows: list[tuple[str, str]], newline: str, quoting: int = csv.QUOTE_M
     return out.getvalue()
 
 
-@settings(deadline=None, max_examples=60, database=None)
+@settings(deadline=None, max_examples=30, database=None)
 @given(rows=cases, newline=st.sampled_from(["\n", "\r\n"]), blank=st.integers(0, 3))
 def test_the_line_named_holds_the_faulty_row(rows: list[tuple[str, str]], newline: str, blank: int) -> None:
     table = as_csv(rows, newline, csv.QUOTE_ALL)
@@ -526,7 +500,7 @@ def test_the_line_named_holds_the_faulty_row(rows: list[tuple[str, str]], newlin
 # --- good files ---
 
 
-@settings(deadline=None, max_examples=60, database=None)
+@settings(deadline=None, max_examples=30, database=None)
 @given(rows=cases, newline=st.sampled_from(["\n", "\r\n"]), mark=st.sampled_from(["", "\ufeff"]))
 def test_a_csv_table_is_read_to_the_letter(rows: list[tuple[str, str]], newline: str, mark: str) -> None:
     def check(path: Path) -> None:
@@ -535,7 +509,7 @@ def test_a_csv_table_is_read_to_the_letter(rows: list[tuple[str, str]], newline:
     in_file("my.csv", mark + as_csv(rows, newline, csv.QUOTE_ALL), check)
 
 
-@settings(deadline=None, max_examples=60, database=None)
+@settings(deadline=None, max_examples=30, database=None)
 @given(
     rows=cases,
     newline=st.sampled_from(["\n", "\r\n"]),
@@ -587,16 +561,6 @@ def test_columns_may_bear_either_name_and_any_order(reference: str, intent: str,
     assert read(write("my.jsonl", json.dumps(row))).cases == expected
 
 
-def test_a_fault_in_a_column_of_the_other_name_bears_that_name(write: Write) -> None:
-    path = write("my.csv", "question,reference,intent,language\nWhy?,,Sport,EN\n")
-    assert f"column 'reference': empty; column 'intent': unknown intent 'Sport'; allowed: {INTENTS}" in error_of(path)
-
-
-def test_edge_whitespace_is_kept(write: Write) -> None:
-    path = write("my.csv", HEADER + '"  Why?\n",\tBecause. ,Leisure,EN\n')
-    assert (read(path).cases[0].question, read(path).cases[0].reference) == ("  Why?\n", "\tBecause. ")
-
-
 def test_empty_cells_beyond_the_header_are_what_spreadsheets_write(write: Write) -> None:
     path = write("my.csv", HEADER + GOOD.strip() + ",, \n")
     assert len(read(path).cases) == 1
@@ -607,10 +571,6 @@ def test_a_cell_may_be_long_and_a_line_of_json_longer(write: Write) -> None:
     assert len(read(write("my.csv", HEADER + "q" * 9_900_000 + ",r,API,CN\n")).cases[0].question) == 9_900_000
     assert csv.field_size_limit() == before
     assert len(read(write("my.jsonl", line(question="q" * 1_000_000))).cases[0].question) == 1_000_000
-
-
-def test_the_suffix_may_be_in_capitals(write: Write) -> None:
-    assert len(read(write("MY.CSV", HEADER + GOOD)).cases) == len(read(write("MY.JSONL", line())).cases) == 1
 
 
 # --- ids, name and hash ---
@@ -631,17 +591,6 @@ def test_a_country_is_kept_and_may_be_blank(given_country: str, expected: str, w
     assert read(write("none.jsonl", line() + line(country=None))).cases[1].country == ""
 
 
-def test_a_country_is_a_text(write: Write) -> None:
-    path = write("my.jsonl", line(country=49))
-    assert error_of(path) == f"{path}: line 1: column 'country': must be text, is 49\n{HINT}"
-
-
-def test_data_bear_their_name_and_the_hash_of_the_file(write: Write) -> None:
-    content = (HEADER + GOOD).encode()
-    data = read(write("my.csv", content))
-    assert (data.name, data.sha256, data.skipped) == ("my data", hashlib.sha256(content).hexdigest(), ())
-
-
 # --- many faults ---
 
 
@@ -655,38 +604,14 @@ def test_more_than_twenty_faults_are_shortened(faulty: int, shown: int, more: li
     assert len(read(path, lenient=True).skipped) == faulty  # one line a row, however many faults it has
 
 
-def test_the_count_of_skipped_rows_is_exact(write: Write) -> None:
-    path = write(
-        "my.jsonl",
-        line(id="a") + line(question="", language="fr") + "nope\n" + "[1]\n" + line(id="a") + line(id="b"),
-    )
-    data = read(path, lenient=True)
-    assert [case.id for case in data.cases] == ["a", "b"]
-    assert sorted(data.skipped) == [
-        f"{path}: line 2: column 'question': empty; column 'language': unknown language 'fr'; allowed: en, zh",
-        f"{path}: line 3: not JSON: Expecting value (column 1)",
-        f"{path}: line 4: not a JSON object",
-        f"{path}: line 5: column 'id': 'a' is taken by line 1",
-    ]
-
-
-def test_leniency_with_nothing_to_skip_skips_nothing(write: Write) -> None:
-    path = write("my.csv", HEADER + GOOD)
-    assert read(path, lenient=True) == read(path)
-
-
 # --- without references ---
 
 
-@pytest.mark.parametrize("rows", [line(reference_ans=...), line(reference_ans=None), line(reference_ans=" ")])
-def test_references_may_be_missing_where_none_are_needed(rows: str, write: Write) -> None:
-    path = write("own.jsonl", rows)
-    assert "column 'reference_ans'" in error_of(path)
-    found = read_cases(path, "my data", vocabulary(), id_prefix="my", need_references=False)
-    assert [case.reference for case in found.cases] == [""]
-
-
-def test_a_reference_that_is_there_is_read_where_none_is_needed(write: Write) -> None:
+def test_references_may_be_missing_where_none_are_needed(write: Write) -> None:
+    for missing in (..., None, " "):
+        path = write("own.jsonl", line(reference_ans=missing))
+        assert "column 'reference_ans'" in error_of(path)
+        assert [case.reference for case in _without(path).cases] == [""]
     path = write("own.csv", "question,user_intent,language\nWhy?,Leisure,EN\n")
     assert [case.reference for case in _without(path).cases] == [""]
     assert [case.reference for case in _without(write("full.csv", HEADER + GOOD)).cases] == ["Because."]
@@ -740,11 +665,6 @@ def test_the_published_file_holds_the_published_counts(published: UrsData) -> No
 
 
 @pytest.mark.data
-def test_published_cases_are_called_by_row(published: UrsData) -> None:
-    assert [case.id for case in published.cases] == [f"urs_{row:04d}" for row in range(1, 1847)]
-
-
-@pytest.mark.data
 def test_published_cases_hold_their_row_to_the_letter(published: UrsData, data_dir: Path, rubric: Rubric) -> None:
     with (data_dir / "urs" / "data_all.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -758,12 +678,9 @@ def test_published_cases_hold_their_row_to_the_letter(published: UrsData, data_d
         )
         for row in rows
     ]
-    assert {row["user_intent"] for row in rows} == {intent.label for intent in rubric.intents.values()}
-
-
-@pytest.mark.data
-def test_edge_whitespace_of_published_questions_is_kept(published: UrsData) -> None:
+    assert [case.id for case in published.cases] == [f"urs_{row:04d}" for row in range(1, 1847)]
     assert sum(case.question != case.question.strip() for case in published.cases) == 350
+    assert {row["user_intent"] for row in rows} == {intent.label for intent in rubric.intents.values()}
 
 
 # --- the embedded sample ---
@@ -813,21 +730,18 @@ def test_no_question_of_the_sample_is_a_published_one(published: UrsData, sample
 # --- a file of the user ---
 
 
-def test_a_file_is_named_by_its_path_and_numbers_its_cases_by_its_own_name(
-    tmp_path: Path, urs_vocabulary: Vocabulary
-) -> None:
-    path = tmp_path / "night shift.csv"
-    path.write_text("question,reference,intent,language\nWhy?,Because.,leisure,en\n")
-    data = load_urs(str(path), urs_vocabulary)
-    assert (data.name, [case.id for case in data.cases]) == (str(path), ["night shift_0001"])
-
-
-def test_a_file_may_lie_below_the_home_directory(
+def test_a_users_file_is_named_by_its_path_and_read_leniently_on_request(
     tmp_path: Path, urs_vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "my.csv").write_text("question,reference,intent,language\nWhy?,Because.,leisure,en\n")
-    assert len(load_urs("~/my.csv", urs_vocabulary).cases) == 1
+    path = tmp_path / "night shift.CSV"
+    path.write_text("question,reference,intent,language\n,Because.,leisure,en\n Why?\t,Because.,leisure,en\n")
+    with pytest.raises(InputError, match="line 2: column 'question': empty"):
+        load_urs(str(path), urs_vocabulary)
+    data = load_urs("~/night shift.CSV", urs_vocabulary, lenient=True)
+    assert (data.name, data.sha256) == ("~/night shift.CSV", hashlib.sha256(path.read_bytes()).hexdigest())
+    assert [(case.id, case.question) for case in data.cases] == [("night shift_0002", " Why?\t")]
+    assert len(data.skipped) == 1
 
 
 @pytest.mark.parametrize("name", ["nope", "URS", "urs.json", "", "sample.tsv"])
@@ -837,12 +751,3 @@ def test_an_unknown_dataset_is_an_error_that_names_what_is_allowed(name: str, ur
     assert str(caught.value) == (
         f"unknown dataset '{name}'; allowed: urs, sample, or the path of a .csv or .jsonl file"
     )
-
-
-def test_leniency_reaches_a_file_of_the_user(tmp_path: Path, urs_vocabulary: Vocabulary) -> None:
-    path = tmp_path / "my.csv"
-    path.write_text("question,reference,intent,language\n,Because.,leisure,en\nWhy?,Because.,leisure,en\n")
-    with pytest.raises(InputError, match="line 2: column 'question': empty"):
-        load_urs(str(path), urs_vocabulary)
-    data = load_urs(str(path), urs_vocabulary, lenient=True)
-    assert ([case.id for case in data.cases], len(data.skipped)) == (["my_0002"], 1)

@@ -19,7 +19,6 @@ import tenacity.nap
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets.sources import (
-    LLMBAR,
     SOURCES,
     URS,
     PinnedFile,
@@ -41,7 +40,6 @@ GIT_IDS = {
     "alpaca_eval": "de4304dacfec51201d33970cf371c1074e78a3e1",
 }
 HERE = sorted(set(SOURCES) - set(GIT_IDS) - {"llmbar/Neighbor", "llmbar/GPTOut", "llmbar/Manual"})
-every = pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
 
 
 def test_sources_are_known_by_their_names() -> None:
@@ -50,30 +48,26 @@ def test_sources_are_known_by_their_names() -> None:
     assert len({source.path for source in SOURCES.values()}) == len(SOURCES)
 
 
-@every
-def test_an_address_holds_a_commit_or_the_id_of_the_content(source: PinnedFile) -> None:
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_a_source_is_pinned_by_commit_or_content_and_has_one_hash_a_relative_path_and_a_licence(
+    source: PinnedFile,
+) -> None:
     if source.git_id:
         assert source.url.endswith(f"/prometheus-eval/prometheus-eval/git/blobs/{source.git_id}")
     else:
         assert COMMIT.fullmatch(source.url)
         assert PurePosixPath(source.url).name == PurePosixPath(source.path).name
-
-
-@every
-def test_every_file_can_be_checked_by_one_hash(source: PinnedFile) -> None:
     assert source.git_id == GIT_IDS.get(source.name, "")
     assert re.fullmatch("" if source.git_id else "[0-9a-f]{64}", source.sha256)
-
-
-@every
-def test_the_place_is_relative_and_the_licence_said(source: PinnedFile) -> None:
     assert not PurePosixPath(source.path).is_absolute()
     assert ".." not in PurePosixPath(source.path).parts
     assert source.licence
 
 
 def test_llmbar_is_laid_out_as_published() -> None:
-    for subset, source in LLMBAR.items():
+    subsets = {name.removeprefix("llmbar/"): source for name, source in SOURCES.items() if name.startswith("llmbar/")}
+    assert list(subsets) == ["Natural", "Neighbor", "GPTInst", "GPTOut", "Manual"]
+    for subset, source in subsets.items():
         folder = subset if subset == "Natural" else f"Adversarial/{subset}"
         assert source.path == f"judge_bench/llmbar/{folder}/dataset.json"
         assert source.url.endswith(f"/Dataset/LLMBar/{folder}/dataset.json")
@@ -270,63 +264,37 @@ def _overloaded(site: Site) -> None:
     site.status, site.body = 503, b"later"
 
 
-FAULTS = [_wrong_content, _truncated, _cut_but_complete_by_its_header, _empty, _not_found, _overloaded]
+CAUSES = [
+    (_wrong_content, hashlib.sha256(OTHER).hexdigest()),  # beside the expected hash, the actual one
+    (_truncated, "RemoteProtocolError: peer closed connection"),
+    (_cut_but_complete_by_its_header, hashlib.sha256(CONTENT[:100_000]).hexdigest()),
+    (_empty, hashlib.sha256(b"").hexdigest()),
+    (_not_found, "404 Not Found"),
+    (_overloaded, "503 Service Unavailable"),
+]
 
 
 @pytest.mark.parametrize("older", [None, OTHER, CONTENT[:-1]], ids=["no copy", "another file", "a damaged copy"])
-@pytest.mark.parametrize("spoil", FAULTS)
-def test_a_failed_download_changes_nothing_in_the_cache_and_a_second_try_works(
-    spoil: Callable[[Site], None], older: bytes | None, source: PinnedFile, site: Site, tmp_path: Path
+@pytest.mark.parametrize(("spoil", "cause"), CAUSES)
+def test_a_failed_download_changes_nothing_and_says_why_and_what_to_do(
+    spoil: Callable[[Site], None], cause: str, older: bytes | None, source: PinnedFile, site: Site, tmp_path: Path
 ) -> None:
     neighbour = put(cache_path(source).with_name("neighbour.csv"), b"mine")
     if older is not None:
         put(cache_path(source), older)
     before = files_below(tmp_path / "cache")
     spoil(site)
-    with pytest.raises(InputError, match="cannot get the 'example' data"):
+    with pytest.raises(InputError, match="cannot get the 'example' data") as caught:
         fetch(source)
     assert files_below(tmp_path / "cache") == before  # no stray .partial file either
+    facts = (cause, site.url, source.sha256, "URS_INSPECT_DATA_DIR=<dir>", "<dir>/example/data.csv")
+    for part in (*facts, "urs-inspect data fetch example", "-T dataset=sample"):
+        assert part in str(caught.value)
+    assert "RetryError" not in str(caught.value)
 
     site.status, site.body, site.promised = 200, CONTENT, None
     assert fetch(source).read_bytes() == CONTENT
     assert neighbour.read_bytes() == b"mine"
-
-
-@pytest.mark.parametrize("spoil", FAULTS)
-def test_the_error_names_address_hash_variable_and_the_way_without(
-    spoil: Callable[[Site], None], source: PinnedFile, site: Site
-) -> None:
-    spoil(site)
-    with pytest.raises(InputError) as caught:
-        fetch(source)
-    for part in (
-        site.url,
-        source.sha256,
-        "URS_INSPECT_DATA_DIR=<dir>",
-        "<dir>/example/data.csv",
-        "urs-inspect data fetch example",
-        "-T dataset=sample",
-    ):
-        assert part in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("spoil", "cause"),
-    [
-        (_wrong_content, hashlib.sha256(OTHER).hexdigest()),  # beside the expected hash, the one that came
-        (_truncated, "RemoteProtocolError: peer closed connection"),
-        (_not_found, "404 Not Found"),
-        (_overloaded, "503 Service Unavailable"),
-    ],
-)
-def test_the_error_says_what_went_wrong(
-    spoil: Callable[[Site], None], cause: str, source: PinnedFile, site: Site
-) -> None:
-    spoil(site)
-    with pytest.raises(InputError) as caught:
-        fetch(source)
-    assert cause in str(caught.value)
-    assert "RetryError" not in str(caught.value)
 
 
 def test_a_missing_page_is_not_asked_for_again(source: PinnedFile, site: Site, waits: list[float]) -> None:
@@ -522,15 +490,6 @@ def test_a_failed_download_of_a_content_leaves_nothing_and_is_reported(
     for part in ("cannot get the 'example' data: ", blob.url, f"git id {blob.git_id}", "example/data.csv"):
         assert part in str(caught.value)
     assert files_below(tmp_path / "cache") == {}
-
-
-def test_the_published_file_is_pinned_by_commit_and_hash() -> None:
-    assert URS.url == (
-        "https://raw.githubusercontent.com/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv"
-    )
-    assert URS.sha256 == "6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2"
-    assert URS.path == "urs/data_all.csv"
-    assert SOURCES["urs"] is find_source("urs") is URS
 
 
 def test_offline_with_an_empty_cache_there_is_one_error_that_says_everything(

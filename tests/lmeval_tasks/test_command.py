@@ -1,12 +1,15 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.lmeval_tasks.runs import call, settings
 from tests.servers import ChatServer
+from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks import tasks_path
 from urs_inspect.lmeval_tasks.rejudge import read_saved
 
@@ -64,17 +67,24 @@ def test_a_run_as_a_user_types_it(judge: ChatServer, tmp_path: Path) -> None:
     assert len(read_saved(file)) == 3
 
 
-def test_a_run_without_a_judge_is_one_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "urs_inspect.lmeval_tasks", "run", "--tasks", "urs", "--limit", "3"),
-            *("--model", "dummy", "--metadata", '{"urs_dataset": "sample"}'),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 1
-    assert done.stderr.strip().split("\n")[-1].startswith("Error: no judge: give one with --metadata")
-    assert "Traceback" not in done.stderr
+def test_an_error_of_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[list[str]] = []
+
+    def refused() -> None:
+        seen.append(sys.argv[1:])
+        raise InputError("no judge: give one")
+
+    monkeypatch.setattr("lm_eval.__main__.cli_evaluate", refused)
+    assert call(monkeypatch, "run", "--tasks", "urs") == 1
+    assert capsys.readouterr().err == "Error: no judge: give one\n"
+    assert call(monkeypatch, "run", "--include_path=mine") == 1
+    assert seen == [["run", "--tasks", "urs", "--include_path", tasks_path()], ["run", "--include_path=mine"]]
+
+
+def test_extras_allow_what_is_tested_and_nothing_from_0_5_on() -> None:
+    stated = [Requirement(line) for line in requires("urs-inspect") or ()]
+    ranges = [one.specifier for one in stated if one.name == "lm-eval"]
+    assert ranges
+    for allowed in ranges:
+        assert version("lm_eval") in allowed and "0.4.13" in allowed
+        assert "0.4.12" not in allowed and "0.5.0" not in allowed

@@ -142,7 +142,7 @@ def test_a_judge_that_refuses_these_settings_is_found_out_before_anything_is_gen
     strict = Strict(judging)
     strict.start()
     model = answering(answer)
-    with pytest.raises(InputError, match="cannot be had: BadRequestError"):
+    with pytest.raises(InputError, match="is unavailable: BadRequestError"):
         run("urs", model, settings(strict), limit=2)
     assert model.seen == []
     assert metric(run("urs", model, settings(strict, judge_max_tokens=2048), limit=2), "urs", "urs_judge_failed") == 0
@@ -220,7 +220,7 @@ def test_an_interrupt_ends_judging_and_costs_no_answer(judge: ChatServer, caplog
 
 @pytest.mark.usefixtures("_interruptible")
 def test_a_second_interrupt_ends_the_run(judge: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from urs_inspect.lmeval_tasks import model_judging as interrupts
+    from urs_inspect.lmeval_tasks import judging as interrupts
 
     def script(request: Request) -> Response:
         # One signal in all: another would come when nobody expects it any more, and end the tests themselves.

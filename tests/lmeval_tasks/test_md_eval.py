@@ -12,7 +12,8 @@ from tests.lmeval_tasks import runs
 from tests.lmeval_tasks.scripted_lm import ScriptedLM
 from tests.tasks.scripted import Script, judge_numbers, run
 from urs_inspect._util import InputError
-from urs_inspect.lmeval_tasks.metrics import ratio, ratio_high, ratio_low
+from urs_inspect.lmeval_tasks.md_eval_task import load_pairs
+from urs_inspect.lmeval_tasks.measured_task import ratio, ratio_high, ratio_low
 from urs_inspect.tasks import md_eval
 
 _PAIRS = 16
@@ -48,9 +49,7 @@ def _run(lm: ScriptedLM, limit: int = _PAIRS, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(
-    ("protocol", "orders"), [("joint", "ab"), ("joint", "both"), ("overall", "seeded"), ("per_dimension", "ab")]
-)
+@pytest.mark.parametrize(("protocol", "orders"), [("joint", "both"), ("overall", "seeded"), ("per_dimension", "ab")])
 def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: Path, protocol: str, orders: str):
     limit = 4 if protocol == "per_dimension" else _PAIRS
     script, lm = Script(_of_messages), _lm()
@@ -128,13 +127,13 @@ def test_the_users_system_instruction_comes_first(data_dir: Path):
         ({"md_eval_seed": -1}, "md_eval_seed: .*greater than or equal to 0"),
     ],
 )
-def test_bad_options_are_said_before_the_data_is_fetched(options: dict[str, Any], message: str):
+def test_bad_options_are_named_before_the_data_is_fetched(options: dict[str, Any], message: str):
     with pytest.raises(InputError, match=message):
-        runs.run("md_eval", _lm(), options)
+        load_pairs(**options)
 
 
 def test_without_data_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
-    from urs_inspect.datasets import judged as source
+    from urs_inspect.datasets import benches as source
 
     def unreachable(*args: Any) -> None:
         raise InputError("md_eval cannot be downloaded; set URS_INSPECT_DATA_DIR")

@@ -26,19 +26,38 @@ def saved(folder: Path, found: dict[str, Any]) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Six answers that were not judged."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HF_HUB_OFFLINE", "1")
+        patched.setenv("HF_DATASETS_CACHE", str(tmp_path_factory.mktemp("datasets")))
+        model = answering(lambda question: f"About {question[:30]}")
+        return run("urs", model, {"urs_dataset": "sample"}, limit=6, predict_only=True)
+
+
+def first_of(generated: dict[str, Any], count: int) -> dict[str, Any]:
+    return {**generated, "samples": {"urs": generated["samples"]["urs"][:count]}}
+
+
 def test_saved_answers_are_judged_later_with_the_same_numbers(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    judge: ChatServer,
+    tmp_path: Path,
+    generated: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    model = answering(lambda question: f"About {question[:30]}")
-    file = saved(tmp_path / "plain", run("urs", model, settings(judge), limit=8, predict_only=True))
-    direct = run("urs", model, settings(judge), limit=8)["results"]["urs"]
+    file = saved(tmp_path / "plain", generated)
+    direct = run("urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=6)["results"][
+        "urs"
+    ]
     assert call(monkeypatch, "rejudge", str(file), "--metadata", told(judge, judge_preflight=True)) == 0
     [written] = file.parent.glob("rejudged_j-*_samples_urs_*.json")
     results = json.loads(written.read_text())["results"]["urs"]
     for name, value in results.items():
         assert direct[name] == pytest.approx(value), name
     said = capsys.readouterr().out
-    assert "8 answers of samples_urs_" in said and "judged by j " in said and "|urs_final " in said
+    assert "6 answers of samples_urs_" in said and "judged by j " in said and "|urs_final " in said
     [lines] = file.parent.glob("rejudged_j-*.jsonl")
     assert [one.response for one in read_saved(lines)] == [one.response for one in read_saved(file)]
     assert all(one.record and one.record.scores for one in read_saved(lines))
@@ -92,9 +111,13 @@ def test_scores_that_do_not_go_together_are_not_mixed(
 
 
 def test_judging_is_finished_in_several_goes(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    judge: ChatServer,
+    tmp_path: Path,
+    generated: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=6, predict_only=True))
+    file = saved(tmp_path, generated)
     judge.script = lambda request: judging(request) if request.number < 4 else fails(500)
     given = ("--metadata", told(judge, judge_concurrency=1))
     assert call(monkeypatch, "rejudge", str(file), *given) == 0
@@ -119,9 +142,13 @@ def test_judging_is_finished_in_several_goes(
     ],
 )
 def test_two_ways_of_judging_stand_beside_each_other_and_beside_what_was_saved(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: tuple[dict[str, Any], dict[str, Any]]
+    judge: ChatServer,
+    tmp_path: Path,
+    generated: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    others: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
-    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=2, predict_only=True))
+    file = saved(tmp_path, first_of(generated, 2))
     before, written = file.read_bytes(), []
     for place, changed in enumerate((*others, others[0])):
         given = ("--metadata", told(judge, **changed))
@@ -138,9 +165,9 @@ def test_two_ways_of_judging_stand_beside_each_other_and_beside_what_was_saved(
 
 
 def test_what_was_written_says_what_was_judged_and_when(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = run("urs", answering(lambda _: "An answer."), settings(judge), limit=2, predict_only=True)
+    found = first_of(generated, 2)
     file = saved(tmp_path, found)
     assert call(monkeypatch, "rejudge", str(file), "--metadata", told(judge)) == 0
     [written] = file.parent.glob("rejudged_*.json")
@@ -161,9 +188,13 @@ def test_what_was_written_says_what_was_judged_and_when(
 
 
 def test_files_of_other_tasks_are_left_out(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    judge: ChatServer,
+    tmp_path: Path,
+    generated: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=1, predict_only=True))
+    file = saved(tmp_path, first_of(generated, 1))
     sums = run("urs_addition", answering(lambda _: "12"), {"addition_lengths": 2, "addition_per_length": 1})
     other = file.with_name("samples_urs_addition_2026.jsonl")
     other.write_text(json.dumps(sums["samples"]["urs_addition"][0], default=str), encoding="utf-8")
@@ -176,9 +207,9 @@ def test_files_of_other_tasks_are_left_out(
 
 
 def test_after_an_unreadable_judge_is_mended_what_failed_gets_its_score(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=3, predict_only=True))
+    file = saved(tmp_path, first_of(generated, 3))
     given = ("--metadata", told(judge, judge_cache=str(tmp_path / "replies.sqlite3")))
     judge.script = lambda _: says("Fine answer, well done.")
     assert call(monkeypatch, "rejudge", str(file), *given) == 0
@@ -190,9 +221,13 @@ def test_after_an_unreadable_judge_is_mended_what_failed_gets_its_score(
 
 
 def test_a_judge_that_is_given_up_ends_all_files(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    judge: ChatServer,
+    tmp_path: Path,
+    generated: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = run("urs", answering(lambda _: "An answer."), settings(judge), limit=3, predict_only=True)
+    found = first_of(generated, 3)
     files = [saved(tmp_path / name, found) for name in ("one", "two")]
     judge.script = lambda _: fails(500)
     given = ("--metadata", told(judge, judge_give_up=1, judge_concurrency=1))
@@ -207,14 +242,18 @@ def test_a_judge_that_is_given_up_ends_all_files(
 
 
 def test_a_judge_that_cannot_be_had_is_one_line(
-    tmp_path: Path, judge: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    generated: dict[str, Any],
+    judge: ChatServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = saved(tmp_path, run("urs", answering(lambda _: "An answer."), settings(judge), limit=1, predict_only=True))
+    file = saved(tmp_path, first_of(generated, 1))
     capsys.readouterr()
     away = json.dumps({"judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0})
     assert call(monkeypatch, "rejudge", str(file), "--judge-model", "m", "--metadata", away) == 1
     error = capsys.readouterr().err
-    assert "the judge m cannot be had: APIConnectionError: Connection error. " in error
+    assert "the judge m is unavailable: APIConnectionError: Connection error. " in error
     assert error.count("\n") == 1
 
 

@@ -15,6 +15,9 @@ from tests.lmeval_tasks.runs import metric, numbers, records, run, run_in_two, s
 from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from urs_inspect._util import InputError
+from urs_inspect.lmeval_tasks.judging import judging_of
+from urs_inspect.lmeval_tasks.settings import read_settings
+from urs_inspect.lmeval_tasks.urs_task import preflight
 from urs_inspect.tasks import urs
 
 
@@ -128,18 +131,11 @@ def test_a_limit_takes_the_cases_that_inspect_takes(judge: ChatServer) -> None:
     assert ids == [sample.id for sample in urs(dataset="sample").dataset][:9]
 
 
-def test_predict_only_calls_no_judge(judge: ChatServer) -> None:
-    found = run("urs", answering(answer), settings(judge), limit=5, predict_only=True)
-    assert judge.count() == 0
+def test_predict_only_needs_no_judge() -> None:
+    found = run("urs", answering(answer), {"urs_dataset": "sample"}, limit=5, predict_only=True)
     assert [sample["filtered_resps"] for sample in found["samples"]["urs"]] == [
         sample["resps"][0] for sample in found["samples"]["urs"]
     ]
-
-
-def test_predict_only_needs_no_judge_at_all() -> None:
-    model = answering(answer)
-    run("urs", model, {"urs_dataset": "sample"}, limit=2, predict_only=True)
-    assert len(model.seen) == 2
 
 
 def dying(after: int) -> Any:
@@ -193,27 +189,31 @@ def test_garbage_of_a_judge_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None
         ({"judge_model": "m", "judge_language": "xx", "judge_base_url": "http://127.0.0.1:9"}, "xx"),
         ({"judge": "samer"}, "samer .* is missing"),
         ({"samer": "somewhere"}, "judge is not samer"),
-        ({"judge_model": "m", "judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0}, "cannot be had"),
-        ({"judge_model": "m", "urs_dataset": "nowhere.csv"}, "nowhere.csv"),
+        ({"judge_model": "m", "judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0}, "is unavailable"),
+        *[
+            ({"judge_model": "m", "judge_base_url": address}, "must hold no user name, password or query")
+            for address in ("http://me:secret@there/v1", "http://there/v1?key=secret")
+        ],
     ],
 )
-def test_bad_settings_are_named_before_anything_is_generated(metadata: dict[str, Any], said: str) -> None:
+def test_bad_settings_are_named(metadata: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        checked = read_settings(metadata)
+        judging_of(checked)
+        preflight(checked)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("metadata", "said"), [({}, "no judge: give one"), ({"urs_dataset": "no.csv"}, "no.csv")])
+def test_a_refusal_comes_before_anything_is_generated(metadata: dict[str, Any], said: str) -> None:
     model = answering(answer)
     with pytest.raises(InputError, match=said):
         run("urs", model, {"urs_dataset": "sample", **metadata}, limit=2)
     assert model.seen == []
 
 
-@pytest.mark.parametrize("address", ["http://me:secret@there/v1", "http://there/v1?key=secret"])
-def test_an_address_holds_no_secret(address: str) -> None:
-    with pytest.raises(InputError, match="judge_base_url: must hold no user name, password or query") as caught:
-        run("urs", answering(answer), {"judge_model": "m", "judge_base_url": address}, limit=1)
-    assert "secret" not in str(caught.value)
-
-
 def test_an_option_without_its_beginning_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    metadata = {"dataset": "sample", "model": "m", "base_url": "http://there", "urs_dataset": "sample"}
-    run("urs", answering(answer), metadata, limit=1, predict_only=True)
+    read_settings({"dataset": "sample", "model": "m", "base_url": "http://there", "urs_dataset": "sample"})
     said = [one.getMessage() for one in caplog.records if "did you mean" in one.getMessage()]
     assert said and {one.partition("did you mean ")[2] for one in said} == {"'urs_dataset'?"}
 
@@ -263,12 +263,12 @@ def test_no_key_is_written_anywhere(judge: ChatServer, monkeypatch: pytest.Monke
 
 def test_replies_are_not_paid_for_twice(judge: ChatServer, tmp_path: Path) -> None:
     kept = settings(judge, judge_cache=str(tmp_path / "replies.sqlite3"), judge_preflight=False)
-    first = run("urs", answering(answer), kept, limit=8)
+    first = run("urs", answering(answer), kept, limit=4)
     calls = judge.count()
-    again = run("urs", answering(answer), kept, limit=8)
+    again = run("urs", answering(answer), kept, limit=4)
     assert judge.count() == calls > 0
     assert again["results"]["urs"]["urs_final,none"] == first["results"]["urs"]["urs_final,none"]
-    run("urs", answering(answer), {**kept, "judge_temperature": 0.5}, limit=8)
+    run("urs", answering(answer), {**kept, "judge_temperature": 0.5}, limit=4)
     assert judge.count() == 2 * calls
 
 

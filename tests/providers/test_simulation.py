@@ -69,8 +69,18 @@ def test_without_an_instruction_there_is_nothing_to_make() -> None:
 QUESTION = "If leap years are every 4 years, why wasn't 1900 a leap year but 2000 was?"
 
 
-def simulated(tmp_path: Path, model: str) -> EvalLog:
-    return run(urs(dataset="sample"), tmp_path, model=f"urs_simulation/{model}", grader="urs_simulation/judge")
+def simulated(directory: Path, model: str, **options: int) -> EvalLog:
+    model, grader = f"urs_simulation/{model}", "urs_simulation/judge"
+    return run(urs(dataset="sample"), directory, model=model, grader=grader, **options)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, EvalLog]:
+    with pytest.MonkeyPatch.context() as patched:
+        directory = tmp_path_factory.mktemp("runs")
+        patched.setenv("INSPECT_LOG_DIR", str(directory / "logs"))
+        patched.setenv("XDG_DATA_HOME", str(directory / "data"))
+        return {model: simulated(directory / model, model) for model in ("strong", "weak")}
 
 
 def finals(log: EvalLog) -> dict[str, float]:
@@ -82,28 +92,26 @@ def finals(log: EvalLog) -> dict[str, float]:
     return found
 
 
-def test_strong_model_beats_the_weak_one_and_both_say_that_they_are_simulated(tmp_path: Path):
-    strong, weak = simulated(tmp_path / "strong", "strong"), simulated(tmp_path / "weak", "weak")
-
-    assert sum(finals(strong).values()) > sum(finals(weak).values())
-    for log in (strong, weak):
-        assert all(sample.output.completion.startswith("[simulated answer]") for sample in samples_of(log))
-        assert all(
-            "[simulated judgement]" in ((sample.scores or {})["intent_judge"].explanation or "")
-            for sample in samples_of(log)
-        )
-
-
-def test_simulation_gives_the_same_scores_every_time(tmp_path: Path):
-    first, second = (finals(simulated(tmp_path / name, "weak")) for name in ("first", "second"))
-
-    assert first == second
-    assert len(set(first.values())) > 3  # and they do differ from case to case
+def test_strong_model_beats_the_weak_one_and_both_are_named_as_simulated(logs: dict[str, EvalLog]):
+    strong, weak = finals(logs["strong"]), finals(logs["weak"])
+    assert sum(strong.values()) > sum(weak.values())
+    assert len(set(weak.values())) > 3  # they differ from case to case
+    for model, log in logs.items():
+        assert log.eval.model == f"urs_simulation/{model}"
+        assert re.search("simulation", str(log.eval.model_roles))
+        for sample in samples_of(log):
+            assert sample.output.completion.startswith("[simulated answer]")
+            assert "[simulated judgement]" in ((sample.scores or {})["intent_judge"].explanation or "")
 
 
-def test_usage_is_reported_so_that_the_harness_counts_nothing_itself(tmp_path: Path):
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge", limit=1)
+def test_simulation_gives_the_same_scores_every_time(logs: dict[str, EvalLog], tmp_path: Path):
+    again = finals(simulated(tmp_path, "weak", limit=10))
+    assert len(again) == 10
+    assert again.items() <= finals(logs["weak"]).items()
 
+
+def test_usage_is_reported_so_that_the_harness_counts_nothing_itself(logs: dict[str, EvalLog]):
+    log = logs["weak"]
     for usage in (log.stats.model_usage["urs_simulation/weak"], log.stats.role_usage["grader"]):
         assert usage.input_tokens > 0
         assert usage.total_tokens == usage.input_tokens + usage.output_tokens
@@ -146,10 +154,3 @@ def test_judgement_is_in_the_form_that_the_prompt_asks_for(language: str, prompt
         # Shared pairs of neighbouring characters: none, 3 of 7 (1 + 8 * 3 / 7 = 4.4), all.
         assert [judge(answer).final for answer in ("xyz", "abcd", "abcdefgh")] == [1, 4, 9]
         assert all(score is not None for score in judge("abcd").criteria.values())
-
-
-def test_simulation_is_named_in_the_log(tmp_path: Path):
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge", limit=1)
-
-    assert log.eval.model == "urs_simulation/weak"
-    assert re.search("simulation", str(log.eval.model_roles))

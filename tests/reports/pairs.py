@@ -10,7 +10,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script, run, run_all
-from urs_inspect.datasets.sources import MD_EVAL, sha256_of
+from urs_inspect.datasets.sources import SOURCES, sha256_of
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import BASELINES
 from urs_inspect.tasks import judge_pairwise, md_eval
@@ -88,11 +88,12 @@ def publish_md_eval(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         }
         for n, label in enumerate(LABELS)
     ]
-    path = directory / MD_EVAL.path
+    path = directory / SOURCES["md_eval"].path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(rows), encoding="utf-8")
     monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(directory))
-    monkeypatch.setattr("urs_inspect.datasets.judged.MD_EVAL", replace(MD_EVAL, sha256=sha256_of(path)))
+    pinned = replace(SOURCES["md_eval"], sha256=sha256_of(path))
+    monkeypatch.setattr("urs_inspect.datasets.benches.SOURCES", {**SOURCES, "md_eval": pinned})
 
 
 def _joint(messages: list[ChatMessage], right: bool) -> str:

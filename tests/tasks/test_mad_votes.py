@@ -10,8 +10,7 @@ from inspect_ai.log import read_eval_log, write_eval_log
 
 from tests.tasks.commands import succeed
 from tests.tasks.contests import Field, choice, comparisons, compete, pool_file, rows, strength
-from urs_inspect.annotation.ballot_files import load_ballots
-from urs_inspect.annotation.poll import Poll
+from urs_inspect.annotation.campaign import Campaign, load_ballots
 from urs_inspect.cli import main
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.tasks import mad
@@ -32,15 +31,15 @@ def ballots_of(tmp_path: Path) -> tuple[Path, tuple[Ballot, ...]]:
 
 def vote(directory: Path, ballots: tuple[Ballot, ...], *people: str, leave: int = 0) -> Path:
     """Let people vote as the page does: they see sides only, and prefer the stronger answer; all but some ballots."""
-    poll = Poll(ballots, directory)
+    campaign = Campaign(ballots, directory)
     for person in people:
-        booth = poll.booth(person)
-        while (one := booth.current) is not None and booth.done < len(ballots) - leave:
-            left = booth.left(one.id)
+        session = campaign.session(person)
+        while (one := session.current) is not None and session.done < len(ballots) - leave:
+            left = session.left(one.id)
             shown = {"a": one.response_a, "b": one.response_b}
             on_left, on_right = shown[left], shown["b" if left == "a" else "a"]
-            booth.cast(one.id, "left" if strength(on_left) > strength(on_right) else "right", 1.5)
-    poll.close()
+            session.cast(one.id, "left" if strength(on_left) > strength(on_right) else "right", 1.5)
+    campaign.close()
     return directory
 
 
@@ -183,11 +182,11 @@ def test_what_cannot_be_written_is_refused_in_one_line(tmp_path, arguments, said
 
 def test_everybody_who_cannot_tell_decides_nothing(tmp_path: Path) -> None:
     log, ballots = ballots_of(tmp_path)
-    poll = Poll(ballots, tmp_path / "votes")
-    booth = poll.booth("ann")
-    booth.cast(ballots[0].id, "cannot_tell", 1.0)
-    booth.cast(ballots[1].id, "tie", 1.0)
-    poll.close()
+    campaign = Campaign(ballots, tmp_path / "votes")
+    session = campaign.session("ann")
+    session.cast(ballots[0].id, "cannot_tell", 1.0)
+    session.cast(ballots[1].id, "tie", 1.0)
+    campaign.close()
     new = tmp_path / "voted.eval"
     assert run("rank", log, "--votes", tmp_path / "votes", "--output", new).exit_code == 0
     by_id = {

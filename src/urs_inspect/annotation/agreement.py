@@ -1,4 +1,4 @@
-"""What several people's votes say together: the majority of each ballot, and how far people agree."""
+"""Majorities of several people's votes, and agreement of the people."""
 
 import math
 import statistics
@@ -15,103 +15,58 @@ from urs_inspect.stats.bootstrap import Estimate, mean_interval
 class Majority:
     """What the voters of one ballot chose.
 
-    Attributes:
-        ballot: Id of the ballot.
-        outcome: 1 if model a is better, 0.5 for a tie, 0 if model b is (MAD paper, Eq. (3)); NaN if nobody chose.
-            The option with the most votes counts. Where several share the most votes, people see no difference
-            together, and the outcome is 0.5.
-        counts: Votes by option: a, tie, b.
-        cannot_tell: Voters who could not tell; they count for nothing in `outcome`.
-        shared: Whether several options had the most votes.
+    `outcome` is 1 if model a is better, 0.5 for a tie, 0 if model b is (MAD paper, Eq. (3)); NaN without a choice. The
+    option with the most votes counts; where several share the most votes, people see no difference together, and the
+    outcome is 0.5. "Cannot tell" does not count.
     """
 
     ballot: str
     outcome: float
-    counts: tuple[int, int, int]
+    counts: tuple[int, int, int]  # votes for a, tie, b
     cannot_tell: int
-    shared: bool
+    shared: bool  # whether several options had the most votes
 
 
 @dataclass(frozen=True)
 class AnnotatorReport:
-    """The votes of one person.
-
-    Attributes:
-        annotator: The person's name.
-        votes: Number of votes.
-        left: Votes for the response on the left.
-        right: Votes for the response on the right.
-        ties: Votes for "tie".
-        cannot_tell: Votes for "cannot tell".
-        unplaced: Votes for a response of which it is not known where it stood.
-        left_share: `left / (left + right)`; NaN without either. Sides are shuffled, so that it is near 0.5 for
-            somebody who does not look at the side.
-        left_p: Two-sided exact binomial p-value of `left_share` being 0.5; NaN without either.
-        with_others: Share of this person's choices that equal the most chosen option of the others, where the
-            others have a single one; NaN without such ballots.
-        seconds: Median time in view a vote, in seconds; NaN if not known.
-    """
+    """The votes of one person."""
 
     annotator: str
     votes: int
-    left: int
+    left: int  # votes for the response on the left
     right: int
     ties: int
     cannot_tell: int
-    unplaced: int
-    left_share: float
-    left_p: float
-    with_others: float
-    seconds: float
+    unplaced: int  # votes for a response whose side is not known
+    left_share: float  # left / (left + right); near 0.5 for somebody who ignores the side; NaN without either
+    left_p: float  # two-sided exact binomial p-value of `left_share` being 0.5; NaN without either
+    with_others: float  # share of choices that equal the single most chosen option of the others; NaN without such
+    seconds: float  # median time in view per vote; NaN if not known
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far people agree.
+    """Agreement of several people."""
 
-    Attributes:
-        ballots: Ballots with at least one vote.
-        votes: Number of votes, "cannot tell" among them.
-        compared: Ballots on which at least two people chose, "cannot tell" aside; only they say something about
-            agreement.
-        most_chosen: Share of the votes of a ballot that went to its most chosen option, mean over the compared
-            ballots with the Student-t interval (MAD paper, appendix E.4). 1 is full agreement; chance is not taken out.
-        alpha: Krippendorff's alpha of the options as names: 1 for full agreement, 0 for chance; NaN with fewer than
-            two compared ballots.
-        ordered_alpha: The same with a, tie, b as places on a line, so that a against b is a graver disagreement than
-            a against tie.
-        shared: Ballots without a single most chosen option; they count as ties.
-        annotators: One report a person, by name.
-    """
-
-    ballots: int
-    votes: int
-    compared: int
+    ballots: int  # with at least one vote
+    votes: int  # "cannot tell" included
+    compared: int  # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
     most_chosen: Estimate
-    alpha: float
-    ordered_alpha: float
-    shared: int
-    annotators: tuple[AnnotatorReport, ...]
+    """Share of the votes of a ballot that went to its most chosen option, mean over the compared ballots with the
+    Student-t interval (MAD paper, appendix E.4). 1 is full agreement; it is not corrected for chance."""
+    alpha: float  # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
+    ordered_alpha: float  # with a, tie, b as places on a line, so that a and b disagree more than a and tie
+    shared: int  # ballots without a single most chosen option; they count as ties
+    annotators: tuple[AnnotatorReport, ...]  # by name
 
 
 def majorities(votes: Iterable[Vote]) -> tuple[Majority, ...]:
-    """Find the majority of each ballot.
-
-    Args:
-        votes: At most one of an annotator about a ballot, as `VoteReading.votes`.
-
-    Returns:
-        One majority a ballot, by ballot id.
-    """
+    """The majority of each ballot, by ballot id; `votes` has at most one per annotator and ballot."""
     return tuple(_majority(ballot, cast) for ballot, cast in sorted(_by_ballot(votes).items()))
 
 
 def agreement(votes: Iterable[Vote]) -> Agreement:
-    """Measure how far people agree.
-
-    Args:
-        votes: At most one of an annotator about a ballot, as `VoteReading.votes`.
-    """
+    """Measure agreement; `votes` has at most one per annotator and ballot."""
     by_ballot = _by_ballot(votes)
     found = [_majority(ballot, cast) for ballot, cast in by_ballot.items()]
     tables = [majority.counts for majority in found if sum(majority.counts) >= 2]
@@ -135,11 +90,8 @@ def krippendorff_alpha(tables: Sequence[Sequence[int]], places: Sequence[float] 
     observed to expected disagreement: `sum_u sum_ck n_uc n_uk d_ck / (m_u - 1)` over
     `sum_ck n_c n_k d_ck / (n - 1)` (Krippendorff, "Computing Krippendorff's Alpha-Reliability", 2011).
 
-    Args:
-        tables: How often each class was chosen for each unit, shape (units, classes). Units with fewer than two
-            choices do not count.
-        places: Place of each class on a line, whose squared distances are the disagreements d_ck; without them,
-            different classes disagree by 1.
+    `tables` are counts of classes, shape (units, classes); units with fewer than two choices do not count. The
+    disagreements d_ck are squared distances of the classes' `places`, or 1 without places.
 
     Returns:
         1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than two units. When
@@ -156,10 +108,10 @@ def krippendorff_alpha(tables: Sequence[Sequence[int]], places: Sequence[float] 
 
 def _disagreement(counts: Sequence[int], places: Sequence[float] | None) -> float:
     total = 0.0
-    for one, first in enumerate(counts):
-        for other, second in enumerate(counts):
-            if one != other:
-                distance = 1.0 if places is None else places[one] - places[other]
+    for i, first in enumerate(counts):
+        for j, second in enumerate(counts):
+            if i != j:
+                distance = 1.0 if places is None else places[i] - places[j]
                 total += first * second * distance * distance
     return total
 

@@ -16,12 +16,11 @@ from markupsafe import Markup
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Agreement
-from urs_inspect.annotation.poll import Booth, Poll
+from urs_inspect.annotation.campaign import Campaign, Session
 from urs_inspect.annotation.votes import VoteReading
 
 _DEEPEST_HEADING = 6
-_HEADINGS_BELOW = 3
-"""Level of the page's own heading above an answer; an answer's headings come below it."""
+_HEADINGS_BELOW = 3  # level of the page's heading above an answer; headings of the answer are below it
 
 
 class _InertRenderer(RendererHTML):
@@ -53,13 +52,11 @@ class _InertRenderer(RendererHTML):
         """End a heading."""
         return f"</{_heading(tokens[idx])}>\n"
 
-    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Let wide code scroll by itself, with the keyboard as well; what language it claims to be is left out."""
-        return self.code_block(tokens, idx, options, env)
-
     def code_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Show code as it is."""
+        """Let wide code scroll by itself, with the keyboard as well; its declared language is left out."""
         return f'<pre tabindex="0"><code>{escapeHtml(tokens[idx].content)}</code></pre>\n'
+
+    fence = code_block
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Let a wide table scroll by itself, with the keyboard as well."""
@@ -69,13 +66,14 @@ class _InertRenderer(RendererHTML):
         """End a table."""
         return "</table></div>\n"
 
-    def th_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Begin a cell of the head."""
-        return _cell(tokens[idx])
-
     def td_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Begin a cell."""
-        return _cell(tokens[idx])
+        """Begin a cell, with its alignment as a class."""
+        token = tokens[idx]
+        side = str(token.attrGet("style") or "").removeprefix("text-align:")
+        kind = f' class="{side}"' if side in {"left", "right", "center"} else ""
+        return f"<{token.tag}{kind}>"
+
+    th_open = td_open
 
 
 def _reader() -> MarkdownIt:
@@ -88,14 +86,10 @@ _READER = _reader()
 
 
 def render(text: str) -> Markup:
-    """Render hostile Markdown.
+    """Render untrusted Markdown (CommonMark with tables and strikethrough; HTML in it is text).
 
-    Args:
-        text: CommonMark with tables and strikethrough. HTML in it is text.
-
-    Returns:
-        HTML without any attribute that runs, loads or leads anywhere, and without inline styles. Images appear as
-        their description and address, links as their text and address.
+    The result has no attribute that runs, loads or links anything, and no inline styles. Images appear as their
+    description and address, links as their text and address.
     """
     return Markup(_READER.render(text))  # noqa: S704 - the reader above escapes everything
 
@@ -109,29 +103,12 @@ def _heading(token: Token) -> str:
     return f"h{min(_DEEPEST_HEADING, int(token.tag[1:]) + _HEADINGS_BELOW - 1)}"
 
 
-def _cell(token: Token) -> str:
-    side = str(token.attrGet("style") or "").removeprefix("text-align:")
-    kind = f' class="{side}"' if side in {"left", "right", "center"} else ""
-    return f"<{token.tag}{kind}>"
-
-
 LANGUAGES = ("en", "zh")
-"""Languages of the page."""
 
 
 @cache
 def texts(language: str) -> dict[str, Any]:
-    """The texts of a language.
-
-    Args:
-        language: One of `LANGUAGES`.
-
-    Returns:
-        Text by name; `criteria` is a list of `name` and `text`, `rules` a list of texts.
-
-    Raises:
-        InputError: If there is no such language.
-    """
+    """Texts of the page by name; `criteria` is a list of `name` and `text`, `rules` a list of texts."""
     if language not in LANGUAGES:
         raise InputError(f"language '{language}' of the voting page; allowed: {choices(LANGUAGES)}")
     source = files("urs_inspect.annotation") / "languages" / f"{language}.yaml"
@@ -139,19 +116,19 @@ def texts(language: str) -> dict[str, Any]:
     return loaded
 
 
-def voting_page(booth: Booth, language: str) -> str:
-    """The whole page of a booth."""
-    return _render("vote.html.jinja", language, **_pair(booth), here=f"/vote/{booth.annotator}")
+def voting_page(session: Session, language: str) -> str:
+    """The whole page of a session."""
+    return _render("vote.html.jinja", language, **_pair(session), here=f"/vote/{session.annotator}")
 
 
-def pair_fragment(booth: Booth, language: str) -> str:
+def pair_fragment(session: Session, language: str) -> str:
     """The part of the page that changes from pair to pair."""
-    return _render("pair.html.jinja", language, **_pair(booth))
+    return _render("pair.html.jinja", language, **_pair(session))
 
 
-def sign_in_page(poll: Poll, language: str, name: str = "") -> str:
+def sign_in_page(campaign: Campaign, language: str, name: str = "") -> str:
     """The page that asks who is voting."""
-    return _render("sign_in.html.jinja", language, annotators=poll.annotators, annotator=name, here="/")
+    return _render("sign_in.html.jinja", language, annotators=campaign.annotators, annotator=name, here="/")
 
 
 def token_page(language: str, *, wrong: bool) -> str:
@@ -172,15 +149,15 @@ def problem_page(language: str, reason: str) -> str:
     return _render("problem.html.jinja", language, reason=reason, here=None)
 
 
-def report_page(poll: Poll, found: Agreement, reading: VoteReading, language: str, back: str) -> str:
+def report_page(campaign: Campaign, found: Agreement, reading: VoteReading, language: str, back: str) -> str:
     """How far the voters agree; models and results stay hidden."""
     return _render(
         "report.html.jinja",
         language,
         found=found,
-        total=len(poll.ballots),
-        others=len(reading.about({ballot.id for ballot in poll.ballots})[1]),
-        faults=len(reading.faults),
+        total=len(campaign.ballots),
+        others=len(reading.about({ballot.id for ballot in campaign.ballots})[1]),
+        faults=len(reading.errors),
         percent=_percent,
         decimal=_decimal,
         back=back,
@@ -188,18 +165,12 @@ def report_page(poll: Poll, found: Agreement, reading: VoteReading, language: st
     )
 
 
-def say(language: str, key: str, **values: object) -> str:
-    """One text of the page, filled in."""
-    text: str = texts(language)[key]
-    return text.format(**values)
-
-
-def _pair(booth: Booth) -> dict[str, Any]:
-    ballot = booth.current
-    shown: dict[str, Any] = {"booth": booth, "ballot": ballot, "done": booth.done, "total": len(booth.ballots)}
+def _pair(session: Session) -> dict[str, Any]:
+    ballot = session.current
+    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": session.done, "total": len(session.ballots)}
     if ballot is not None:
         sides = [ballot.response_a, ballot.response_b]
-        if booth.left(ballot.id) == "b":
+        if session.left(ballot.id) == "b":
             sides.reverse()
         shown["answers"] = [_material(text) for text in sides]
         shown["instruction"] = _material(ballot.instruction)

@@ -15,9 +15,9 @@ from starlette.exceptions import HTTPException
 
 from urs_inspect._util import InputError
 from urs_inspect.annotation import pages
-from urs_inspect.annotation.guard import SECURITY_HEADERS, Guard
+from urs_inspect.annotation.access import SECURITY_HEADERS, Guard
+from urs_inspect.annotation.campaign import Campaign, SideChoice
 from urs_inspect.annotation.pages import LANGUAGES, texts
-from urs_inspect.annotation.poll import Poll, Spot
 
 logger = getLogger(__name__)
 
@@ -38,7 +38,7 @@ class CastBody(BaseModel):
     """A vote as the page sends it: by side, because the page does not know models."""
 
     ballot: str = Field(max_length=100)
-    choice: Spot
+    choice: SideChoice
     seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
 
 
@@ -54,23 +54,14 @@ class EnterBody(BaseModel):
     annotator: str = Field(max_length=200)
 
 
-def create_app(poll: Poll, *, language: str = "en", guard: Guard | None = None) -> FastAPI:
-    """Make the web application of a vote.
-
-    Args:
-        poll: The ballots and the booths.
-        language: Language of the page where the visitor chose none, one of `LANGUAGES`.
-        guard: Who may talk to it; by default only this machine, without a token.
-
-    Raises:
-        InputError: If there is no such language.
-    """
+def create_app(campaign: Campaign, *, language: str = "en", guard: Guard | None = None) -> FastAPI:
+    """The web application of a campaign, in one of `LANGUAGES`; by default only this machine may use it."""
     texts(language)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.language = language
     _protect(app, guard or Guard())
-    _add_pages(app, poll)
-    _add_actions(app, poll)
+    _add_pages(app, campaign)
+    _add_actions(app, campaign)
     return app
 
 
@@ -105,27 +96,27 @@ def _protect(app: FastAPI, guard: Guard) -> None:
         return _problem(request, error.status_code, reason)
 
 
-def _add_pages(app: FastAPI, poll: Poll) -> None:
+def _add_pages(app: FastAPI, campaign: Campaign) -> None:
     @app.get("/")
     def start(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
-        if len(poll.annotators) == 1:
-            return RedirectResponse(_booth_address(poll.annotators[0], language), 303)
-        return HTMLResponse(pages.sign_in_page(poll, language, annotator))
+        if len(campaign.annotators) == 1:
+            return RedirectResponse(_session_address(campaign.annotators[0], language), 303)
+        return HTMLResponse(pages.sign_in_page(campaign, language, annotator))
 
     @app.get("/vote/{annotator}")
     def vote(request: Request, annotator: str) -> Response:
         language = _language(request)
-        if not poll.annotators and not poll.knows(annotator):
+        if not campaign.annotators and not campaign.knows(annotator):
             # Reading a page must not make a file; signing in does.
             return RedirectResponse(f"/?annotator={quote(annotator)}&language={language}", 303)
-        return HTMLResponse(pages.voting_page(poll.booth(annotator), language))
+        return HTMLResponse(pages.voting_page(campaign.session(annotator), language))
 
     @app.get("/report")
     def report(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
-        back = _booth_address(annotator, language) if annotator else f"/?language={language}"
-        return HTMLResponse(pages.report_page(poll, *poll.report(), language, back))
+        back = _session_address(annotator, language) if annotator else f"/?language={language}"
+        return HTMLResponse(pages.report_page(campaign, *campaign.report(), language, back))
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:
@@ -135,23 +126,23 @@ def _add_pages(app: FastAPI, poll: Poll) -> None:
         return Response(source.read_bytes(), media_type=_STATIC[name])
 
 
-def _add_actions(app: FastAPI, poll: Poll) -> None:
+def _add_actions(app: FastAPI, campaign: Campaign) -> None:
     @app.post("/enter")
     def enter(request: Request, body: EnterBody) -> dict[str, str]:
-        booth = poll.booth(body.annotator)
-        return {"address": _booth_address(booth.annotator, _language(request))}
+        session = campaign.session(body.annotator)
+        return {"address": _session_address(session.annotator, _language(request))}
 
     @app.post("/vote/{annotator}/cast")
     def cast(request: Request, annotator: str, body: CastBody) -> Response:
-        booth = poll.booth(annotator)
-        booth.cast(body.ballot, body.choice, body.seconds)
-        return HTMLResponse(pages.pair_fragment(booth, _language(request)))
+        session = campaign.session(annotator)
+        session.cast(body.ballot, body.choice, body.seconds)
+        return HTMLResponse(pages.pair_fragment(session, _language(request)))
 
     @app.post("/vote/{annotator}/undo")
     def undo(request: Request, annotator: str, body: UndoBody) -> Response:
-        booth = poll.booth(annotator)
-        booth.undo(body.ballot)
-        return HTMLResponse(pages.pair_fragment(booth, _language(request)))
+        session = campaign.session(annotator)
+        session.undo(body.ballot)
+        return HTMLResponse(pages.pair_fragment(session, _language(request)))
 
 
 def _refused(request: Request, guard: Guard) -> Response | None:
@@ -172,7 +163,7 @@ def _refused(request: Request, guard: Guard) -> Response | None:
 
 
 def _problem(request: Request, status: int, reason: str) -> Response:
-    """Say what is wrong: as a page to somebody who opens one, as JSON to the script of the page."""
+    """Report a problem: as a page for GET, as JSON to the script of the page."""
     if request.method in {"GET", "HEAD"}:
         return HTMLResponse(pages.problem_page(_language(request), reason), status)
     return JSONResponse({"problem": reason}, status)
@@ -184,20 +175,12 @@ def _language(request: Request) -> str:
     return asked if asked in LANGUAGES else default
 
 
-def _booth_address(annotator: str, language: str) -> str:
+def _session_address(annotator: str, language: str) -> str:
     return f"/vote/{quote(annotator, safe='')}?language={language}"
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the port, so that it is ours before its address is printed.
-
-    Args:
-        host: Name or address of this machine.
-        port: 1 to 65535, or 0 for any free one.
-
-    Raises:
-        InputError: If the address is not of this machine, or the port is in use or not allowed.
-    """
+    """Open the port (0 for any free one), so that it is ours before its address is printed."""
     try:
         [(family, _, _, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return socket.create_server((str(address[0]), port), family=family)
@@ -207,12 +190,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(app: FastAPI, listener: socket.socket) -> None:
-    """Answer requests until the process is told to stop (Ctrl-C).
-
-    Args:
-        app: See `create_app`.
-        listener: See `listen`.
-    """
+    """Answer requests until the process is stopped (Ctrl-C)."""
     import uvicorn
 
     config = uvicorn.Config(

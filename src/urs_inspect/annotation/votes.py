@@ -1,4 +1,4 @@
-"""Votes of people: their form, and the files that keep them."""
+"""Votes of people, and the files that keep them."""
 
 import hashlib
 import json
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from urs_inspect._util import InputError, choices, lock_file
+from urs_inspect.datasets.rows import parse_json
 from urs_inspect.discrepancy.ballots import CHOICES, Ballot, Choice
 
 Side = Literal["a", "b"]
-"""Response of a ballot."""
 
 _ANNOTATOR = re.compile(r"\w(?:[\w.\- ]{0,38}\w)?")
 _LONGEST_LINE = 10_000
@@ -25,23 +25,14 @@ _LONGEST_LINE = 10_000
 
 @dataclass(frozen=True)
 class Vote:
-    """What somebody said of a ballot.
+    """What somebody chose on a ballot."""
 
-    Attributes:
-        ballot: Id of the ballot.
-        annotator: Name of the voter.
-        choice: "a", "b", "tie" or "cannot_tell".
-        left: Which response stood on the left (on a phone: above); None if not known.
-        seconds: How long the pair was in view; NaN if not known.
-        time: When, ISO 8601 in UTC; empty if not known.
-    """
-
-    ballot: str
-    annotator: str
+    ballot: str  # id
+    annotator: str  # name
     choice: Choice
-    left: Side | None = None
-    seconds: float = math.nan
-    time: str = ""
+    left: Side | None = None  # which response was on the left (on a phone: above); None if not known
+    seconds: float = math.nan  # how long the pair was in view; NaN if not known
+    time: str = ""  # ISO 8601 in UTC; empty if not known
 
     def to_line(self) -> str:
         """The vote as one line of a file, without the line break."""
@@ -59,13 +50,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Undo:
-    """Takes back what somebody said of a ballot.
-
-    Attributes:
-        ballot: Id of the ballot.
-        annotator: Name of the voter.
-        time: When, ISO 8601 in UTC; empty if not known.
-    """
+    """Takes back what somebody chose on a ballot."""
 
     ballot: str
     annotator: str
@@ -78,19 +63,12 @@ class Undo:
 
 @dataclass(frozen=True)
 class VoteReading:
-    """Votes of several files.
+    """Votes of several files."""
 
-    Attributes:
-        votes: The votes that count, at most one of an annotator about a ballot, in the order of the files.
-        replaced: Votes that the same person replaced later.
-        undone: Votes that were taken back and not cast again.
-        faults: Lines that are no votes, with their place; they stay in their files and count for nothing.
-    """
-
-    votes: tuple[Vote, ...]
-    replaced: int
-    undone: int
-    faults: tuple[str, ...]
+    votes: tuple[Vote, ...]  # that count, at most one per annotator and ballot, in the order of the files
+    replaced: int  # votes that the same person replaced later
+    undone: int  # votes that were taken back and not cast again
+    errors: tuple[str, ...]  # lines that are no votes, with their place; they stay in their files and do not count
 
     def about(self, ballots: Collection[str]) -> tuple[tuple[Vote, ...], tuple[Vote, ...]]:
         """Split the votes into those about the ballots of these ids, and those about others."""
@@ -107,14 +85,8 @@ def now() -> str:
 def annotator_name(name: str) -> str:
     """Check the name of an annotator, which is also the name of a file.
 
-    Args:
-        name: 1 to 40 letters (of any script), digits, spaces and `. _ -`; the first and last a letter or digit.
-
-    Returns:
-        The name, with composed characters (NFC), so that one name is one file.
-
-    Raises:
-        InputError: If it is anything else.
+    Allowed are 1 to 40 letters (of any script), digits, spaces and `. _ -`, the first and last a letter or digit. The
+    result has composed characters (NFC), so that one name is one file.
     """
     composed = unicodedata.normalize("NFC", name)
     if not _ANNOTATOR.fullmatch(composed):
@@ -127,19 +99,15 @@ def annotator_name(name: str) -> str:
 
 
 def parse_line(line: bytes) -> Vote | Undo:
-    """Read one line of a votes file.
-
-    Raises:
-        ValueError: If it is neither a vote nor an undo; the message says why.
-    """
+    """Read one line of a votes file; `ValueError` says why it is neither a vote nor an undo."""
     if len(line) > _LONGEST_LINE:
         raise ValueError(f"longer than {_LONGEST_LINE} bytes")
     try:
-        values = json.loads(line.decode("utf-8-sig"))
+        values, error = parse_json(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise ValueError("not UTF-8") from None
-    except (ValueError, RecursionError):
-        raise ValueError("not JSON") from None
+    if error:
+        raise ValueError(error)
     if not isinstance(values, dict):
         raise ValueError("not a JSON object")
     ballot, annotator = _text(values, "ballot"), _text(values, "annotator")
@@ -154,58 +122,41 @@ def parse_line(line: bytes) -> Vote | Undo:
     return Vote(ballot, annotator, choice, left, _seconds(values.get("seconds")), time)
 
 
-def parse_votes(data: bytes, place: str) -> tuple[list[Vote | Undo], list[str]]:
-    """Read the lines of a votes file.
-
-    Args:
-        data: The file. A last line without a line break counts if it is whole.
-        place: Name of the file, for the faults.
-
-    Returns:
-        Votes and undos in their order, and the faults of lines that are neither.
-    """
+def _parse_votes(data: bytes, place: str) -> tuple[list[Vote | Undo], list[str]]:
+    """The events of a votes file, and the errors of its other lines; a last line without a line break counts."""
     events: list[Vote | Undo] = []
-    faults: list[str] = []
+    errors: list[str] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
             try:
                 events.append(parse_line(line))
             except ValueError as error:
-                faults.append(f"{place}: line {number}: {error}")
-    return events, faults
+                errors.append(f"{place}: line {number}: {error}")
+    return events, errors
 
 
 def read_votes(paths: Iterable[Path]) -> VoteReading:
     """Read votes from several files.
 
-    The last line of an annotator about a ballot counts. If two files hold such lines, the later `time` counts; without
-    times, the file that is named later.
-
-    Args:
-        paths: Files with one vote a line.
-
-    Returns:
-        The votes that count. A line that is no vote is a fault and never ends the reading.
-
-    Raises:
-        InputError: If a file cannot be read.
+    Of the lines of an annotator about a ballot the last one counts. If two files hold such lines, the later `time`
+    counts; without times, the file that is named later. A line that is no vote is listed in `errors`.
     """
-    faults: list[str] = []
+    errors: list[str] = []
     final: dict[tuple[str, str], Vote | Undo] = {}
     cast = 0
     for path in paths:
         try:
-            events, wrong = parse_votes(path.read_bytes(), str(path))
+            events, invalid = _parse_votes(path.read_bytes(), str(path))
         except OSError as error:
             raise InputError(f"cannot read the votes '{path}': {error.strerror}") from None
-        faults += wrong
+        errors += invalid
         cast += sum(isinstance(event, Vote) for event in events)
         for key, event in {(event.annotator, event.ballot): event for event in events}.items():
             if key not in final or not _later(final[key].time, event.time):
                 final[key] = event
     votes = tuple(event for event in final.values() if isinstance(event, Vote))
     undone = sum(isinstance(event, Undo) for event in final.values())
-    return VoteReading(votes, max(0, cast - len(votes) - undone), undone, tuple(faults))
+    return VoteReading(votes, max(0, cast - len(votes) - undone), undone, tuple(errors))
 
 
 def _later(time: str, other: str) -> bool:
@@ -235,43 +186,26 @@ def _seconds(value: object) -> float:
 
 
 def vote_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files with votes about ballots among the paths, and those in directories.
-
-    Raises:
-        InputError: If a path does not exist, or a directory has none.
-    """
+    """The files with votes among the paths, and those in directories."""
     files: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
             raise InputError(f"no file '{path}' with votes")
-        found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-        if not found:
+        below = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+        if not below:
             raise InputError(f"no file with votes (.jsonl) in '{path}'")
-        files += found
+        files += below
     return files
 
 
 class VoteStore:
-    """Appends votes to a file, each one written through to the disk before it counts.
+    """Appends votes to the file of an annotator, each one written through to the disk before it counts.
 
-    Attributes:
-        path: The file.
-        annotator: Whose votes it takes.
-        votes: The votes that count, by ballot, the last one cast last.
-        healed: What was done about a torn last line; empty if the file was whole.
-        faults: Lines of the file that are no votes.
+    `votes` are those that count, by ballot, the last one cast last; `repaired` tells what was done about a truncated
+    last line, and `errors` lists the lines of the file that are no votes.
     """
 
     def __init__(self, directory: Path, annotator: str) -> None:
-        """Open the file of an annotator, or make it.
-
-        Args:
-            directory: Where votes files lie; made if it does not exist.
-            annotator: See `annotator_name`.
-
-        Raises:
-            InputError: If the name is not allowed, another server has the file, or it cannot be written or locked.
-        """
         self.annotator = annotator_name(annotator)
         self.path = directory / f"{self.annotator}.jsonl"
         self._mutex = threading.Lock()
@@ -293,11 +227,7 @@ class VoteStore:
         self._load()
 
     def add(self, event: Vote | Undo) -> None:
-        """Append a vote, or the undo of one, and wait until the disk has it.
-
-        Raises:
-            OSError: If it could not be written; the file is then as it was before.
-        """
+        """Append a vote or an undo and wait until the disk has it; after an `OSError` the file is as it was before."""
         with self._mutex:
             self._append((event.to_line() + "\n").encode())
             self._count(event)
@@ -317,9 +247,9 @@ class VoteStore:
 
     def _load(self) -> None:
         data = self.path.read_bytes()
-        self.healed = self._heal(data)
-        events, faults = parse_votes(data, str(self.path))
-        self.faults = tuple(faults[: -1 if self.healed and faults else None])
+        self.repaired = self._repair(data)
+        events, errors = _parse_votes(data, str(self.path))
+        self.errors = tuple(errors[: -1 if self.repaired and errors else None])
         self.votes: dict[str, Vote] = {}
         for event in events:
             self._count(event)
@@ -330,8 +260,8 @@ class VoteStore:
             if isinstance(event, Vote):
                 self.votes[event.ballot] = event
 
-    def _heal(self, data: bytes) -> str:
-        """Finish or move aside a last line that a crash cut off, so that the next vote does not continue it."""
+    def _repair(self, data: bytes) -> str:
+        """Complete or move away a last line that a crash cut off, so that the next vote does not continue it."""
         start = data.rfind(b"\n") + 1
         torn = data[start:]
         if not torn:
@@ -347,7 +277,7 @@ class VoteStore:
             os.ftruncate(self._descriptor, start)
             os.fsync(self._descriptor)
             shown = json.dumps(torn[:60].decode("utf-8", "replace"), ensure_ascii=False)
-            return f"the last line of '{self.path}' was torn ({shown}); it was moved to '{aside.name}'"
+            return f"the last line of '{self.path}' was cut off ({shown}); it was moved to '{aside.name}'"
         self._append(b"\n")
         return ""
 
@@ -366,15 +296,7 @@ class VoteStore:
 
 
 def left_side(annotator: str, ballot: str) -> Side:
-    """Which response stands on the left for a person.
-
-    Args:
-        annotator: Name of the person.
-        ballot: Id of the ballot.
-
-    Returns:
-        "a" or "b", by a hash of both: as good as a coin, but the same after a restart.
-    """
+    """Which response is on the left for a person: by a hash, as good as a coin, but the same after a restart."""
     return "a" if _digest("side", annotator, ballot)[0] % 2 else "b"
 
 

@@ -8,13 +8,14 @@ from urllib.parse import quote
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from urs_inspect._util import InputError
 
 if TYPE_CHECKING:
     from urs_inspect.annotation import Agreement, VoteReading
-    from urs_inspect.annotation.poll import Poll
+    from urs_inspect.annotation.campaign import Campaign
     from urs_inspect.discrepancy.ballots import Ballot
 
 _NONE = "-"
@@ -56,30 +57,26 @@ def annotate(
     open_browser: bool,
     report: bool,
 ) -> None:
-    """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot a line."""
+    """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot per line."""
     from urs_inspect.annotation import load_ballots
-    from urs_inspect.annotation.poll import Poll
+    from urs_inspect.annotation.campaign import Campaign
 
     console = Console(soft_wrap=True, highlight=False)
     found = load_ballots(ballots)
     if report:
         print_report(found, votes, console)
         return
-    poll = Poll(found, votes, annotators, shuffled=order == "own")
+    campaign = Campaign(found, votes, annotators, shuffled=order == "own")
     try:
-        _tell_files(poll, console)
-        _serve(poll, host, port, language, open_browser, console)
+        _print_files(campaign, console)
+        _serve(campaign, host, port, language, open_browser, console)
     finally:
-        poll.close()
+        campaign.close()
 
 
 def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -> None:
-    """Print how far the voters agree about the ballots.
-
-    Raises:
-        InputError: If there is no such directory.
-    """
-    from urs_inspect.annotation.poll import report
+    """Print how far the voters agree about the ballots."""
+    from urs_inspect.annotation.campaign import report
 
     if not votes.is_dir():
         raise InputError(f"no directory '{votes}' with votes")
@@ -89,7 +86,7 @@ def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -
 
 
 def print_agreement(agreement: "Agreement", console: Console) -> None:
-    """Print agreement, and one row a voter."""
+    """Print agreement, and one row per voter."""
     if not agreement.votes:
         console.print("No votes yet.")
         return
@@ -111,7 +108,7 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
         table.add_column(heading, justify="right")
     for person in agreement.annotators:
         table.add_row(
-            _plain(person.annotator),
+            escape(person.annotator),
             *map(str, (person.votes, person.left, person.ties, person.right, person.cannot_tell)),
             _number(person.left_share, ".0%"),
             _number(person.left_p, ".2f"),
@@ -122,30 +119,30 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
 
 
 def print_uncounted(reading: "VoteReading", ballots: "set[str]", console: Console) -> None:
-    """Print what stands in the votes files and does not count."""
+    """Print what is in the votes files and does not count."""
     _, others = reading.about(ballots)
     if others:
         console.print(f"{len(others)} votes are about other ballots; they stay in their files and do not count here.")
     if reading.replaced or reading.undone:
         console.print(f"{reading.replaced} votes were replaced later, {reading.undone} taken back.")
-    for fault in reading.faults:
-        console.print(f"[yellow]does not count:[/yellow] {_plain(fault)}")
+    for error in reading.errors:
+        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
-def _tell_files(poll: "Poll", console: Console) -> None:
-    for booth in poll.booths:
-        if booth.store.healed:
-            console.print(f"[yellow]{_plain(booth.store.healed)}[/yellow]")
-        for fault in booth.store.faults:
-            console.print(f"[yellow]does not count:[/yellow] {_plain(fault)}")
-        told = f"{booth.done} of {len(poll.ballots)} done"
-        if booth.elsewhere:
-            told += f"; {booth.elsewhere} votes in the file are about other ballots and stay there"
-        console.print(f"{_plain(str(booth.store.path))}: {told}")
+def _print_files(campaign: "Campaign", console: Console) -> None:
+    for session in campaign.sessions:
+        if session.store.repaired:
+            console.print(f"[yellow]{escape(session.store.repaired)}[/yellow]")
+        for fault in session.store.errors:
+            console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
+        status = f"{session.done} of {len(campaign.ballots)} done"
+        if session.elsewhere:
+            status += f"; {session.elsewhere} votes in the file are about other ballots and stay there"
+        console.print(f"{escape(str(session.store.path))}: {status}")
 
 
-def _serve(poll: "Poll", host: str, port: int, language: str, open_browser: bool, console: Console) -> None:
-    from urs_inspect.annotation.guard import Guard, choose_token
+def _serve(campaign: "Campaign", host: str, port: int, language: str, open_browser: bool, console: Console) -> None:
+    from urs_inspect.annotation.access import Guard, choose_token
     from urs_inspect.annotation.server import create_app, listen, serve
 
     token = choose_token(host)
@@ -153,25 +150,19 @@ def _serve(poll: "Poll", host: str, port: int, language: str, open_browser: bool
         port = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
-        app = create_app(poll, language=language, guard=Guard(host, token, port))
+        app = create_app(campaign, language=language, guard=Guard(host, token, port))
         with contextlib.suppress(KeyboardInterrupt):  # which the server raises again once it has stopped
             console.print("Vote at ", address, "  (Ctrl-C ends; every vote is saved at once)", sep="", markup=False)
             if token:
                 console.print("Whoever has this address can read the pairs and vote. It is not encrypted on its way.")
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
-                    console.print(f"From another machine, put the name of this one in place of {_plain(shown)}.")
+                    console.print(f"From another machine, put the name of this one in place of {escape(shown)}.")
             if open_browser:
                 click.launch(address)
             serve(app, listener)
-    for booth in poll.booths:
-        console.print(f"{_plain(booth.annotator)}: {booth.done} of {len(poll.ballots)} done")
+    for session in campaign.sessions:
+        console.print(f"{escape(session.annotator)}: {session.done} of {len(campaign.ballots)} done")
 
 
 def _number(value: float, form: str) -> str:
     return _NONE if math.isnan(value) else format(value, form)
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

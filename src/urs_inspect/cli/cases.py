@@ -1,4 +1,4 @@
-"""`urs-inspect cases`: import a survey, take over a review, make a datasheet."""
+"""`urs-inspect cases`: import a survey, apply a review, make a datasheet."""
 
 import json
 from collections import Counter
@@ -16,25 +16,23 @@ from urs_inspect.cli.output import print_text_table
 
 if TYPE_CHECKING:
     from urs_inspect.datasets import Vocabulary
+    from urs_inspect.datasets.survey import Survey
+    from urs_inspect.datasets.survey.datasheet import Described
+    from urs_inspect.reports.case_reviews import ReviewedCase
     from urs_inspect.rubrics import Rubric
 
-
-_GROUP = "Solve Problem"
-"""Reported name of two intents in URS."""
+_GROUP = "Solve Problem"  # reported name of two intents in URS
+_MAX_LABELS = 5
+_MAX_SHOWN = 50
+_MAX_QUESTION = 60
+_PATH = click.Path(path_type=Path)
 
 
 def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabulary":
     """Intents by id, label in the data, name in any language, or reported name where that is of one intent only.
 
-    A reported name of several intents is refused as ambiguous, and beside any other unknown name stands the nearest
-    known one.
-
-    Args:
-        rubric: The rubric.
-        solve_problem: The intent that the reported name `Solve Problem` stands for; None to refuse it as ambiguous.
-
-    Raises:
-        InputError: If that name is not reported for the intent.
+    A reported name of several intents is refused as ambiguous, unless it is `Solve Problem` and `solve_problem` names
+    the intent; for any other unknown name the error has the nearest known one.
     """
     from urs_inspect.datasets import Vocabulary
     from urs_inspect.rubrics import normalise_key
@@ -45,7 +43,7 @@ def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabu
             intents.setdefault(normalise_key(name), set()).add(intent_id)
     if solve_problem is not None:
         meant = intents.get(normalise_key(_GROUP), set())
-        chosen = {one for one in meant if normalise_key(one) == normalise_key(solve_problem)}
+        chosen = {intent_id for intent_id in meant if normalise_key(intent_id) == normalise_key(solve_problem)}
         if not chosen:
             allowed = choices(sorted(meant)) or f"none, as no intent of the rubric is reported as {_GROUP}"
             raise InputError(f"solve-problem: unknown intent '{solve_problem}'; allowed: {allowed}")
@@ -65,7 +63,7 @@ def _finder(
 ) -> Callable[[str], str]:
     from urs_inspect.datasets.survey.columns import AmbiguousNameError, UnknownNameError, did_you_mean, nearest
 
-    def found(label: str) -> str:
+    def resolve(label: str) -> str:
         try:
             return find(label)
         except InputError as error:
@@ -78,25 +76,19 @@ def _finder(
             message = f"{error}{did_you_mean(fold(label), meanings)}"
             raise UnknownNameError(message, near[0] if len(near) == 1 else "") from None
 
-    return found
+    return resolve
 
 
-def groups_of(rubric: "Rubric") -> dict[str, str]:
-    """Intent -> its reported name."""
-    return {intent_id: intent.group for intent_id, intent in rubric.intents.items()}
+def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Described":
+    from urs_inspect.datasets.survey.datasheet import read_described
+
+    groups = {intent_id: intent.group for intent_id, intent in rubric.intents.items()}
+    languages = {code: language.name for code, language in rubric.languages.items()}
+    return read_described(dataset, vocabulary, groups, languages)
 
 
-def languages_of(rubric: "Rubric") -> dict[str, str]:
-    """Language -> its name."""
-    return {code: language.name for code, language in rubric.languages.items()}
-
-
-def check_new(path: Path, suffix: str, option: str) -> None:
-    """Refuse a file that could not be written in the end.
-
-    Raises:
-        InputError: If its name has another ending, there is a file already, or no folder for it.
-    """
+def _check_new(path: Path, suffix: str, option: str) -> None:
+    """Refuse a file that has another suffix, exists, or has no folder, before any work is done."""
     if path.suffix.lower() != suffix:
         raise InputError(f"{option}: must be the name of a {suffix} file, got '{path}'")
     if path.exists() or path.is_symlink():
@@ -107,9 +99,9 @@ def check_new(path: Path, suffix: str, option: str) -> None:
 
 @click.command()
 @click.argument("dataset")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The .md file to write; else it is printed.")
-@click.option("--report", type=click.Path(path_type=Path), help="What `cases import --report` wrote, to count drops.")
-@click.option("--review", type=click.Path(path_type=Path), help="What `cases review --report` wrote, to count faults.")
+@click.option("-o", "--output", type=_PATH, help="The .md file to write; else it is printed.")
+@click.option("--report", type=_PATH, help="What `cases import --report` wrote, to count drops.")
+@click.option("--review", type=_PATH, help="What `cases review --report` wrote, to count faults.")
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
 def datasheet(dataset: str, output: Path | None, report: Path | None, review: Path | None, rubric: str | None) -> None:
     """Describe DATASET (a .jsonl or .csv file of cases, urs, or sample).
@@ -119,15 +111,14 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, review: Pa
     """
     from urs_inspect._util import counted
     from urs_inspect.datasets.survey.case_file import read_dropped, read_removed
-    from urs_inspect.datasets.survey.datasheet import datasheet as described_as
-    from urs_inspect.datasets.survey.datasheet import read_described
+    from urs_inspect.datasets.survey.datasheet import datasheet as datasheet_of
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:
-        check_new(output, ".md", "output")
+        _check_new(output, ".md", "output")
     loaded = load_rubric(rubric)
-    described = read_described(dataset, vocabulary_of(loaded), groups_of(loaded), languages_of(loaded))
-    text = described_as(
+    described = _described(dataset, loaded, vocabulary_of(loaded))
+    text = datasheet_of(
         described,
         None if report is None else read_dropped(report),
         None if review is None else read_removed(review),
@@ -141,19 +132,12 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, review: Pa
     )
 
 
-if TYPE_CHECKING:
-    from urs_inspect.datasets.survey import Survey
-
-
-_MAX_LABELS = 5
-
-
 @click.command("import")
-@click.argument("survey", type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write.")
-@click.option("--report", type=click.Path(path_type=Path), help="A .csv file for the dropped rows, with reasons.")
-@click.option("--datasheet", type=click.Path(path_type=Path), help="A .md file that describes the cases.")
-@click.option("--columns", type=click.Path(path_type=Path), help="A YAML file: names of columns, meanings of labels.")
+@click.argument("survey", type=_PATH)
+@click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
+@click.option("--report", type=_PATH, help="A .csv file for the dropped rows, with reasons.")
+@click.option("--datasheet", type=_PATH, help="A .md file that describes the cases.")
+@click.option("--columns", type=_PATH, help="A YAML file: names of columns, meanings of labels.")
 @click.option(
     "--language", default="auto", show_default=True, help="Language of all questions; auto: column or script."
 )
@@ -183,7 +167,7 @@ def import_(
     solve_problem: str | None,
     rubric: str | None,
 ) -> None:
-    """Make cases of SURVEY, a CSV or JSON Lines file with a conversation a row.
+    """Make cases of SURVEY, a CSV or JSON Lines file with one conversation per row.
 
     Columns: conversation (a list of messages, lines such as `User:` and `Assistant:`, or the question alone) and
     intent; optionally user, service, country, satisfaction, language, id and reference_ans. What becomes no case is
@@ -193,10 +177,9 @@ def import_(
     The output serves as `-T dataset=`. Cases without reference answers get them by the task urs_references.
     """
     from urs_inspect._util import counted
-    from urs_inspect.datasets.survey import Choices, Mapped, read_mapping, read_survey
+    from urs_inspect.datasets.survey import ColumnMap, SurveyOptions, read_mapping, read_survey
     from urs_inspect.datasets.survey.case_file import dropped_csv, write_cases
-    from urs_inspect.datasets.survey.datasheet import datasheet as described_as
-    from urs_inspect.datasets.survey.datasheet import read_described
+    from urs_inspect.datasets.survey.datasheet import datasheet as datasheet_of
     from urs_inspect.rubrics import load_rubric
 
     for path, suffix, option in (
@@ -205,14 +188,14 @@ def import_(
         (datasheet, ".md", "datasheet"),
     ):
         if path is not None:
-            check_new(path, suffix, option)
+            _check_new(path, suffix, option)
     loaded = load_rubric(rubric)
     vocabulary = vocabulary_of(loaded, solve_problem)
-    found = read_survey(
+    imported = read_survey(
         survey,
         vocabulary,
-        Choices(
-            mapped=Mapped() if columns is None else read_mapping(columns),
+        SurveyOptions(
+            columns=ColumnMap() if columns is None else read_mapping(columns),
             language=None if language == "auto" else _language(vocabulary.language, language),
             near=near,
             attention=_attention(attention),
@@ -221,24 +204,24 @@ def import_(
         ),
     )
     if report is not None:
-        report.write_text(dropped_csv(found), encoding="utf-8")
-    _print(found, report)
-    if not found.rows:
+        report.write_text(dropped_csv(imported), encoding="utf-8")
+    _print(imported, report)
+    if not imported.rows:
         raise InputError(f"{survey}: no rows")
-    if not found.cases:
+    if not imported.cases:
         raise InputError(f"{survey}: no row became a case" + ("" if report else "; --report FILE.csv lists why"))
-    write_cases(output, found.cases)
+    write_cases(output, imported.cases)
     console = Console(soft_wrap=True, highlight=False)
-    number = len(found.cases)
+    number = len(imported.cases)
     console.print(f"{counted(number, 'case')} {'is' if number == 1 else 'are'} in {escape(str(output))}.")
-    if without := sum(not case.reference for case in found.cases):
+    if without := sum(not case.reference for case in imported.cases):
         console.print(
             f"Without a reference answer: {without}; `inspect eval urs_inspect/urs_references` asks a model for them, "
             "and `-T references=` takes its log."
         )
     if datasheet is not None:
-        described = read_described(str(output), vocabulary, groups_of(loaded), languages_of(loaded))
-        datasheet.write_text(described_as(described, found.dropped), encoding="utf-8")
+        described = _described(str(output), loaded, vocabulary)
+        datasheet.write_text(datasheet_of(described, imported.dropped), encoding="utf-8")
         console.print(f"What they are about is described in {escape(str(datasheet))}.")
 
 
@@ -250,57 +233,50 @@ def _language(find: Callable[[str], str], language: str) -> str:
 
 
 def _attention(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
+    pairs = [text.partition("=") for text in given]
     for column, sign, value in pairs:
         if not column.strip() or not sign or not value.strip():
             raise InputError(f"attention: must be COLUMN=VALUE, got '{column}{sign}{value}'")
-    if twice := [column for column, _, _ in pairs if sum(one[0] == column for one in pairs) > 1]:
+    if twice := [column for column, _, _ in pairs if sum(pair[0] == column for pair in pairs) > 1]:
         raise InputError(f"attention: {choices(dict.fromkeys(twice))} is named twice")
     return {column.strip(): value.strip() for column, _, value in pairs}
 
 
-def _print(found: "Survey", report: Path | None) -> None:
+def _print(survey: "Survey", report: Path | None) -> None:
     from urs_inspect._util import counted
     from urs_inspect.datasets.survey.case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
 
-    table = Table(title=f"{counted(found.rows, 'row')} of {escape(found.path)}", title_justify="left")
+    table = Table(title=f"{counted(survey.rows, 'row')} of {escape(survey.path)}", title_justify="left")
     table.add_column("")
     table.add_column("rows", justify="right")
-    table.add_row("cases", f"{len(found.cases):,}")
-    for reason, number in found.counts.items():
+    table.add_row("cases", f"{len(survey.cases):,}")
+    for reason, number in survey.counts.items():
         table.add_row(f"dropped: {reason}", f"{number:,}")
-    if flagged := sum(bool(case.flags) for case in found.cases):
+    if flagged := sum(bool(case.flags) for case in survey.cases):
         table.add_row("of the cases, kept with personal data", f"{flagged:,}")
     console = Console(soft_wrap=True, highlight=False)
     console.print(table)
-    if found.dropped:
+    if survey.dropped:
         where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
         console.print(f"Each dropped row is listed with its reason {where}, by its line; ids count rows.")
-    for (column, label, meant), number in sorted(found.respelt.items(), key=lambda one: (-one[1], one[0])):
+    for (column, label, meant), number in sorted(survey.respelt.items(), key=lambda item: (-item[1], item[0])):
         console.print(f"{counted(number, 'row')}: {column} '{escape(label)}' taken for {meant}")
-    labels = Counter(one.detail for one in found.dropped if one.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT))
+    labels = Counter(row.detail for row in survey.dropped if row.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT))
     for detail, number in labels.most_common(_MAX_LABELS):
         console.print(f"{counted(number, 'row')}: {escape(detail)}")
     if labels:
         more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
         console.print(
             f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the nearest known one"
-            + ("; --solve-problem INTENT decides on Solve Problem." if found.counts.get(AMBIGUOUS_INTENT) else ".")
+            + ("; --solve-problem INTENT decides on Solve Problem." if survey.counts.get(AMBIGUOUS_INTENT) else ".")
         )
-
-
-if TYPE_CHECKING:
-    from urs_inspect.reports.case_reviews import ReviewedCase
-
-_MAX_SHOWN = 50
-_MAX_QUESTION = 60
 
 
 @click.command()
 @click.argument("log")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write.")
+@click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
 @click.option("--cases", "dataset", help="Where the reviewed cases are now, if not where they were.")
-@click.option("--report", type=click.Path(path_type=Path), help="A .csv file for the cases that did not pass.")
+@click.option("--report", type=_PATH, help="A .csv file for the cases that did not pass.")
 @click.option("--rubric", help="The rubric of your own that the review had.")
 def review(log: str, output: Path, dataset: str | None, report: Path | None, rubric: str | None) -> None:
     """Write the cases that passed in LOG of urs_case_review, with all their columns, and list the others.
@@ -313,46 +289,49 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
     from urs_inspect.reports.output import TextTable
     from urs_inspect.rubrics import load_rubric
 
-    check_new(output, ".jsonl", "output")
+    _check_new(output, ".jsonl", "output")
     if report is not None:
-        check_new(report, ".csv", "report")
-    left_out: list[str] = []
-    found = read_case_reviews(log, left_out)
-    rows = rows_of(found, dataset, vocabulary_of(load_rubric(rubric)))
-    others = [case for case in found.cases if not case.passed]
-    unseen = [name for name in rows if name not in {case.id for case in found.cases}]
+        _check_new(report, ".csv", "report")
+    skipped: list[str] = []
+    reviews = read_case_reviews(log, skipped)
+    rows = rows_of(reviews, dataset, vocabulary_of(load_rubric(rubric)))
+    others = [case for case in reviews.cases if not case.passed]
+    unreached = [name for name in rows if name not in {case.id for case in reviews.cases}]
     if report is not None:
-        removed = [*(Removed(one.id, one.faults) for one in others), *(Removed(name, (UNSEEN,)) for name in unseen)]
+        removed = [
+            *(Removed(case.id, case.faults) for case in others),
+            *(Removed(name, (UNSEEN,)) for name in unreached),
+        ]
         report.write_text(removed_csv(removed), encoding="utf-8")
     console = Console(soft_wrap=True, highlight=False)
-    for sentence in left_out:
+    for sentence in skipped:
         console.print(sentence, markup=False)
-    if found.status != "success":
-        console.print(f"The status of the run is '{found.status}': cases that it did not reach are not written.")
-    if not found.passed:
+    if reviews.status != "success":
+        console.print(f"The status of the run is '{reviews.status}': cases that it did not reach are not written.")
+    if not reviews.passed:
         raise InputError(f"no case of '{log}' passed")
     with output.open("x", encoding="utf-8", newline="\n") as file:
         file.writelines(
-            json.dumps(row, ensure_ascii=False) + "\n" for name, row in rows.items() if name in found.passed
+            json.dumps(row, ensure_ascii=False) + "\n" for name, row in rows.items() if name in reviews.passed
         )
     console.print(
-        f"{len(found.passed)} of {counted(len(found.cases), 'reviewed case')} passed; they are in "
-        f"{escape(str(output))} (judge: {escape(', '.join(found.judges)) or 'not known'})."
+        f"{len(reviews.passed)} of {counted(len(reviews.cases), 'reviewed case')} passed; they are in "
+        f"{escape(str(output))} (judge: {escape(', '.join(reviews.judges)) or 'not known'})."
     )
-    if unseen:
-        console.print(f"Of the data, {counted(len(unseen), 'case')} without a review: not written.")
+    if unreached:
+        console.print(f"Of the data, {counted(len(unreached), 'case')} without a review: not written.")
     if others:
-        lines = tuple((one.id, ", ".join(one.faults), _shown(one)) for one in others[:_MAX_SHOWN])
+        lines = tuple((case.id, ", ".join(case.faults), _excerpt(case)) for case in others[:_MAX_SHOWN])
         print_text_table(TextTable(("case", "why", "question"), lines, 3), Console(), f"{len(others):,} did not pass")
         if len(others) > _MAX_SHOWN:
             console.print(f"... and {len(others) - _MAX_SHOWN:,} more; --report FILE.csv lists all.")
-        counts = Counter(fault for one in others for fault in one.faults)
+        counts = Counter(fault for case in others for fault in case.faults)
         console.print("; ".join(f"{fault}: {number}" for fault, number in counts.most_common()))
 
 
-def _shown(one: "ReviewedCase") -> str:
-    """The beginning of a question; what may be personal is not shown once more."""
-    text = "" if "personal data" in one.faults else " ".join(one.question.split())
+def _excerpt(case: "ReviewedCase") -> str:
+    """The beginning of a question; empty for one that may hold personal data."""
+    text = "" if "personal data" in case.faults else " ".join(case.question.split())
     return text if len(text) <= _MAX_QUESTION else f"{text[: _MAX_QUESTION - 1]}…"
 
 

@@ -51,17 +51,17 @@ def fetch_(names: tuple[str, ...]) -> None:
 def verify(names: tuple[str, ...]) -> None:
     """Hash the copies again: all files, or those NAMED. Fails if one is missing or damaged."""
     console = Console(soft_wrap=True)
-    faults = 0
+    errors = 0
     for source in _chosen(names):
         try:
-            found = locate(source)
+            path = locate(source)
         except InputError as error:
-            found, state = None, str(error)
+            path, state = None, str(error)
         else:
-            state = _presence(source, found) if found else _absence(source)
-        faults += found is None
+            state = _presence(source, path) if path else _absence(source)
+        errors += path is None
         console.print(f"{source.name}: {state}", markup=False, highlight=False)
-    if faults:
+    if errors:
         raise SystemExit(1)
 
 

@@ -109,7 +109,7 @@ def _note(line: str) -> None:
 
 
 def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
-    from urs_inspect.annotation.ballot_files import LOG_SUFFIXES
+    from urs_inspect.annotation.campaign import LOG_SUFFIXES
     from urs_inspect.logs.battles import check_new_log
 
     if not votes or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:

@@ -14,8 +14,8 @@ from rich.markup import escape
 def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     """Write the answers in LOGS (files or directories, of one model) to a file for `-T references=FILE`.
 
-    Of several answers to one question the last usable one counts, so that a later run over some questions mends an
-    earlier one. The file may be mended by hand; its hash in later logs says so.
+    Of several answers to one question the last usable one counts, so that a later run over some questions corrects an
+    earlier one. The file may be edited by hand; later logs have its hash.
     """
     from urs_inspect._util import counted
     from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
@@ -23,24 +23,24 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     from urs_inspect.logs.references import read_reference_logs
 
     check_output(output)
-    left_out: list[str] = []
-    found = read_reference_logs(logs, left_out)
+    skipped: list[str] = []
+    answers = read_reference_logs(logs, skipped)
     if keep_cut:
-        found = with_cut(found)
+        answers = with_cut(answers)
     with output.open("x", encoding="utf-8", newline="\n") as file:
-        file.writelines(reference_lines(found))
+        file.writelines(reference_lines(answers))
     console = Console()
-    verb = "is" if len(found.usable) == 1 else "are"
+    verb = "is" if len(answers.usable) == 1 else "are"
     console.print(
-        f"{counted(len(found.usable), 'reference')} by {escape(found.source)} {verb} in {escape(str(output))} "
-        f"(sha256 {found.sha256[:12]}).",
+        f"{counted(len(answers.usable), 'reference')} by {escape(answers.source)} {verb} in {escape(str(output))} "
+        f"(sha256 {answers.sha256[:12]}).",
         highlight=False,
         soft_wrap=True,
     )
-    for sentence in left_out:
+    for sentence in skipped:
         console.print(sentence, markup=False, highlight=False, soft_wrap=True)
     for outcome in OUTCOMES:
-        ids = [item.id for item in found.items if item.outcome == outcome]
+        ids = [item.id for item in answers.items if item.outcome == outcome]
         if ids and outcome != USABLE:
             hint = "; --keep-cut takes them as they are" if outcome == CUT else ""
             console.print(

@@ -12,10 +12,8 @@ import yaml
 
 from urs_inspect._util import InputError, choices
 
-SHORTEST, LONGEST = 2, 100
-"""Numbers that a chain may have; the paper has 2 to 20."""
-MOST = 1000
-"""Chains of one length at most; two numbers make 8,100 different ones."""
+SHORTEST, LONGEST = 2, 100  # numbers of a chain; the paper has 2 to 20
+MOST = 1000  # chains of one length; two numbers make 8,100 different ones
 
 _LOWEST, _HIGHEST = 10, 99
 _PART = re.compile(r"([0-9]{1,4})(?:\s*-\s*([0-9]{1,4}))?")
@@ -24,14 +22,9 @@ _FILE = Path(__file__).with_suffix(".yaml")
 
 @dataclass(frozen=True)
 class AdditionChain:
-    """Numbers to add up.
+    """Two-digit numbers, 10 to 99, to add up."""
 
-    Attributes:
-        id: Stable id: number of summands, then number of the chain among those of its length.
-        numbers: Two-digit numbers, 10 to 99.
-    """
-
-    id: str
+    id: str  # number of summands, then number of the chain among those of its length
     numbers: tuple[int, ...]
 
     @property
@@ -47,42 +40,27 @@ class AdditionChain:
 
 @dataclass(frozen=True)
 class AdditionPrompt:
-    """How a chain is put to a model.
+    """A prompt that asks a model for the sum of a chain."""
 
-    Attributes:
-        frame: The text, with `{chain}` in it.
-        version: Its name and version.
-    """
-
-    frame: str
-    version: str
+    frame: str  # with `{chain}` in it
+    version: str  # its name and version
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the text."""
+        """SHA-256 of the frame."""
         return hashlib.sha256(self.frame.encode()).hexdigest()
 
     def fill(self, chain: AdditionChain) -> str:
-        """Put in a chain."""
+        """Insert a chain."""
         return self.frame.replace("{chain}", chain.text)
 
 
 def addition_chains(lengths: Sequence[int], per_length: int, seed: int) -> tuple[AdditionChain, ...]:
-    """Draw chains; the numbers of a chain, uniform from 10 to 99, with replacement, chains of a length all different.
+    """Draw chains; their numbers are uniform from 10 to 99, with replacement, and chains of one length all differ.
 
-    Chains of a length depend on the seed and the length alone: more of them, or other lengths, leave the first ones as
-    they are.
-
-    Args:
-        lengths: Numbers of summands, each from 2 to 100.
-        per_length: Chains of each length, 1 to 1,000.
-        seed: Seed of the draw, 0 or more.
-
-    Returns:
-        The chains: the first of each length, then the second of each, so that every beginning has all lengths.
-
-    Raises:
-        InputError: If an argument is out of its range.
+    Chains of a length depend on the seed and the length alone: more of them, or other lengths, leave the first ones
+    unchanged. The first chain of each length comes first, then the second of each, so that every beginning of the
+    result has all lengths. A number out of its range raises `InputError`.
     """
     if outside := [length for length in lengths if not SHORTEST <= length <= LONGEST]:
         raise InputError(f"lengths: must be from {SHORTEST} to {LONGEST}, got {outside[0]}")
@@ -93,29 +71,20 @@ def addition_chains(lengths: Sequence[int], per_length: int, seed: int) -> tuple
 
 
 def addition_lengths(value: object) -> list[int]:
-    """Read lengths of chains.
-
-    Args:
-        value: A number, ranges and numbers separated by commas, or a list of either.
-
-    Returns:
-        The lengths, each once.
-
-    Raises:
-        InputError: If it is none of these.
-    """
+    """Read lengths of chains: a number, ranges and numbers separated by commas, or a list of either; each once."""
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
-    found: dict[int, None] = {}
+    lengths: dict[int, None] = {}
     for part in parts:
         match = None if isinstance(part, bool) else _PART.fullmatch(str(part).strip())
-        first = int(match[1]) if match else 0
+        first = int(match[1]) if match else 1
         last = int(match[2] or first) if match else 0
-        if match is None or first > last:
-            raise InputError(f"lengths: must be numbers and ranges such as 2-20 or 2-9,15; got {value!r}")
-        found.update(dict.fromkeys(range(first, last + 1)))
-    if not found:
+        lengths.update(dict.fromkeys(range(first, last + 1)))
+        if first > last:
+            lengths.clear()
+            break
+    if not lengths:
         raise InputError(f"lengths: must be numbers and ranges such as 2-20 or 2-9,15; got {value!r}")
-    return list(found)
+    return list(lengths)
 
 
 def _chains(length: int, count: int, seed: int) -> list[AdditionChain]:
@@ -127,16 +96,12 @@ def _chains(length: int, count: int, seed: int) -> list[AdditionChain]:
 
 
 def addition_languages() -> tuple[str, ...]:
-    """Languages that chains can be put to a model in."""
+    """Languages of the prompts."""
     return tuple(_texts()[1])
 
 
 def addition_prompt(language: str) -> AdditionPrompt:
-    """How chains are put to a model in a language.
-
-    Raises:
-        InputError: If there is no such language; the message lists those there are.
-    """
+    """The prompt in a language; `InputError` if there is none."""
     version, texts = _texts()
     if language not in texts:
         raise InputError(f"language: unknown value {language!r}; allowed: {choices(texts)}")

@@ -7,56 +7,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets.rows import Fields, build_cases, first_faults, read_table, refuse
+from urs_inspect.datasets.rows import Fields, build_cases, first_errors, read_table, refuse
 from urs_inspect.datasets.sources import URS, fetch, sha256_of
 
 
 @dataclass(frozen=True)
 class UrsCase:
-    """One question that a user reported.
-
-    Attributes:
-        id: Stable id.
-        question: The question as the user wrote it, edge whitespace included.
-        reference: The reference answer, worth 8 of 10 points.
-        intent: Intent id of the rubric.
-        language: Language code of the rubric.
-        country: Country that the user came from, as the file names it; empty if it does not say.
-    """
+    """One question that a user reported."""
 
     id: str
-    question: str
-    reference: str
-    intent: str
-    language: str
-    country: str = ""
+    question: str  # as the user wrote it, white space at its edges included
+    reference: str  # the reference answer, worth 8 of 10 points
+    intent: str  # intent id of the rubric
+    language: str  # language code of the rubric
+    country: str = ""  # that the user came from, as the file names it
 
 
 @dataclass(frozen=True)
 class UrsData:
-    """Cases and where they came from.
+    """Cases and where they came from."""
 
-    Attributes:
-        name: What was asked for: `urs`, `sample`, or the path of a file.
-        sha256: Hash of the file.
-        cases: The cases, in the order of the file.
-        skipped: One line for each row left out because the user asked for leniency.
-    """
-
-    name: str
-    sha256: str
-    cases: tuple[UrsCase, ...]
-    skipped: tuple[str, ...] = ()
+    name: str  # `urs`, `sample`, or the path of a file
+    sha256: str  # of the file
+    cases: tuple[UrsCase, ...]  # in the order of the file
+    skipped: tuple[str, ...] = ()  # a line per row that was left out because the user asked for leniency
 
 
 def select(
     cases: Iterable[UrsCase], *, languages: Sequence[str] | None = None, intents: Sequence[str] | None = None
 ) -> list[UrsCase]:
-    """Keep the cases of some languages and intents.
-
-    Raises:
-        InputError: If none is left.
-    """
+    """Keep the cases of some languages and intents; `InputError` if none is left."""
     kept = [
         case
         for case in cases
@@ -73,14 +53,8 @@ def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
     The published file is sorted by intent, so that its first rows are all of one kind. Within each intent and
     language, cases are shuffled with the seed; the k-th of n then stands at (k + 1/2) / n of the list. A prefix
     of m of the N cases therefore holds m * n / N cases of a kind, give or take (1 + (K - 2) * n / N) / 2 where
-    there are K kinds; over the published cases that stays near one case.
-
-    Args:
-        cases: The cases, in a stable order.
-        seed: Seed of the shuffle; the same seed gives the same order on every machine.
-
-    Returns:
-        The cases in the new order.
+    there are K kinds; over the published cases that stays near one case. The same seed gives the same order on every
+    machine.
     """
     kinds: dict[tuple[str, str], list[UrsCase]] = defaultdict(list)
     for case in cases:
@@ -92,11 +66,12 @@ def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
     return [case for _, _, case in sorted(placed, key=lambda place: place[:2])]
 
 
+# What a case needs, and the column names that are taken for it.
 _QUESTION = ("question",)
 _REFERENCE = ("reference_ans", "reference")
 _INTENT = ("user_intent", "intent")
 _LANGUAGE = ("language",)
-"""What a case needs, and the column names that are taken for it."""
+_SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
 
 
 @dataclass(frozen=True)
@@ -119,20 +94,20 @@ def read_cases(
     """Read a file of cases.
 
     Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object a line; UTF-8, with or without BOM.
+        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8, with or without BOM.
             Columns: question, reference_ans (or reference), user_intent (or intent), language, and optionally id and
             country, which may be blank.
         name: What the data is called in logs.
         vocabulary: How labels become ids.
         id_prefix: Prefix of the ids given to rows without one: `<prefix>_0001` for the first row of data.
-        lenient: Leave faulty rows out and list them, instead of refusing the file.
+        lenient: Skip invalid rows and list them, instead of refusing the file.
         need_references: Whether every row needs a reference; else it may be blank, or the column missing.
 
     Returns:
         The cases in the order of the file.
 
     Raises:
-        InputError: Naming file, row and column of every fault (of the first 20, if there are more).
+        InputError: Naming file, row and column of every error (of the first 20, if there are more).
     """
 
     def build(fields: Fields, default_id: str) -> UrsCase:
@@ -147,17 +122,14 @@ def read_cases(
         )
 
     required = (_QUESTION, *([_REFERENCE] if need_references else []), _INTENT, _LANGUAGE)
-    rows, unreadable = read_table(path, required)
-    cases, faulty = build_cases(path, rows, build, id_prefix)
-    faults = unreadable + faulty
+    rows, unparsed = read_table(path, required)
+    cases, invalid = build_cases(path, rows, build, id_prefix)
+    errors = unparsed + invalid
     if not lenient:
-        refuse(faults, "Mend the file, or skip faulty rows with -T lenient=true.")
+        refuse(errors, "Correct the file, or skip invalid rows with -T lenient=true.")
     if not cases:
-        raise InputError("\n".join([f"{path}: no usable case", *first_faults(faults)]))
-    return UrsData(name, sha256_of(path), tuple(cases), tuple(faults))
-
-
-_SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
+        raise InputError("\n".join([f"{path}: no usable case", *first_errors(errors)]))
+    return UrsData(name, sha256_of(path), tuple(cases), tuple(errors))
 
 
 def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, need_references: bool = True) -> UrsData:
@@ -167,14 +139,14 @@ def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, nee
         dataset: `urs` for the 1,846 published cases (URS paper, Table 2), `sample` for the 42 embedded ones, or
             the path of a CSV or JSON Lines file.
         vocabulary: How labels in the file become ids of the rubric.
-        lenient: Leave faulty rows of a user's file out instead of refusing it.
+        lenient: Skip invalid rows of a user's file instead of refusing it.
         need_references: Whether every row of a user's file needs a reference answer.
 
     Returns:
         The cases, in the order of the file. Published cases are called `urs_0001` to `urs_1846` by row.
 
     Raises:
-        InputError: If the data cannot be had or a row is faulty.
+        InputError: If the data is unavailable or a row is invalid.
     """
     if dataset == "urs":
         return read_cases(fetch(URS), "urs", vocabulary, id_prefix="urs")

@@ -1,4 +1,4 @@
-"""Reference answers from elsewhere than the data: a file of them, and cases that take them."""
+"""Reference answers from another source than the data: reading them, and giving them to cases."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ USABLE, EMPTY, CUT, WITHHELD, NO_ANSWER = "usable", "empty", "cut", "withheld", 
 OUTCOMES = (USABLE, EMPTY, CUT, WITHHELD, NO_ANSWER)
 
 _COLUMNS = ("id", "question_sha256", "reference", "source_model", "created")
-_WORDS = {
+_REASONS = {
     "missing": "without one",
     EMPTY: "empty",
     CUT: "cut off at the token limit",
@@ -33,34 +33,19 @@ _MAX_NAMED = 5
 
 @dataclass(frozen=True)
 class Reference:
-    """What one model gave as the reference answer to one question.
+    """The reference answer of one model to one question."""
 
-    Attributes:
-        id: Id of the case.
-        question_sha256: As from `question_sha256`.
-        text: The answer; empty if there is none.
-        source: The model.
-        created: When its run began, ISO 8601; empty if not known.
-        outcome: One of `OUTCOMES`; only a `usable` one may serve.
-    """
-
-    id: str
-    question_sha256: str
-    text: str
-    source: str
-    created: str = ""
-    outcome: str = USABLE
+    id: str  # of the case
+    question_sha256: str  # as from `question_sha256`
+    text: str  # empty if there is none
+    source: str  # the model
+    created: str = ""  # when its run began, ISO 8601; empty if not known
+    outcome: str = USABLE  # one of `OUTCOMES`
 
 
 @dataclass(frozen=True)
 class References:
-    """Reference answers of one model.
-
-    Attributes:
-        source: The model.
-        place: Where they were read.
-        items: The answers, each case once.
-    """
+    """Reference answers of one model, at most one per case, and where they were read."""
 
     source: str
     place: str
@@ -68,7 +53,7 @@ class References:
 
     @property
     def usable(self) -> tuple[Reference, ...]:
-        """Those that may serve."""
+        """Those that may be used."""
         return tuple(item for item in self.items if item.outcome == USABLE)
 
     @property
@@ -94,14 +79,9 @@ def outcome_of_text(text: str) -> str:
 
 
 def gather(items: Iterable[Reference], place: str) -> References:
-    """Put references of one model together. Of several for one case the last usable one counts.
+    """Combine references of one model; the last usable one of a case counts.
 
-    Args:
-        items: The references, those of earlier runs first.
-        place: Where they were read, for messages.
-
-    Raises:
-        InputError: If there are none, they are of several models, or two for one case are of different questions.
+    No reference at all, several models, or different questions under one id raise `InputError`.
     """
     kept: dict[str, Reference] = {}
     sources: set[str] = set()
@@ -122,15 +102,7 @@ def gather(items: Iterable[Reference], place: str) -> References:
 
 
 def read_reference_file(path: Path) -> References:
-    """Read references from a JSON Lines file as `urs-inspect references` writes it.
-
-    Args:
-        path: The file; each line has `id`, `question_sha256`, `reference`, `source_model` and perhaps `created`. A
-            blank reference is read as an empty one.
-
-    Raises:
-        InputError: Naming file, line and column of every fault (of the first 20), or if models are mixed.
-    """
+    """Read references from a JSON Lines file as `urs-inspect references` writes it; a blank one is read as empty."""
 
     def build(fields: Fields, default_id: str) -> Reference:
         text = "" if fields.blank("reference") else fields.text("reference")
@@ -150,7 +122,7 @@ def read_reference_file(path: Path) -> References:
 
 
 def with_cut(references: References) -> References:
-    """The references, those that were cut off and are not empty taken for usable."""
+    """The references, with those that were cut off and are not empty made usable."""
     items = (
         replace(item, outcome=outcome_of_text(item.text)) if item.outcome == CUT else item for item in references.items
     )
@@ -165,22 +137,18 @@ def reference_lines(references: References) -> Iterable[str]:
 
 
 def unusable(cases: Iterable[UrsCase], references: References) -> dict[str, list[str]]:
-    """Which cases the references cannot serve, and why.
-
-    Returns:
-        Reason (`missing`, `empty`, `cut`, `withheld`, `no_answer`, `question`) -> ids of the cases.
-    """
+    """Ids of the cases without a usable reference, by reason: a key of `_REASONS`."""
     known = {item.id: item for item in references.items}
-    found: dict[str, list[str]] = defaultdict(list)
+    ids: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         item = known.get(case.id)
         if item is None:
-            found["missing"].append(case.id)
+            ids["missing"].append(case.id)
         elif item.question_sha256 != question_sha256(case.question):
-            found["question"].append(case.id)
+            ids["question"].append(case.id)
         elif item.outcome != USABLE:
-            found[item.outcome].append(case.id)
-    return dict(found)
+            ids[item.outcome].append(case.id)
+    return dict(ids)
 
 
 def named(ids: Sequence[str]) -> str:
@@ -190,17 +158,13 @@ def named(ids: Sequence[str]) -> str:
 
 
 def with_references(cases: Sequence[UrsCase], references: References) -> list[UrsCase]:
-    """Replace the reference of every case.
-
-    Raises:
-        InputError: If a case has none, an empty one or one of another question; the message counts and names them.
-    """
-    if faults := unusable(cases, references):
-        said = "; ".join(f"{named(ids)} {_WORDS[reason]}" for reason, ids in faults.items())
+    """Replace the reference of every case; `InputError` counts and names the cases without a usable one."""
+    if errors := unusable(cases, references):
+        reasons = "; ".join(f"{named(ids)} {_REASONS[reason]}" for reason, ids in errors.items())
         raise InputError(
-            f"references: {references.place} (by {references.source}) does not serve {sum(map(len, faults.values()))} "
-            f"of {len(cases)} cases: {said}. Ask the model again for these cases, with `inspect eval "
-            "urs_inspect/urs_references --sample-id <ids>`, and put both logs together with `urs-inspect references`"
+            f"references: {references.place} (by {references.source}) does not serve {sum(map(len, errors.values()))} "
+            f"of {len(cases)} cases: {reasons}. Ask the model again for these cases, with `inspect eval "
+            "urs_inspect/urs_references --sample-id <ids>`, and combine both logs with `urs-inspect references`"
         )
     texts = {item.id: item.text for item in references.usable}
     return [replace(case, reference=texts[case.id]) for case in cases]

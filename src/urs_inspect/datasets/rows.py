@@ -1,4 +1,4 @@
-"""Rows of CSV and JSON Lines files: reading, checking and error messages with file, line and column."""
+"""Rows of CSV, JSON and JSON Lines files: reading, checking, and errors with file, line and column."""
 
 import csv
 import io
@@ -15,43 +15,36 @@ from typing import Any, Protocol, TypeVar
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.sources import PinnedFile, fetch, is_pinned, sha256_of
 
+logger = getLogger(__name__)
+
 READABLE = (".csv", ".jsonl")
-"""Kinds of files that a user may give."""
-
+"""Suffixes of the files that a user may give."""
 SURPLUS = "\x00surplus"
-"""Key of the number of cells of a row that the header has no names for; no column can be called so."""
+"""Key of the number of cells of a row beyond the header; no column can have this name."""
 
-_END = "\x00"
-"""A last line after that of the file; if it is not a row by itself, a cell was never closed. No text holds it."""
-_LONGEST_CELL = 10_000_000
-"""Most characters of a cell of CSV."""
+_END = "\x00"  # a line after the last one; if it is not a row by itself, a quotation mark was never closed
+_LONGEST_CELL = 10_000_000  # characters of a CSV cell
+_MAX_ERRORS = 20  # errors of one file that a message lists
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 _AS_CSV = "save it as CSV in UTF-8, with commas"
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
-_STARTS = {
+_SIGNATURES = {
     b"PK\x03\x04": f"an Excel workbook or another ZIP archive; {_AS_CSV}",
     b"\xd0\xcf\x11\xe0": f"an old Excel workbook; {_AS_CSV}",
     b"version https://git-lfs.github.com/spec/": "a Git LFS pointer and not the file itself; `git lfs pull` gets it",
     b"\xff\xfe": "text in UTF-16; save it in UTF-8",
     b"\xfe\xff": "text in UTF-16; save it in UTF-8",
-}
-"""First bytes of what is often given in place of a text in UTF-8, and what it is."""
+}  # first bytes of files that are often given in place of text in UTF-8
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a file.
+    """One row of a file: the line that it begins at (or its position in a JSON list), and its values by column."""
 
-    Attributes:
-        number: Line of the file that the row begins at, counted from 1, so that an editor finds it; for an
-            element of a JSON list, its position in the list.
-        values: The row by column.
-        unit: What `number` counts: `line` or `row`.
-    """
-
-    number: int
+    number: int  # from 1
     values: dict[str, Any]
-    unit: str = "line"
+    unit: str = "line"  # what `number` counts: `line` or `row`
 
     @property
     def place(self) -> str:
@@ -60,83 +53,51 @@ class Row:
 
 
 def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
-    """Read a user's file.
+    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8, with or without BOM.
 
     Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object a line; UTF-8, with or without BOM.
-        required: Columns that the header of a CSV file must have, each with the other names it may have.
+        path: The file.
+        required: Columns that the header of a CSV file must have, each with its alternative names.
 
     Returns:
-        The rows, without those that have no content, and the faults of lines that cannot be read as rows.
+        The rows that have content, and an error for each line that is not a row.
 
     Raises:
-        InputError: If the file is missing, of another kind, no text, an empty CSV file, or its header lacks a column.
+        InputError: If the file is missing, of another kind, not text, an empty CSV file, or its header lacks a column.
     """
-    if path.suffix.lower() not in READABLE:
-        hint = f" (a workbook: {_AS_CSV})" if path.suffix.lower() in _WORKBOOKS else ""
+    suffix = path.suffix.lower()
+    if suffix not in READABLE:
+        hint = f" (a workbook: {_AS_CSV})" if suffix in _WORKBOOKS else ""
         raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices(READABLE)}{hint}")
     if not path.is_file():
         raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
-    text = _text(path)
-    if path.suffix.lower() == ".csv":
-        if not text.strip():
-            raise InputError(f"{path}: the file is empty")
-        before = csv.field_size_limit(_LONGEST_CELL)  # the limit is that of the process
-        try:
-            return list(_csv_rows(path, text, required)), []
-        finally:
-            csv.field_size_limit(before)
-    return _json_lines(path, text)
+    text = _read_text(path)
+    if suffix == ".jsonl":
+        return _json_lines(path, text)
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty")
+    before = csv.field_size_limit(_LONGEST_CELL)  # the limit is that of the process
+    try:
+        return list(_csv_rows(path, text, required)), []
+    finally:
+        csv.field_size_limit(before)
 
 
 def read_records(path: Path) -> tuple[list[Row], list[str]]:
-    """Read a published `.json` file, which holds either a list of objects or one object a line.
-
-    Returns:
-        The rows, and the faults of those that cannot be read as rows.
-
-    Raises:
-        InputError: If the file is no text, or begins like a list and is none.
-    """
-    text = _text(path)
+    """Read a `.json` file, which holds a list of objects or one object per line; returns rows and errors of others."""
+    text = _read_text(path)
     if not text.lstrip().startswith("["):
         return _json_lines(path, text)
-    value, fault = _parsed(text)
-    if fault:
-        raise InputError(f"{path}: {fault}")
-    rows = [Row(number, element, "row") for number, element in enumerate(value, start=1) if isinstance(element, dict)]
-    strays = [number for number, element in enumerate(value, start=1) if not isinstance(element, dict)]
-    return rows, [f"{path}: row {number}: not a JSON object" for number in strays]
+    value, error = parse_json(text)
+    if error:
+        raise InputError(f"{path}: {error}")
+    elements = list(enumerate(value, start=1))
+    rows = [Row(number, element, "row") for number, element in elements if isinstance(element, dict)]
+    return rows, [f"{path}: row {n}: not a JSON object" for n, element in elements if not isinstance(element, dict)]
 
 
-def shown(value: object) -> str:
-    """A value of a file as an error message shows it: as JSON, cut short, printable."""
-    return json.dumps(value, ensure_ascii=False)[:60].encode("utf-8", "replace").decode()
-
-
-def _json_lines(path: Path, text: str) -> tuple[list[Row], list[str]]:
-    rows: list[Row] = []
-    faults: list[str] = []
-    for number, line in enumerate(text.split("\n"), start=1):  # splitlines() would also cut inside strings
-        if not line.strip():
-            continue
-        value, fault = _parsed(line)
-        if fault:
-            faults.append(f"{path}: line {number}: {fault}")
-        elif isinstance(value, dict):
-            if _has_content(value.values()):
-                rows.append(Row(number, value))
-        else:
-            faults.append(f"{path}: line {number}: not a JSON object")
-    return rows, faults
-
-
-def _has_content(values: Iterable[object]) -> bool:
-    return any(bool(value.strip()) if isinstance(value, str) else value is not None for value in values)
-
-
-def _parsed(text: str) -> tuple[Any, str]:
-    """The value of a JSON text, or what is wrong with the text."""
+def parse_json(text: str) -> tuple[Any, str]:
+    """The value of a JSON text, or None and what is wrong with the text."""
     try:
         return json.loads(text), ""
     except json.JSONDecodeError as error:
@@ -146,20 +107,35 @@ def _parsed(text: str) -> tuple[Any, str]:
         return None, f"not readable as JSON: {error}"
 
 
+def shown(value: object) -> str:
+    """A value of a file as an error message shows it: as JSON, cut short, printable."""
+    return json.dumps(value, ensure_ascii=False)[:60].encode("utf-8", "replace").decode()
+
+
+def _json_lines(path: Path, text: str) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    errors: list[str] = []
+    for number, line in enumerate(text.split("\n"), start=1):  # splitlines() would also cut inside strings
+        if not line.strip():
+            continue
+        value, error = parse_json(line)
+        if error or not isinstance(value, dict):
+            errors.append(f"{path}: line {number}: {error or 'not a JSON object'}")
+        elif _has_content(value.values()):
+            rows.append(Row(number, value))
+    return rows, errors
+
+
+def _has_content(values: Iterable[object]) -> bool:
+    return any(bool(value.strip()) if isinstance(value, str) else value is not None for value in values)
+
+
 def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Iterator[Row]:
     reader = csv.reader(chain(io.StringIO(text, newline=""), [_END]))
     line = 1
     try:
         header = _cells(next(reader)) or []
-        for mark, name in _SEPARATORS.items():
-            if len(header) == 1 and mark in header[0]:
-                raise InputError(f"{path}: line 1: the cells are separated by {name}; {_AS_CSV}")
-        for columns in required:
-            if not any(column in header for column in columns):
-                present = choices(header) or "nothing"
-                raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
-        if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
-            raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
+        _check_header(path, header, required)
         line = reader.line_num + 1
         for cells in map(_cells, reader):
             if cells and _has_content(cells):
@@ -168,8 +144,8 @@ def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Itera
             line = reader.line_num + 1
     except csv.Error as error:
         too_long = str(error).startswith("field larger than field limit")
-        fault = f"a cell has more than {_LONGEST_CELL:,} characters" if too_long else f"not readable as CSV: {error}"
-        raise InputError(f"{path}: line {line}: {fault}") from error
+        problem = f"a cell has more than {_LONGEST_CELL:,} characters" if too_long else f"not readable as CSV: {error}"
+        raise InputError(f"{path}: line {line}: {problem}") from error
 
 
 def _cells(cells: list[str]) -> list[str] | None:
@@ -181,17 +157,29 @@ def _cells(cells: list[str]) -> list[str] | None:
     return cells
 
 
-def _text(path: Path) -> str:
+def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str]]) -> None:
+    for mark, name in _SEPARATORS.items():
+        if len(header) == 1 and mark in header[0]:
+            raise InputError(f"{path}: line 1: the cells are separated by {name}; {_AS_CSV}")
+    for columns in required:
+        if not any(column in header for column in columns):
+            present = choices(header) or "nothing"
+            raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
+    if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
+        raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
+
+
+def _read_text(path: Path) -> str:
     data = path.read_bytes()
-    for start, kind in _STARTS.items():
-        if data.startswith(start):
+    for signature, kind in _SIGNATURES.items():
+        if data.startswith(signature):
             raise InputError(f"{path}: is {kind}")
-    if b"\x00\x00" in (data[:4:2], data[1:4:2]):  # Latin letters without a mark
+    if b"\x00\x00" in (data[:4:2], data[1:4:2]):  # Latin letters in UTF-16 without a byte order mark
         raise InputError(f"{path}: is text in UTF-16; save it in UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1  # what was decoded lacks the BOM
+        line = error.object.count(b"\n", 0, error.start) + 1  # the decoded bytes lack the BOM
         raise InputError(
             f"{path}: line {line}: byte {error.start} is not UTF-8 ({error.reason}); save the file as UTF-8"
         ) from None
@@ -199,10 +187,6 @@ def _text(path: Path) -> str:
         line = text.count("\n", 0, text.index("\x00")) + 1
         raise InputError(f"{path}: line {line}: NUL byte; save the file as text in UTF-8")
     return text
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_MAX_SHOWN = 20
 
 
 class _HasId(Protocol):
@@ -217,8 +201,8 @@ ValueT = TypeVar("ValueT")
 class Fields:
     """Reads typed values out of a row.
 
-    Each method notes what is wrong with its column in `problems` and then returns a placeholder of the right
-    type, so that one pass over a row finds all of its faults; a row with problems makes no case.
+    Each method adds what is wrong with its column to `problems` and then returns a placeholder of the right type, so
+    that one pass over a row finds all of its errors; a row with problems makes no case.
     """
 
     def __init__(self, row: Row) -> None:
@@ -237,16 +221,11 @@ class Fields:
         return value is None or (isinstance(value, str) and not value.strip())
 
     def note(self, column: str, problem: str) -> None:
-        """Note that something is wrong with a column."""
+        """Add what is wrong with a column."""
         self.problems.append(f"column '{column}': {problem}")
 
     def text(self, *columns: str, blank: bool = False) -> str:
-        """Read a text to the letter.
-
-        Args:
-            columns: Names of the column; the first that the row has counts.
-            blank: Whether it may be empty or white space.
-        """
+        """Read a text exactly; of alternative column names, the first that the row has counts."""
         column = self._column(columns)
         value = self.values.get(column)
         if column not in self.values:
@@ -262,11 +241,11 @@ class Fields:
         return ""
 
     def optional(self, column: str, default: str = "") -> str:
-        """Read a text that may be missing, null or blank; the default stands for it then."""
+        """Read a text that may be missing, null or blank; the default replaces it then."""
         return default if self.blank(column) else self.text(column)
 
     def identifier(self, default: str) -> str:
-        """Read the column `id`, a text or whole number; the default stands for a missing or empty one."""
+        """Read the column `id`, a text or whole number; the default replaces a missing or empty one."""
         value = self.values.get("id")
         if isinstance(value, bool) or not isinstance(value, (str, int, type(None))) or _SURROGATE.search(str(value)):
             self.note("id", f"must be text, is {shown(value)}")
@@ -275,15 +254,10 @@ class Fields:
     def resolved(self, find: Callable[[str], str], *columns: str) -> str:
         """Read a text and turn it into an id with a function that raises `InputError` for unknown ones."""
         name = self.text(*columns)
-        return self._found(self._column(columns), name, find) if name else ""
+        return self._resolve(self._column(columns), name, find) if name else ""
 
     def label(self, column: str, allowed: Mapping[str, ValueT]) -> ValueT:
-        """Read a label.
-
-        Args:
-            column: Its column, which holds a text or a number.
-            allowed: What may stand there, in small letters, and what it means.
-        """
+        """Read a label, a text or a number; `allowed` maps what may be written, in lower case, to its meaning."""
         if column not in self.values:
             self.note(column, f"missing; allowed: {choices(allowed)}")
             return next(iter(allowed.values()))
@@ -292,24 +266,21 @@ class Fields:
     def labels(
         self, column: str, allowed: Mapping[str, ValueT], find: Callable[[str], str] | None = None
     ) -> dict[str, ValueT]:
-        """Read an object of names and labels.
-
-        Args:
-            column: Its column; in CSV a cell that holds the object as JSON.
-            allowed: What may stand as a label, and what it means.
-            find: Turns a name into an id, or raises `InputError`; without it any name will do.
-        """
-        value = _fields_parsed(self.values.get(column))
+        """Read an object of names and labels, in CSV written as JSON; `find` turns a name into an id, if given."""
+        value = self.values.get(column)
+        if isinstance(value, str):
+            parsed, error = parse_json(value)
+            value = value if error else parsed
         if not isinstance(value, dict):
             self.note(column, f"must be an object of names and labels, is {shown(value)}")
             return {}
         read: dict[str, ValueT] = {}
         for name, label in value.items():
-            key = self._found(column, name, find) if find else name.strip()
+            key = self._resolve(column, name, find) if find else name.strip()
             if not key and not find:
                 self.note(column, "a name is empty")
             elif key in read:
-                self.note(column, f"'{name}' is there twice")
+                self.note(column, f"'{name}' is listed twice")
             elif key:
                 read[key] = self._label(column, label, allowed, f"'{name}': ")
         return read
@@ -317,11 +288,10 @@ class Fields:
     def rating(self, column: str, low: float, high: float) -> float:
         """Read a number of a scale, or the mean of a list of them, each written as a number or a text."""
         value = self.values.get(column)
+        numbers = [_number(part) for part in (value if isinstance(value, list) and value else [value])]
         if column not in self.values:
             self.note(column, "missing")
-        parts = value if isinstance(value, list) and value else [value]
-        numbers = [_number(part) for part in parts]
-        if column in self.values and not all(low <= number <= high for number in numbers):
+        elif not all(low <= number <= high for number in numbers):
             self.note(column, f"must be a number from {low:g} to {high:g}, is {shown(value)}")
         return math.fsum(numbers) / len(numbers)
 
@@ -335,7 +305,7 @@ class Fields:
     def _column(self, columns: tuple[str, ...]) -> str:
         return next((column for column in columns if column in self.values), columns[0])
 
-    def _found(self, column: str, name: str, find: Callable[[str], str]) -> str:
+    def _resolve(self, column: str, name: str, find: Callable[[str], str]) -> str:
         try:
             return find(name)
         except InputError as error:
@@ -352,7 +322,7 @@ class Fields:
 
 
 def _number(value: object) -> float:
-    """A number, or not a number."""
+    """A number, or NaN."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return math.nan
     try:
@@ -361,112 +331,58 @@ def _number(value: object) -> float:
         return math.nan
 
 
-def _fields_parsed(value: object) -> object:
-    """What a cell of CSV holds, if it is JSON."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return value
+Build = Callable[[Fields, str], CaseT | None]
+"""Makes a case out of a row and the id that it gets if it has none; None where the row makes no case on purpose."""
 
 
-def build_cases(
-    path: Path, rows: Iterable[Row], build: Callable[[Fields, str], CaseT | None], prefix: str
-) -> tuple[list[CaseT], list[str]]:
-    """Make a case of every row that has no faults.
-
-    Args:
-        path: The file, for messages.
-        rows: Its rows.
-        build: Makes a case out of the fields of a row and the id that it gets if it has none; None where the
-            row makes no case on purpose.
-        prefix: Prefix of the ids: `<prefix>_0001` for the first row.
-
-    Returns:
-        The cases in the order of the rows, and one line for each faulty row.
-    """
+def build_cases(path: Path, rows: Iterable[Row], build: Build[CaseT], prefix: str) -> tuple[list[CaseT], list[str]]:
+    """Make a case, called `<prefix>_0001` and so on, of every valid row; one line for each row with errors."""
     cases: list[CaseT] = []
-    faults: list[str] = []
+    errors: list[str] = []
     seen: dict[str, str] = {}
     for position, row in enumerate(rows, start=1):
         fields = Fields(row)
         case = build(fields, f"{prefix}_{position:04d}")
-        if case is not None and not fields.problems:
-            first = seen.setdefault(case.id, row.place)
-            if first != row.place:
-                fields.note("id", f"'{case.id}' is taken by {first}")
+        if case is not None and not fields.problems and (first := seen.setdefault(case.id, row.place)) != row.place:
+            fields.note("id", f"'{case.id}' is taken by {first}")
         if fields.problems:
-            faults.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
+            errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
         elif case is not None:
             cases.append(case)
-    return cases, faults
+    return cases, errors
 
 
-def refuse(faults: list[str], hint: str = "") -> None:
-    """Refuse a file that has faults.
-
-    Raises:
-        InputError: With the first 20 faults, if there are any.
-    """
-    if faults:
-        raise InputError("\n".join([*first_faults(faults), *([hint] if hint else [])]))
+def refuse(errors: Sequence[str], hint: str = "") -> None:
+    """Raise `InputError` with the first 20 errors of a file, if there are any."""
+    if errors:
+        raise InputError("\n".join([*first_errors(errors), *([hint] if hint else [])]))
 
 
-def first_faults(faults: Sequence[str]) -> list[str]:
-    """The first 20 faults, and a line about how many there are beyond."""
-    more = [f"... and {len(faults) - _MAX_SHOWN} more"] if len(faults) > _MAX_SHOWN else []
-    return [*faults[:_MAX_SHOWN], *more]
+def first_errors(errors: Sequence[str]) -> list[str]:
+    """The first 20 errors, and the number of the others."""
+    more = [f"... and {len(errors) - _MAX_ERRORS} more"] if len(errors) > _MAX_ERRORS else []
+    return [*errors[:_MAX_ERRORS], *more]
 
 
-logger = getLogger(__name__)
-
-
-def read_published(
-    source: PinnedFile, build: Callable[[Fields, str], CaseT | None], prefix: str
-) -> tuple[tuple[CaseT, ...], str]:
-    """Get a published file, with a download if it is not here, and read its cases.
-
-    Args:
-        source: The file.
-        build: Makes a case out of a row and its id; None where the row makes no case on purpose.
-        prefix: Prefix of the ids: `<prefix>_0001` for the first row.
-
-    Returns:
-        The cases in the order of the file, and the hash of the file.
-
-    Raises:
-        InputError: If the file cannot be had, or naming file and row of every fault in it.
-    """
+def read_published(source: PinnedFile, build: Build[CaseT], prefix: str) -> tuple[tuple[CaseT, ...], str]:
+    """Fetch a published file and read its cases; returns them in the order of the file, and the file's hash."""
     path = fetch(source)
     if not is_pinned(source, path):
         logger.warning(f"{path}: another published form of the '{source.name}' data, which no hash can check")
-    return _faultless(path, read_records(path), build, prefix)
+    return _valid_cases(path, read_records(path), build, prefix)
 
 
-def read_own(
-    path: Path, required: Iterable[Sequence[str]], build: Callable[[Fields, str], CaseT | None]
+def read_own(path: Path, required: Iterable[Sequence[str]], build: Build[CaseT]) -> tuple[tuple[CaseT, ...], str]:
+    """Read the cases of a user's file, called `<name of the file>_0001` and so on, and the file's hash."""
+    return _valid_cases(path, read_table(path, required), build, path.stem)
+
+
+def _valid_cases(
+    path: Path, read: tuple[list[Row], list[str]], build: Build[CaseT], prefix: str
 ) -> tuple[tuple[CaseT, ...], str]:
-    """Read the cases of a user's file.
-
-    Args:
-        path: A `.csv` or `.jsonl` file.
-        required: Columns that the header of a CSV file must have, each with the other names it may have.
-        build: Makes a case out of a row and the id that it gets if it has none: `<name of the file>_0001`.
-
-    Returns:
-        The cases in the order of the file, and the hash of the file.
-
-    Raises:
-        InputError: If the file cannot be read, or naming row and column of every fault in it.
-    """
-    return _faultless(path, read_table(path, required), build, path.stem)
-
-
-def _faultless(
-    path: Path, read: tuple[list[Row], list[str]], build: Callable[[Fields, str], CaseT | None], prefix: str
-) -> tuple[tuple[CaseT, ...], str]:
-    rows, unreadable = read
-    cases, faulty = build_cases(path, rows, build, prefix)
-    refuse(unreadable + faulty)
+    rows, unparsed = read
+    cases, invalid = build_cases(path, rows, build, prefix)
+    refuse(unparsed + invalid)
     if not cases:
         raise InputError(f"{path}: no usable case")
     return tuple(cases), sha256_of(path)

@@ -13,32 +13,26 @@ import platformdirs
 
 from urs_inspect._util import InputError, choices
 
+logger = getLogger(__name__)
+
+CACHE_VARIABLE = "URS_INSPECT_CACHE_DIR"
+DATA_VARIABLE = "URS_INSPECT_DATA_DIR"
+_TIMEOUT = 30.0  # seconds without a byte after which a download is given up
+_GITHUB_RAW = "application/vnd.github.raw+json"  # type by which GitHub's API sends a content unchanged
+
 
 @dataclass(frozen=True)
 class PinnedFile:
-    """A published file whose content is known by a hash.
+    """A published file whose content is known by a hash: its SHA-256, or the id that git gives the content."""
 
-    Attributes:
-        name: How commands call it.
-        path: Relative path below the cache and data directories.
-        url: Address, with the commit or the id of the content in it.
-        licence: What its repository says about its use.
-        sha256: Hash of the content; empty if only `git_id` is known.
-        git_id: Id that git gives the content, SHA-1 of `blob <size>`, a NUL byte and the content; empty if `sha256` is
-            known.
-        column: A column that tells the file from the same data in another published form, which may lie in its place
-            and which no hash can check; empty if there is no other form.
-        instead: What a user without the file can do, for the error message.
-    """
-
-    name: str
-    path: str
-    url: str
-    licence: str
+    name: str  # in commands
+    path: str  # below the cache and data directories
+    url: str  # holds the commit, or the id of the content
+    licence: str  # what its repository states
     sha256: str = ""
-    git_id: str = ""
-    column: str = ""
-    instead: str = ""
+    git_id: str = ""  # SHA-1 of `blob <size>`, a NUL byte and the content; where no `sha256` is known
+    column: str = ""  # only in this form of the data; a file without it is another form, which no hash can check
+    instead: str = ""  # what a user without the file can do, for the error message
 
     @property
     def expected(self) -> str:
@@ -48,83 +42,19 @@ class PinnedFile:
 
 _RAW = "https://raw.githubusercontent.com"
 _PROMETHEUS = f"{_RAW}/prometheus-eval/prometheus-eval"
+_PROMETHEUS_2 = f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data"
 _BLOBS = "https://api.github.com/repos/prometheus-eval/prometheus-eval/git/blobs"
 _LLMBAR = f"{_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
 
-URS = PinnedFile(
-    name="urs",
-    path="urs/data_all.csv",
-    url=f"{_RAW}/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
-    sha256="6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2",
-    licence="no licence file in its repository; the paper says Apache",
-    instead='-T dataset=sample (of urs-lm-eval: --metadata \'{"urs_dataset": "sample"}\') runs the small set that '
-    "comes with this package",
-)
 
-MD_EVAL = PinnedFile(
-    name="md_eval",
-    path="md_eval/test.json",
-    url=f"{_RAW}/Irving-Feng/SaMer/23553434a5337d97134b076223413201d9c6eee9/data/benchmark/MD-Eval/test.json",
-    sha256="df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02",
-    licence="MIT",
-)
-
-HHH = PinnedFile(
-    name="hhh",
-    path="judge_bench/hhh_alignment_eval.json",
-    url=f"{_PROMETHEUS}/8536c6d6f69f492fb364a2173e522d4dad034488/eval/benchmark/data/hhh_alignment_eval.json",
-    sha256="fe6655dfeec99d04d582692767c736f2385b5e067f0b894d1b73a32af7be9c9e",
-    licence="Apache-2.0",
-)
-
-AUTOJ = PinnedFile(
-    name="autoj",
-    path="judge_bench/autoj_pairwise.json",
-    url=f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data/autoj_pairwise.json",
-    sha256="56f32fad71d9b6b33bc4d51794c324981e26355bcbf3ce4908d7f8ddcc61f80e",
-    licence="none in the repository of AutoJ; this copy of it lies in one under Apache-2.0",
-)
-
-VICUNA = PinnedFile(
-    name="vicuna",
-    path="judge_bench/vicuna_eval.json",
-    url=f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data/vicuna_eval.json",
-    sha256="131550a5815f75014a3ea71b0f534fb7ef0ca49b714c4e66935c35fdee1daacc",
-    licence="Apache-2.0",
-)
-
-MT_BENCH = PinnedFile(
-    name="mt_bench",
-    path="judge_bench/mt_bench_eval.json",
-    url=f"{_PROMETHEUS}/71bba040bc5147ed9b067fac334b8f21497e6a8c/eval/benchmark/data/mt_bench_eval.json",
-    sha256="5bf33413c34173c3b94f008499fd9098fb6338d5d1cf64f341e8e0c9b9f105cf",
-    licence="Apache-2.0",
-)
+def _judge_bench(name: str, url: str, sha256: str, licence: str = "Apache-2.0") -> PinnedFile:
+    return PinnedFile(name, f"judge_bench/{url.rpartition('/')[2]}", url, licence, sha256)
 
 
-def _llmbar(subset: str, folder: str, sha256: str) -> PinnedFile:
+def _llmbar(folder: str, sha256: str) -> PinnedFile:
     path = f"{folder}/dataset.json"
-    return PinnedFile(f"llmbar/{subset}", f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", "MIT", sha256)
-
-
-LLMBAR: Mapping[str, PinnedFile] = MappingProxyType(
-    {
-        "Natural": _llmbar("Natural", "Natural", "f7127b7aa78104cb8e03a2b1b3ac0077e95b125714dd441a8ee63666145a3375"),
-        "Neighbor": _llmbar(
-            "Neighbor", "Adversarial/Neighbor", "6712c7eda6342602e0bc7c06c282fa95e2110d4e741a284026a62d937f9780a0"
-        ),
-        "GPTInst": _llmbar(
-            "GPTInst", "Adversarial/GPTInst", "1002425f73c2cf54b6e6de99bce3f6c60fa2a17d13194772e37d7481c1351d42"
-        ),
-        "GPTOut": _llmbar(
-            "GPTOut", "Adversarial/GPTOut", "1ff56e520d7607750a9866a3be0f5b850392ca4477a1f69d80f32bd3e310f561"
-        ),
-        "Manual": _llmbar(
-            "Manual", "Adversarial/Manual", "0d9598769a39cdbbd265778c37e49939d41d5f76dcfb17bd75dcfa07516d3837"
-        ),
-    }
-)
-"""The five subsets."""
+    name = f"llmbar/{folder.removeprefix('Adversarial/')}"
+    return PinnedFile(name, f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", "MIT", sha256)
 
 
 def _blob(name: str, file: str, git_id: str, licence: str, *, column: str = "", instead: str = "") -> PinnedFile:
@@ -134,67 +64,91 @@ def _blob(name: str, file: str, git_id: str, licence: str, *, column: str = "", 
     )
 
 
-PREFERENCE_BENCH = _blob(
-    "preference_bench",
-    "preference_collection_ood_test.json",
-    "8ec84131739db801757cb76107035650dce8dbd7",
-    "Apache-2.0",
-    column="chosen_instruction",
-    instead="export huggingface.co/datasets/prometheus-eval/Preference-Bench as JSON Lines under that name",
+URS = PinnedFile(
+    "urs",
+    "urs/data_all.csv",
+    f"{_RAW}/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
+    "no licence file in its repository; the paper says Apache",
+    sha256="6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2",
+    instead='-T dataset=sample (of urs-lm-eval: --metadata \'{"urs_dataset": "sample"}\') runs the small set that '
+    "comes with this package",
 )
 
-ALPACA_EVAL = _blob(
-    "alpaca_eval",
-    "alpaca_eval.json",
-    "de4304dacfec51201d33970cf371c1074e78a3e1",
-    "CC BY-NC 4.0",
-    column="chosen_instruction",
-    instead="join annotations.json files of github.com/tatsu-lab/alpaca_eval (results/*/alpaca_eval_gpt4) under that "
-    "name",
+_SOURCES = (
+    URS,
+    PinnedFile(
+        "md_eval",
+        "md_eval/test.json",
+        f"{_RAW}/Irving-Feng/SaMer/23553434a5337d97134b076223413201d9c6eee9/data/benchmark/MD-Eval/test.json",
+        "MIT",
+        sha256="df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02",
+    ),
+    _judge_bench(
+        "hhh",
+        f"{_PROMETHEUS}/8536c6d6f69f492fb364a2173e522d4dad034488/eval/benchmark/data/hhh_alignment_eval.json",
+        "fe6655dfeec99d04d582692767c736f2385b5e067f0b894d1b73a32af7be9c9e",
+    ),
+    _llmbar("Natural", "f7127b7aa78104cb8e03a2b1b3ac0077e95b125714dd441a8ee63666145a3375"),
+    _llmbar("Adversarial/Neighbor", "6712c7eda6342602e0bc7c06c282fa95e2110d4e741a284026a62d937f9780a0"),
+    _llmbar("Adversarial/GPTInst", "1002425f73c2cf54b6e6de99bce3f6c60fa2a17d13194772e37d7481c1351d42"),
+    _llmbar("Adversarial/GPTOut", "1ff56e520d7607750a9866a3be0f5b850392ca4477a1f69d80f32bd3e310f561"),
+    _llmbar("Adversarial/Manual", "0d9598769a39cdbbd265778c37e49939d41d5f76dcfb17bd75dcfa07516d3837"),
+    _judge_bench(
+        "autoj",
+        f"{_PROMETHEUS_2}/autoj_pairwise.json",
+        "56f32fad71d9b6b33bc4d51794c324981e26355bcbf3ce4908d7f8ddcc61f80e",
+        "none in the repository of AutoJ; this copy of it lies in one under Apache-2.0",
+    ),
+    _blob(
+        "preference_bench",
+        "preference_collection_ood_test.json",
+        "8ec84131739db801757cb76107035650dce8dbd7",
+        "Apache-2.0",
+        column="chosen_instruction",
+        instead="export huggingface.co/datasets/prometheus-eval/Preference-Bench as JSON Lines under that name",
+    ),
+    _blob(
+        "alpaca_eval",
+        "alpaca_eval.json",
+        "de4304dacfec51201d33970cf371c1074e78a3e1",
+        "CC BY-NC 4.0",
+        column="chosen_instruction",
+        instead="join annotations.json files of github.com/tatsu-lab/alpaca_eval (results/*/alpaca_eval_gpt4) under "
+        "that name",
+    ),
+    _judge_bench(
+        "vicuna",
+        f"{_PROMETHEUS_2}/vicuna_eval.json",
+        "131550a5815f75014a3ea71b0f534fb7ef0ca49b714c4e66935c35fdee1daacc",
+    ),
+    _blob("flask", "flask_eval.json", "0563a5769832269d52b8099406966fc127766b2f", "none in the repository of FLASK"),
+    _blob(
+        "feedback_bench",
+        "feedback_collection_ood_test.json",
+        "28919454bf5aba9e0c082a0171ee50ff278c5e18",
+        "Apache-2.0",
+        column="gpt4_score",
+        instead="export huggingface.co/datasets/prometheus-eval/Feedback-Bench as JSON Lines under that name",
+    ),
+    _judge_bench(
+        "mt_bench",
+        f"{_PROMETHEUS}/71bba040bc5147ed9b067fac334b8f21497e6a8c/eval/benchmark/data/mt_bench_eval.json",
+        "5bf33413c34173c3b94f008499fd9098fb6338d5d1cf64f341e8e0c9b9f105cf",
+    ),
 )
-
-FLASK = _blob("flask", "flask_eval.json", "0563a5769832269d52b8099406966fc127766b2f", "none in the repository of FLASK")
-
-FEEDBACK_BENCH = _blob(
-    "feedback_bench",
-    "feedback_collection_ood_test.json",
-    "28919454bf5aba9e0c082a0171ee50ff278c5e18",
-    "Apache-2.0",
-    column="gpt4_score",
-    instead="export huggingface.co/datasets/prometheus-eval/Feedback-Bench as JSON Lines under that name",
-)
-
-_WITH_PAIRS = (MD_EVAL, HHH, *LLMBAR.values(), AUTOJ, PREFERENCE_BENCH, ALPACA_EVAL)
-_WITH_RATINGS = (VICUNA, FLASK, FEEDBACK_BENCH, MT_BENCH)
-SOURCES: Mapping[str, PinnedFile] = MappingProxyType(
-    {source.name: source for source in (URS, *_WITH_PAIRS, *_WITH_RATINGS)}
-)
-"""All files by name."""
+SOURCES: Mapping[str, PinnedFile] = MappingProxyType({source.name: source for source in _SOURCES})
+"""All published files by name."""
 
 
 def find_source(name: str) -> PinnedFile:
-    """Look up a pinned file.
-
-    Raises:
-        InputError: If there is none of that name.
-    """
+    """The pinned file of that name; `InputError` if there is none."""
     if name not in SOURCES:
-        raise InputError(f"unknown data '{name}'; allowed: {choices(list(SOURCES))}")
+        raise InputError(f"unknown data '{name}'; allowed: {choices(SOURCES)}")
     return SOURCES[name]
 
 
-logger = getLogger(__name__)
-
-CACHE_VARIABLE = "URS_INSPECT_CACHE_DIR"
-DATA_VARIABLE = "URS_INSPECT_DATA_DIR"
-_TIMEOUT = 30.0
-"""Seconds without a byte after which a download is given up."""
-_SOURCES_RAW = "application/vnd.github.raw+json"
-"""Type by which GitHub's API sends a content as it is."""
-
-
 def cache_dir() -> Path:
-    """Directory that downloaded files are kept in: `URS_INSPECT_CACHE_DIR`, or the platform's own."""
+    """Directory of downloaded files: `URS_INSPECT_CACHE_DIR`, or the platform's own."""
     chosen = os.environ.get(CACHE_VARIABLE)
     return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
 
@@ -205,18 +159,12 @@ def cache_path(source: PinnedFile) -> Path:
 
 
 def locate(source: PinnedFile) -> Path | None:
-    """Find a usable copy without the network.
+    """Find a usable copy without the network: below `URS_INSPECT_DATA_DIR`, else in the cache.
 
-    Returns:
-        The copy below `URS_INSPECT_DATA_DIR`, else the one in the cache; None if there is neither. A damaged
-        copy in the cache counts as none, because fetching replaces it. The same data in another published form is
-        usable, though no hash can check it; `is_pinned` tells which of the two a copy is.
-
-    Raises:
-        InputError: If the copy below `URS_INSPECT_DATA_DIR` is another file: that file is the user's.
+    A damaged copy in the cache counts as none, because fetching replaces it; one below `URS_INSPECT_DATA_DIR` is the
+    user's and raises `InputError`. The same data in another published form is usable, though no hash can check it.
     """
-    own = os.environ.get(DATA_VARIABLE)
-    if own:
+    if own := os.environ.get(DATA_VARIABLE):
         path = Path(own).expanduser() / source.path
         if path.is_file():
             if not _usable(source, path):
@@ -244,31 +192,20 @@ def _usable(source: PinnedFile, path: Path) -> bool:
 
 
 def fetch(source: PinnedFile) -> Path:
-    """Return a verified copy, downloading it into the cache if there is none.
+    """Return a verified copy; if there is none, download one into the cache.
 
-    Returns:
-        Path of the copy.
-
-    Raises:
-        InputError: If it can be neither found nor downloaded, or the download has another hash. Nothing in the
-            cache is replaced then, and a second try starts afresh.
+    A download that fails or has another hash raises `InputError` and changes nothing in the cache.
     """
-    found = locate(source)
-    return found if found is not None else download_into_cache(source)
+    return locate(source) or _download(source)
 
 
-def download_into_cache(source: PinnedFile) -> Path:
-    """Download a file, verify it and put it into the cache in one step.
-
-    Raises:
-        InputError: If the download fails or has another hash; what was in the cache stays.
-    """
+def _download(source: PinnedFile) -> Path:
     import httpx
     from inspect_ai.util import download
     from tenacity import RetryError
 
     target = cache_path(source)
-    # Said aloud, because without a network the attempts take a while.
+    # A warning, because without a network the attempts take a while.
     logger.warning(f"Downloading the '{source.name}' data, once, from {source.url}")
     try:
         if source.sha256:
@@ -290,7 +227,7 @@ def _download_blob(source: PinnedFile, target: Path) -> Path:
     """Download a content by its git id; one with another id, or cut short, is an error and no part of it stays."""
     import httpx
 
-    response = httpx.get(source.url, headers={"Accept": _SOURCES_RAW}, follow_redirects=True, timeout=_TIMEOUT)
+    response = httpx.get(source.url, headers={"Accept": _GITHUB_RAW}, follow_redirects=True, timeout=_TIMEOUT)
     response.raise_for_status()
     if (actual := git_id_of(response.content)) != source.git_id:
         raise ValueError(f"the download has the git id {actual}")

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import yaml
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy.evolution import normalised
+from urs_inspect.discrepancy.embeddings import normalised
 from urs_inspect.judging.frames import Frame, JudgePrompt
 from urs_inspect.judging.objects import Pairs, json_objects
 from urs_inspect.judging.prompts import template_frame

@@ -13,38 +13,19 @@ from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask
 from urs_inspect.lmeval_tasks.settings import Options, read_options
 from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, longest
 
-_START = "addition_"
-
 
 class AdditionOptions(Options):
-    """Which chains there are; the arguments of the task of inspect-ai.
+    """Which chains there are; the arguments of the task of inspect-ai."""
 
-    Attributes:
-        addition_lengths: Numbers of a chain: ranges and single lengths, separated by commas; from 2 to 100.
-        addition_per_length: Chains of each length.
-        addition_language: Language of the question.
-        addition_seed: Seed of the numbers.
-    """
-
-    addition_lengths: str | int | list[str | int] = "2-20"
-    addition_per_length: int = Field(default=10, ge=1)
+    addition_lengths: str | int | list[str | int] = "2-20"  # ranges and single lengths, 2 to 100
+    addition_per_length: int = Field(default=10, ge=1)  # chains of each length
     addition_language: str = "en"
     addition_seed: int = Field(default=0, ge=0)
 
 
 def load_chains(**metadata: Any) -> dict[str, Dataset]:
-    """Draw chains, the same as the task of inspect-ai, in the same order.
-
-    Args:
-        metadata: The task's metadata, of which options of addition are used.
-
-    Returns:
-        The split `test` with the columns id, question, numbers, summands, total.
-
-    Raises:
-        InputError: If an option is not allowed.
-    """
-    options = read_options(AdditionOptions, _START, metadata)
+    """The split `test`: the same chains as the task of inspect-ai, in the same order."""
+    options = read_options(AdditionOptions, ("addition_",), metadata)
     prompt = addition_prompt(options.addition_language)
     lengths = addition_lengths(options.addition_lengths)
 
@@ -63,11 +44,7 @@ def load_chains(**metadata: Any) -> dict[str, Dataset]:
 
 
 class AdditionTask(MeasuredTask):
-    """Chains of two-digit numbers to add up without tools (URS paper, appendix D.5).
-
-    Args:
-        config: The task's file.
-    """
+    """Chains of two-digit numbers to add up without tools (URS paper, appendix D.5)."""
 
     VERSION = 1.0
 
@@ -79,9 +56,9 @@ class AdditionTask(MeasuredTask):
         """The metrics of one chain."""
         outcome, _ = sum_outcome(results[0], Decimal(doc["total"]))
         length, right = doc["summands"], float(outcome == "right")
-        found: dict[str, Any] = {each.name: right for each in self.measures if each.about(doc)}
-        found |= {name: float(outcome == name) for name in ("no_number", "no_response")}
-        return found | {name: [length, int(right)] for name in ("longest", "longest_unbroken")}
+        values: dict[str, Any] = {each.name: right for each in self.measures if each.about(doc)}
+        values |= {name: float(outcome == name) for name in ("no_number", "no_response")}
+        return values | {name: [length, int(right)] for name in ("longest", "longest_unbroken")}
 
 
 def _measures(lengths: Sequence[int]) -> tuple[Measure, ...]:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from logging import getLogger
 from pathlib import Path
 from typing import Any
@@ -18,176 +19,116 @@ from openai.types.chat import ChatCompletion
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import UNKNOWN, Call, CircuitBreaker, Message, Reply, describe_error
-from urs_inspect.lmeval_tasks.settings import JudgeSettings, Key, judge_key
+from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key
 
-_STOPPED = {
+logger = getLogger(__name__)
+
+_ANTHROPIC_STOPPED = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "max_tokens": "max_tokens",
     "refusal": "content_filter",
     "model_context_window_exceeded": "model_length",
 }
-_NO_MESSAGE = "the reply is no message of Anthropic; is the address (judge_base_url) right? It is given without /v1"
-
-
-class AnthropicClient:
-    """Asks for messages.
-
-    Args:
-        settings: Which judge, and how it is asked.
-        key: The key.
-    """
-
-    def __init__(self, settings: JudgeSettings, key: Key) -> None:
-        self._settings = settings
-        self._client = AsyncAnthropic(
-            api_key=key.value,
-            base_url=settings.judge_base_url,
-            timeout=settings.judge_timeout,
-            max_retries=settings.judge_retries,
-        )
-
-    @property
-    def base_url(self) -> str:
-        """Where it asks."""
-        return str(self._client.base_url)
-
-    async def send(self, messages: Sequence[Message]) -> Reply:
-        """Send messages; what the client raises goes on."""
-        given = self._settings
-        system = "\n\n".join(message.text for message in messages if message.role == "system")
-        request: dict[str, Any] = {
-            "model": given.judge_model,
-            "messages": [
-                {"role": message.role, "content": message.text} for message in messages if message.role != "system"
-            ],
-            "max_tokens": given.judge_max_tokens,
-        }
-        if system:
-            request["system"] = system
-        if given.judge_temperature is not None:
-            # Newer versions of the client know no such argument; the endpoint does.
-            request["extra_body"] = {"temperature": given.judge_temperature}
-        reply = await self._client.messages.create(**request)
-        if not isinstance(reply, AnthropicMessage):  # a page, of a server that has it for every address
-            return Reply("", "unknown", _NO_MESSAGE)
-        text = "".join(block.text for block in reply.content if block.type == "text")
-        return Reply(text, _STOPPED.get(reply.stop_reason or "", "unknown"))
-
-    async def close(self) -> None:
-        """Close connections."""
-        await self._client.close()
-
-
-_OPENAI_CLIENT_STOPPED = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
+_OPENAI_STOPPED = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 _TOO_LONG = "context_length_exceeded"
+_NO_MESSAGE = "the reply is no message of Anthropic; is the address (judge_base_url) right? It is given without /v1"
 _NO_COMPLETION = "the reply is no chat completion; does the address (judge_base_url) lack a /v1 at its end?"
 
 
-class OpenAIClient:
-    """Asks for chat completions.
+async def _ask_anthropic(client: AsyncAnthropic, settings: JudgeSettings, messages: Sequence[Message]) -> Reply:
+    request: dict[str, Any] = {
+        "model": settings.judge_model,
+        "messages": [
+            {"role": message.role, "content": message.text} for message in messages if message.role != "system"
+        ],
+        "max_tokens": settings.judge_max_tokens,
+    }
+    if system := "\n\n".join(message.text for message in messages if message.role == "system"):
+        request["system"] = system
+    if settings.judge_temperature is not None:
+        # Newer versions of the client know no such argument; the endpoint does.
+        request["extra_body"] = {"temperature": settings.judge_temperature}
+    reply = await client.messages.create(**request)
+    if not isinstance(reply, AnthropicMessage):  # a page, of a server that has it for every address
+        return Reply("", "unknown", _NO_MESSAGE)
+    text = "".join(block.text for block in reply.content if block.type == "text")
+    return Reply(text, _ANTHROPIC_STOPPED.get(reply.stop_reason or "", "unknown"))
 
-    Args:
-        settings: Which judge, and how it is asked.
-        key: The key.
-    """
 
-    def __init__(self, settings: JudgeSettings, key: Key) -> None:
-        self._settings = settings
-        self._client = AsyncOpenAI(
-            api_key=key.value,
-            base_url=settings.judge_base_url,
-            timeout=settings.judge_timeout,
-            max_retries=settings.judge_retries,
-        )
-
-    @property
-    def base_url(self) -> str:
-        """Where it asks."""
-        return str(self._client.base_url)
-
-    async def send(self, messages: Sequence[Message]) -> Reply:
-        """Send messages; what the client raises goes on."""
-        given = self._settings
-        request: dict[str, Any] = {
-            "model": given.judge_model,
-            "messages": [{"role": message.role, "content": message.text} for message in messages],
-            # Newer models of OpenAI refuse the old name, other servers do not know the new one.
-            "max_completion_tokens" if given.judge_base_url is None else "max_tokens": given.judge_max_tokens,
-        }
-        if given.judge_temperature is not None:
-            request["temperature"] = given.judge_temperature
-        try:
-            completion = await self._client.chat.completions.create(**request)
-        except BadRequestError as error:
-            if error.code == _TOO_LONG:
-                return Reply("", "model_length", error.message)
-            raise
-        if not isinstance(completion, ChatCompletion):  # a page, of a server that has it for every address
-            return Reply("", "unknown", _NO_COMPLETION)
-        if not completion.choices:
-            return Reply("", "unknown", "the reply had no choices")
-        choice = completion.choices[0]
-        if choice.message.refusal:
-            return Reply(choice.message.refusal, "content_filter")
-        return Reply(choice.message.content or "", _OPENAI_CLIENT_STOPPED.get(str(choice.finish_reason), "unknown"))
-
-    async def close(self) -> None:
-        """Close connections."""
-        await self._client.close()
+async def _ask_openai(client: AsyncOpenAI, settings: JudgeSettings, messages: Sequence[Message]) -> Reply:
+    request: dict[str, Any] = {
+        "model": settings.judge_model,
+        "messages": [{"role": message.role, "content": message.text} for message in messages],
+        # Newer models of OpenAI refuse the old name, other servers do not know the new one.
+        "max_completion_tokens" if settings.judge_base_url is None else "max_tokens": settings.judge_max_tokens,
+    }
+    if settings.judge_temperature is not None:
+        request["temperature"] = settings.judge_temperature
+    try:
+        completion = await client.chat.completions.create(**request)
+    except BadRequestError as error:
+        if error.code == _TOO_LONG:
+            return Reply("", "model_length", error.message)
+        raise
+    if not isinstance(completion, ChatCompletion):  # a page, of a server that has it for every address
+        return Reply("", "unknown", _NO_COMPLETION)
+    if not completion.choices:
+        return Reply("", "unknown", "the reply had no choices")
+    choice = completion.choices[0]
+    if choice.message.refusal:
+        return Reply(choice.message.refusal, "content_filter")
+    return Reply(choice.message.content or "", _OPENAI_STOPPED.get(str(choice.finish_reason), "unknown"))
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a judge is asked.
+    """An open connection to a judge.
 
-    Attributes:
-        send: Sends messages, as for `judging.ask`; calls that fail are repeated by the provider's client, waiting
-            longer each time. What an endpoint says in place of a reply is in the reply's `error`, without the key.
-        parameters: All that a reply depends on besides the messages. Holds no credentials.
+    `send` is a call as for `judging.ask`; the provider's client repeats calls that fail, waiting longer each time. An
+    error of the endpoint is in the reply's `error`, without the key.
     """
 
     send: Call
-    parameters: dict[str, Any]
+    parameters: dict[str, Any]  # all that a reply depends on besides the messages; no credentials
 
 
 @asynccontextmanager
 async def open_endpoint(settings: JudgeSettings) -> AsyncIterator[Endpoint]:
-    """The endpoint of a judge.
-
-    Args:
-        settings: Which judge, and how it is asked.
-
-    Yields:
-        The endpoint.
-
-    Raises:
-        InputError: If there is no judge, or no key.
-    """
+    """Open the endpoint of a judge; `InputError` if there is no judge or no key."""
     key = judge_key(settings)
-    client = (AnthropicClient if settings.provider == "anthropic" else OpenAIClient)(settings, key)
+    options: dict[str, Any] = {
+        "api_key": key.value,
+        "base_url": settings.judge_base_url,
+        "timeout": settings.judge_timeout,
+        "max_retries": settings.judge_retries,
+    }
+    client: AsyncAnthropic | AsyncOpenAI
+    ask: Call
+    if settings.provider == "anthropic":
+        client = AsyncAnthropic(**options)
+        ask = partial(_ask_anthropic, client, settings)
+    else:
+        client = AsyncOpenAI(**options)
+        ask = partial(_ask_openai, client, settings)
 
     async def send(messages: Sequence[Message]) -> Reply:
         try:
-            reply = await client.send(messages)
-        except json.JSONDecodeError:  # asked for again by whoever reads replies
+            reply = await ask(messages)
+        except json.JSONDecodeError:  # what reads replies asks again
             raise
         except Exception as error:  # endpoints repeat in their errors what they were sent
             return Reply("", "unknown", describe_error(error, key.hidden_in))
         return replace(reply, text=key.hidden_in(reply.text), error=key.hidden_in(reply.error))
 
     try:
-        yield Endpoint(send, _parameters(settings, client.base_url))
+        yield Endpoint(send, _parameters(settings, str(client.base_url)))
     finally:
         await client.close()
 
 
 async def call_parameters(settings: JudgeSettings) -> dict[str, Any]:
-    """All that a reply depends on besides the messages, without asking for one; see `Endpoint`.
-
-    Raises:
-        InputError: If there is no judge, or no key.
-    """
+    """All that a reply depends on besides the messages, without asking for one; see `Endpoint`."""
     async with open_endpoint(settings) as endpoint:
         return endpoint.parameters
 
@@ -205,8 +146,6 @@ def _parameters(settings: JudgeSettings, base_url: str) -> dict[str, Any]:
     }
 
 
-logger = getLogger(__name__)
-
 _CREATE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, stop_reason TEXT NOT NULL)"
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _COLUMNS = "SELECT name FROM pragma_table_info('replies')"
@@ -214,14 +153,7 @@ _WAIT_S = 30
 
 
 class ReplyCache:
-    """Replies by judge, parameters and prompt. Each is safe on disk when it is put; several processes may share a file.
-
-    Args:
-        file: The file; None for no cache.
-
-    Raises:
-        InputError: If the file cannot be used.
-    """
+    """Replies by judge, parameters and prompt; each is safe on disk once it is put, and processes may share a file."""
 
     def __init__(self, file: Path | None) -> None:
         self._connection: sqlite3.Connection | None = None
@@ -282,28 +214,16 @@ class ReplyCache:
 
 
 def key_of(parameters: Mapping[str, Any], messages: Sequence[Message]) -> str:
-    """What a reply depends on, as one SHA-256.
-
-    Args:
-        parameters: Provider, endpoint, model and settings of the call.
-        messages: What is sent.
-    """
+    """SHA-256 of all that a reply depends on."""
     sent = [(message.role, message.text) for message in messages]
     text = json.dumps([dict(parameters), sent], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Conversation:
-    """Calls about one answer, of which the cache is told only when it is known what came of them.
+    """Calls about one answer, whose replies are cached only when their outcome is known.
 
-    Args:
-        endpoint: Where the judge is asked.
-        cache: Replies of earlier runs.
-        breaker: Stops calls of a judge that keeps failing.
-
-    Attributes:
-        asked: Whether the endpoint was asked.
-        not_asked: Why it was not asked, where it should have been; empty if it was.
+    `asked` tells whether the endpoint was asked, `not_asked` why it was not although there was no cached reply.
     """
 
     def __init__(self, endpoint: Endpoint, cache: ReplyCache, breaker: CircuitBreaker) -> None:

@@ -44,7 +44,7 @@ def _rejudge(arguments: list[str]) -> None:
 
 def _need_lm_eval() -> None:
     try:
-        import lm_eval.__main__  # noqa: F401 - asked for here, so that what is wrong with it is said in one line
+        import lm_eval.__main__  # noqa: F401 - so that an error is reported in one line
     except ImportError as error:
         raise InputError(_INSTALL.format(error)) from error
 
@@ -53,6 +53,6 @@ def _run() -> None:
     _need_lm_eval()
     from lm_eval.__main__ import cli_evaluate
 
-    if not any(one == _INCLUDE or one.startswith(f"{_INCLUDE}=") for one in sys.argv):
+    if not any(argument.partition("=")[0] == _INCLUDE for argument in sys.argv):
         sys.argv += [_INCLUDE, tasks_path()]
     cli_evaluate()

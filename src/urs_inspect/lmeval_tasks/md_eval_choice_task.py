@@ -6,8 +6,8 @@ from typing import Any
 from urs_inspect.judging import JudgePrompt
 from urs_inspect.judging.pair_reply import First, final_verdict, unswap
 from urs_inspect.judging.prompts import LETTERS, letter_prompt, orders_of
+from urs_inspect.lmeval_tasks.md_eval_task import PairTask, longer_of
 from urs_inspect.lmeval_tasks.measured_task import Measure
-from urs_inspect.lmeval_tasks.pair_task import PairTask, longer_of
 
 _MEASURES = (
     Measure("acc"),
@@ -19,11 +19,7 @@ _FLIPPED = Measure("flipped", higher_is_better=False)
 
 
 class MdEvalChoiceTask(PairTask):
-    """Pairs of responses, judged as wholes by the most probable of three letters.
-
-    Args:
-        config: The task's file.
-    """
+    """Pairs of responses, judged as wholes by the most probable of three letters."""
 
     VERSION = 1.0
 

@@ -1,21 +1,23 @@
-"""Tasks whose metrics are about some of the cases only, or about several things in a case."""
+"""Base of tasks whose metrics apply to some of the cases only, or to several things in a case."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from lm_eval.api.metrics import mean, mean_stderr
 from lm_eval.api.task import ConfigurableTask
 
+from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, percentile_bounds
+
 _PREDICT_ONLY = "bypass"
-_STDERR = "_stderr"
-"""What lm-eval puts behind the name of a metric for that of its standard error."""
+_STDERR = "_stderr"  # lm-eval's suffix of the metric that is a standard error
 _UNKNOWN = "N/A"
 
 
 def not_used(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, float]:
-    """Stands in a task's file, since lm-eval asks for a function there; `process_results` of the class is used."""
+    """For a task's file, where lm-eval needs a function; `process_results` of the class is used."""
     raise NotImplementedError
 
 
@@ -25,33 +27,22 @@ def _always(doc: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric.
-
-    Attributes:
-        name: Its name.
-        aggregate: Makes one number of those of all cases; for `mean` lm-eval knows the standard error.
-        about: Whether it may be about a case.
-        sure: Whether a case that it may be about has it, whatever the reply; else only the reply tells.
-        higher_is_better: Which way is up; None for a habit, of which neither is better.
-    """
+    """A metric."""
 
     name: str
-    aggregate: Callable[[Sequence[Any]], float] = mean
-    about: Callable[[Mapping[str, Any]], bool] = _always
-    sure: bool = True
-    higher_is_better: bool | None = True
+    aggregate: Callable[[Sequence[Any]], float] = mean  # for `mean`, lm-eval knows the standard error
+    about: Callable[[Mapping[str, Any]], bool] = _always  # whether it may apply to a case
+    sure: bool = True  # whether a case that it may apply to has it, whatever the reply
+    higher_is_better: bool | None = True  # None for a habit, of which neither is better
 
 
 class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no types
     """A task with `measures` and `values` of its own.
 
-    A case lacks the metrics that are not about it. Where several processes share the work, each must have every metric,
-    or lm-eval fails on gathering them. So a mean that one of them might lack is written down for every case there, as
-    nothing where it is not about it. lm-eval knows a standard error of none but its own mean, which cannot pass over
-    nothing; so the standard error is a metric of its own there, under the name that lm-eval looks for.
-
-    Args:
-        config: The task's file.
+    A case lacks the metrics that do not apply to it. Where several processes share the work, each must have every
+    metric, or lm-eval fails on gathering them. So a mean that one of them might lack is listed for every case there, as
+    None where it does not apply. lm-eval knows a standard error of its own mean only, which cannot skip None; so the
+    standard error is a metric of its own there, under the name that lm-eval looks for.
     """
 
     measures: tuple[Measure, ...] = ()
@@ -61,12 +52,7 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
         super().__init__(config={key: value for key, value in (config or {}).items() if key != "class"}, **kwargs)
 
     def values(self, doc: Mapping[str, Any], results: Sequence[Any]) -> Mapping[str, Any]:
-        """The metrics of one case; those that are not about it are left out.
-
-        Args:
-            doc: The case.
-            results: What the model gave, request by request.
-        """
+        """The metrics that apply to one case; `results` are the model's, request by request."""
         raise NotImplementedError
 
     def build_all_requests(
@@ -78,7 +64,7 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
         world_size: int = 1,
         **kwargs: Any,
     ) -> None:
-        """Prepare what the model is asked. lm-eval's cache of requests is left out: it knows nothing of options."""
+        """Prepare the requests, without lm-eval's cache of them, which does not know options."""
         if world_size > 1:
             shares = [
                 [doc for _, doc in self.doc_iterator(rank=each, limit=limit, samples=samples, world_size=world_size)]
@@ -101,10 +87,10 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
         """How metrics become one number."""
         if self.predict_only:
             return dict(super().aggregation())
-        found: dict[str, Callable[..., Any]] = {each.name: each.aggregate for each in self.measures}
+        functions: dict[str, Callable[..., Any]] = {measure.name: measure.aggregate for measure in self.measures}
         for name, known in self._padded.items():
-            found |= {name: known.mean, f"{name}{_STDERR}": known.error}
-        return found
+            functions |= {name: known.mean, f"{name}{_STDERR}": known.error}
+        return functions
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """Which way is up."""
@@ -114,12 +100,12 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
 
     @property
     def predict_only(self) -> bool:
-        """Whether the answers are all that is wanted."""
+        """Whether answers are only generated."""
         return _PREDICT_ONLY in self._metric_fn_list
 
 
 class _MeanOfKnown:
-    """The mean of the values that are there, and then its standard error as lm-eval has it."""
+    """The mean without missing values, and then its standard error as lm-eval has it."""
 
     def __init__(self) -> None:
         self._error: float | str = _UNKNOWN
@@ -139,3 +125,33 @@ def _might_lack(measure: Measure, shares: Sequence[Sequence[Mapping[str, Any]]])
     """Whether a process might lack a metric that another has."""
     possible = [any(map(measure.about, docs)) for docs in shares]
     return any(possible) and not (measure.sure and all(possible))
+
+
+Part = Sequence[int]
+"""What a case adds: hits, trials, and the number of its cluster."""
+
+
+def ratio(parts: Sequence[Part]) -> float:
+    """All hits by all trials; NaN without trials."""
+    trials = sum(part[1] for part in parts)
+    return sum(part[0] for part in parts) / trials if trials else math.nan
+
+
+def ratio_low(parts: Sequence[Part]) -> float:
+    """Lower bound of the 95% percentile interval of `ratio`, by the bootstrap over clusters."""
+    return _bounds(parts)[0]
+
+
+def ratio_high(parts: Sequence[Part]) -> float:
+    """Upper bound of the same interval."""
+    return _bounds(parts)[1]
+
+
+def _bounds(parts: Sequence[Part]) -> tuple[float, float]:
+    sums = cluster_counts([part[2] for part in parts], np.array([part[:2] for part in parts]).reshape(-1, 2))
+    if np.count_nonzero(sums[:, 1]) < 2:
+        return math.nan, math.nan
+    hits, trials = bootstrap_counts(sums).T
+    rounds = np.divide(hits, trials, out=np.full(len(hits), np.nan), where=trials > 0)
+    low, high = percentile_bounds(rounds[:, None])
+    return float(low[0]), float(high[0])

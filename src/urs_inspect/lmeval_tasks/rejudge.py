@@ -18,13 +18,11 @@ from lm_eval.utils import make_table
 from tqdm import tqdm
 
 from urs_inspect._util import InputError
-from urs_inspect.judging import JudgeFailure
+from urs_inspect.judging import AnswerJudging, JudgeFailure
 from urs_inspect.lmeval_tasks.clients import call_parameters
-from urs_inspect.lmeval_tasks.metrics import measures_of, metrics_of
-from urs_inspect.lmeval_tasks.model_judging import judging_of, run_async
-from urs_inspect.lmeval_tasks.record import Record, read_record
+from urs_inspect.lmeval_tasks.judging import Record, judge_answers, judging_of, read_record, run_async
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
-from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, judge_answers, preflight
+from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, measures_of, metrics_of, preflight
 
 _FIELDS = ("intent", "intent_group", "language", "question", "reference")
 _START = "samples_"
@@ -38,55 +36,31 @@ class OtherTaskError(InputError):
 
 @dataclass(frozen=True)
 class Saved:
-    """An answer as lm-eval saved it.
-
-    Attributes:
-        line: The line of the file.
-        response: The answer.
-        record: What became of it; None if it was not judged.
-    """
+    """An answer as lm-eval saved it."""
 
     line: dict[str, Any]
     response: str
-    record: Record | None
+    record: Record | None  # None if it was not judged
 
 
 def read_saved(file: Path) -> list[Saved]:
-    """Read answers that lm-eval saved.
-
-    Args:
-        file: A file of samples of `urs`, `urs_en` or `urs_zh`.
-
-    Raises:
-        OtherTaskError: If it is a file of another task.
-        InputError: Naming file and line of the first fault.
-    """
+    """Read a file of samples of `urs`, `urs_en` or `urs_zh`; `OtherTaskError` if it is of another task."""
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: not in UTF-8, as lm-eval writes samples ({error.reason})") from error
-    found: list[Saved] = []
-    for number, text in enumerate(lines, start=1):
-        if not text.strip():
-            continue
-        found.append(_saved(text, f"{file}, line {number}"))
-    if not found:
+    saved = [_saved(text, f"{file}, line {number}") for number, text in enumerate(lines, start=1) if text.strip()]
+    if not saved:
         raise InputError(f"{file}: no samples")
-    return found
+    return saved
 
 
 def written_to(file: Path, judge: str, judged_with: Mapping[str, Any], folder: Path | None) -> Path:
-    """Where the samples of a file go when a judge has judged them.
+    """Where the samples of a file go when a judge has judged them; by default into the same folder.
 
     The name does not begin with `samples_`, so that a pattern for what lm-eval saved never finds it; it holds the
     judge and a digest of all settings on which scores depend, so that no two of them share a file; and what is judged
     again with the same settings keeps it.
-
-    Args:
-        file: What was read: a file of lm-eval, or one that was written here before.
-        judge: Who judges.
-        judged_with: The settings.
-        folder: The folder; None for that of the file.
     """
     who = re.sub(r"[^\w.-]+", "-", judge).strip("-")[-_MOST_OF_A_NAME:]
     digest = hashlib.sha256(json.dumps(dict(judged_with), sort_keys=True).encode()).hexdigest()[:_DIGITS]
@@ -96,43 +70,24 @@ def written_to(file: Path, judge: str, judged_with: Mapping[str, Any], folder: P
 def write_saved(
     target: Path, saved: Sequence[Saved], records: Sequence[Record], metrics: Sequence[Mapping[str, float]]
 ) -> None:
-    """Write samples with what became of them, in one go: the file is the old one or the new one, never half of it.
-
-    Args:
-        target: The file.
-        saved: The answers as they were read.
-        records: What became of them.
-        metrics: The metrics of each.
-    """
+    """Write judged samples in one go: the file is the old one or the new one, never half of it."""
     lines = []
-    for one, record, found in zip(saved, records, metrics, strict=True):
-        old = set(one.line.get("metrics", ()))
-        line = {key: value for key, value in one.line.items() if key not in old}
-        lines.append({**line, "filtered_resps": [record.to_json()], "metrics": list(found), **found})
+    for sample, record, values in zip(saved, records, metrics, strict=True):
+        old = set(sample.line.get("metrics", ()))
+        line = {key: value for key, value in sample.line.items() if key not in old}
+        lines.append({**line, "filtered_resps": [record.to_json()], "metrics": list(values), **values})
     unfinished = target.with_name(f"{target.name}.unfinished")
     unfinished.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     unfinished.replace(target)
 
 
-def task_of(file: Path) -> str:
-    """The task whose samples a file holds, by its name."""
-    return _task_and_date(file)[0]
-
-
 def run_of(file: Path) -> dict[str, Any]:
-    """What lm-eval says of the run whose samples a file holds, if its results still stand beside them.
-
-    Args:
-        file: A file of samples, or one that was written here.
-
-    Returns:
-        `model`, `urs_dataset` and `version` of the task, as far as they are known.
-    """
+    """`model`, `urs_dataset` and `version` of the run whose samples a file holds, if its results are in the folder."""
     task, date = _task_and_date(file)
     try:
-        found = json.loads((file.parent / f"results_{date}.json").read_text(encoding="utf-8"))
-        metadata = found["configs"][task].get("metadata") or {}
-        facts = {"model": found.get("model_name"), "version": found.get("versions", {}).get(task)}
+        results = json.loads((file.parent / f"results_{date}.json").read_text(encoding="utf-8"))
+        metadata = results["configs"][task].get("metadata") or {}
+        facts = {"model": results.get("model_name"), "version": results.get("versions", {}).get(task)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     facts["urs_dataset"] = metadata.get("urs_dataset", "urs")
@@ -184,16 +139,17 @@ def rejudge(
     """
     settings = _settings(metadata, judge_model)
     read = _read(files)
-    judged_with = _judged_with(settings)
+    judging = judging_of(settings)
+    judged_with = _judged_with(settings, judging)
     targets = {file: written_to(file, settings.judge_name, judged_with, output) for file in read}
     for file, target in targets.items():
         if twice := [other for other in read if other != file and targets[other] == target]:
             raise InputError(f"{file} and {twice[0]} would both be written to {target}; give one of them")
-    kept = {file: _kept(saved, settings, judged_with) if failed_only else {} for file, saved in read.items()}
+    kept = {file: _kept(saved, settings, judging, judged_with) if failed_only else {} for file, saved in read.items()}
     preflight(settings)
     for place, (file, saved) in enumerate(read.items()):
-        records = _judged(saved, kept[file], settings)
-        _write(file, targets[file], saved, records, settings, judged_with)
+        records = _judged(saved, kept[file], settings, judging)
+        _write(file, targets[file], saved, records, settings, judging, judged_with)
         if any(record.not_asked for record in records) and (left := list(read)[place + 1 :]):
             click.echo(f"Not begun: {', '.join(map(str, left))}", err=True)
             return
@@ -210,44 +166,36 @@ def _settings(metadata: str, judge_model: str | None) -> JudgeSettings:
 
 
 def _read(files: Sequence[Path]) -> dict[Path, list[Saved]]:
-    """The samples of each file; those of other tasks, which a pattern may find as well, are left out.
-
-    Raises:
-        InputError: If a file cannot be read, or none is left.
-    """
-    found: dict[Path, list[Saved]] = {}
+    """The samples of each file; those of other tasks, which a pattern may find as well, are left out."""
+    read: dict[Path, list[Saved]] = {}
     others: list[OtherTaskError] = []
     for file in dict.fromkeys(files):
         try:
-            found[file] = read_saved(file)
+            read[file] = read_saved(file)
         except OtherTaskError as error:
             others.append(error)
-    if not found:
+    if not read:
         raise others[0]
-    for each in others:
-        click.echo(f"Left out: {each}", err=True)
-    return found
+    for other in others:
+        click.echo(f"Left out: {other}", err=True)
+    return read
 
 
-def _judged_with(settings: JudgeSettings) -> dict[str, Any]:
+def _judged_with(settings: JudgeSettings, judging: AnswerJudging) -> dict[str, Any]:
     """All settings on which scores depend."""
     if settings.judge == "samer":
         return {"judge": settings.judge_name, "samer_engine": settings.samer_engine}
     parameters = run_async(call_parameters(settings))
-    rubric = judging_of(settings).rubric
-    return {**parameters, "judge_language": settings.judge_language, "rubric_sha256": rubric.sha256}
+    return {**parameters, "judge_language": settings.judge_language, "rubric_sha256": judging.rubric.sha256}
 
 
-def _kept(saved: Sequence[Saved], settings: JudgeSettings, judged_with: Mapping[str, Any]) -> dict[int, Record]:
-    """Records that stay, by place.
-
-    Raises:
-        InputError: If another judge, other settings of its calls or another prompt made them.
-    """
-    judging = judging_of(settings)
-    found: dict[int, Record] = {}
-    for place, one in enumerate(saved):
-        record = one.record
+def _kept(
+    saved: Sequence[Saved], settings: JudgeSettings, judging: AnswerJudging, judged_with: Mapping[str, Any]
+) -> dict[int, Record]:
+    """Records that stay, by place; `InputError` if another judge, other settings or another prompt made them."""
+    kept: dict[int, Record] = {}
+    for place, sample in enumerate(saved):
+        record = sample.record
         if record is None or record.scores is None:
             continue
         if record.judge != settings.judge_name:
@@ -257,14 +205,14 @@ def _kept(saved: Sequence[Saved], settings: JudgeSettings, judged_with: Mapping[
             )
         if settings.judge == "model":
             _check_call(record, judged_with)
-            prompt = judging.prompt(answer_of(one.line["doc"], one.response))
+            prompt = judging.prompt(answer_of(sample.line["doc"], sample.response))
             if isinstance(prompt, JudgeFailure) or record.facts.get("prompt_sha256") != prompt.sha256:
                 raise InputError(
                     "--failed-only: the file was judged with another judge_prompt, judge_rubric or judge_language; "
                     "scores of two prompts do not mix. Give those of that run, or judge all answers again"
                 )
-        found[place] = record
-    return found
+        kept[place] = record
+    return kept
 
 
 def _check_call(record: Record, judged_with: Mapping[str, Any]) -> None:
@@ -281,13 +229,15 @@ def _check_call(record: Record, judged_with: Mapping[str, Any]) -> None:
             )
 
 
-def _judged(saved: Sequence[Saved], kept: Mapping[int, Record], settings: JudgeSettings) -> list[Record]:
+def _judged(
+    saved: Sequence[Saved], kept: Mapping[int, Record], settings: JudgeSettings, judging: AnswerJudging
+) -> list[Record]:
     todo = [place for place in range(len(saved)) if place not in kept]
     answers = [answer_of(saved[place].line["doc"], saved[place].response) for place in todo]
     with tqdm(total=len(answers), desc="Judging") as bar:
-        judged = judge_answers(answers, settings, bar.update)
-    found = {**kept, **dict(zip(todo, judged, strict=True))}
-    return [found[place] for place in range(len(saved))]
+        judged = judge_answers(answers, settings, judging, bar.update)
+    records = {**kept, **dict(zip(todo, judged, strict=True))}
+    return [records[place] for place in range(len(saved))]
 
 
 def _write(
@@ -296,13 +246,14 @@ def _write(
     saved: Sequence[Saved],
     records: Sequence[Record],
     settings: JudgeSettings,
+    judging: AnswerJudging,
     judged_with: Mapping[str, Any],
 ) -> None:
-    metrics = [metrics_of(one.line["doc"], record, settings) for one, record in zip(saved, records, strict=True)]
-    task, results = task_of(file), results_of(metrics)
+    metrics = [metrics_of(sample.line["doc"], record, settings) for sample, record in zip(saved, records, strict=True)]
+    task, results = _task_and_date(file)[0], results_of(metrics)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_saved(target, saved, records, metrics)
-    upwards = {each.name: each.higher_is_better for each in measures_of(judging_of(settings).rubric, settings)}
+    upwards = {measure.name: measure.higher_is_better for measure in measures_of(judging.rubric, settings)}
     facts = {
         "results": {task: results},
         "versions": {task: UrsTask.VERSION},
@@ -314,28 +265,24 @@ def _write(
         "judged_with": dict(judged_with),
         "answers": {
             "samples": file.name,
-            "dataset_sha256": sorted({str(one.line["doc"].get("dataset_sha256")) for one in saved}),
+            "dataset_sha256": sorted({str(sample.line["doc"].get("dataset_sha256")) for sample in saved}),
             **run_of(file),
         },
-        # Which cases there were, the answers say.
+        # The cases are described under `answers`.
         "judge": settings.model_dump(exclude={"urs_dataset"}),
     }
     target.with_suffix(".json").write_text(json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8")
     click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
     click.echo(make_table(facts))
-    if said := failures(records):
-        click.echo(f"{said} Once more: --failed-only {target}", err=True)
+    if summary := failures(records):
+        click.echo(f"{summary} Once more: --failed-only {target}", err=True)
 
 
 def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Means with standard errors, under the keys of lm-eval.
-
-    Args:
-        metrics: The metrics of each answer, which has those of its own intent and language.
-    """
+    """Means with standard errors, under the keys of lm-eval; an answer has the metrics of its intent and language."""
     values: dict[str, list[float]] = defaultdict(list)
-    for found in metrics:
-        for name, value in found.items():
+    for metrics_of_answer in metrics:
+        for name, value in metrics_of_answer.items():
             values[name].append(value)
     results: dict[str, Any] = {}
     for name, known in sorted(values.items()):

@@ -17,14 +17,13 @@ from urs_inspect._util import InputError, choices
 
 logger = getLogger(__name__)
 
-_ALIKE = 0.85
-"""From this likeness on, by `difflib`, a name is another one misspelt."""
+_ALIKE = 0.85  # similarity by `difflib` from which a name is another one misspelt
 _OF_MODELS = frozenset({"model", "base_url", "timeout", "temperature", "max_tokens", "seed", "engine", "folder"})
-"""What an option is called without its beginning, and an argument of a model of lm-eval as well."""
+# Names of options without their prefix that are arguments of lm-eval's models as well.
 
 
 class Options(BaseModel):
-    """Options of a task or of its judge; the names of each kind begin alike."""
+    """Options of a task or of its judge, whose names have a prefix of their own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -32,24 +31,16 @@ class Options(BaseModel):
 _Options = TypeVar("_Options", bound=Options)
 
 
-def read_options(kind: type[_Options], start: str | tuple[str, ...], metadata: Mapping[str, Any] | None) -> _Options:
-    """Read options from the metadata, which tasks of one run share, and in which lm-eval puts the model's arguments.
-
-    Args:
-        kind: The options.
-        start: How the names of these options begin.
-        metadata: The metadata.
-
-    Returns:
-        The options.
+def read_options(kind: type[_Options], prefixes: tuple[str, ...], metadata: Mapping[str, Any] | None) -> _Options:
+    """Read options with one of some prefixes from the metadata, in which lm-eval puts the model's arguments as well.
 
     Raises:
         InputError: If one is unknown, misspelt, of the wrong type or out of range, naming it and what is allowed.
     """
-    given = {key: value for key, value in (metadata or {}).items() if key.startswith(start)}
+    given = {key: value for key, value in (metadata or {}).items() if key.startswith(prefixes)}
     if unknown := [key for key in given if key not in kind.model_fields]:
         raise InputError(f"--metadata: unknown '{unknown[0]}'; allowed: {choices(kind.model_fields)}")
-    _check_spelling(kind, start, [key for key in metadata or {} if key not in given])
+    _check_spelling(kind, prefixes, [key for key in metadata or {} if key not in given])
     try:
         return kind.model_validate(given)
     except ValidationError as error:
@@ -60,10 +51,9 @@ def read_options(kind: type[_Options], start: str | tuple[str, ...], metadata: M
         raise InputError(f"--metadata: {name}: {first['msg']}, got {given[name]!r}") from error
 
 
-def _check_spelling(kind: type[Options], start: str | tuple[str, ...], others: Iterable[str]) -> None:
-    """Refuse what is almost an option, and warn of what is one but for its beginning."""
-    starts = (start,) if isinstance(start, str) else start
-    bare = {field.removeprefix(each): field for field in kind.model_fields for each in _beginnings(starts)}
+def _check_spelling(kind: type[Options], prefixes: tuple[str, ...], others: Iterable[str]) -> None:
+    """Refuse what is almost an option, and warn of what is one without its prefix."""
+    bare = {name.removeprefix(f"{prefix.rstrip('_')}_"): name for name in kind.model_fields for prefix in prefixes}
     for key in others:
         if alike := get_close_matches(key.casefold(), kind.model_fields, n=1, cutoff=_ALIKE):
             raise InputError(f"--metadata: unknown '{key}'; did you mean '{alike[0]}'?")
@@ -71,69 +61,39 @@ def _check_spelling(kind: type[Options], start: str | tuple[str, ...], others: I
             logger.warning(f"--metadata: '{key}' is not used by the tasks of urs-inspect; did you mean '{bare[key]}'?")
 
 
-def _beginnings(starts: Iterable[str]) -> list[str]:
-    return [each if each.endswith("_") else f"{each}_" for each in starts]
-
-
 Provider = Literal["openai", "anthropic"]
 KEYS: Mapping[Provider, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-"""Where keys come from: the environment, and nothing else."""
+"""Environment variables of keys, which come from nowhere else."""
 
-_STARTS = ("judge", "samer", "urs_")
+_PREFIXES = ("judge", "samer", "urs_")
 _CACHE = "judge_replies.sqlite3"
 _NO_PATHS = frozenset({"", "true", "yes", "on", "1", "false", "no", "off", "0", "none", "null"})
-_LEAST_OF_A_KEY = 8
-"""What is shorter stands for no key, as `none` or `EMPTY` for a server that wants none."""
+_SHORTEST_KEY = 8  # what is shorter is no key, as `none` or `EMPTY` for a server that needs none
 
 
 class JudgeSettings(Options):
-    """How answers are judged.
-
-    Attributes:
-        judge: `model`, or `samer`.
-        judge_model: Name of the judge at its provider.
-        judge_provider: `openai` (and whatever speaks its protocol) or `anthropic`; by default what the name suggests.
-        judge_base_url: Address of the endpoint; the provider's own by default.
-        judge_concurrency: Calls at a time.
-        judge_temperature: Sampling temperature, 0 to 2; null for the provider's default.
-        judge_max_tokens: Most tokens of a reply.
-        judge_attempts: How often the judge is asked at most, when its reply cannot be read.
-        judge_retries: How often a call that failed is repeated.
-        judge_timeout: Seconds until a call counts as failed.
-        judge_give_up: After how many answers in a row, about which no call succeeded, the judge is no longer asked; 0
-            for never.
-        judge_cache: File of replies that are not asked for again; true for one in the user's cache folder, false for
-            none.
-        judge_language: Language of the judge's prompt; that of each case by default.
-        judge_rubric: Path of a rubric of the user's own.
-        judge_prompt: Path of a frame of the user's own.
-        judge_preflight: Whether the judge is asked for one short reply before anything is generated.
-        samer: Folder of a SaMer checkpoint, or address of a vLLM server.
-        samer_engine: What runs SaMer.
-        samer_folder: For a server on another machine: a folder with tokenizer and heads.
-        urs_dataset: As `dataset` of the task `urs` in inspect-ai.
-    """
+    """How answers are judged."""
 
     judge: Literal["model", "samer"] = "model"
-    judge_model: str | None = None
-    judge_provider: Provider | None = None
-    judge_base_url: str | None = None
+    judge_model: str | None = None  # its name at the provider
+    judge_provider: Provider | None = None  # `openai` (and whatever has its protocol); by default by the judge's name
+    judge_base_url: str | None = None  # address of the endpoint; by default the provider's own
     judge_concurrency: int = Field(default=16, ge=1, le=1024)
-    judge_temperature: float | None = Field(default=0.0, ge=0, le=2)
+    judge_temperature: float | None = Field(default=0.0, ge=0, le=2)  # null for the provider's default
     judge_max_tokens: int = Field(default=4096, ge=1)
-    judge_attempts: int = Field(default=2, ge=1)
-    judge_retries: int = Field(default=5, ge=0)
-    judge_timeout: float = Field(default=120.0, gt=0)
-    judge_give_up: int = Field(default=20, ge=0)
-    judge_cache: bool | str = True
-    judge_language: str | None = None
-    judge_rubric: str | None = None
-    judge_prompt: str | None = None
-    judge_preflight: bool = True
-    samer: str | None = None
+    judge_attempts: int = Field(default=2, ge=1)  # when a reply cannot be read
+    judge_retries: int = Field(default=5, ge=0)  # of a call that failed
+    judge_timeout: float = Field(default=120.0, gt=0)  # seconds
+    judge_give_up: int = Field(default=20, ge=0)  # consecutive answers without a call that succeeds; 0 for never
+    judge_cache: bool | str = True  # file of replies; true for one in the user's cache folder, false for none
+    judge_language: str | None = None  # of the judge's prompt; by default that of each case
+    judge_rubric: str | None = None  # path of a rubric of the user's own
+    judge_prompt: str | None = None  # path of a frame of the user's own
+    judge_preflight: bool = True  # whether the judge is asked for one short reply before anything is generated
+    samer: str | None = None  # folder of a checkpoint, or address of a vLLM server
     samer_engine: str = "auto"
-    samer_folder: str | None = None
-    urs_dataset: str = "urs"
+    samer_folder: str | None = None  # for a server on another machine: a folder with tokenizer and heads
+    urs_dataset: str = "urs"  # as `dataset` of the task `urs` in inspect-ai
 
     @field_validator("judge_cache")
     @classmethod
@@ -178,7 +138,7 @@ class JudgeSettings(Options):
 
 @dataclass(frozen=True)
 class Key:
-    """A key that shows itself nowhere."""
+    """A key that is shown nowhere."""
 
     value: str
 
@@ -187,7 +147,7 @@ class Key:
 
     def hidden_in(self, text: str) -> str:
         """A text with `…` in place of the key, as it stands or escaped."""
-        if len(self.value) < _LEAST_OF_A_KEY:
+        if len(self.value) < _SHORTEST_KEY:
             return text
         for form in {self.value, repr(self.value)[1:-1], json.dumps(self.value)[1:-1]}:
             text = text.replace(form, "…")
@@ -195,18 +155,8 @@ class Key:
 
 
 def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
-    """Read settings from the metadata of a task, in which lm-eval puts arguments of the model as well.
-
-    Args:
-        metadata: The metadata.
-
-    Returns:
-        The settings.
-
-    Raises:
-        InputError: If one is unknown, of the wrong type or out of range, naming it and what is allowed.
-    """
-    settings = read_options(JudgeSettings, _STARTS, metadata)
+    """Read settings from the metadata of a task; `InputError` as for `read_options`, or if they contradict."""
+    settings = read_options(JudgeSettings, _PREFIXES, metadata)
     if settings.judge == "samer" and settings.samer is None:
         raise InputError(
             "--metadata: judge is samer, but samer (folder of a checkpoint, or address of a server) is missing"
@@ -217,11 +167,7 @@ def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
 
 
 def judge_key(settings: JudgeSettings) -> Key:
-    """The key of the judge's provider.
-
-    Raises:
-        InputError: If no judge is named, or there is no key and no endpoint of the user's own, which may need none.
-    """
+    """The key of the judge's provider; `InputError` without a judge, or without a key for the provider's endpoint."""
     if not settings.judge_model:
         raise InputError(
             'no judge: give one with --metadata \'{"judge_model": "..."}\', or run with --predict_only and judge later '

@@ -11,17 +11,9 @@ _SEED = 0
 
 
 def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Dataset]:
-    """Load cases, in the order of the task of inspect-ai, so that the same `--limit` takes the same cases.
+    """The split `test`: cases in the order of the task of inspect-ai, so that the same `--limit` takes the same cases.
 
-    Args:
-        language: Language of the cases; None for all.
-        metadata: The task's metadata, of which `urs_dataset` and `judge_rubric` are used.
-
-    Returns:
-        The split `test` with the columns id, question, reference, intent, intent_group, language.
-
-    Raises:
-        InputError: If the data cannot be had.
+    `language` is one of the rubric's, None for all; of the task's metadata, `urs_dataset` and `judge_rubric` are used.
     """
     settings = read_settings(metadata)
     rubric = load_rubric(settings.judge_rubric, settings.judge_prompt)

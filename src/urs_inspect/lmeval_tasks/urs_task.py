@@ -1,6 +1,6 @@
 """URS as a task class of lm-eval: judges all answers at once, after they are generated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from logging import getLogger
 from typing import Any
 
@@ -9,16 +9,25 @@ from tqdm import tqdm
 from urs_inspect._util import InputError
 from urs_inspect.judging import Answer
 from urs_inspect.lmeval_tasks.clients import ReplyCache
-from urs_inspect.lmeval_tasks.measured_task import MeasuredTask
-from urs_inspect.lmeval_tasks.metrics import measures_of, metrics_of
-from urs_inspect.lmeval_tasks.model_judging import Progress, judge_all, judge_all_with_samer, judging_of, try_judge
-from urs_inspect.lmeval_tasks.record import Record, call_failed, read_record
+from urs_inspect.lmeval_tasks.judging import (
+    Progress,
+    Record,
+    call_failed,
+    judge_answers,
+    judging_of,
+    read_record,
+    try_judge,
+)
+from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key, read_settings
+from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
+from urs_inspect.samer.judgement import score_keys
 
 logger = getLogger(__name__)
 
-_MOST_OF_A_REASON = 300
+_MOST_OF_A_REASON = 300  # characters
+_OVERALL = "overall"
 
 
 def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
@@ -28,24 +37,8 @@ def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
     )
 
 
-def judge_answers(answers: Sequence[Answer], settings: JudgeSettings, progress: Progress) -> list[Record]:
-    """Judge answers with whoever the settings name.
-
-    Raises:
-        InputError: If it cannot be had.
-    """
-    if settings.judge == "samer":
-        return judge_all_with_samer(answers, settings, progress)
-    return judge_all(answers, settings, judging_of(settings), progress)
-
-
 def preflight(settings: JudgeSettings) -> None:
-    """Find out whether the judge can be had, before anything is generated.
-
-    Raises:
-        InputError: If it cannot.
-    """
-    judging_of(settings)
+    """Raise `InputError` if the judge is unavailable, before anything is generated."""
     if settings.judge == "samer":
         check_engine(EngineChoice(str(settings.samer), settings.samer_engine, folder=settings.samer_folder))
         return
@@ -53,27 +46,24 @@ def preflight(settings: JudgeSettings) -> None:
     ReplyCache(settings.cache_file).close()
     if settings.judge_preflight and (why := try_judge(settings)):
         raise InputError(
-            f"the judge {settings.judge_name} cannot be had: {why.rstrip('.')}. It was asked for one short reply, with "
-            "the settings of all calls, before anything else was begun (judge_preflight: false does without that)"
+            f"the judge {settings.judge_name} is unavailable: {why.rstrip('.')}. It was asked for one short reply, "
+            "with the settings of all calls, before anything else was begun (judge_preflight: false skips that)"
         )
 
 
 class UrsTask(MeasuredTask):
-    """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4).
-
-    Args:
-        config: The task's file.
-    """
+    """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4)."""
 
     VERSION = 1.2
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._settings = read_settings((config or {}).get("metadata"))
-        self.measures = measures_of(judging_of(self._settings).rubric, self._settings)
+        self._judging = judging_of(self._settings)
+        self.measures = measures_of(self._judging.rubric, self._settings)
         super().__init__(config=config, **kwargs)
 
     def build_all_requests(self, *, rank: int = 0, **kwargs: Any) -> None:
-        """Prepare what the model is asked; without a judge that can be had nothing is."""
+        """Prepare the requests, once the judge is known to be available."""
         if rank == 0 and not self.predict_only:
             preflight(self._settings)
         super().build_all_requests(rank=rank, **kwargs)
@@ -84,12 +74,12 @@ class UrsTask(MeasuredTask):
         if self.predict_only:
             return self._instances
         for key in self._instances[0].filtered_resps if self._instances else ():
-            answers = [answer_of(one.doc, one.filtered_resps[key]) for one in self._instances]
+            answers = [answer_of(instance.doc, instance.filtered_resps[key]) for instance in self._instances]
             with tqdm(total=len(answers), desc=f"Judging {self.config.task}") as bar:
                 records = self._judged(answers, bar.update)
             for instance, record in zip(self._instances, records, strict=True):
                 instance.filtered_resps[key] = record.to_json()
-            self._say_failed(records)
+            self._report_failures(records)
         return self._instances
 
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
@@ -101,22 +91,22 @@ class UrsTask(MeasuredTask):
 
     def _judged(self, answers: Sequence[Answer], progress: Progress) -> list[Record]:
         try:
-            return judge_answers(answers, self._settings, progress)
+            return judge_answers(answers, self._settings, self._judging, progress)
         except Exception as error:  # lm-eval has saved nothing yet: all answers would be lost
             logger.exception("The answers could not be judged")
             text = f"{type(error).__name__}: {error}"
             return [call_failed(answer.text or "", self._settings.judge_name, text) for answer in answers]
 
-    def _say_failed(self, records: Sequence[Record]) -> None:
-        if said := failures(records):
+    def _report_failures(self, records: Sequence[Record]) -> None:
+        if summary := failures(records):
             logger.error(
-                f"{said} If samples are saved (--log_samples --output_path), judge them later, generating nothing: "
+                f"{summary} If samples are saved (--log_samples --output_path), judge them later, generating nothing: "
                 "urs-lm-eval rejudge --failed-only <samples file> --metadata <as here>"
             )
 
 
 def failures(records: Sequence[Record]) -> str:
-    """What to say of answers without a score, in one line; empty if there are none."""
+    """A summary of the answers without a score, in one line; empty if there are none."""
     failed = [record for record in records if record.scores is None]
     if not failed:
         return ""
@@ -127,3 +117,70 @@ def failures(records: Sequence[Record]) -> str:
     empty = sum(record.is_empty for record in records)
     rest = f"; of the others {empty} are empty, with the lowest score" if empty else ""
     return f"{len(failed)} of {len(records)} answers have no score{asked}, so that no mean is about them{rest}: {why}."
+
+
+def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
+    """All metrics, of which an answer has those of its own intent and language."""
+    start = _start(settings)
+    groups = dict.fromkeys(intent.group for intent in rubric.intents.values())
+    # Whether an answer could be scored, only its judging tells.
+    return (
+        Measure(f"{start}_{_head(settings)}", sure=False),
+        *(Measure(f"{start}_{each}", about=_has("language", each), sure=False) for each in rubric.languages),
+        *(Measure(f"{start}_intent_{_short(each)}", about=_has("intent_group", each), sure=False) for each in groups),
+        *_parts(rubric, settings),
+        Measure(f"{start}_judge_failed", higher_is_better=False),
+        Measure(f"{start}_no_response", higher_is_better=False),
+    )
+
+
+def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) -> dict[str, float]:
+    """The metrics of one answer.
+
+    Scores are from 1 to 10, or from 0 to 1 for SaMer; an answer that could not be scored lacks them. Shares of all
+    answers get 0 or 1.
+    """
+    start, scores = _start(settings), record.scores
+    shares = {
+        f"{start}_judge_failed": float(scores is None),
+        f"{start}_no_response": float(record.is_empty),
+    }
+    if scores is None:
+        return shares
+    head = _head(settings)
+    kind = "crit" if settings.judge == "model" else "dim"
+    final = float(scores[head])
+    return {
+        f"{start}_{head}": final,
+        f"{start}_{doc['language']}": final,
+        f"{start}_intent_{_short(doc['intent_group'])}": final,
+        **{f"{start}_{kind}_{_short(key)}": float(value) for key, value in scores.items() if key != head},
+        **shares,
+    }
+
+
+def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:
+    start = _start(settings)
+    if settings.judge == "samer":
+        return [Measure(f"{start}_dim_{_short(key)}", sure=False) for key in score_keys() if key != _OVERALL]
+    return [Measure(f"{start}_crit_{key}", about=_judged_by(key, rubric), sure=False) for key in rubric.criteria]
+
+
+def _has(name: str, value: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda doc: bool(doc[name] == value)
+
+
+def _judged_by(criterion: str, rubric: Rubric) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda doc: criterion in rubric.intents[doc["intent"]].criteria
+
+
+def _head(settings: JudgeSettings) -> str:
+    return FINAL if settings.judge == "model" else _OVERALL
+
+
+def _start(settings: JudgeSettings) -> str:
+    return "urs" if settings.judge == "model" else "samer"
+
+
+def _short(key: str) -> str:
+    return key.lower().replace(" ", "_")

@@ -16,7 +16,7 @@ from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.annotation.agreement import Agreement, agreement, majorities
-from urs_inspect.annotation.ballot_files import KEY, LOG_SUFFIXES, load_ballots
+from urs_inspect.annotation.campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.discrepancy.ballots import Ballot, collect_ballots
@@ -342,7 +342,7 @@ def read_human_battles(
     if not decided:
         raise InputError(
             f"no vote decides any of the {len(ballots)} ballots in {choices(named)}: {len(known)} votes are about "
-            f"them, {len(unknown)} about others, {len(reading.faults)} lines are no votes"
+            f"them, {len(unknown)} about others, {len(reading.errors)} lines are no votes"
         )
     return HumanBattles(
         battles_of(
@@ -353,7 +353,7 @@ def read_human_battles(
         replaced=reading.replaced,
         undecided=len(outcomes) - len(decided),
         unknown=len(unknown),
-        faults=reading.faults,
+        faults=reading.errors,
     )
 
 
@@ -421,7 +421,7 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Found | None:
         first, second = (checked_name(facts.get(key), key) for key in ("model_a", "model_b"))
     except InputError as error:
         raise InputError(f"{location}: sample {sample.id}: {error}") from None
-    ballot = sample.metadata.get(KEY)
+    ballot = sample.metadata.get(BALLOT_KEY)
     instruction = ballot.get("instruction") if isinstance(ballot, dict) else None
     battle = Battle(first, second, outcome, instruction_cluster(instruction or f"of sample {sample.id}"))
     key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(ballot, dict) else ""

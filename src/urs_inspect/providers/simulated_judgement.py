@@ -1,4 +1,4 @@
-"""How the simulated models judge: by simple rules on the text, or by the level that an answer bears."""
+"""Judgements of the simulated models: by simple rules on the text, or by the level that an answer contains."""
 
 import hashlib
 import json
@@ -14,13 +14,11 @@ from urs_inspect.judging.keys import KEY
 from urs_inspect.judging.prompts import YES_OR_NO
 
 FORM = "quality-<1 to 10>[-lenient-<0 to 9>][-partial-<0 to 9>]"
-"""How such a model is named, for error messages."""
 
 _NUMBER = r"\d{1,2}(?:\.\d{1,6})?"
 _NAME = re.compile(rf"quality-({_NUMBER})(?:-lenient-({_NUMBER}))?(?:-partial-({_NUMBER}))?", re.ASCII)
 _LABEL = re.compile(r"\s*\[simulated answer by (?P<model>quality-[0-9a-z.-]+), level (?P<level>-?\d+\.\d+)\]", re.ASCII)
-_REFERENCE = 8.0
-"""What a reference answer is worth in the judge's prompt."""
+_REFERENCE = 8.0  # level of a reference answer in the judge's prompt
 _LOWEST, _HIGHEST = 1, 10
 _QUESTION_SPREAD = _NOISE_SPREAD = 1.0
 _STANDARD = NormalDist()
@@ -34,33 +32,18 @@ _MOST_SENTENCES = 40
 
 @dataclass(frozen=True)
 class QualityModel:
-    """A simulated model of known quality.
+    """A simulated model of known quality."""
 
-    Attributes:
-        name: Its name without the provider.
-        quality: Mean level of its answers, 1 to 10.
-        lenient: As a judge: what it adds to every level, 0 to 9.
-        partial: As a judge: what it adds to its own answers on top, 0 to 9.
-    """
-
-    name: str
-    quality: float
-    lenient: float = 0.0
-    partial: float = 0.0
+    name: str  # without the provider
+    quality: float  # mean level of its answers, 1 to 10
+    lenient: float = 0.0  # as a judge: what it adds to every level, 0 to 9
+    partial: float = 0.0  # as a judge: what it adds to its own answers on top, 0 to 9
 
     def answer(self, question: str, epoch: int = 1, seed: int | None = None) -> str:
-        """Answer a question.
+        """Answer a question with a text that begins with a label of the model and the level.
 
         The level is the quality, plus an effect of the question that all models share, plus noise of this answer; both
-        are standard normal and fixed by hashes. It is not cut to the scale. The length depends on neither.
-
-        Args:
-            question: The question.
-            epoch: Number of the repetition, from 1.
-            seed: Seed of the call; another one gives another answer.
-
-        Returns:
-            A text that begins with a label of the model and the level.
+        are standard normal and fixed by hashes. It is not limited to the scale. The length depends on neither.
         """
         key = (self.name, question.strip(), str(epoch), str(seed))
         level = self.quality + question_effect(question) + _NOISE_SPREAD * _normal("noise", *key)
@@ -85,16 +68,10 @@ def question_effect(question: str) -> float:
 
 
 def level_for(judge: str, answer: str, reference: str = "") -> float | None:
-    """The level that a judge sees in an answer, before it is rounded and cut to a scale.
+    """The level that a judge sees in an answer, before it is rounded and limited to a scale; None without a label.
 
-    Args:
-        judge: Name of the simulated judge without the provider; it may be lenient or partial if it has a quality.
-        answer: The answer.
-        reference: The reference answer. If it has a level too, it is taken to be worth 8 as the judge's prompt says,
-            and the answer is as much better or worse as its own level is.
-
-    Returns:
-        The level; None if the answer contains none.
+    If the reference has a level too, it counts as 8, as in the judge's prompt, and the answer is as much better or
+    worse as its own level is.
     """
     if (label := _LABEL.match(answer)) is None:
         return None
@@ -112,15 +89,12 @@ def final_of(level: float) -> int:
 
 
 def expected_final(quality: float, spread: float = math.hypot(_QUESTION_SPREAD, _NOISE_SPREAD)) -> float:
-    """Mean final score of levels that are normally distributed, by the exact sum over the ten scores.
+    """Mean final score of normally distributed levels, 1 to 10, by the exact sum over the ten scores.
 
     Args:
         quality: Mean level: the quality of a model, plus the leniency of its judge. Against references by a model of
             quality r, `8 + quality - r`. On one question, the quality plus `question_effect`.
         spread: Standard deviation of the level, above 0. By default that over all questions; 1 on one question.
-
-    Returns:
-        The mean, 1 to 10.
     """
     levels = NormalDist(quality, spread)
     return _LOWEST + sum(1 - levels.cdf(score - 0.5) for score in range(_LOWEST + 1, _HIGHEST + 1))
@@ -146,8 +120,7 @@ _EVEN = 0.03
 _GOOD_LENGTH = 1000
 _WHY = "Simulated: by length and characters shared with the prompt only."
 _WHY_LEVEL = "Simulated: by the level that an answer contains."
-_LEVELS_APART = 3.0
-"""Difference of two levels that is a full lead."""
+_FULL_LEAD = 3.0  # difference of two levels
 _RATING = re.compile(
     re.escape(RATING_PLACEHOLDER).replace(r"\{lowest\}", "(-?[0-9]+)").replace(r"\{highest\}", "(-?[0-9]+)")
 )
@@ -163,15 +136,8 @@ def simulate_judgement(prompt: str, model: str) -> str | None:
     the same degree; a small lead goes to the one shown first. Noise is added that depends on the model, the
     instructions, the dimension and the response, and what is nearly even is a tie, where a tie may be named. A rating
     is made of the length (up to 1,000 characters) and the share of the character pairs of the reference, or else of the
-    prompt, that the response has; noise is added likewise. Responses that contain a level lead and are rated by it in
-    place of length and characters.
-
-    Args:
-        prompt: All that the judge is sent.
-        model: Name of the simulated model: a key of `NOISE`, or that of a model of known quality.
-
-    Returns:
-        The reply; None if the prompt has no such example.
+    prompt, that the response has; noise is added as well. Responses that contain a level lead and are rated by it in
+    place of length and characters. None if the prompt has no such example.
     """
     example = _example_in(prompt)
     if example is None:
@@ -208,18 +174,18 @@ def _example_in(prompt: str) -> dict[str, Any] | None:
         return None
     for opening in re.finditer(r"\{", prompt[: placeholder.start()]):
         try:
-            found, end = _DECODER.raw_decode(prompt, opening.start())
+            record, end = _DECODER.raw_decode(prompt, opening.start())
         except ValueError:
             continue
-        if end > placeholder.start() and _is_record(found):
-            return dict(found)
+        if end > placeholder.start() and _is_record(record):
+            return dict(record)
     return None
 
 
-def _is_record(found: dict[str, Any]) -> bool:
-    if "winner" in found or _RATING.fullmatch(str(found.get("score"))):
+def _is_record(record: dict[str, Any]) -> bool:
+    if "winner" in record or _RATING.fullmatch(str(record.get("score"))):
         return True
-    return all(isinstance(inner, dict) and "winner" in inner for name, inner in found.items() if name != KEY)
+    return all(isinstance(inner, dict) and "winner" in inner for name, inner in record.items() if name != KEY)
 
 
 def _verdicts(prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str) -> dict[str, dict[str, str]]:
@@ -228,7 +194,7 @@ def _verdicts(prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str
     first, second = between(prompt, "response_1"), between(prompt, "response_2")
     levels = [level_for(model, response) for response in (first, second)]
     if levels[0] is not None and levels[1] is not None:
-        worth, why = min(1.0, max(-1.0, (levels[0] - levels[1]) / _LEVELS_APART)), _WHY_LEVEL
+        worth, why = min(1.0, max(-1.0, (levels[0] - levels[1]) / _FULL_LEAD)), _WHY_LEVEL
     else:
         shared = [len(character_pairs(asked) & character_pairs(response)) for response in (first, second)]
         worth, why = (_lead(len(first), len(second)) + _lead(*shared)) / 2, _WHY
@@ -265,7 +231,7 @@ def _chance(*parts: str) -> float:
     return hashlib.sha256("\x00".join(parts).encode()).digest()[0] / 255 - 0.5
 
 
-_SIMULATED_REVIEW_EXAMPLE = re.compile(r'"understandable":\s*"' + re.escape(YES_OR_NO))
+_REVIEW_EXAMPLE = re.compile(r'"understandable":\s*"' + re.escape(YES_OR_NO))
 _INTENT = re.compile(r"^- ([a-z][a-z0-9_]*)[:：]", re.MULTILINE)
 _POINTS = ("understandable", "self_contained", "personal_data", "harmful")
 _ELSEWHERE = re.compile(r"\b(?:above|attached|this picture|this file|previous)\b|上面|上文|附件|图中", re.IGNORECASE)
@@ -273,15 +239,8 @@ _LEAST = 4
 
 
 def simulate_review(prompt: str) -> str | None:
-    """Review a question: by its length, words that point elsewhere, and an at-sign; every intent is plausible.
-
-    Args:
-        prompt: All that the judge is sent.
-
-    Returns:
-        The reply; None if the prompt does not ask for a review.
-    """
-    if not _SIMULATED_REVIEW_EXAMPLE.search(prompt):
+    """Review a question by its length, words that refer elsewhere, and an at-sign; None if no review is asked for."""
+    if not _REVIEW_EXAMPLE.search(prompt):
         return None
     question = between(prompt, "question")
     intents = [name for name in _INTENT.findall(prompt.partition("<question>")[0]) if name not in _POINTS]
@@ -293,7 +252,7 @@ def simulate_review(prompt: str) -> str | None:
     }
     record = {
         **key_in(prompt),
-        **{name: "yes" if said else "no" for name, said in verdicts.items()},
+        **{name: "yes" if verdict else "no" for name, verdict in verdicts.items()},
         "intent": intents[len(question) % len(intents)],
         "plausible_intents": intents,
     }

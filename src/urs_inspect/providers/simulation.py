@@ -30,8 +30,8 @@ from urs_inspect.providers.simulated_judgement import (
     simulate_review,
 )
 
+# Share of additions that go wrong, by model; a chain of n numbers is right with chance (1 - slip) ** (n - 1).
 SLIPS = {"strong": 0.01, "weak": 0.06, "judge": 0.03}
-"""Share of additions that go wrong, by model; a chain of n numbers is right with chance (1 - slip) ** (n - 1)."""
 
 _LABEL = "[simulated answer]"
 _CHAIN = re.compile(r"[0-9]{2}(?: \+ [0-9]{2})++")
@@ -45,15 +45,9 @@ _SLIP_PER_LEVEL = 0.02
 
 
 def simulate_sum(question: str, model: str) -> str | None:
-    """Add up the chain that a question of the task `urs_addition` asks for.
+    """Add up the chain of a question of `urs_addition`, in one of several forms; None for any other question.
 
-    Args:
-        question: The question.
-        model: Name of the simulated model without the provider: a key of `SLIPS`, or one of known quality, of which
-            (10 - quality) / 50 of the additions go wrong.
-
-    Returns:
-        The reply, in one of several forms; None if the question is another one.
+    A model of known quality makes (10 - quality) / 50 of the additions wrong.
     """
     asked = _asked(question)
     if asked is None:
@@ -97,31 +91,14 @@ _WORDS = {
     "person": ("gardener", "nurse", "pilot", "librarian", "carpenter", "student", "baker", "diver", "judge", "farmer"),
     "deed": ("repair", "paint", "measure", "transport", "describe", "insure", "clean", "sell", "rebuild", "photograph"),
     "thing": (
-        "clock",
-        "bridge",
-        "violin",
-        "greenhouse",
-        "telescope",
-        "bicycle",
-        "fountain",
-        "archive",
-        "kite",
-        "stove",
+        "clock", "bridge", "violin", "greenhouse", "telescope", "bicycle", "fountain", "archive", "kite", "stove"
     ),
     "place": ("harbour", "museum", "desert", "school", "station", "village", "hospital", "market", "forest", "theatre"),
-}
+}  # fmt: skip
 
 
 def simulate_instruction(prompt: str, model: str) -> str | None:
-    """Make an instruction, and an answer where one is asked for.
-
-    Args:
-        prompt: All that the generator is sent.
-        model: Name of the simulated model.
-
-    Returns:
-        The reply; None if the prompt gives no instruction to start from.
-    """
+    """Make an instruction, and an answer if wanted; None if the prompt gives no instruction to start from."""
     given = between(prompt, "given_instruction")
     if not given:
         return None
@@ -134,9 +111,8 @@ def simulate_instruction(prompt: str, model: str) -> str | None:
 
 
 SIMULATION = "urs_simulation"
-"""Name of the provider; every simulated model has it in its own name, in logs and tables alike."""
+"""Name of the provider, part of every simulated model's name in logs and tables."""
 
-_ANSWER_LABEL = "[simulated answer]"
 _KEPT_SHARE = {"strong": 0.9, "weak": 0.4, "judge": 0.6}
 _TO_RATE = "answer_to_rate"
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
@@ -198,22 +174,17 @@ def simulate_answer(question: str, kept_share: float) -> str:
     """Give the first sentences of the embedded reference of a question, or a sentence without content."""
     reference = _references().get(question.strip())
     if reference is None:
-        return f"{_ANSWER_LABEL} This simulated model has nothing to say about: {question.strip()[:200]}"
+        return f"{_LABEL} This simulated model has nothing to say about: {question.strip()[:200]}"
     sentences = _SENTENCE.findall(reference)
     kept = sentences[: max(1, round(len(sentences) * kept_share))]
-    return f"{_ANSWER_LABEL} {''.join(kept).strip()}"
+    return f"{_LABEL} {''.join(kept).strip()}"
 
 
 def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
-    """Score by the share of the reference's character pairs that the answer holds, and reply in the form asked for.
+    """Score by the share of the reference's character pairs that the answer holds, in the form that the prompt wants.
 
-    An answer that contains a level is scored by that level. In a frame of the user's own answer and reference cannot be
-    told apart; there the level depends on the text alone.
-
-    Args:
-        prompt: All that the judge is sent.
-        names: Names of the scores asked for, the final one last.
-        judge: Name of the simulated judge.
+    An answer that contains a level is scored by that level. In a frame of the user's own, answer and reference are not
+    known; there the level depends on the text alone. `names` are those of the scores, the final one last.
     """
     reference, answer = between(prompt, "reference_answer"), between(prompt, _TO_RATE)
     why = "by shared characters only"
@@ -233,7 +204,7 @@ def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
 def _epoch() -> int:
     """Number of the repetition; 1 outside a run."""
     # A provider is told the epoch nowhere. The harness keeps it in a context variable for its cache.
-    return next((found for key, found in copy_context().items() if key.name == "epoch" and isinstance(found, int)), 1)
+    return next((value for key, value in copy_context().items() if key.name == "epoch" and isinstance(value, int)), 1)
 
 
 def _names_to_score(prompt: str) -> list[str]:

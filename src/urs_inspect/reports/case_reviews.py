@@ -1,4 +1,4 @@
-"""A log of reviewed cases -> which cases passed, and the rows of the file that they came from."""
+"""Reads a log of reviewed cases: which passed, and their rows in the data."""
 
 import re
 from collections import defaultdict
@@ -18,7 +18,7 @@ from urs_inspect.datasets.sources import sha256_of
 from urs_inspect.logs.files import read_log, short_name, sorted_headers
 
 UNSEEN = "no review: the run did not reach it"
-"""What is wrong with a case that the log does not have."""
+"""Fault of a case that the log does not have."""
 
 _TASK = "urs_case_review"
 _SCORE = re.compile(r"case_review(-?\d+)?")
@@ -26,37 +26,22 @@ _SCORE = re.compile(r"case_review(-?\d+)?")
 
 @dataclass(frozen=True)
 class ReviewedCase:
-    """What became of one case.
-
-    Attributes:
-        id: Its id.
-        question: Its question.
-        passed: Whether it passed in most of its reviews; None if none succeeded.
-        faults: Why not, or why there is no review.
-    """
+    """The reviews of one case."""
 
     id: str
     question: str
-    passed: bool | None
-    faults: tuple[str, ...]
+    passed: bool | None  # in most of its reviews; None if none succeeded
+    faults: tuple[str, ...]  # why not, or why there is no review
 
 
 @dataclass(frozen=True)
 class CaseReviews:
-    """A log of reviews.
+    """A log of reviews; cases are in the order of the log."""
 
-    Attributes:
-        dataset: What was reviewed: a name or a path.
-        sha256: Its hash.
-        judges: Who reviewed.
-        status: How the run ended, `success` or another word.
-        cases: The cases, in the order of the log.
-    """
-
-    dataset: str
+    dataset: str  # a name or a path
     sha256: str
     judges: tuple[str, ...]
-    status: str
+    status: str  # of the run: `success` or another word
     cases: tuple[ReviewedCase, ...]
 
     @property
@@ -65,24 +50,21 @@ class CaseReviews:
         return {case.id for case in self.cases if case.passed}
 
 
-def read_case_reviews(name: str, left_out: list[str]) -> CaseReviews:
+def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
     """Read a log of `urs_case_review`, finished or not; of several reviews by `inspect score` the last one counts.
 
     Args:
         name: The log, or a directory that holds one such run; of several attempts at it the one that counts is read.
-        left_out: Gets a sentence about what is skipped, as from `sorted_headers`.
-
-    Raises:
-        InputError: If there is no such log, there are several runs, or none has a review.
+        skipped: Gets a sentence about what is skipped, as from `sorted_headers`.
     """
-    finished, unfinished = sorted_headers([name], left_out, _TASK)
-    found = finished or unfinished
-    if not found:
-        raise InputError("\n".join([f"no log of urs_inspect/{_TASK} in '{name}'", *left_out]))
-    if len(found) > 1:
-        logs = choices([short_name(log.location) for log in found])
-        raise InputError(f"'{name}' has {len(found)} logs of urs_inspect/{_TASK}; name one of them: {logs}")
-    file = found[0].location
+    finished, unfinished = sorted_headers([name], skipped, _TASK)
+    headers = finished or unfinished
+    if not headers:
+        raise InputError("\n".join([f"no log of urs_inspect/{_TASK} in '{name}'", *skipped]))
+    if len(headers) > 1:
+        logs = choices([short_name(log.location) for log in headers])
+        raise InputError(f"'{name}' has {len(headers)} logs of urs_inspect/{_TASK}; name one of them: {logs}")
+    file = headers[0].location
     log = read_log(file)
     samples: dict[str, list[EvalSample]] = defaultdict(list)
     for sample in log.samples or []:
@@ -90,13 +72,13 @@ def read_case_reviews(name: str, left_out: list[str]) -> CaseReviews:
     if not samples:
         raise InputError(f"'{file}' has no reviewed case; its status is '{log.status}'")
     facts = log.eval.metadata or {}
-    judges = {str((score.metadata or {}).get("judge", "")) for one in log.samples or [] if (score := _last(one))}
+    judges = {str((score.metadata or {}).get("judge", "")) for sample in log.samples or [] if (score := _last(sample))}
     return CaseReviews(
         dataset=str(facts.get("dataset", "")),
         sha256=str(facts.get("dataset_sha256", "")),
         judges=tuple(sorted(judges - {""})),
         status=log.status,
-        cases=tuple(_case(case, several) for case, several in samples.items()),
+        cases=tuple(_case(case, epochs) for case, epochs in samples.items()),
     )
 
 
@@ -119,25 +101,16 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
 
 
 def _last(sample: EvalSample) -> Score | None:
-    found = [score for name, score in (sample.scores or {}).items() if _SCORE.fullmatch(name)]
-    return found[-1] if found else None
+    scores = [score for name, score in (sample.scores or {}).items() if _SCORE.fullmatch(name)]
+    return scores[-1] if scores else None
 
 
 def rows_of(reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary) -> dict[str, dict[str, object]]:
-    """The cases as they stand in the data, by id, all columns included.
-
-    Args:
-        reviews: The reviews.
-        dataset: Where the data are now; None for where they were.
-        vocabulary: How labels become ids.
-
-    Raises:
-        InputError: If the data cannot be had, or are not those that were reviewed.
-    """
+    """The cases as they are in the data, by id, with all columns; `dataset` is where the data are now, if moved."""
     place = reviews.dataset if dataset is None else dataset
     path = Path(place).expanduser()
     if not place.lower().endswith(READABLE):
-        found = load_urs(place, vocabulary, need_references=False)
+        data = load_urs(place, vocabulary, need_references=False)
         return {
             case.id: {
                 "id": case.id,
@@ -146,7 +119,7 @@ def rows_of(reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary) -
                 "user_intent": case.intent,
                 "language": case.language,
             }
-            for case in found.cases
+            for case in data.cases
         }
     if not path.is_file():
         raise InputError(f"no data file '{place}', which the log says was reviewed; name it with --cases")

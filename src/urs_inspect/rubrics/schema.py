@@ -27,14 +27,11 @@ class _Model(BaseModel):
 
 
 class Term(_Model):
-    """The name and definition of an intent or criterion in one language.
-
-    `short` is a name for narrow columns, where `name` is long.
-    """
+    """The name and definition of an intent or criterion in one language."""
 
     name: NonEmpty
     definition: NonEmpty
-    short: NonEmpty | None = None
+    short: NonEmpty | None = None  # name for narrow columns, where `name` is long
     aliases: tuple[NonEmpty, ...] = ()
 
 
@@ -182,11 +179,7 @@ class Rubric(_Model):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def intent_id(self, spelling: str) -> str:
-        """Find an intent by its id or its label in the data.
-
-        Raises:
-            InputError: If no intent is called so; the message lists those that exist.
-        """
+        """Id of the intent with this id or label in the data; `InputError` lists the intents if there is none."""
         key = normalise_key(spelling)
         for intent_id, intent in self.intents.items():
             if key in (normalise_key(intent_id), normalise_key(intent.label)):
@@ -194,11 +187,7 @@ class Rubric(_Model):
         raise InputError(f"unknown intent '{spelling}'; allowed: {choices(self.intents)}")
 
     def language_code(self, spelling: str) -> str:
-        """Find a language by its code or its label in the data.
-
-        Raises:
-            InputError: If the rubric has no such language; the message lists those it has.
-        """
+        """Code of the language with this code or label in the data; `InputError` lists those if there is none."""
         for code, language in self.languages.items():
             if spelling.strip().casefold() in (code, language.dataset_label.casefold()):
                 return code

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urs_inspect.datasets.survey.duplicates import Duplicate, bands, find_duplicates, normalise, shingles
+from urs_inspect.datasets.survey.near_duplicates import Duplicate, bands, find_duplicates, normalise, shingles
 
 
 def found(*texts: str, users: list[str] | None = None, near: float = 0.85) -> dict[int, Duplicate]:

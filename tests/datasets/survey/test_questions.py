@@ -12,8 +12,8 @@ from urs_inspect.datasets.survey.questions import (
     NoQuestion,
     Turn,
     detect_language,
-    fault_of,
     first_question,
+    problem_of,
     read_transcript,
 )
 
@@ -25,7 +25,7 @@ from urs_inspect.datasets.survey.questions import (
      "继续", "测试", "HELLO 👋", "Ｈｅｌｌｏ", "你好 文心一言"],
 )  # fmt: skip
 def test_greetings_ask_nothing(text: str) -> None:
-    assert fault_of(text) == "only a greeting or courtesy"
+    assert problem_of(text) == "only a greeting or courtesy"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_greetings_ask_nothing(text: str) -> None:
      "https://example.org is this safe?", "Who are you?", "你是谁"],
 )  # fmt: skip
 def test_questions(text: str) -> None:
-    assert fault_of(text) == ""
+    assert problem_of(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_questions(text: str) -> None:
     ],
 )
 def test_other_faults(text: str, fault: str) -> None:
-    assert fault_of(text) == fault
+    assert problem_of(text) == fault
 
 
 def test_the_first_valid_turn_of_the_user_counts() -> None:

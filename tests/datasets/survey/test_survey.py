@@ -7,7 +7,7 @@ import pytest
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, read_cases
-from urs_inspect.datasets.survey import Choices, Dropped, Mapped, Survey, read_mapping, read_survey
+from urs_inspect.datasets.survey import ColumnMap, Dropped, Survey, SurveyOptions, read_mapping, read_survey
 from urs_inspect.datasets.survey.case_file import dropped_csv, read_dropped, write_cases
 from urs_inspect.rubrics import load_rubric
 
@@ -22,7 +22,7 @@ def vocabulary() -> Vocabulary:
 
 @pytest.fixture
 def survey(tmp_path: Path):
-    def read(*rows: dict[str, object] | str, options: Choices | None = None) -> Survey:
+    def read(*rows: dict[str, object] | str, options: SurveyOptions | None = None) -> Survey:
         path = tmp_path / "survey.jsonl"
         lines = [row if isinstance(row, str) else json.dumps({**GOOD, **row}) for row in rows]
         path.write_text("\n".join(lines), encoding="utf-8")
@@ -88,7 +88,7 @@ def test_nothing_personal_is_shown(survey) -> None:
 
 
 def test_flagged_rows_can_be_kept(survey) -> None:
-    [case] = survey({"conversation": "Who is a@example.org?"}, options=Choices(keep_flagged=True)).cases
+    [case] = survey({"conversation": "Who is a@example.org?"}, options=SurveyOptions(keep_flagged=True)).cases
     assert (case.question, case.flags) == ("Who is a@example.org?", ("e-mail",))
 
 
@@ -127,13 +127,13 @@ def test_a_dropped_row_hides_no_duplicate(survey) -> None:
 
 
 def test_attention_checks(survey) -> None:
-    options = Choices(attention={"check": "Blue"})
+    options = SurveyOptions(attention={"check": "Blue"})
     found = survey({"check": " blue "}, {"check": "red"}, {"check": None}, {}, {"check": 3}, options=options)
     assert len(found.cases) == 1
     assert [(one.reason, one.column, one.detail) for one in found.dropped] == [
         ("attention check", "check", f"is {shown}; allowed: Blue") for shown in ('"red"', "null", "null", "3")
     ]
-    options = Choices(attention={"check": "4"})
+    options = SurveyOptions(attention={"check": "4"})
     assert len(survey({"check": 4}, options=options).cases) == 1
 
 
@@ -144,7 +144,7 @@ def test_language_by_column_then_script_or_for_all(survey) -> None:
         "zh",
         "en",
     ]
-    assert [case.language for case in survey(*rows[:1], options=Choices(language="en")).cases] == ["en"]
+    assert [case.language for case in survey(*rows[:1], options=SurveyOptions(language="en")).cases] == ["en"]
 
 
 def test_ids_are_kept_and_must_differ(survey) -> None:
@@ -164,7 +164,7 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
     path.write_text(
         "Code,Conversation Content,Your intent,language\np1,Which film?,for FUN ,englisch\n", encoding="utf-8"
     )
-    found = read_survey(path, vocabulary(), Choices(mapped=read_mapping(mapping)))
+    found = read_survey(path, vocabulary(), SurveyOptions(columns=read_mapping(mapping)))
     assert [(case.intent, case.language) for case in found.cases] == [("leisure", "en")]
 
 
@@ -191,7 +191,7 @@ def test_faulty_mappings(tmp_path: Path, text: str, words: str) -> None:
 
 def test_a_label_cannot_mean_what_does_not_exist(survey) -> None:
     with pytest.raises(InputError, match="unknown intent 'fun'"):
-        survey({}, options=Choices(mapped=Mapped(intents={"x": "fun"})))
+        survey({}, options=SurveyOptions(columns=ColumnMap(intents={"x": "fun"})))
 
 
 def test_missing_columns_and_files(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_missing_columns_and_files(tmp_path: Path) -> None:
         read_survey(path, vocabulary())
     path.write_text("conversation,intent\nx,y\n", encoding="utf-8")
     with pytest.raises(InputError, match="column 'check' is missing"):
-        read_survey(path, vocabulary(), Choices(attention={"check": "1"}))
+        read_survey(path, vocabulary(), SurveyOptions(attention={"check": "1"}))
     with pytest.raises(InputError, match="no data file"):
         read_survey(tmp_path / "none.csv", vocabulary())
     with pytest.raises(InputError, match=r"cannot read '\.xlsx' files"):
@@ -223,7 +223,7 @@ def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -
     path = tmp_path / "s.csv"
     path.write_text(f"{header}\nx,y,z\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_survey(path, vocabulary(), Choices(attention={"check": "1"} if "Chek" in header else {}))
+        read_survey(path, vocabulary(), SurveyOptions(attention={"check": "1"} if "Chek" in header else {}))
     assert hint in str(caught.value)
 
 
@@ -257,7 +257,7 @@ def test_the_cases_are_data_for_the_tasks(survey, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_satisfaction_is_a_number_where_it_is_one(survey, tmp_path: Path, given: object, written: object) -> None:
     out = tmp_path / "out.jsonl"
-    write_cases(out, survey({"satisfaction": given}, options=Choices(keep_flagged=True)).cases)
+    write_cases(out, survey({"satisfaction": given}, options=SurveyOptions(keep_flagged=True)).cases)
     found = json.loads(out.read_text(encoding="utf-8")).get("satisfaction")
     assert (found, type(found)) == (written, type(written))
 

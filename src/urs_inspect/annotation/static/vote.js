@@ -1,7 +1,7 @@
 "use strict";
 
 const main = document.querySelector("main");
-const booth = document.getElementById("booth");
+const session = document.getElementById("session");
 const statusLine = document.getElementById("status");
 const problem = document.getElementById("problem");
 const CHOICE_BY_KEY = { 1: "left", 2: "tie", 3: "right", 0: "cannot_tell" };
@@ -30,7 +30,7 @@ function seconds() {
 
 function show(html) {
   const parsed = new DOMParser().parseFromString(html, "text/html");
-  booth.replaceChildren(...parsed.body.childNodes);
+  session.replaceChildren(...parsed.body.childNodes);
   document.querySelector("details.guide").open = false;
   shownAt = performance.now();
   inView = 0;
@@ -50,7 +50,7 @@ async function send(action, body, button, message) {
   if (busy || performance.now() - shownAt < SETTLE) return;
   busy = true;
   button?.classList.add("chosen");
-  booth.setAttribute("aria-busy", "true");
+  session.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(`${main.dataset.address}/${action}?language=${main.dataset.language}`, {
       method: "POST",
@@ -68,23 +68,23 @@ async function send(action, body, button, message) {
     problem.textContent = main.dataset.noAnswer;
   } finally {
     button?.classList.remove("chosen");
-    booth.removeAttribute("aria-busy");
+    session.removeAttribute("aria-busy");
     busy = false;
   }
 }
 
 function vote(choice) {
   const ballot = pair().dataset.ballot;
-  const button = booth.querySelector(`[data-choice="${choice}"]`);
+  const button = session.querySelector(`[data-choice="${choice}"]`);
   if (ballot) send("cast", { ballot, choice, seconds: seconds() }, button, main.dataset.saved);
 }
 
 function undo() {
   const ballot = pair().dataset.last;
-  if (ballot) send("undo", { ballot }, booth.querySelector("[data-undo]"), main.dataset.undone);
+  if (ballot) send("undo", { ballot }, session.querySelector("[data-undo]"), main.dataset.undone);
 }
 
-booth.addEventListener("click", (event) => {
+session.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.dataset.choice) vote(button.dataset.choice);
   else if (button && "undo" in button.dataset) undo();

@@ -1,7 +1,7 @@
-"""Cases out of a survey of conversations (URS paper, section 3.2): read, checked, freed of duplicates, described."""
+"""Cases from a survey of conversations (URS paper, section 3.2): reading, checking, removing duplicates, describing."""
 
-from urs_inspect.datasets.survey.case_file import REASONS, Choices, Dropped, Survey, SurveyCase
-from urs_inspect.datasets.survey.columns import Mapped, read_mapping
+from urs_inspect.datasets.survey.case_file import REASONS, Dropped, Survey, SurveyCase, SurveyOptions
+from urs_inspect.datasets.survey.columns import ColumnMap, read_mapping
 from urs_inspect.datasets.survey.survey import read_survey
 
-__all__ = ["REASONS", "Choices", "Dropped", "Mapped", "Survey", "SurveyCase", "read_mapping", "read_survey"]
+__all__ = ["REASONS", "ColumnMap", "Dropped", "Survey", "SurveyCase", "SurveyOptions", "read_mapping", "read_survey"]

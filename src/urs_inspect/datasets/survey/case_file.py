@@ -1,4 +1,4 @@
-"""The files that an import leaves: the cases, and the rows that became none."""
+"""What a survey becomes: cases and dropped rows, and the files of both."""
 
 import csv
 import io
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.datasets.rows import read_table
-from urs_inspect.datasets.survey.columns import Mapped
+from urs_inspect.datasets.rows import Row, read_table
+from urs_inspect.datasets.survey.columns import ColumnMap
 
 FORMAT = "format"
 ATTENTION = "attention check"
@@ -28,84 +28,50 @@ REASONS = (
     FORMAT, ATTENTION, NO_QUESTION, UNKNOWN_INTENT, AMBIGUOUS_INTENT, UNKNOWN_LANGUAGE, PERSONAL,
     DUPLICATE, NEAR_DUPLICATE, NEAR_ACROSS,
 )  # fmt: skip
-"""Why a row may become no case, in the order in which it is looked at."""
+"""Why a row becomes no case, in the order in which rows are checked."""
 
 
 @dataclass(frozen=True)
-class Choices:
-    """How a survey is read.
+class SurveyOptions:
+    """How a survey is read."""
 
-    Attributes:
-        mapped: What columns and labels mean.
-        language: Language of all questions; None to take it from the column, or from the script where that is blank.
-        near: Least similarity of near-duplicates, 0.5 to 1.
-        attention: Column -> value that it must have; case and edge whitespace do not matter.
-        keep_flagged: Whether questions with personal data are kept, marked as such.
-        fix_spelling: Whether an unknown intent or language is taken for the nearest known one.
-    """
-
-    mapped: Mapped = field(default_factory=Mapped)
-    language: str | None = None
-    near: float = 0.85
-    attention: Mapping[str, str] = field(default_factory=dict)
-    keep_flagged: bool = False
-    fix_spelling: bool = False
+    columns: ColumnMap = field(default_factory=ColumnMap)
+    language: str | None = None  # of all questions; None: of the column, or of the script where that is blank
+    near: float = 0.85  # least similarity of near-duplicates, 0.5 to 1
+    attention: Mapping[str, str] = field(default_factory=dict)  # column -> value that it must have, in any case
+    keep_flagged: bool = False  # keep questions with personal data, marked as such
+    fix_spelling: bool = False  # take an unknown intent or language for the nearest known one
 
 
 @dataclass(frozen=True)
 class SurveyCase:
-    """A case out of a survey.
-
-    Attributes:
-        id: Stable id.
-        question: The first valid question of the conversation, to the letter but for edge whitespace.
-        reference: Reference answer; empty if the survey has none.
-        intent: Intent id of the rubric.
-        language: Language code of the rubric.
-        country: Country of the user as the survey names it; empty if it does not say.
-        service: Service that was asked; empty likewise.
-        satisfaction: How satisfied the user was, as written; empty likewise.
-        flags: Kinds of personal data that were found and kept on purpose.
-    """
+    """A case from a survey; what the survey does not have is empty."""
 
     id: str
-    question: str
-    reference: str
-    intent: str
-    language: str
-    country: str = ""
-    service: str = ""
-    satisfaction: str = ""
-    flags: tuple[str, ...] = ()
+    question: str  # the first valid one of the conversation, exactly apart from white space at the edges
+    reference: str  # reference answer
+    intent: str  # intent id of the rubric
+    language: str  # language code of the rubric
+    country: str = ""  # of the user, as the survey names it
+    service: str = ""  # that was asked
+    satisfaction: str = ""  # of the user, as written
+    flags: tuple[str, ...] = ()  # kinds of personal data that were found and kept on purpose
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """A row that became no case.
+    """A row that became no case."""
 
-    Attributes:
-        row: Line of the file that the row begins at.
-        reason: One of `REASONS`.
-        column: The column that is at fault; empty if it is the whole row.
-        detail: What exactly, and what would be allowed; personal data masked.
-        excerpt: Beginning of the question, personal data masked; empty if there is none, or for personal data.
-    """
-
-    row: int
-    reason: str
-    column: str
-    detail: str
-    excerpt: str = ""
+    row: int  # line of the file that the row begins at
+    reason: str  # one of `REASONS`
+    column: str  # with the error; empty if it is the whole row
+    detail: str  # what exactly, and what is allowed; personal data masked
+    excerpt: str = ""  # beginning of the question, personal data masked; empty for personal data
 
 
 @dataclass(frozen=True)
 class Removed:
-    """A case that a review took out.
-
-    Attributes:
-        id: Its id.
-        faults: Why.
-    """
+    """A case that a review removed, and why."""
 
     id: str
     faults: tuple[str, ...]
@@ -113,132 +79,100 @@ class Removed:
 
 @dataclass(frozen=True)
 class Survey:
-    """What became of a survey.
-
-    Attributes:
-        path: The file.
-        sha256: Its hash.
-        rows: Number of its rows.
-        cases: The cases, in the order of the file.
-        dropped: The other rows, in the order of the file.
-        near: Least similarity of near-duplicates.
-        respelt: Number of rows by column, label as written, and what it was taken for.
-    """
+    """Cases and dropped rows of a survey, both in the order of the file."""
 
     path: str
     sha256: str
     rows: int
     cases: tuple[SurveyCase, ...]
     dropped: tuple[Dropped, ...]
-    near: float
+    near: float  # least similarity of near-duplicates
     respelt: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    """Number of rows by column, label as written, and what it was taken for."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of dropped rows by reason, those that occur."""
-        found = Counter(one.reason for one in self.dropped)
-        return {reason: found[reason] for reason in REASONS if found[reason]}
+        """Number of dropped rows by reason, for those that occur."""
+        numbers = Counter(dropped.reason for dropped in self.dropped)
+        return {reason: numbers[reason] for reason in REASONS if numbers[reason]}
 
 
-_HEADER = ("line", "reason", "column", "detail", "excerpt")
+_DROPPED_HEADER = ("line", "reason", "column", "detail", "excerpt")
 _REMOVED_HEADER = ("id", "faults")
-_BETWEEN = "; "
+_SEPARATOR = "; "
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
 _FORMULA = ("=", "+", "-", "@", "\t")
 
 
-def case_line(case: SurveyCase) -> str:
-    """A case as a line of JSON, with the columns that `-T dataset=` takes; columns without a value are left out.
+def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
+    """Write cases to a new file as JSON Lines with the columns that `-T dataset=` takes, without empty values.
 
-    Satisfaction is a number where it was given as one, else the text that was given.
+    Satisfaction is a number where it was given as one.
     """
-    columns: dict[str, object] = {
-        "id": case.id,
-        "question": case.question,
-        "reference_ans": case.reference,
-        "user_intent": case.intent,
-        "language": case.language,
-    }
-    satisfaction = _number(case.satisfaction)
-    optional = {"country": case.country, "service": case.service, "satisfaction": satisfaction}
-    columns |= {name: value for name, value in optional.items() if value != ""}
-    columns |= {"personal_data": list(case.flags)} if case.flags else {}
-    return json.dumps(columns, ensure_ascii=False) + "\n"
+    with path.open("x", encoding="utf-8", newline="\n") as file:
+        for case in cases:
+            columns: dict[str, object] = {
+                "id": case.id,
+                "question": case.question,
+                "reference_ans": case.reference,
+                "user_intent": case.intent,
+                "language": case.language,
+            }
+            optional: dict[str, object] = {"country": case.country, "service": case.service}
+            optional |= {"satisfaction": _number(case.satisfaction), "personal_data": list(case.flags)}
+            columns |= {name: value for name, value in optional.items() if value not in ("", [])}
+            file.write(json.dumps(columns, ensure_ascii=False) + "\n")
 
 
 def _number(text: str) -> str | int | float:
-    """What a text says as a number, if it is one in plain digits."""
+    """The number that a text is in plain digits, else the text."""
     if not _NUMBER.fullmatch(text):
         return text
     return float(text) if "." in text else int(text)
 
 
-def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
-    """Write cases to a new file.
-
-    Raises:
-        FileExistsError: If there is a file already.
-    """
-    with path.open("x", encoding="utf-8", newline="\n") as file:
-        file.writelines(case_line(case) for case in cases)
-
-
 def dropped_csv(survey: Survey) -> str:
-    """The dropped rows as CSV, one a row; what a spreadsheet would take for a formula begins with an apostrophe."""
-    return _csv(
-        _HEADER,
-        (
-            [str(one.row), *[_harmless(cell) for cell in (one.reason, one.column, one.detail, one.excerpt)]]
-            for one in survey.dropped
-        ),
-    )
+    """The dropped rows as CSV; a cell that a spreadsheet would take for a formula begins with an apostrophe."""
+    rows = []
+    for dropped in survey.dropped:
+        cells = (dropped.reason, dropped.column, dropped.detail, dropped.excerpt)
+        rows.append([str(dropped.row), *[f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells]])
+    return _csv(_DROPPED_HEADER, rows)
 
 
 def read_dropped(path: Path) -> tuple[Dropped, ...]:
-    """Read the dropped rows back.
-
-    Raises:
-        InputError: If the file cannot be read or is none of an import.
-    """
-    if path.suffix.lower() != ".csv":
-        raise InputError(f"{path}: must be the .csv file that `urs-inspect cases import --report` wrote")
-    rows, _ = read_table(path, [(column,) for column in _HEADER])
-    return tuple(_dropped(path, row.place, row.values) for row in rows)
+    """Read what `dropped_csv` wrote."""
+    dropped = []
+    for row in _read_csv(path, _DROPPED_HEADER, "import"):
+        reason, line = row.values.get("reason", ""), row.values.get("line", "")
+        if reason not in REASONS:
+            raise InputError(
+                f"{path}: {row.place}: column 'reason': unknown reason '{reason}'; allowed: {choices(REASONS)}"
+            )
+        if not line.isascii() or not line.isdigit():
+            raise InputError(f"{path}: {row.place}: column 'line': must be a whole number, is '{line}'")
+        dropped.append(Dropped(int(line), reason, *(row.values.get(name, "") for name in _DROPPED_HEADER[2:])))
+    return tuple(dropped)
 
 
 def removed_csv(removed: Iterable[Removed]) -> str:
-    """The cases that a review took out as CSV, one a row."""
-    return _csv(_REMOVED_HEADER, ([one.id, _BETWEEN.join(one.faults)] for one in removed))
+    """The cases that a review removed as CSV."""
+    return _csv(_REMOVED_HEADER, ([case.id, _SEPARATOR.join(case.faults)] for case in removed))
 
 
 def read_removed(path: Path) -> tuple[Removed, ...]:
-    """Read the cases back that a review took out.
-
-    Raises:
-        InputError: If the file cannot be read or is none of a review.
-    """
-    if path.suffix.lower() != ".csv":
-        raise InputError(f"{path}: must be the .csv file that `urs-inspect cases review --report` wrote")
-    rows, _ = read_table(path, [(column,) for column in _REMOVED_HEADER])
-    return tuple(Removed(row.values["id"], tuple(row.values.get("faults", "").split(_BETWEEN))) for row in rows)
+    """Read what `removed_csv` wrote."""
+    rows = _read_csv(path, _REMOVED_HEADER, "review")
+    return tuple(Removed(row.values["id"], tuple(row.values.get("faults", "").split(_SEPARATOR))) for row in rows)
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
     return text.getvalue()
 
 
-def _dropped(path: Path, place: str, values: Mapping[str, str]) -> Dropped:
-    reason, row = values.get("reason", ""), values.get("line", "")
-    if reason not in REASONS:
-        raise InputError(f"{path}: {place}: column 'reason': unknown reason '{reason}'; allowed: {choices(REASONS)}")
-    if not row.isascii() or not row.isdigit():
-        raise InputError(f"{path}: {place}: column 'line': must be a whole number, is '{row}'")
-    return Dropped(int(row), reason, values.get("column", ""), values.get("detail", ""), values.get("excerpt", ""))
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+def _read_csv(path: Path, header: Iterable[str], command: str) -> list[Row]:
+    if path.suffix.lower() != ".csv":
+        raise InputError(f"{path}: must be the .csv file that `urs-inspect cases {command} --report` wrote")
+    return read_table(path, [(column,) for column in header])[0]

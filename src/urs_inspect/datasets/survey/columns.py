@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -19,11 +18,7 @@ class AmbiguousNameError(InputError):
 
 
 class UnknownNameError(InputError):
-    """A name that is not known.
-
-    Attributes:
-        nearest: What the nearest known name stands for; empty if none is near or it stands for several things.
-    """
+    """A name that is not known; `nearest` is what the nearest known name means, empty if that is not certain."""
 
     def __init__(self, message: str, nearest: str) -> None:
         super().__init__(message)
@@ -31,21 +26,16 @@ class UnknownNameError(InputError):
 
 
 def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
-    """A question about the nearest known name.
+    """A question about the nearest known name, ` (did you mean factual_qa?)`; empty if no name is near.
 
-    Args:
-        key: The name, folded for comparison.
-        meanings: Folded spelling -> what it stands for.
-
-    Returns:
-        ` (did you mean factual_qa?)`; empty if no name is near.
+    `key` and the keys of `meanings` are folded for comparison.
     """
     near = nearest(key, meanings)
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 
 def nearest(key: str, meanings: Mapping[str, Collection[str]]) -> list[str]:
-    """What the nearest known name stands for, sorted; empty if no name is near."""
+    """Meanings of the nearest known name, sorted; empty if no name is near."""
     near = get_close_matches(key, list(meanings), n=1, cutoff=_LEAST)
     return sorted(meanings[near[0]]) if near else []
 
@@ -63,25 +53,19 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "case_id"),
     "reference": ("reference_ans", "reference"),
 }
-"""What is read, and the names that a column of it may have without being named."""
+"""What is read, and the names that its column may have without a mapping."""
 
 _NEEDED = (CONVERSATION, INTENT)
 _KEYS = ("columns", "intents", "languages")
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """A file that says what a survey's columns and labels mean.
+class ColumnMap:
+    """What a survey's columns and labels mean."""
 
-    Attributes:
-        columns: What is read -> name of its column.
-        intents: Label in the survey -> intent of the rubric.
-        languages: Label in the survey -> language of the rubric.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    intents: Mapping[str, str] = field(default_factory=dict)
-    languages: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)  # key of `ALIASES` -> name of its column
+    intents: Mapping[str, str] = field(default_factory=dict)  # label in the survey -> intent of the rubric
+    languages: Mapping[str, str] = field(default_factory=dict)  # label in the survey -> language of the rubric
 
     def names(self, what: str) -> tuple[str, ...]:
         """The names that a column may have."""
@@ -89,16 +73,12 @@ class Mapped:
 
     @property
     def required(self) -> tuple[tuple[str, ...], ...]:
-        """The columns that there must be."""
+        """The columns that the file must have, each with its alternative names."""
         return tuple(self.names(what) for what in ALIASES if what in _NEEDED or what in self.columns)
 
 
-def read_mapping(path: Path) -> Mapped:
-    """Read a YAML file with the keys `columns`, `intents` and `languages`, each optional.
-
-    Raises:
-        InputError: If it cannot be read, has other keys, or names something else than texts.
-    """
+def read_mapping(path: Path) -> ColumnMap:
+    """Read a YAML file with the keys `columns`, `intents` and `languages`, each optional."""
     try:
         raw = read_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -109,21 +89,21 @@ def read_mapping(path: Path) -> Mapped:
         raise InputError(f"{path}: must hold a mapping with the keys {choices(_KEYS)}")
     if unknown := [key for key in raw if key not in _KEYS]:
         raise InputError(f"{path}: unknown key '{unknown[0]}'; allowed: {choices(_KEYS)}")
-    columns = _texts(path, raw, "columns")
-    for what in columns:
+    texts: dict[str, dict[str, str]] = {}
+    for key in _KEYS:
+        value = raw.get(key) or {}
+        if not isinstance(value, dict) or not all(isinstance(text, str) and text.strip() for text in value.values()):
+            raise InputError(f"{path}: {key}: must be a mapping of names to texts")
+        texts[key] = {str(name): text.strip() for name, text in value.items()}
+    for what in texts["columns"]:
         if what not in ALIASES:
             near = did_you_mean(what.casefold(), {name: [name] for name in ALIASES})
             raise InputError(f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}{near}")
-    return Mapped(columns, _texts(path, raw, "intents"), _texts(path, raw, "languages"))
+    return ColumnMap(**texts)
 
 
 def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
-    """What may be wrong with the header of a CSV file that lacks a column, for behind a message; empty if unknown.
-
-    Args:
-        path: The file.
-        needed: Columns that there must be, each with the names that it may have.
-    """
+    """What may be wrong with the header of a CSV file that lacks a column, to append to a message; else empty."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), []) if path.suffix.lower() == ".csv" else []
@@ -140,17 +120,6 @@ def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
 
 
 def finder(labels: Mapping[str, str], find: Callable[[str], str]) -> Callable[[str], str]:
-    """Turn a label into an id: by the survey's own list first, which forgives case and edge whitespace.
-
-    Raises:
-        InputError: If the list names an id that `find` does not know.
-    """
+    """Turns a label into an id: by the survey's own list first, which ignores case and edge white space."""
     own = {label.strip().casefold(): find(meaning) for label, meaning in labels.items()}
     return lambda label: own.get(label.strip().casefold()) or find(label)
-
-
-def _texts(path: Path, raw: Mapping[str, Any], key: str) -> dict[str, str]:
-    found = raw.get(key) or {}
-    if not isinstance(found, dict) or not all(isinstance(value, str) and value.strip() for value in found.values()):
-        raise InputError(f"{path}: {key}: must be a mapping of names to texts")
-    return {str(name): value.strip() for name, value in found.items()}

@@ -1,4 +1,4 @@
-"""Describes cases in the tables of the URS paper (Tables 2, 3 and 5), as Markdown."""
+"""Datasheet of cases in the tables of the URS paper (Tables 2, 3 and 5), as Markdown."""
 
 import re
 import statistics
@@ -19,39 +19,20 @@ _TOP_SERVICES = 5
 
 @dataclass(frozen=True)
 class Described:
-    """Cases with what a datasheet says of them.
-
-    Attributes:
-        name: What the data is called.
-        sha256: Hash of the file.
-        cases: The cases.
-        services: Id of a case -> the service that was asked, for those that name one.
-        groups: Intent -> its reported name, in the order of the tables.
-        languages: Language -> its name, likewise.
-    """
+    """Cases and what a datasheet reports of them."""
 
     name: str
-    sha256: str
+    sha256: str  # of the file
     cases: tuple[UrsCase, ...]
-    services: Mapping[str, str]
-    groups: Mapping[str, str]
-    languages: Mapping[str, str]
+    services: Mapping[str, str]  # id of a case -> the service that was asked, where it is named
+    groups: Mapping[str, str]  # intent -> its reported name, in the order of the tables
+    languages: Mapping[str, str]  # language code -> its name, in the order of the tables
 
 
 def read_described(
     dataset: str, vocabulary: Vocabulary, groups: Mapping[str, str], languages: Mapping[str, str]
 ) -> Described:
-    """Read cases, which need no references, and the column `service`.
-
-    Args:
-        dataset: As for `load_urs`.
-        vocabulary: How labels become ids.
-        groups: As in `Described`, here and below.
-        languages: Names of the languages.
-
-    Raises:
-        InputError: If the file cannot be read or a row is faulty.
-    """
+    """Read cases, which need no references, and the column `service`."""
     data = load_urs(dataset, vocabulary, need_references=False)
     services: dict[str, str] = {}
     if dataset.lower().endswith(READABLE):
@@ -65,16 +46,10 @@ def read_described(
 def datasheet(
     described: Described, dropped: Sequence[Dropped] | None = None, removed: Sequence[Removed] | None = None
 ) -> str:
-    """Describe cases.
+    """Describe cases as Markdown; groups, languages and columns without a case are left out.
 
-    Args:
-        described: The cases.
-        dropped: Rows of the survey that became no case; None if that is not known.
-        removed: Cases that a review took out; None likewise.
-
-    Returns:
-        Markdown: intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5),
-        countries, lengths, and what was dropped and removed. Groups, languages and columns without a case are left out.
+    Intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5), countries, lengths,
+    the rows that the import dropped, and the cases that a review removed, where these are known.
     """
     name = escaped(described.name)
     return "\n".join(

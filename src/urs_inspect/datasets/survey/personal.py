@@ -15,11 +15,7 @@ _INSTALL = "pip install 'urs-inspect[cases]'"
 
 
 def library(module: str) -> Any:
-    """Import a module of one of them.
-
-    Raises:
-        InputError: If it is not installed; the message says how to get it.
-    """
+    """Import a module of an optional library; `InputError` says how to install it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -28,11 +24,7 @@ def library(module: str) -> Any:
 
 
 def check_libraries() -> None:
-    """Refuse to begin without one of them.
-
-    Raises:
-        InputError: If one is not installed.
-    """
+    """Raise `InputError` unless all optional libraries are installed."""
     for module in _DISTRIBUTIONS:
         library(module)
 
@@ -48,16 +40,10 @@ _CARD_STARTS = ("2", "3", "4", "5", "6")
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A piece of a text that may be personal.
-
-    Attributes:
-        start: Where it begins.
-        end: Just behind its end.
-        kind: What it may be.
-    """
+    """A piece of a text that may be personal."""
 
     start: int
-    end: int
+    end: int  # just after its last character
     kind: str
 
 
@@ -72,56 +58,48 @@ def find_personal(text: str, language: str = "", country: str = "") -> tuple[Fin
     messengers and dates of birth by the rules of `personal.yaml`. What no rule knows, such as a full name by itself, is
     not found.
 
-    Args:
-        text: The text.
-        language: `en` or `zh`; empty if not known.
-        country: Country of the user; counts if it is a code of two letters (ISO 3166-1).
-
-    Returns:
-        The findings by place, those that overlap included.
-
-    Raises:
-        InputError: If a library is missing.
+    `language` is `en` or `zh`, or empty if not known; `country` counts if it is a code of two letters (ISO 3166-1).
+    Findings are in the order of the text and may overlap.
     """
-    found = [*_numbers(text), *_telephones(text, language, country.strip().upper()), *_by_rules(text)]
-    return tuple(sorted(set(found)))
+    telephones = _telephones(text, language, country.strip().upper())
+    return tuple(sorted({*_numbers(text), *telephones, *_by_rules(text)}))
 
 
 def mask(text: str, findings: Iterable[Finding]) -> str:
     """The text with `[kind]` in place of each finding; overlapping ones become one."""
     merged: list[Finding] = []
-    for one in sorted(findings):
-        if merged and one.start < merged[-1].end:
+    for finding in sorted(findings):
+        if merged and finding.start < merged[-1].end:
             last = merged[-1]
-            merged[-1] = Finding(last.start, max(last.end, one.end), last.kind)
+            merged[-1] = Finding(last.start, max(last.end, finding.end), last.kind)
         else:
-            merged.append(one)
-    for one in reversed(merged):
-        text = f"{text[: one.start]}[{one.kind}]{text[one.end :]}"
+            merged.append(finding)
+    for finding in reversed(merged):
+        text = f"{text[: finding.start]}[{finding.kind}]{text[finding.end :]}"
     return text
 
 
 def kinds(findings: Iterable[Finding]) -> tuple[str, ...]:
     """The kinds that occur, each once."""
-    return tuple(dict.fromkeys(one.kind for one in findings))
+    return tuple(dict.fromkeys(finding.kind for finding in findings))
 
 
 def _numbers(text: str) -> Iterator[Finding]:
-    luhn, iban = library("stdnum.luhn"), library("stdnum.iban")
     chinese, american = library("stdnum.cn.ric"), library("stdnum.us.ssn")
-    for match in _CHINESE_ID.finditer(text):
-        if chinese.is_valid(match.group().upper()):
-            yield Finding(*match.span(), "identity number")
-    for match in _SSN.finditer(text):
-        if american.is_valid(match.group()):
-            yield Finding(*match.span(), "identity number")
-    for match in _DIGITS.finditer(text):
-        digits = re.sub(r"\D", "", match.group())
-        if digits[0] in _CARD_STARTS and len(set(digits)) > 1 and luhn.is_valid(digits):
-            yield Finding(*match.span(), "card number")
-    for match in _IBAN.finditer(text):
-        if iban.is_valid(match.group()):
-            yield Finding(*match.span(), "account number")
+    for pattern, kind, is_valid in (
+        (_CHINESE_ID, "identity number", lambda number: chinese.is_valid(number.upper())),
+        (_SSN, "identity number", american.is_valid),
+        (_DIGITS, "card number", _is_card),
+        (_IBAN, "account number", library("stdnum.iban").is_valid),
+    ):
+        for match in pattern.finditer(text):
+            if is_valid(match.group()):
+                yield Finding(*match.span(), kind)
+
+
+def _is_card(text: str) -> bool:
+    digits = re.sub(r"\D", "", text)
+    return digits[0] in _CARD_STARTS and len(set(digits)) > 1 and bool(library("stdnum.luhn").is_valid(digits))
 
 
 def _telephones(text: str, language: str, country: str) -> Iterator[Finding]:

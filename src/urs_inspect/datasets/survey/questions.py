@@ -25,20 +25,18 @@ def words() -> Mapping[str, Any]:
 
 def load(name: str) -> Mapping[str, Any]:
     """A file of this room's data."""
-    found: Mapping[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
-    return found
+    content: Mapping[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
+    return content
 
 
 def names(*keys: str) -> Sequence[str]:
     """The words under several keys, the longest first, so that none hides a longer one."""
-    found = {str(word).casefold() for key in keys for word in words()[key]}
-    return sorted(found, key=lambda word: (-len(word), word))
+    folded = {str(word).casefold() for key in keys for word in words()[key]}
+    return sorted(folded, key=lambda word: (-len(word), word))
 
 
 Role = Literal["user", "assistant", "other"]
-
-FORMATS = "a list of messages with role and content, lines such as `User:` and `Assistant:`, or the question alone"
-"""What a conversation may be, for errors."""
+_FORMATS = "a list of messages with role and content, lines such as `User:` and `Assistant:`, or the question alone"
 
 _ROLE_KEYS = ("role", "from", "author", "speaker", "sender")
 _TEXT_KEYS = ("content", "value", "text", "message", "parts")
@@ -49,14 +47,9 @@ _END = r"[ \t*_\]】)）]{0,8}"
 
 @dataclass(frozen=True)
 class Turn:
-    """What one side said.
+    """What one speaker said, without white space at the edges."""
 
-    Attributes:
-        role: Who: the `user`, the `assistant`, or `other`, such as a system message.
-        text: What, without edge whitespace.
-    """
-
-    role: Role
+    role: Role  # `other` for system messages and the like
     text: str
 
 
@@ -65,19 +58,13 @@ def read_transcript(value: object) -> tuple[Turn, ...]:
 
     A list of messages, or a text that is one in JSON, is read by its roles. A text whose first line begins with the
     name of a speaker and a colon (`User:`, `Human:`, `用户：`, `Question:`, `Q:`, `问题：`), or is a name alone, is cut
-    at every line that begins likewise; where no line names the assistant, at the first place within a line that does.
+    at every line that begins with one; where no line names the assistant, at the first place within a line that does.
     `Answer:` counts only in a text that begins with `Question:` or the like, and `A:` only after `Q:`, for they occur
     in questions. Any other text is one question, up to the first line that begins with the name of an assistant and a
     colon (`ChatGPT:`, `助手：`).
 
-    Args:
-        value: What the column holds.
-
-    Returns:
-        The turns in their order; those without text are left out.
-
-    Raises:
-        InputError: If it is neither a text nor a list of messages, or a message has no role or no text.
+    Turns without text are left out. A value that is neither a text nor a list of messages, or a message without role or
+    text, raises `InputError`.
     """
     messages = _messages(value)
     if messages is not None:
@@ -85,7 +72,7 @@ def read_transcript(value: object) -> tuple[Turn, ...]:
     elif isinstance(value, str):
         turns = list(_cut(value.replace("\r\n", "\n").replace("\r", "\n")))
     else:
-        raise InputError(f"must be {FORMATS}; is {shown(value)}")
+        raise InputError(f"must be {_FORMATS}; is {shown(value)}")
     return tuple(turn for turn in turns if turn.text)
 
 
@@ -118,7 +105,7 @@ def _turn(message: object, place: int) -> Turn:
     role = _first(message, _ROLE_KEYS) if isinstance(message, dict) else None
     if isinstance(role, dict):  # as in an export of ChatGPT: {"author": {"role": "user"}}
         role = role.get("role")
-    roles: dict[str, Role] = {name: role for role, several in words()["roles"].items() for name in several}
+    roles: dict[str, Role] = {name: role for role, names in words()["roles"].items() for name in names}
     if not isinstance(message, dict) or not isinstance(role, str) or role.strip().casefold() not in roles:
         raise InputError(f"message {place}: unknown role {shown(role)}; allowed: {choices(roles)}")
     text = _text(_first(message, _TEXT_KEYS))
@@ -221,8 +208,8 @@ def _speakers(user: Sequence[str], assistant: Sequence[str], other: Sequence[str
     return f"(?:(?P<user>{_any(user)})|(?P<assistant>{_any(assistant)})|(?P<other>{_any(other)}))"
 
 
-def _any(several: Sequence[str]) -> str:
-    return "|".join(re.escape(name) for name in several)
+def _any(names: Sequence[str]) -> str:
+    return "|".join(re.escape(name) for name in names)
 
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
@@ -232,11 +219,7 @@ _LONGEST_GREETING = 80
 
 @dataclass(frozen=True)
 class NoQuestion:
-    """Why a conversation has no valid question.
-
-    Attributes:
-        detail: For people.
-    """
+    """Why a conversation has no valid question, for people."""
 
     detail: str
 
@@ -246,28 +229,21 @@ def first_question(turns: Sequence[Turn]) -> str | NoQuestion:
 
     A turn asks nothing if it is empty, has fewer than two letters or digits, is nothing but greetings and courtesies in
     English or Chinese (with the name of an assistant or without), or nothing but links: what is behind a link is not
-    fetched. Everything else is a question, kept to the letter but for edge whitespace; a greeting before a question
-    stays.
-
-    Args:
-        turns: The conversation.
-
-    Returns:
-        The question, or why there is none.
+    fetched. Everything else is a question, kept exactly apart from white space at the edges, and with a greeting
+    before it.
     """
     asked = [turn.text for turn in turns if turn.role == "user"]
     if not asked:
         return NoQuestion("the user says nothing" if turns else "empty")
-    faults = []
+    problems = []
     for text in asked:
-        fault = fault_of(text)
-        if not fault:
+        if not (problem := problem_of(text)):
             return text
-        faults.append(fault)
-    return NoQuestion(f"the user's turns: {', '.join(dict.fromkeys(faults))}")
+        problems.append(problem)
+    return NoQuestion(f"the user's turns: {', '.join(dict.fromkeys(problems))}")
 
 
-def fault_of(text: str) -> str:
+def problem_of(text: str) -> str:
     """Why a text is no valid question; empty if it is one."""
     if not text.strip():
         return "empty"
@@ -283,29 +259,25 @@ def fault_of(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _courtesy() -> re.Pattern[str]:
-    several = {"".join(char for char in word if char.isalnum()) for word in names("greetings", "courtesies", "clear")}
-    ordered = sorted(several, key=lambda word: (-len(word), word))
+    phrases = {"".join(char for char in word if char.isalnum()) for word in names("greetings", "courtesies", "clear")}
+    ordered = sorted(phrases, key=lambda word: (-len(word), word))
     return re.compile(f"(?:{'|'.join(map(re.escape, ordered))})+")
 
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
 _WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
 _LEAST_HAN = 0.2
+_SAMPLE = 30  # letters at the beginning among which kana mean Japanese, although most of a text may be Han
 
 
 def detect_language(text: str) -> str:
-    """Tell the language of a question by its script.
+    """The language of a question by its script: `zh` or `en`.
 
     Chinese has its first letter in Han characters, or at least a fifth of its units, a unit being one Han character or
     one word in Latin letters: instructions about a foreign text are in the language of their beginning. Any other text
-    in Latin letters counts as English, for script does not tell languages of one script apart; say it in a column.
-    Over the 1,846 published questions this differs from the label in five.
-
-    Args:
-        text: The question.
-
-    Returns:
-        `zh` or `en`; empty if most letters are of another script, as with kana, Hangul or Cyrillic, or there is none.
+    in Latin letters counts as English, because script does not distinguish languages of one script; a column can. Over
+    the 1,846 published questions this differs from the label in five. The result is empty if most letters are of
+    another script, as with kana, Hangul or Cyrillic, or there is none.
     """
     letters = [char for char in text if char.isalpha()]
     han, latin = len(_HAN.findall(text)), len(_WORD.findall(text))
@@ -314,10 +286,6 @@ def detect_language(text: str) -> str:
     if not letters or not known or len(foreign) > han + latin or any(_is_kana(char) for char in letters[:_SAMPLE]):
         return ""
     return "zh" if _HAN.match(letters[0]) or han >= _LEAST_HAN * (han + latin) else "en"
-
-
-_SAMPLE = 30
-"""Letters at the beginning among which kana say that a text is Japanese, although most of it may be Han."""
 
 
 def _is_kana(char: str) -> bool:

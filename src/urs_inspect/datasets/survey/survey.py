@@ -1,4 +1,4 @@
-"""A survey file becomes cases: reading, dropping with reasons, removing duplicates."""
+"""Reads a survey file: cases, and dropped rows with reasons."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -20,10 +20,10 @@ from urs_inspect.datasets.survey.case_file import (
     PERSONAL,
     UNKNOWN_INTENT,
     UNKNOWN_LANGUAGE,
-    Choices,
     Dropped,
     Survey,
     SurveyCase,
+    SurveyOptions,
 )
 from urs_inspect.datasets.survey.columns import (
     CONVERSATION,
@@ -33,13 +33,16 @@ from urs_inspect.datasets.survey.columns import (
     finder,
     header_hint,
 )
-from urs_inspect.datasets.survey.duplicates import find_duplicates
+from urs_inspect.datasets.survey.near_duplicates import find_duplicates
 from urs_inspect.datasets.survey.personal import check_libraries, find_personal, kinds, mask
 from urs_inspect.datasets.survey.questions import NoQuestion, detect_language, first_question, read_transcript
 
+_MAX_EXCERPT = 80
+_MAX_DETAIL = 300
 
-class RowError(Exception):
-    """A row makes no case: one of `REASONS`, the column at fault, and what exactly."""
+
+class _RowError(Exception):
+    """A row makes no case: one of `REASONS`, the column with the error, and what exactly."""
 
     def __init__(self, reason: str, column: str, detail: str) -> None:
         super().__init__(detail)
@@ -47,44 +50,27 @@ class RowError(Exception):
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A case before duplicates are looked for, its row, and who asked."""
+class _Candidate:
+    """A case before the search for duplicates, its row, and who asked."""
 
     row: int
     user: str
     case: SurveyCase
 
 
-class RowReader:
-    """Reads one row.
+class _RowReader:
+    """Reads one row."""
 
-    Args:
-        row: The row.
-        options: How it is read.
-        labels: How labels become ids.
-
-    Attributes:
-        said: What the user said as far as it is known by now; there also if the row turns out to be of no use.
-        respelt: Column, label as written, and what it was taken for, of each label that was corrected.
-    """
-
-    def __init__(self, row: Row, options: Choices, labels: Vocabulary) -> None:
+    def __init__(self, row: Row, options: SurveyOptions, labels: Vocabulary) -> None:
         self._row, self._options, self._labels = row, options, labels
         self._fields = Fields(row)
-        self.said = ""
-        self.respelt: list[tuple[str, str, str]] = []
+        self.question = ""  # as far as it is known yet, also if the row makes no case
+        self.respelt: list[tuple[str, str, str]] = []  # column, label as written, and what it was taken for
 
-    def read(self, default_id: str) -> Candidate:
-        """Make a case of the row.
-
-        Args:
-            default_id: Its id, if it has none.
-
-        Raises:
-            RowError: If it makes none.
-        """
+    def read(self, default_id: str) -> _Candidate:
+        """Make a case of the row, or raise `_RowError`."""
         if self._fields.problems:
-            raise RowError(FORMAT, "", self._fields.problems[0])
+            raise _RowError(FORMAT, "", self._fields.problems[0])
         self._check_attention()
         question = self._question()
         intent = self._resolved(INTENT, self._labels.intent, UNKNOWN_INTENT)
@@ -100,38 +86,36 @@ class RowReader:
             reference=texts["reference"],
             intent=intent,
             language=language,
-            country=texts["country"],
-            service=texts["service"],
-            satisfaction=texts["satisfaction"],
             flags=flags,
+            **typed,
         )
-        return Candidate(self._row.number, texts["user"], case)
+        return _Candidate(self._row.number, texts["user"], case)
 
     def _check_attention(self) -> None:
         for column, wanted in self._options.attention.items():
             given = self._row.values.get(column)
-            if given is None or _plain(given).casefold() != wanted.strip().casefold():
-                raise RowError(ATTENTION, column, f"is {shown(given)}; allowed: {wanted}")
+            if given is None or str(given).strip().casefold() != wanted.strip().casefold():
+                raise _RowError(ATTENTION, column, f"is {shown(given)}; allowed: {wanted}")
 
     def _question(self) -> str:
         column = self._column(CONVERSATION)
         value = self._row.values.get(column)
         if value is None or (isinstance(value, str) and not value.strip()):
-            raise RowError(FORMAT, column, "missing" if value is None else "empty")
+            raise _RowError(FORMAT, column, "missing" if value is None else "empty")
         if isinstance(value, str):
             self._checked_text(column)
         try:
             turns = read_transcript(value)
         except InputError as error:
-            raise RowError(FORMAT, column, str(error)) from error
-        found = first_question(turns)
-        if isinstance(found, NoQuestion):
-            self.said = next((turn.text for turn in turns), "")
-            raise RowError(NO_QUESTION, column, found.detail)
-        self.said = found
-        if any("\ud800" <= char <= "\udfff" for char in found):
-            raise RowError(FORMAT, column, "half a character")
-        return found
+            raise _RowError(FORMAT, column, str(error)) from error
+        question = first_question(turns)
+        if isinstance(question, NoQuestion):
+            self.question = next((turn.text for turn in turns), "")
+            raise _RowError(NO_QUESTION, column, question.detail)
+        self.question = question
+        if any("\ud800" <= char <= "\udfff" for char in question):
+            raise _RowError(FORMAT, column, "half a character")
+        return question
 
     def _language(self, question: str) -> str:
         if self._options.language is not None:
@@ -140,29 +124,28 @@ class RowReader:
             return self._resolved("language", self._labels.language, UNKNOWN_LANGUAGE)
         detected = detect_language(question)
         if not detected:
-            raise RowError(
+            raise _RowError(
                 UNKNOWN_LANGUAGE, "", "neither English nor Chinese by its script; name it in a column 'language'"
             )
-        return self._found("", detected, self._labels.language, UNKNOWN_LANGUAGE)
+        return self._find("", detected, self._labels.language, UNKNOWN_LANGUAGE)
 
     def _personal(self, texts: Mapping[str, str], language: str, country: str) -> tuple[str, ...]:
-        found: dict[str, tuple[str, ...]] = {}
+        flags: dict[str, None] = {}
         for what, text in texts.items():
-            if text and (names := kinds(find_personal(text, language, country))):
-                found[what] = names
-        if found and not self._options.keep_flagged:
-            what, names = next(iter(found.items()))
-            column = self._column(CONVERSATION if what == "question" else what)
-            raise RowError(PERSONAL, column, f"{', '.join(names)}; --keep-flagged keeps such rows, marked")
-        return tuple(dict.fromkeys(name for names in found.values() for name in names))
+            names = kinds(find_personal(text, language, country)) if text else ()
+            if names and not self._options.keep_flagged:
+                column = self._column(CONVERSATION if what == "question" else what)
+                raise _RowError(PERSONAL, column, f"{', '.join(names)}; --keep-flagged keeps such rows, marked")
+            flags |= dict.fromkeys(names)
+        return tuple(flags)
 
     def _resolved(self, what: str, find: Callable[[str], str], reason: str) -> str:
         column, label = self._column(what), self._text(what)
         if not label:
-            raise RowError(reason, column, "missing" if column not in self._row.values else "empty")
-        return self._found(column, label, find, reason)
+            raise _RowError(reason, column, "missing" if column not in self._row.values else "empty")
+        return self._find(column, label, find, reason)
 
-    def _found(self, column: str, label: str, find: Callable[[str], str], reason: str) -> str:
+    def _find(self, column: str, label: str, find: Callable[[str], str], reason: str) -> str:
         try:
             return find(label)
         except InputError as error:
@@ -170,7 +153,7 @@ class RowReader:
                 self.respelt.append((column, label, error.nearest))
                 return error.nearest
             ambiguous = reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError)
-            raise RowError(AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)) from error
+            raise _RowError(AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)) from error
 
     def _text(self, what: str) -> str:
         """A text or number that may be missing, null or blank."""
@@ -183,96 +166,87 @@ class RowReader:
     def _checked_text(self, column: str) -> str:
         text = self._fields.text(column)
         if self._fields.problems:
-            raise RowError(FORMAT, column, self._fields.problems[0].removeprefix(f"column '{column}': "))
+            raise _RowError(FORMAT, column, self._fields.problems[0].removeprefix(f"column '{column}': "))
         return text
 
     def _column(self, what: str) -> str:
-        names = self._options.mapped.names(what)
+        names = self._options.columns.names(what)
         return next((name for name in names if name in self._row.values), names[0])
 
 
-def _plain(value: object) -> str:
-    return str(value).strip()
-
-
-_MAX_EXCERPT = 80
-_MAX_DETAIL = 300
-
-
-def read_survey(path: Path, vocabulary: Vocabulary, options: Choices | None = None) -> Survey:
-    """Read a survey, one conversation a row.
+def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | None = None) -> Survey:
+    """Read a survey, one conversation per row.
 
     Steps, in this order: format, attention checks, first valid question, intent, language, personal data, duplicates
     of the same user and of others. A row that fails one is dropped and listed; the first of several duplicates stays.
 
     Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object a line; UTF-8. Columns: conversation and
+        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8. Columns: conversation and
             intent, and optionally user, service, country, satisfaction, language, id and reference.
         vocabulary: How labels become ids.
-        options: How it is read.
+        options: How the survey is read.
 
     Returns:
         Cases and dropped rows. A case without an id of its own is called by the file and the number of its row, as
         `load_urs` would; dropped rows are named by the line that they begin at. Who the user is, is not part of a case.
 
     Raises:
-        InputError: If the file cannot be read, a column that must be there is missing, a label is mapped to nothing
-            that exists, or a library is missing.
+        InputError: If the file cannot be read, a required column is missing, a label is mapped to an unknown id, or a
+            library is missing.
     """
-    options = options or Choices()
+    options = options or SurveyOptions()
     check_libraries()
     labels = Vocabulary(
-        finder(options.mapped.intents, vocabulary.intent), finder(options.mapped.languages, vocabulary.language)
+        finder(options.columns.intents, vocabulary.intent), finder(options.columns.languages, vocabulary.language)
     )
-    asked = [(column,) for column in options.attention]
-    needed = [*options.mapped.required, *asked]
+    required = [*options.columns.required, *((column,) for column in options.attention)]
     try:
-        rows, unreadable = read_table(path, needed)
+        rows, unparsed = read_table(path, required)
     except InputError as error:
-        raise InputError(f"{error}{header_hint(path, needed)}") from error
-    dropped = [_unreadable(path, fault) for fault in unreadable]
-    candidates: list[Candidate] = []
+        raise InputError(f"{error}{header_hint(path, required)}") from error
+    dropped = [_unparsed(path, error) for error in unparsed]
+    candidates: list[_Candidate] = []
     taken: dict[str, int] = {}
     respelt: Counter[tuple[str, str, str]] = Counter()
     for position, row in enumerate(rows, start=1):
-        reader = RowReader(row, options, labels)
+        reader = _RowReader(row, options, labels)
         try:
-            found = reader.read(f"{path.stem}_{position:04d}")
-            if taken.setdefault(found.case.id, row.number) != row.number:
-                raise RowError(FORMAT, "id", f"'{found.case.id}' is taken by {row.unit} {taken[found.case.id]}")
-            candidates.append(found)
-        except RowError as fault:
-            detail = _masked(fault.detail, _MAX_DETAIL)
-            # Beside what was found there may be more that no rule knows.
-            excerpt = "" if fault.reason == PERSONAL else _masked(reader.said, _MAX_EXCERPT)
-            dropped.append(Dropped(row.number, fault.reason, fault.column, detail, excerpt))
+            candidate = reader.read(f"{path.stem}_{position:04d}")
+            if (first := taken.setdefault(candidate.case.id, row.number)) != row.number:
+                raise _RowError(FORMAT, "id", f"'{candidate.case.id}' is taken by {row.unit} {first}")
+            candidates.append(candidate)
+        except _RowError as error:
+            detail = _masked(error.detail, _MAX_DETAIL)
+            # There may be more personal data than the rules find.
+            excerpt = "" if error.reason == PERSONAL else _masked(reader.question, _MAX_EXCERPT)
+            dropped.append(Dropped(row.number, error.reason, error.column, detail, excerpt))
         respelt.update(reader.respelt)
     repeats = list(_repeats(candidates, options.near))
-    gone = {one.row for one in repeats}
+    repeated = {repeat.row for repeat in repeats}
     return Survey(
         path=str(path),
         sha256=sha256_of(path),
-        rows=len(rows) + len(unreadable),
-        cases=tuple(one.case for one in candidates if one.row not in gone),
-        dropped=tuple(sorted([*dropped, *repeats], key=lambda one: one.row)),
+        rows=len(rows) + len(unparsed),
+        cases=tuple(candidate.case for candidate in candidates if candidate.row not in repeated),
+        dropped=tuple(sorted([*dropped, *repeats], key=lambda drop: drop.row)),
         near=options.near,
         respelt=respelt,
     )
 
 
-def _repeats(candidates: list[Candidate], near: float) -> Iterator[Dropped]:
-    users = [one.user for one in candidates]
-    found = find_duplicates([one.case.question for one in candidates], users, near)
-    for position, repeat in found.items():
-        one, first = candidates[position], candidates[repeat.of]
-        own = one.user != "" and one.user == first.user
-        reason = NEAR_ACROSS if not own else DUPLICATE if repeat.same_text else NEAR_DUPLICATE
-        detail = f"repeats line {first.row} (similarity {repeat.similarity:.2f})"
-        yield Dropped(one.row, reason, "", detail, _masked(one.case.question, _MAX_EXCERPT))
+def _repeats(candidates: list[_Candidate], near: float) -> Iterator[Dropped]:
+    questions = [candidate.case.question for candidate in candidates]
+    duplicates = find_duplicates(questions, [candidate.user for candidate in candidates], near)
+    for position, duplicate in duplicates.items():
+        candidate, first = candidates[position], candidates[duplicate.of]
+        own = candidate.user != "" and candidate.user == first.user
+        reason = NEAR_ACROSS if not own else DUPLICATE if duplicate.same_text else NEAR_DUPLICATE
+        detail = f"repeats line {first.row} (similarity {duplicate.similarity:.2f})"
+        yield Dropped(candidate.row, reason, "", detail, _masked(candidate.case.question, _MAX_EXCERPT))
 
 
-def _unreadable(path: Path, fault: str) -> Dropped:
-    place, _, detail = fault.removeprefix(f"{path}: ").partition(": ")
+def _unparsed(path: Path, error: str) -> Dropped:
+    place, _, detail = error.removeprefix(f"{path}: ").partition(": ")
     return Dropped(int(place.rpartition(" ")[2]), FORMAT, "", detail)
 
 

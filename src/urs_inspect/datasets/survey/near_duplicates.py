@@ -1,4 +1,4 @@
-"""Finds questions that repeat others, to the letter or nearly."""
+"""Finds questions that repeat others, exactly or nearly."""
 
 import re
 import unicodedata
@@ -8,12 +8,9 @@ from typing import Any
 
 from urs_inspect.datasets.survey.personal import library
 
-SHINGLE = 3
-"""Characters of a shingle; characters and not words, so that Chinese works."""
-
+_SHINGLE = 3  # characters and not words, so that Chinese works
 _PERMUTATIONS = 128
-_MISSED = 1e-4
-"""Highest probability that a pair as similar as the threshold is not found."""
+_MISSED = 1e-4  # highest probability that a pair at the threshold is not found
 _SPACE = re.compile(r"\s+")
 _BESIDE_HAN = re.compile("(?<=[\u3400-\u9fff]) | (?=[\u3400-\u9fff])")
 _NUMBER = re.compile(r"\d+")
@@ -22,63 +19,46 @@ _EDGES = " \t.,;:!?…\"'“”‘’«»()[]{}<>。，、；：！？（）【�
 
 @dataclass(frozen=True)
 class Duplicate:
-    """What a question repeats.
+    """What a question repeats."""
 
-    Attributes:
-        of: Position of the question that is kept.
-        similarity: Jaccard similarity of the shingles, 0 to 1.
-        same_text: Whether both are equal but for case, width, blanks and marks at the edges.
-    """
-
-    of: int
-    similarity: float
-    same_text: bool
+    of: int  # position of the question that is kept
+    similarity: float  # Jaccard similarity of the shingles, 0 to 1
+    same_text: bool  # equal apart from case, width, white space, and punctuation at the edges
 
 
 def normalise(text: str) -> str:
-    """Fold a question for comparison: width, case, blanks and marks at the edges do not matter; marks within do."""
+    """Fold a question: width, case, white space and punctuation at the edges do not matter; marks within do."""
     folded = _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
     return _BESIDE_HAN.sub("", folded).strip(_EDGES) or folded
 
 
 def shingles(text: str) -> frozenset[str]:
     """Runs of three characters of a normalised question; all of it if it is shorter."""
-    return frozenset(text[i : i + SHINGLE] for i in range(max(1, len(text) - SHINGLE + 1)))
+    return frozenset(text[i : i + _SHINGLE] for i in range(max(1, len(text) - _SHINGLE + 1)))
 
 
 def find_duplicates(texts: Sequence[str], users: Sequence[str], near: float) -> dict[int, Duplicate]:
-    """Find the questions that repeat an earlier one that is kept.
+    """Find the questions that repeat an earlier one that is kept: position -> what it repeats.
 
     Candidates come from MinHash with locality-sensitive hashing (the library datasketch, 128 permutations; bands so
     that a pair at the threshold is missed with a probability below 0.0001); each is checked by its exact similarity.
-    Questions in which different numbers occur are no near-duplicates, for a number makes another question of the same
-    words; one other word of a long question does not.
-
-    Args:
-        texts: The questions, in the order in which the first one is kept.
-        users: Who asked each; empty where that is not known. Of several equally similar ones the user's own is named.
-        near: Least similarity of a near-duplicate, 0.5 to 1.
-
-    Returns:
-        Position -> what it repeats.
-
-    Raises:
-        ValueError: If `near` is out of its range or the lengths differ.
-        InputError: If datasketch is missing.
+    Questions with different numbers are no near-duplicates, for a number makes another question of the same words; one
+    other word of a long question does not. Of several equally similar ones the user's own is reported (`users` is empty
+    where the user is not known).
     """
     if not 0.5 <= near <= 1:
         raise ValueError(f"near must be from 0.5 to 1, got {near}")
     folded = [normalise(text) for text in texts]
     index = _Index(near)
-    found: dict[int, Duplicate] = {}
+    duplicates: dict[int, Duplicate] = {}
     for position, (text, user) in enumerate(zip(folded, users, strict=True)):
         candidates = index.like(text)
         if candidates:
-            best = max(candidates, key=lambda one: (one[1], user != "" and users[one[0]] == user, -one[0]))
-            found[position] = Duplicate(best[0], best[1], folded[best[0]] == text)
+            best = max(candidates, key=lambda pair: (pair[1], user != "" and users[pair[0]] == user, -pair[0]))
+            duplicates[position] = Duplicate(best[0], best[1], folded[best[0]] == text)
         else:
             index.add(position, text)
-    return found
+    return duplicates
 
 
 class _Index:
@@ -96,13 +76,13 @@ class _Index:
     def like(self, text: str) -> list[tuple[int, float]]:
         """Positions that a text nearly repeats, with the similarity."""
         own, numbers = shingles(text), sorted(_NUMBER.findall(text))
-        found = []
+        similar = []
         for position in self._lsh.query(self._sketch(text)):
             other = self._shingles[position]
             similarity = len(own & other) / len(own | other)
             if similarity >= self._near and numbers == self._numbers[position]:
-                found.append((position, similarity))
-        return found
+                similar.append((position, similarity))
+        return similar
 
     def add(self, position: int, text: str) -> None:
         """Keep a text."""
@@ -119,7 +99,7 @@ class _Index:
 
 
 def bands(near: float) -> tuple[int, int]:
-    """Number of bands and rows a band: the longest bands that miss a pair at the threshold with less than 0.0001.
+    """Number of bands and rows per band: the longest bands that miss a pair at the threshold with less than 0.0001.
 
     A pair of similarity s shares no band of r rows with the probability `(1 - s^r)^b`.
     """

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.annotation.guard import SECURITY_HEADERS, TOKEN_VARIABLE, Guard, choose_token, is_loopback
+from urs_inspect.annotation.access import SECURITY_HEADERS, TOKEN_VARIABLE, Guard, choose_token, is_loopback
 
 TOKEN = "a token of enough characters"
 HERE = Guard(port=1)

@@ -1,3 +1,7 @@
+"""Records of judged answers, and judging by SaMer."""
+
+import json
+import math
 import signal
 from pathlib import Path
 from typing import Any
@@ -8,7 +12,8 @@ from tests.lmeval_tasks.runs import metric, records, run
 from tests.lmeval_tasks.scripted_lm import answering
 from tests.samer.checkpoints import tiny_checkpoint
 from urs_inspect._util import InputError
-from urs_inspect.lmeval_tasks import model_judging as samer_judging
+from urs_inspect.lmeval_tasks import judging as samer_judging
+from urs_inspect.lmeval_tasks.judging import Record, call_failed, of_values, read_record
 from urs_inspect.samer.judgement import judge
 
 
@@ -44,7 +49,7 @@ def test_an_interrupt_ends_evaluation_after_the_batch_and_costs_no_answer(
         signal.raise_signal(signal.SIGINT)
         return await evaluate(*given)
 
-    monkeypatch.setattr(samer_judging, "judge", interrupted)
+    monkeypatch.setattr("urs_inspect.samer.judgement.judge", interrupted)
     monkeypatch.setattr(samer_judging, "_BATCH", 2)
     try:
         found = run("urs_en", answering(lambda _: "An answer."), metadata, limit=5)
@@ -54,3 +59,38 @@ def test_an_interrupt_ends_evaluation_after_the_batch_and_costs_no_answer(
     assert [one["scores"] is not None for one in judged] == [True, True, False, False, False]
     assert {one["response"] for one in judged} == {"An answer."}
     assert metric(found, "urs_en", "samer_judge_failed") == 0.6
+
+
+def test_a_record_is_read_as_it_was_written() -> None:
+    for record in (
+        Record("Ä", {"final": 7, "clarity": 6.5}, "j", "judged", "Why.", {"prompt_sha256": "0", "judges": []}),
+        call_failed("An answer.", "j", "gone", not_asked=True),
+    ):
+        assert read_record(record.to_json()) == record
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        3,
+        "An answer.",
+        "{",
+        "[]",
+        '{"scores": {}}',
+        json.dumps({"response": "", "scores": {"final": "7"}, "judge": "j", "outcome": "judged", "explanation": ""}),
+    ],
+)
+def test_what_is_no_record_is_none(text: object) -> None:
+    assert read_record(text) is None
+
+
+def test_scores_that_are_not_there_are_left_out() -> None:
+    assert of_values({"final": 7.0, "clarity": math.nan}) == {"final": 7.0}
+    assert of_values(None) is None
+
+
+def test_the_reason_is_one_plain_line() -> None:
+    judges = [{"failure_detail": "first"}, {"failure_detail": "No JSON:\n  here"}]
+    assert Record("", None, "j", "unscored_unparseable", "**No**", {"judges": judges}).why == "No JSON: here"
+    assert call_failed("", "j", "gone\nfor good").why == "gone for good"

@@ -1,4 +1,4 @@
-"""Who may talk to the voting page: hosts, origin, token, and the headers that keep answers of models in their place."""
+"""Access to the voting page: hosts, origin, token, and headers that keep answers of models from doing anything."""
 
 import hashlib
 import hmac
@@ -14,13 +14,9 @@ from urllib.parse import urlsplit
 from urs_inspect._util import InputError
 
 TOKEN_VARIABLE = "URS_INSPECT_TOKEN"  # noqa: S105 - a name, not a secret
-"""Environment variable that sets the token."""
-
-HEADER = "x-urs-inspect"
-"""Header that a request which changes something must have; a foreign page cannot send it."""
-
-LARGEST_BODY = 8_192
-"""Bytes of the largest body of a request."""
+HEADER = "x-urs-inspect"  # of every request that changes something; a foreign page cannot send it
+_LARGEST_BODY = 8_192  # bytes of a request
+_SHORTEST_TOKEN = 16
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -33,13 +29,9 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
-}
-"""Headers of every response."""
-
-_SHORTEST_TOKEN = 16
+}  # of every response
 
 Refusal = Literal["host", "token", "origin", "size"]
-"""Why a request is refused."""
 
 
 def is_loopback(host: str) -> bool:
@@ -51,17 +43,7 @@ def is_loopback(host: str) -> bool:
 
 
 def choose_token(host: str) -> str:
-    """The token that the page demands.
-
-    Args:
-        host: Address that the server binds to.
-
-    Returns:
-        The value of `URS_INSPECT_TOKEN` if set; otherwise a random one, or none ("") for a loopback address.
-
-    Raises:
-        InputError: If the variable is set to fewer than 16 characters.
-    """
+    """The token of the page: `URS_INSPECT_TOKEN` if set, else a random one, or none for loopback addresses."""
     given = os.environ.get(TOKEN_VARIABLE, "")
     if given and len(given) < _SHORTEST_TOKEN:
         raise InputError(f"{TOKEN_VARIABLE} has {len(given)} characters; at least {_SHORTEST_TOKEN} are needed")
@@ -70,17 +52,11 @@ def choose_token(host: str) -> str:
 
 @dataclass(frozen=True)
 class Guard:
-    """Decides about requests.
+    """Decides about requests."""
 
-    Attributes:
-        host: Address that the server binds to.
-        token: What the page demands; empty for none.
-        port: Port of the server, part of the cookie's name, because cookies do not know ports.
-    """
-
-    host: str = "127.0.0.1"
-    token: str = field(default="", repr=False)
-    port: int = 0
+    host: str = "127.0.0.1"  # address that the server binds to
+    token: str = field(default="", repr=False)  # empty for none
+    port: int = 0  # part of the cookie's name, because cookies do not know ports
 
     def __post_init__(self) -> None:
         """Refuse to be open to others without a token."""
@@ -104,19 +80,11 @@ class Guard:
         )
 
     def refusal(self, method: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -> Refusal | None:
-        """Why a request is refused.
+        """Why a request is refused, None if it is allowed; names of headers are in lower case.
 
-        Args:
-            method: HTTP method.
-            headers: Headers, by lower-case name.
-            cookies: Cookies by name.
-
-        Returns:
-            None if the request is fine; otherwise the first of:
-            "host": the address in it is not ours, as when a foreign name is made to point here (DNS rebinding);
-            "token": the cookie is missing or wrong;
-            "origin": it would change something, and comes from elsewhere (CSRF);
-            "size": its body is too large or of unknown size.
+        In this order: "host": the address in it is not ours, as when a foreign name is made to point here (DNS
+        rebinding); "token": the cookie is missing or wrong; "origin": it would change something, and comes from
+        elsewhere (CSRF); "size": its body is too large or of unknown size.
         """
         if not self._is_ours(headers.get("host", "")):
             return "host"
@@ -128,7 +96,7 @@ class Guard:
             return "origin"
         length = headers.get("content-length", "")
         known = length.isascii() and length.isdecimal()
-        return None if known and int(length) <= LARGEST_BODY else "size"
+        return None if known and int(length) <= _LARGEST_BODY else "size"
 
     def _is_ours(self, host: str) -> bool:
         name = _name(host)

@@ -1,0 +1,188 @@
+"""A voting campaign: ballots, the people who vote on them, and what each has still to do."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.annotation.agreement import Agreement, agreement
+from urs_inspect.annotation.votes import (
+    Side,
+    Undo,
+    Vote,
+    VoteReading,
+    VoteStore,
+    annotator_name,
+    left_side,
+    now,
+    own_order,
+    read_votes,
+)
+from urs_inspect.discrepancy.ballots import Ballot, Choice, collect_ballots, read_ballots
+
+LOG_SUFFIXES = (".eval", ".json")
+"""Suffixes of inspect-ai's logs."""
+BALLOT_KEY = "ballot"
+"""Key of a sample's metadata that holds its ballot."""
+
+SideChoice = Literal["left", "right", "tie", "cannot_tell"]
+"""A choice as voters make it, who know sides only."""
+
+
+def load_ballots(path: Path) -> tuple[Ballot, ...]:
+    """Read ballots to vote on: from a log of the task `mad` (.eval, .json), or a .jsonl file with one per line.
+
+    Returns:
+        The ballots in their order, each once.
+
+    Raises:
+        InputError: If there is no such file, it cannot be read, its run did not finish, or it has no ballots.
+    """
+    if not path.is_file():
+        raise InputError(f"no file '{path}' with ballots")
+    if path.suffix.lower() == ".jsonl":
+        return read_ballots(path)
+    if path.suffix.lower() in LOG_SUFFIXES:
+        return _ballots_of_log(path)
+    raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices((*LOG_SUFFIXES, '.jsonl'))}")
+
+
+def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:
+    from inspect_ai.log import read_eval_log
+
+    try:
+        log = read_eval_log(str(path))
+    except Exception as error:  # a damaged or foreign file can raise anything
+        raise InputError(f"cannot read the log '{path}': {type(error).__name__}: {error}") from error
+    if log.status != "success":
+        raise InputError(f"{path}: its status is '{log.status}'; finish it with `inspect eval-retry`")
+    ballots = collect_ballots(
+        (f"{path}: sample {sample.id}", sample.metadata[BALLOT_KEY])
+        for sample in log.samples or []
+        if sample.metadata.get(BALLOT_KEY) is not None
+    )
+    if not ballots:
+        raise InputError(f"{path}: no sample has a ballot; ballots are in logs of the task mad")
+    return ballots
+
+
+class Session:
+    """One person's ballots, in the order in which this person gets them, and votes."""
+
+    def __init__(self, store: VoteStore, ballots: Sequence[Ballot]) -> None:
+        self.annotator = store.annotator
+        self.store = store
+        self.ballots = tuple(ballots)
+        self._by_id = {ballot.id: ballot for ballot in ballots}
+        self._again: str | None = None
+
+    @property
+    def done(self) -> int:
+        """How many ballots this person has voted on."""
+        return sum(ballot in self._by_id for ballot in self.store.votes)
+
+    @property
+    def elsewhere(self) -> int:
+        """How many votes in the file are about other ballots; they stay there and do not count."""
+        return len(self.store.votes) - self.done
+
+    @property
+    def current(self) -> Ballot | None:
+        """The ballot to vote on now: the one just taken back, or the first without a vote; None when all have one."""
+        open_ballots = [ballot for ballot in self.ballots if ballot.id not in self.store.votes]
+        return next((ballot for ballot in open_ballots if ballot.id == self._again), next(iter(open_ballots), None))
+
+    @property
+    def last(self) -> str | None:
+        """Id of the ballot voted on last, which an undo takes back; None without votes."""
+        return next((ballot for ballot in reversed(list(self.store.votes)) if ballot in self._by_id), None)
+
+    def left(self, ballot: str) -> Side:
+        """Which response of a ballot is on the left."""
+        return left_side(self.annotator, ballot)
+
+    def cast(self, ballot: str, choice: SideChoice, seconds: float) -> None:
+        """Record a vote; `InputError` if there is no such ballot, `OSError` if it could not be written."""
+        if ballot not in self._by_id:
+            raise InputError(f"no ballot '{ballot}' here; the vote was not recorded")
+        left = self.left(ballot)
+        right: Side = "b" if left == "a" else "a"
+        sides: dict[SideChoice, Choice] = {"left": left, "right": right, "tie": "tie", "cannot_tell": "cannot_tell"}
+        self.store.add(Vote(ballot, self.annotator, sides[choice], left, seconds, now()))
+        self._again = None
+
+    def undo(self, ballot: str) -> None:
+        """Take a vote back, if there is one: repeating it does no harm."""
+        if ballot not in self._by_id:
+            raise InputError(f"no ballot '{ballot}' here; nothing was taken back")
+        if ballot in self.store.votes:
+            self.store.add(Undo(ballot, self.annotator, now()))
+            self._again = ballot
+
+
+class Campaign:
+    """The ballots, and the sessions of the people who vote on them."""
+
+    def __init__(
+        self, ballots: Sequence[Ballot], directory: Path, annotators: Sequence[str] = (), *, shuffled: bool = False
+    ) -> None:
+        """Open the sessions of the annotators; without any, anybody may vote under a name of their own.
+
+        Args:
+            ballots: At least one.
+            directory: Directory of the votes files; made if it does not exist.
+            annotators: Names.
+            shuffled: Whether each person gets the ballots in an order of their own.
+
+        Raises:
+            InputError: If a name is not allowed, or a votes file is in use or cannot be written.
+        """
+        self.ballots = tuple(ballots)
+        self.directory = directory
+        self.annotators = tuple(dict.fromkeys(annotator_name(name) for name in annotators))
+        self._shuffled = shuffled
+        self._sessions: dict[str, Session] = {}
+        self._mutex = threading.Lock()
+        try:
+            for name in self.annotators:
+                self.session(name)
+        except InputError:
+            self.close()
+            raise
+
+    def session(self, annotator: str) -> Session:
+        """The session of a person, opened on the first call; `InputError` if this person may not vote."""
+        name = annotator_name(annotator)
+        if self.annotators and name not in self.annotators:
+            raise InputError(f"annotator '{name}' may not vote here; allowed: {choices(self.annotators)}")
+        with self._mutex:
+            if name not in self._sessions:
+                ballots = own_order(name, self.ballots) if self._shuffled else self.ballots
+                self._sessions[name] = Session(VoteStore(self.directory, name), ballots)
+            return self._sessions[name]
+
+    def knows(self, annotator: str) -> bool:
+        """Whether this person has voted in this campaign or has a votes file from an earlier one."""
+        name = annotator_name(annotator)
+        return name in self._sessions or (self.directory / f"{name}.jsonl").is_file()
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """The open sessions."""
+        return tuple(self._sessions.values())
+
+    def report(self) -> tuple[Agreement, VoteReading]:
+        """Agreement of all people with a votes file in the directory, and the reading of the files."""
+        return report(self.ballots, self.directory)
+
+    def close(self) -> None:
+        """Close all votes files."""
+        for session in self.sessions:
+            session.store.close()
+
+
+def report(ballots: Sequence[Ballot], directory: Path) -> tuple[Agreement, VoteReading]:
+    """Agreement about these ballots, and the reading of the votes files, votes about other ballots included."""
+    reading = read_votes(sorted(directory.glob("*.jsonl")))
+    return agreement(reading.about({ballot.id for ballot in ballots})[0]), reading
