@@ -21,7 +21,6 @@ from urs_inspect.datasets import load_md_eval
 from urs_inspect.discrepancy.vector_cache import VectorCache
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.neural.trainer import PAPER, RELEASED, TrainingSpec, train
-from urs_inspect.samer.scenario_view import expected_dimensions, related_scenarios, scenario_view
 from urs_inspect.samer.training import (
     PairLabels,
     PairPredictions,
@@ -34,6 +33,7 @@ from urs_inspect.samer.training import (
     predict_pairs,
     split_off,
 )
+from urs_inspect.samer.training.predictions import expected_dimensions, related_scenarios, scenario_view
 from urs_inspect.stats import Verdicts, baseline_verdicts, compare, correctness, encode, longer_response, measure
 
 HELD_OUT = 0.15

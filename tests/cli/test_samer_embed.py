@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
+from tests.samer.stubs import pair
 from tests.samer.test_checkpoint import BAD, no_heads, rename, rewrite
-from tests.samer.training.made import pair
 from urs_inspect.cli import main
 from urs_inspect.discrepancy.vector_cache import VectorCache
 from urs_inspect.samer.training import write_training

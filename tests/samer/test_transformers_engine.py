@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import LlamaModel
 
-from tests.samer.checkpoints import CHAT_TEMPLATE, EOT, tiny_checkpoint, write_tokenizer
+from tests.samer.checkpoints import CHAT_TEMPLATE, EOT, declaring, tiny_checkpoint, write_tokenizer
 from tests.samer.conftest import SMALL
 from tests.samer.reference import Reference
-from tests.samer.test_heads_file import Copied, saying
+from tests.samer.test_checkpoint import Copied
 from urs_inspect._util import InputError
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, load_engine
@@ -157,7 +157,7 @@ def test_the_type_that_was_settled_is_in_the_spec(tmp_path: Path, stored: str, w
 
 
 def test_heads_are_read_where_they_were_trained_unless_a_user_says_otherwise(copied: Copied) -> None:
-    folder = saying(copied("m"), "query")
+    folder = declaring(copied("m"), "query")
     trained, other = run(folder, ITEMS), run(folder, ITEMS, weights_at="response")
     assert_equal(trained, run(folder, ITEMS, weights_at="query"), 0)
     assert np.abs(trained[0].raw.weights - other[0].raw.weights).max() > 100 * TOLERANCE
@@ -192,13 +192,13 @@ def test_too_large_a_batch_is_halved_until_it_fits(released: Path, monkeypatch: 
 
 def test_the_event_loop_lives_and_single_items_share_batches(released: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
-    original = transformers_engine.TransformersEngine._vectors
+    original = transformers_engine._Backbone.pairs
 
     def counted(self: Any, items: list[Any]) -> Any:
         sizes.append(len(items))
         return original(self, items)
 
-    monkeypatch.setattr(transformers_engine.TransformersEngine, "_vectors", counted)
+    monkeypatch.setattr(transformers_engine._Backbone, "pairs", counted)
 
     async def main() -> tuple[list[Any], int]:
         engine = load_engine(str(released), engine="transformers")
