@@ -282,13 +282,6 @@ def test_every_bad_folder_gets_its_own_message(name: str, copied: Copied) -> Non
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["41 dimensions", "PEFT", "half a shard", "no chat template", "NaN in a head"])
-def test_one_fault_is_one_line(name: str, copied: Copied) -> None:
-    folder = copied("broken")
-    BAD[name][0](folder)
-    assert len(check_checkpoint(folder).errors) == 1
-
-
 def test_several_faults_are_all_listed_and_counted(copied: Copied) -> None:
     folder = copied("broken")
     half_a_shard(folder)
@@ -326,15 +319,6 @@ def test_lengths(small: Path) -> None:
     for wanted in (0, 5, 513):
         with pytest.raises(InputError, match=f"max_length {wanted}; allowed are .* to 512"):
             fitting_length(checkpoint, wanted)
-
-
-def test_tiny_checkpoints_are_reproducible(tmp_path: Path) -> None:
-    one, same, other = (
-        tiny_checkpoint(tmp_path / name, inner_widths=SMALL, seed=seed) / "model.safetensors"
-        for name, seed in (("a", 1), ("b", 1), ("c", 2))
-    )
-    assert one.read_bytes() == same.read_bytes() != other.read_bytes()
-    assert sum(name.startswith("score.") for name in read_header(one)) == 13
 
 
 def test_the_file_is_found_in_either_layout(copied: Copied, small: Path, tmp_path: Path) -> None:

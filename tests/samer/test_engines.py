@@ -78,12 +78,6 @@ def test_an_address_is_a_server(fake: dict[str, list[Made]], address: str) -> No
     assert fake["server"][0].options["bos"] == "double"
 
 
-@pytest.mark.parametrize("name", ["vllm", "transformers"])
-def test_a_named_engine_is_taken(fake: dict[str, list[Made]], tmp_path: Path, name: str) -> None:
-    load_engine(str(tmp_path), engine=name)
-    assert len(fake[name]) == 1
-
-
 @pytest.mark.parametrize(
     ("samer", "options", "message"),
     [
@@ -132,12 +126,6 @@ def test_a_missing_package_is_one_line_with_the_way_to_install_it(small: Path, p
     assert done.stdout.strip() == (
         f"InputError engine 'transformers' needs the package {package}: pip install 'urs-inspect[{extra}]'"
     ), done.stderr
-
-
-def test_missing_vllm_is_one_line_too(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(InputError, match=r"vLLM.*pip install 'urs-inspect\[vllm\]'"):
-        load_engine(str(small), engine="vllm")
 
 
 def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
@@ -379,9 +367,3 @@ def test_a_server_is_asked_again_after_a_while(small: Path, monkeypatch: pytest.
     clock[0] += 60
     with pytest.raises(InputError, match="no vLLM server answers"):
         check_engine(wanted)
-
-
-def test_a_server_that_is_down_is_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda state: 0.0)
-    with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM server answers"):
-        check_engine(EngineChoice("http://127.0.0.1:9", folder=str(small)))

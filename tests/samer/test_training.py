@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, scenario_view
 
 from tests.samer.stubs import Memory, pair
 from urs_inspect._util import InputError
@@ -32,7 +33,6 @@ from urs_inspect.samer.training import (
     split_off,
     write_training,
 )
-from urs_inspect.samer.training.predictions import expected_dimensions, related_scenarios, scenario_view
 from urs_inspect.samer.training.vectors import unit_scale
 
 NAMES = ("Logic", "Style", "Depth")

@@ -46,7 +46,6 @@ from urs_inspect.samer.engines.vllm_server import (
     make_server,
     pooling_body,
     read_replies,
-    shape_of,
 )
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
 from urs_inspect.samer.heads import Heads, save_heads
@@ -236,14 +235,6 @@ def test_a_server_that_trickles(folder: Path, conversations: Conversations) -> N
         assert outcome.mode == "timeout"
 
 
-def test_a_server_that_goes_away(folder: Path, conversations: Conversations) -> None:
-    with opened(lambda *_: fails(500), folder, conversations.end_of_turn) as (engine, server):
-        server.stop()
-        [outcome] = score(engine, [ITEM])
-    assert isinstance(outcome, EngineFailure)
-    assert outcome.mode == "unreachable"
-
-
 def test_one_item_fails_and_the_others_do_not(folder: Path, heads: Heads, conversations: Conversations) -> None:
     eot = conversations.end_of_turn
     bad = list(conversations.encode(ITEMS[3].query, ITEMS[3].response, 512).ids)
@@ -268,12 +259,6 @@ def test_an_item_that_is_too_long_is_never_sent(folder: Path, conversations: Con
         [cut] = score(engine, [QueryResponse("q", "r " * 100_000)])
         assert isinstance(cut, Scored)
         assert (cut.tokens, cut.shortened > 100_000) == (511, True)
-
-
-def test_no_items(folder: Path, conversations: Conversations) -> None:
-    with opened(lambda *_: fails(500), folder, conversations.end_of_turn) as (engine, server):
-        assert score(engine, []) == []
-        assert not server.asked
 
 
 def test_at_most_32_requests_at_once(folder: Path, heads: Heads, conversations: Conversations) -> None:
@@ -425,15 +410,6 @@ def test_a_name_among_several_models(folder: Path, conversations: Conversations)
 def test_options_out_of_range(timeout: float, attempts: int) -> None:
     with pytest.raises(InputError, match="allowed"):
         ServerOptions(timeout=timeout, attempts=attempts)
-
-
-def test_the_stand_in_is_causal(conversations: Conversations) -> None:
-    eot = conversations.end_of_turn
-    one = conversations.encode("q", "r", 512)
-    rows = step_rows(one.ids, eot, HIDDEN)
-    np.testing.assert_array_equal(rows[0], step_rows(one.query_ids, eot, HIDDEN)[-1])
-    body: Body = {"model": "m", "encoding_format": "base64"}
-    assert base64.b64encode(rows[0].tobytes())[:20] in replies(body, [rows]).body
 
 
 @pytest.fixture(scope="module")
@@ -604,14 +580,6 @@ def test_any_error_text_becomes_one_short_line(text: str, status: int) -> None:
 ])  # fmt: skip
 def test_a_servers_own_words(text: str, said: str) -> None:
     assert failure(400, text).detail == said
-
-
-def test_shapes() -> None:
-    assert shape_of([[1, 2], [3, 4]]) == (2, 2)
-    assert shape_of([1.0]) == (1,)
-    for ragged in ([[1], [1, 2]], "text", [["a"]], {"a": 1}):
-        with pytest.raises(ReplyError):
-            shape_of(ragged)
 
 
 def test_a_length_is_checked_before_the_server_is_called() -> None:

@@ -27,6 +27,37 @@ if TYPE_CHECKING:
     from urs_inspect.samer.export import Export
 
 
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def options(*given: Option) -> Option:
+    """Several options as one decorator."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(given):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def one_of(name: str, values: Sequence[str], default: str | None = None, **more: Any) -> Option:
+    """An option with fixed values."""
+    return click.option(name, type=click.Choice(values), default=default, show_default=default is not None, **more)
+
+
+def at_least(name: str, least: int, default: int | None = None, **more: Any) -> Option:
+    """An option for a whole number."""
+    kind = click.IntRange(min=least)
+    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
+
+
+def above_0(name: str, default: float | None = None, **more: Any) -> Option:
+    """An option for a number above 0."""
+    kind = click.FloatRange(min=0, min_open=True)
+    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
+
+
 def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> None:
     """Print a text as it is, without markup or wrapping, after a label in a style."""
     line = f"[{style}]{escape(label)}[/] " if style else label
@@ -107,48 +138,33 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
             say(f"{what + ':':<11}{text}")
 
 
-def _scoring_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say which engine runs a model and how."""
-    options = (
-        click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."),
-        click.option("--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."),
-        click.option(
-            "--weights-at",
-            type=click.Choice(get_args(WeightsAt)),
-            help="Where weights are read; by default where the heads' file declares, else at the response.",
-        ),
-        click.option(
-            "--bos", type=click.Choice(get_args(Bos)), default="single", show_default=True, help="Start tokens."
-        ),
-        click.option("--overlong", type=click.Choice(get_args(Overlong)), default="shorten", show_default=True),
-        click.option(
-            "--max-length", type=click.IntRange(min=1), help="Most tokens of a row, plus one; or the model's limit."
-        ),
-        click.option("--folder", help="For a server on another machine: a folder with its tokenizer and heads."),
-        click.option(
-            "--dtype",
-            type=click.Choice(get_args(Dtype)),
-            default="auto",
-            show_default=True,
-            help="Type that an engine in this process computes in; auto: the checkpoint's (transformers on a CPU: "
-            "float32).",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_engine_options = options(
+    click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."),
+    click.option("--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."),
+    one_of(
+        "--weights-at",
+        get_args(WeightsAt),
+        help="Where weights are read; by default where the heads' file declares, else at the response.",
+    ),
+    one_of("--bos", get_args(Bos), "single", help="Start tokens."),
+    one_of("--overlong", get_args(Overlong), "shorten"),
+    at_least("--max-length", 1, help="Most tokens of a row, plus one; or the model's limit."),
+    click.option("--folder", help="For a server on another machine: a folder with its tokenizer and heads."),
+    one_of(
+        "--dtype",
+        get_args(Dtype),
+        "auto",
+        help="Type that an engine in this process computes in; auto: the checkpoint's (transformers on a CPU: float32)",
+    ),
+)
 
 
 @click.command()
 @click.argument("source", metavar="IN.jsonl", type=click.Path(path_type=Path))
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
-@_scoring_options
-@click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="Rows written together.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    help="For a server: seconds for one of five attempts at a row; 600 if not given.",
-)
+@_engine_options
+@at_least("--block", 1, 512, help="Rows written together.")
+@above_0("--timeout", help="For a server: seconds for one of five attempts at a row; 600 if not given.")
 @click.option(
     "--keep-failures",
     is_flag=True,
@@ -228,7 +244,7 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="Dimensions to show.")
+@at_least("--top", 1, 5, help="Dimensions to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print all dimensions as JSON.")
 @click.option("--scores", is_flag=True, help="Show the mean score of each dimension where it was selected, log by log.")
 def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> None:
@@ -283,11 +299,10 @@ def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
         shown = [f"{name} {model.get(name, 'not given')}" for name in dict.fromkeys(["model", "weights_at", *names])]
         heading = ", ".join(shown) if model else "model not given"
         say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
-        table = Table()
-        table.add_column("scenario", overflow="fold", min_width=min(24, max(len(row.scenario) for row in rows)))
-        table.add_column("responses", justify="right", no_wrap=True)
-        table.add_column("dimensions", overflow="fold")
-        for row in rows:
-            heaviest = [f"{name} {100 * weight:.1f}" for name, weight in list(row.weights.items())[:top]]
-            table.add_row(escape(row.scenario), str(row.responses), escape(", ".join(heaviest)))
+        cells = [
+            [row.scenario, str(row.responses), ", ".join(f"{k} {100 * w:.1f}" for k, w in [*row.weights.items()][:top])]
+            for row in rows
+        ]
+        table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))
+        table.columns[0].min_width = min(24, max(len(row.scenario) for row in rows))
         Console().print(table)

@@ -4,9 +4,9 @@ import json
 import math
 import shlex
 import tempfile
-from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError
-from urs_inspect.cli.samer.scoring import print_export, progress_bar, say, table_of
+from urs_inspect.cli.samer.scoring import above_0, at_least, one_of, options, print_export, progress_bar, say, table_of
 from urs_inspect.samer.checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer.export import HEADS_NAME
 
@@ -71,34 +71,27 @@ def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int,
         say(f"Fewer than {least} pairs: {', '.join(balanced.short)}.")
 
 
-def _backbone_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say what makes vectors."""
-    options = (
-        click.option(
-            "--backbone",
-            default="minilm",
-            show_default=True,
-            help="What makes vectors: a directory with a Llama, or an embedding model as in `mad` (minilm, bert/DIR, "
-            "model2vec/NAME, sentence_transformers/NAME, openai/NAME).",
-        ),
-        click.option(
-            "--layout",
-            type=click.Choice(["beside", "joined"]),
-            default="beside",
-            show_default=True,
-            help="For an embedding model: the vectors of query and response side by side, or one of both as one text.",
-        ),
-        click.option(
-            "--dtype",
-            type=click.Choice(["bfloat16", "float32"]),
-            default="bfloat16",
-            show_default=True,
-            help="For a Llama: type of its numbers; serve the heads in the same type.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_backbone_options = options(
+    click.option(
+        "--backbone",
+        default="minilm",
+        show_default=True,
+        help="What makes vectors: a directory with a Llama, or an embedding model as in `mad` (minilm, bert/DIR, "
+        "model2vec/NAME, sentence_transformers/NAME, openai/NAME).",
+    ),
+    one_of(
+        "--layout",
+        ["beside", "joined"],
+        "beside",
+        help="For an embedding model: the vectors of query and response side by side, or one of both as one text.",
+    ),
+    one_of(
+        "--dtype",
+        ["bfloat16", "float32"],
+        "bfloat16",
+        help="For a Llama: type of its numbers; serve the heads in the same type.",
+    ),
+)
 
 
 @click.command()
@@ -137,12 +130,8 @@ def _filled_cache(pairs: "list[TrainingPair]", embedder: "PairEmbedder") -> "tup
     cache = VectorCache(embedder.name)
     with progress_bar() as progress:
         bar = progress.add_task("vectors", total=None)
-        computed = fill_cache(
-            pairs,
-            embedder,
-            cache,
-            progress=lambda done, missing: progress.update(bar, completed=done, total=missing),
-        )
+        show = partial(progress.update, bar)
+        computed = fill_cache(pairs, embedder, cache, progress=lambda done, all_: show(completed=done, total=all_))
         progress.update(bar, completed=computed, total=computed)
     return cache, computed
 
@@ -161,18 +150,16 @@ def _neural(module: str) -> Any:
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory to write; must be empty or new.")
 @_backbone_options
-@click.option("--loss", type=click.Choice(["paper", "released"]), default="paper", show_default=True)
-@click.option(
-    "--weights-at", type=click.Choice(["query", "response"]), help="Where weights are read, if not as --loss."
-)
-@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--predictor-epochs", type=click.IntRange(min=0), default=1, show_default=True, help="Warm-up epochs.")
-@click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True)
-@click.option("--learning-rate", type=click.FloatRange(min=0, min_open=True), default=5e-5, show_default=True)
-@click.option("--narrowing", type=click.IntRange(min=1), default=1, show_default=True, help="Divides layers' widths.")
+@one_of("--loss", ["paper", "released"], "paper")
+@one_of("--weights-at", ["query", "response"], help="Where weights are read, if not as --loss.")
+@at_least("--epochs", 1, 3)
+@at_least("--predictor-epochs", 0, 1, help="Warm-up epochs.")
+@at_least("--batch", 1, 32)
+@above_0("--learning-rate", 5e-5)
+@at_least("--narrowing", 1, 1, help="Divides layers' widths.")
 @click.option("--held-out", type=click.FloatRange(0, 1, max_open=True), default=0.1, show_default=True)
-@click.option("--patience", type=click.IntRange(min=0), default=2, show_default=True, help="0 runs all epochs.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@at_least("--patience", 0, 2, help="0 runs all epochs.")
+@at_least("--seed", 0, 0)
 @click.option("--device", default="cpu", show_default=True)
 def train(
     data: Path, out: Path, backbone: str, layout: str, dtype: str, held_out: float, device: str, **given: Any
@@ -200,9 +187,7 @@ def train(
     fit, held = split_off([pair.prompt for pair in pairs], held_out, strata=scenarios, seed=spec.seed)
     check_split(labels, fit, held)  # before vectors are computed, which takes the most time
     if find_spec("matplotlib") is None:
-        say(
-            "no picture of the learning curves will be drawn, without matplotlib: pip install 'urs-inspect[viz]'",
-        )
+        say("no picture of the learning curves will be drawn, without matplotlib: pip install 'urs-inspect[viz]'")
     embedder = load_embedder(backbone, layout, dtype)
     cache, _ = _filled_cache(pairs, embedder)
     say(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")

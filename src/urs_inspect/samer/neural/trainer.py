@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,17 +42,19 @@ class HeadsModule(nn.Module):
         self.dimpred_layer = _network([hidden_size, *widths["predictor"], dimensions], dropout)
         self.weighting_layer = _network([hidden_size, *widths["weighter"], dimensions], dropout)
 
+    # Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions).
+
     def score(self, vectors: Tensor) -> Tensor:
-        """Logits of the scores, shape (n, dimensions), of vectors of shape (n, hidden)."""
-        return _run(self.scoring_layer, vectors)
+        """The scorer."""
+        return cast("Tensor", self.scoring_layer(vectors))
 
     def select(self, vectors: Tensor) -> Tensor:
-        """Logits of the predictor."""
-        return _run(self.dimpred_layer, vectors)
+        """The predictor."""
+        return cast("Tensor", self.dimpred_layer(vectors))
 
     def weigh(self, vectors: Tensor) -> Tensor:
-        """Logits of the weights."""
-        return _run(self.weighting_layer, vectors)
+        """The weighter."""
+        return cast("Tensor", self.weighting_layer(vectors))
 
     def export(self, scale: float = 1.0) -> Heads:
         """A copy of the heads in float32.
@@ -78,13 +80,6 @@ def _network(widths: Sequence[int], dropout: float) -> nn.Sequential:
             if place in {0, last - 1}:
                 layers.append(nn.Dropout(dropout))
     return nn.Sequential(*layers)
-
-
-def _run(network: nn.Sequential, vectors: Tensor) -> Tensor:
-    found = network(vectors)
-    if not isinstance(found, Tensor):
-        raise TypeError(f"heads gave {type(found).__name__}")
-    return found
 
 
 def as_tensor(array: npt.NDArray[np.generic], device: str = "cpu") -> Tensor:
