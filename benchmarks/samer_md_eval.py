@@ -5,7 +5,7 @@ pairs is held out to choose the epoch. Accuracies over all 349 pairs stand besid
 bootstrap over prompts and exact paired tests against the best baseline. The dimensions selected are held against
 Table A2 of the paper, on MD-Eval and on the out-of-distribution rows.
 
-    python benchmarks/samer_md_eval.py [--ood md_eval/ood_autoj.json] [--seed 0] [--folds 5]
+    python -m benchmarks.samer_md_eval [--ood md_eval/ood_autoj.json] [--seed 0] [--folds 5]
 """
 
 import argparse
@@ -16,12 +16,12 @@ from time import perf_counter
 
 import numpy as np
 
+from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, scenario_view
 from urs_inspect.cli.samer.training import load_embedder
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.discrepancy.vector_cache import VectorCache
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.neural.trainer import PAPER, RELEASED, TrainingSpec, train
-from urs_inspect.samer.scenario_view import expected_dimensions, related_scenarios, scenario_view
 from urs_inspect.samer.training import (
     PairLabels,
     PairPredictions,

@@ -4,7 +4,6 @@
   run on every token before two of them are picked.
 - transformers: this package without vLLM. One row an answer, batches of like length, heads at two positions.
 - vllm: stock vLLM with STEP pooling, heads outside.
-- plugin: vLLM with this package's plugin, heads inside.
 
 Each way runs in a process of its own, on the same texts, and its overall scores are held against the reference's.
 Needs the environment of `make test-vllm` (on a GPU: vLLM as usual), in the root of a checkout:
@@ -33,12 +32,12 @@ import numpy as np
 from tests.samer.checkpoints import Shape, backbone_tensors, head_tensors, released_config, write_tokenizer
 from tests.samer.checkpoints import write_tensor_file as write_file
 
-from urs_inspect.samer.checkpoint import open_checkpoint
+from urs_inspect.samer.checkpoint_check import open_checkpoint
 from urs_inspect.samer.engines.protocol import Engine, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
 from urs_inspect.samer.evaluation import RawOutputs, evaluate
 
-WAYS = ("reference", "transformers", "vllm", "plugin")
+WAYS = ("reference", "transformers", "vllm")
 SHAPES = {
     "tiny": Shape(hidden=64, heads=2, kv_heads=1, layers=2, intermediate=128, vocabulary=0),
     "40m": Shape(hidden=640, heads=10, kv_heads=5, layers=8, intermediate=1728, vocabulary=0),
@@ -129,12 +128,12 @@ def reference(folder: Path, dtype: str) -> Callable[[Sequence[QueryResponse]], l
     @torch.inference_mode()
     def one(item: QueryResponse) -> RawOutputs:
         encoded = conversations.encode(item.query, item.response, LONGEST)
-        padding = [0] * (len(encoded.ids) - encoded.query_length)
+        padding = [0] * (len(encoded.ids) - len(encoded.query_ids))
         rows = torch.tensor([[*encoded.query_ids, *padding], list(encoded.ids)], device=device)
-        mask = torch.tensor([[1] * encoded.query_length + padding, [1] * len(encoded.ids)], device=device)
+        mask = torch.tensor([[1] * len(encoded.query_ids) + padding, [1] * len(encoded.ids)], device=device)
         states = model(input_ids=rows, attention_mask=mask, use_cache=False).last_hidden_state
         scores, gates, weights = (head(states, name) for name in layers)
-        picked = scores[1, -1], gates[0, encoded.query_length - 1], weights[1, -1]
+        picked = scores[1, -1], gates[0, len(encoded.query_ids) - 1], weights[1, -1]
         return RawOutputs(*(values.float().cpu().numpy() for values in picked))
 
     return lambda items: [one(item) for item in items]
@@ -233,7 +232,7 @@ def main() -> None:
         result = measure(Path(folder), way, few or arguments.items, arguments.dtype, arguments.repeats)
         print("\n" + json.dumps(asdict(result)))
         return
-    from tests.samer.vllm_env import ENVIRONMENT
+    from tests.samer.test_vllm_engines import ENVIRONMENT
 
     environment = os.environ | ({} if _on_gpu() else ENVIRONMENT)
     with tempfile.TemporaryDirectory() as room:

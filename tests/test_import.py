@@ -29,8 +29,8 @@ def module_names(room: str) -> list[str]:
     return names
 
 
-HEAVY_ROOMS = ("urs_inspect.samer.neural", "urs_inspect.samer.vllm_plugin")
-"""Imported by name, and only where torch or vLLM is wanted; a contract of import-linter says so."""
+HEAVY_ROOMS = ("urs_inspect.samer.neural",)
+"""Imported by name, and only where torch is wanted; a contract of import-linter says so."""
 
 PLAIN_MODULES = [
     *(name for room in PLAIN_ROOMS for name in module_names(room) if not name.startswith(HEAVY_ROOMS)),

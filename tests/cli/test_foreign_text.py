@@ -8,7 +8,7 @@ from inspect_ai import eval as inspect_eval
 from tests.cli.conftest import Run
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.training.made import pair
+from tests.samer.stubs import pair
 from tests.tasks.scripted import Script
 from urs_inspect.samer.training import write_training
 from urs_inspect.tasks import urs

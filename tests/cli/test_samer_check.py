@@ -10,7 +10,7 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.test_weights import spoil
 from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines.pooling_api import stock_options
+from urs_inspect.samer.engines.vllm_server import stock_options
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_check_fails_and_lists_the_faults(run: Run, folder: Path) -> None:
     assert result.exit_code == 1
     assert "1 of 3 weight files are missing: model-00003-of-00003.safetensors" in result.output
     assert "tokenizer.json is missing" in result.output
-    assert result.output.count("fault:") == 2
+    assert result.output.count("error:") == 2
     assert "ok:" not in result.output
 
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import Opening, by_length
-from tests.samer.test_heads_file import saying
 from urs_inspect.cli import main
-from urs_inspect.samer.bulk import journal_path
+from urs_inspect.samer.bulk_results import partial_path
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 
 parquet = import_module("pyarrow.parquet")
@@ -110,7 +109,7 @@ def test_the_same_command_goes_on(rows: Path, tmp_path: Path, stub_engine: StubE
 
     stub_engine(dies)
     assert score(rows, out, "--block", "1").exit_code != 0
-    assert journal_path(out).exists() and not out.exists()
+    assert partial_path(out).exists() and not out.exists()
     opening = stub_engine()
     done = score(rows, out, "--block", "1")
     assert done.exit_code == 0, done.output
@@ -120,7 +119,7 @@ def test_the_same_command_goes_on(rows: Path, tmp_path: Path, stub_engine: StubE
 
 
 def test_type_and_reading_are_handed_on_and_said(rows: Path, tmp_path: Path) -> None:
-    saying(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
+    declaring(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
     out, model = tmp_path / "out.parquet", ("--model", str(tmp_path / "m"), "--engine", "transformers")
     done = score(rows, out, *model, "--dtype", "bfloat16")
     assert done.exit_code == 0, done.output

@@ -91,7 +91,7 @@ def test_models_and_ways_of_reading_are_never_mixed(tmp_path: Path):
     assert differing(found[1:3]) == ["weights_at"]
     shown = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")]).output
     assert [line.partition(": ")[2].strip() for line in shown.splitlines() if line.startswith("Mean weight")] == [
-        "model not said",
+        "model not given",
         "model DIR, weights_at query",
         "model DIR, weights_at response",
         "model OTHER, weights_at response",

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS
+from urs_inspect.samer.checkpoint import HEADS_FILE
+from urs_inspect.samer.checkpoint_check import open_checkpoint
+from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, save_heads
 from urs_inspect.samer.weights import Array, header_bytes
 
 DIMENSIONS = 42
@@ -223,3 +225,11 @@ def write_tokenizer(path: Path, max_positions: int = 512, *, template: str | Non
     } | ({} if template is None else {"chat_template": template})
     (path / "tokenizer_config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
     return int(tokenizer.get_vocab_size())
+
+
+def declaring(folder: Path, value: str) -> Path:
+    """Put heads beside the weights that declare where weights are read, as training writes them."""
+    heads = open_checkpoint(folder).heads()
+    (folder / HEADS_FILE).parent.mkdir()
+    save_heads(heads, folder / HEADS_FILE, metadata={"weights_at": value, "backbone": "b"})
+    return folder

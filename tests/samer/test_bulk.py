@@ -6,11 +6,13 @@ import json
 import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 import tracemalloc
 from collections.abc import Sequence
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,6 @@ from urs_inspect.samer.bulk import (
     BulkRow,
     check_output,
     check_rows,
-    journal_path,
     read_rows,
     result_of,
     score_column,
@@ -35,6 +36,7 @@ from urs_inspect.samer.bulk import (
     weight_column,
     write_output,
 )
+from urs_inspect.samer.bulk_results import partial_path
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.judgement import judged
 
@@ -54,6 +56,14 @@ def evaluated(source: Path, out: Path, engine: StubEngine, **options: Any) -> Bu
 
 def output(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def rows_in(path: Path) -> int:
+    """Rows that have a result in a partial file, also while another process writes it."""
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path)) as database:
+        return int(database.execute("SELECT count(result) FROM results").fetchone()[0])
 
 
 class Dying(StubEngine):
@@ -77,9 +87,9 @@ def test_rows_come_out_in_their_order_each_once(tmp_path: Path) -> None:
     assert [row["id"] for row in found] == [f"r{n}" for n in range(25)]
     assert len(engine.asked) == 25
     assert seen == [0, 4, 8, 12, 16, 20, 24, 25]
-    assert (report.rows, report.resumed, report.failures, report.healed) == (25, 0, {}, False)
+    assert (report.rows, report.resumed, report.failures) == (25, 0, {})
     assert report.mean_overall == pytest.approx(sum(row["overall"] for row in found) / 25)
-    assert not journal_path(tmp_path / "out.jsonl").exists()
+    assert not partial_path(tmp_path / "out.jsonl").exists()
 
 
 @pytest.mark.parametrize("after", [0, 4, 12, 24])
@@ -89,7 +99,7 @@ def test_a_stopped_run_goes_on_and_gives_the_same(after: int, tmp_path: Path) ->
     with pytest.raises(KeyboardInterrupt):
         evaluated(source, out, Dying(after), block=4)
     assert not out.exists()
-    kept = len(output(journal_path(out))) - 1 if journal_path(out).exists() else 0
+    kept = rows_in(partial_path(out))
     again = StubEngine()
     report = evaluated(source, out, again, block=4)
     assert report.resumed == kept
@@ -99,21 +109,21 @@ def test_a_stopped_run_goes_on_and_gives_the_same(after: int, tmp_path: Path) ->
 
 def test_a_kill_between_the_output_and_the_end_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, out = rows_file(tmp_path, 5), tmp_path / "out.jsonl"
-    journal: list[bytes] = []
+    partial: list[bytes] = []
 
     def write(path: Path, *rest: Any) -> None:
-        journal.append(journal_path(path).read_bytes())
+        partial.append(partial_path(path).read_bytes())
         write_output(path, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr("urs_inspect.samer.bulk.write_output", write)
         evaluated(source, out, StubEngine())
-    journal_path(out).write_bytes(journal[0])  # as if it had not come to removing it
+    partial_path(out).write_bytes(partial[0])  # as if it had not come to removing it
     before, again = out.read_bytes(), StubEngine()
     assert evaluated(source, out, again).resumed == 5
     assert not again.asked
     assert out.read_bytes() == before
-    assert not journal_path(out).exists()
+    assert not partial_path(out).exists()
 
 
 def test_failures_are_rows_too(tmp_path: Path) -> None:
@@ -151,7 +161,7 @@ def test_rows_without_an_answer_stop_the_run_and_are_all_that_is_asked_again(mod
     with pytest.raises(InputError) as caught:
         evaluated(source, out, Ailing({4, 6, 9}, EngineFailure(mode, "connection refused")), block=4)
     assert str(caught.value).startswith(
-        f"stopped with 9 of 20 rows done: 3 got no answer ({mode}: connection refused); the same command goes on"
+        f"stopped with 9 of 20 rows done: 3 got no answer ({mode}: connection refused); the same command resumes"
     )
     assert not out.exists()
     again = Ailing(set())
@@ -159,7 +169,7 @@ def test_rows_without_an_answer_stop_the_run_and_are_all_that_is_asked_again(mod
     assert (report.resumed, report.failures) == (9, {"too_long": 2})
     assert len(again.asked) == 11
     assert out.read_bytes() == whole.read_bytes()
-    assert not journal_path(out).exists()
+    assert not partial_path(out).exists()
 
 
 def test_a_row_that_is_never_answered_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
@@ -228,7 +238,7 @@ def test_another_model_in_the_same_folder_is_not_mixed_in(name: str, model: Path
     whole, times = path.read_bytes(), path.stat()
     path.write_bytes(whole[:-20] + b" " + whole[-19:])
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    with pytest.raises(InputError, match=f"begun with another model at {model}: its files have changed; go on as it"):
+    with pytest.raises(InputError, match=f"begun with another model at {model}: its files have changed; resume it as"):
         evaluated(source, out, other)
     assert not other.asked
     path.write_bytes(whole)
@@ -283,13 +293,14 @@ def test_a_killed_process_is_resumed_and_no_row_is_lost_or_doubled(tmp_path: Pat
     for least in (20, 60):
         process = subprocess.Popen(command)
         deadline = time.monotonic() + 60
-        while not journal_path(out).exists() or journal_path(out).read_bytes().count(b"\n") < least:
+        # A row has some 4 kB; the file cannot be read by another process while it is written.
+        while not partial_path(out).exists() or partial_path(out).stat().st_size < least * 4096:
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    kept = journal_path(out).read_bytes().count(b"\n") - 1
-    assert kept < 400
+    kept = rows_in(partial_path(out))
+    assert 20 < kept < 400
     engine = StubEngine()
     report = evaluated(source, out, engine, block=4)
     assert report.resumed == kept and len(engine.asked) == 400 - kept
@@ -385,7 +396,7 @@ def test_a_failure_has_no_number() -> None:
 
 
 def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_output, "_BLOCK", 2)
+    monkeypatch.setattr(bulk_output, "_ROW_GROUP", 2)
     rows = [good(), bad(), good(), good(), bad()]
     for name in ("out.parquet", "out.jsonl"):
         write_output(tmp_path / name, iter(rows), {"model": "m"})

@@ -1,6 +1,9 @@
-"""Folders that are SaMer checkpoints, and every kind that is not, each with its own message."""
+"""Folders that are SaMer checkpoints, and every kind that is not; what they declare; their fingerprints."""
 
+import hashlib
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,14 +11,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.samer.checkpoints import tiny_checkpoint, write_tensor_file, write_tokenizer, write_weights
+from tests.samer.checkpoints import declaring, tiny_checkpoint, write_tensor_file, write_tokenizer, write_weights
 from tests.samer.conftest import SMALL
 from tests.samer.test_conversation import change_config, forget_end_of_turn
 from urs_inspect._util import InputError
-from urs_inspect.samer.checkpoint import fitting_length, open_checkpoint, settled_dtype
-from urs_inspect.samer.checkpoint_check import check_checkpoint
+from urs_inspect.samer import checkpoint as module
+from urs_inspect.samer.checkpoint import (
+    HEADS_FILE,
+    cache_folder,
+    declared_weights_at,
+    find_heads_file,
+    fingerprint,
+    fitting_length,
+    resolve_dtype,
+    resolve_weights_at,
+)
+from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
+from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer.export import export_checkpoint
 from urs_inspect.samer.heads import HEAD_KEYS
-from urs_inspect.samer.weights import INDEX, Array, header_bytes, read_header, read_tensor
+from urs_inspect.samer.weights import INDEX, Array, header_bytes, read_header, read_metadata, read_tensor
 
 Copied = Callable[[str], Path]
 LAST_SHARD = "model-00003-of-00003.safetensors"
@@ -60,13 +75,13 @@ def reshaped(name: str, *shape: int) -> Callable[[dict[str, Array]], dict[str, A
 def test_a_released_folder_is_a_checkpoint(tmp_path: Path, shards: int, dtype: str) -> None:
     folder = tiny_checkpoint(tmp_path / "m", inner_widths=SMALL, shards=shards, dtype=dtype)
     report = check_checkpoint(folder)
-    assert report.faults == []
-    assert report.looked_at["hidden_size"] == "64"
-    assert report.looked_at["num_hidden_layers"] == "2"
-    assert report.looked_at["dimensions"] == "42"
-    assert report.looked_at["dtype"] == {"float32": "F32", "bfloat16": "BF16"}[dtype]
-    assert report.looked_at["max_position_embeddings"] == "512"
-    assert report.looked_at["weights"].startswith(f"33 tensors in {shards} file")
+    assert report.errors == []
+    assert report.facts["hidden_size"] == "64"
+    assert report.facts["num_hidden_layers"] == "2"
+    assert report.facts["dimensions"] == "42"
+    assert report.facts["dtype"] == {"float32": "F32", "bfloat16": "BF16"}[dtype]
+    assert report.facts["max_position_embeddings"] == "512"
+    assert report.facts["weights"].startswith(f"33 tensors in {shards} file")
     checkpoint = open_checkpoint(folder)
     assert (checkpoint.hidden_size, checkpoint.max_length, checkpoint.dtype) == (64, 512, dtype)
     assert {array.dtype for array in checkpoint.heads().tensors().values()} == {np.dtype(np.float32)}
@@ -75,20 +90,20 @@ def test_a_released_folder_is_a_checkpoint(tmp_path: Path, shards: int, dtype: s
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_auto_is_the_checkpoints_own_type_and_any_other_is_taken(tmp_path: Path, dtype: str) -> None:
     folder = tiny_checkpoint(tmp_path / "m", inner_widths=SMALL, dtype=dtype)
-    assert settled_dtype(open_checkpoint(folder)) == dtype
-    assert settled_dtype(open_checkpoint(folder), "float16") == "float16"
+    assert resolve_dtype(open_checkpoint(folder)) == dtype
+    assert resolve_dtype(open_checkpoint(folder), "float16") == "float16"
     change_json(folder / "config.json", torch_dtype=None)  # then the weights' file says it
-    assert settled_dtype(open_checkpoint(folder)) == dtype
+    assert resolve_dtype(open_checkpoint(folder)) == dtype
 
 
 def test_types_that_no_engine_computes_in_are_refused(copied: Copied) -> None:
     folder = copied("m")
     with pytest.raises(InputError, match="dtype 'half'; allowed: auto, float32, bfloat16, float16"):
-        settled_dtype(open_checkpoint(folder), "half")
+        resolve_dtype(open_checkpoint(folder), "half")
     change_json(folder / "config.json", torch_dtype="float64")
     with pytest.raises(InputError, match=r"m: config\.json has the dtype 'float64'; name one: float32, bfloat16"):
-        settled_dtype(open_checkpoint(folder))
-    assert settled_dtype(open_checkpoint(folder), "bfloat16") == "bfloat16"
+        resolve_dtype(open_checkpoint(folder))
+    assert resolve_dtype(open_checkpoint(folder), "bfloat16") == "bfloat16"
 
 
 def test_heads_of_bfloat16_are_those_of_float32_rounded(tmp_path: Path) -> None:
@@ -259,26 +274,19 @@ def test_every_bad_folder_gets_its_own_message(name: str, copied: Copied) -> Non
     report = check_checkpoint(folder)
     assert report.checkpoint is None
     with pytest.raises(InputError, match=message) as refused:
-        raise InputError("\n".join(report.faults))
+        raise InputError("\n".join(report.errors))
     assert str(folder) in str(refused.value)
     with pytest.raises(InputError) as refused:
         open_checkpoint(folder)
-    assert str(refused.value).startswith(report.faults[0])
+    assert str(refused.value).startswith(report.errors[0])
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("name", ["41 dimensions", "PEFT", "half a shard", "no chat template", "NaN in a head"])
-def test_one_fault_is_one_line(name: str, copied: Copied) -> None:
-    folder = copied("broken")
-    BAD[name][0](folder)
-    assert len(check_checkpoint(folder).faults) == 1
 
 
 def test_several_faults_are_all_listed_and_counted(copied: Copied) -> None:
     folder = copied("broken")
     half_a_shard(folder)
     forget_end_of_turn(folder)
-    assert len(check_checkpoint(folder).faults) == 2
+    assert len(check_checkpoint(folder).errors) == 2
     with pytest.raises(InputError, match=r"incomplete.*\(and 1 more; see `urs-inspect samer check`\)"):
         open_checkpoint(folder)
 
@@ -294,7 +302,7 @@ def test_the_weights_of_the_backbone_are_not_read(copied: Copied) -> None:
     """NaN there stays unseen: only headers and heads are read, so that looking at 16 GB takes no time."""
     folder = copied("unread")
     rewrite(folder, with_nan("model.embed_tokens.weight"))
-    assert check_checkpoint(folder).faults == []
+    assert check_checkpoint(folder).errors == []
 
 
 def test_code_of_a_model_and_other_labels_are_noted(copied: Copied) -> None:
@@ -313,10 +321,162 @@ def test_lengths(small: Path) -> None:
             fitting_length(checkpoint, wanted)
 
 
-def test_tiny_checkpoints_are_reproducible(tmp_path: Path) -> None:
-    one, same, other = (
-        tiny_checkpoint(tmp_path / name, inner_widths=SMALL, seed=seed) / "model.safetensors"
-        for name, seed in (("a", 1), ("b", 1), ("c", 2))
-    )
-    assert one.read_bytes() == same.read_bytes() != other.read_bytes()
-    assert sum(name.startswith("score.") for name in read_header(one)) == 13
+def test_the_file_is_found_in_either_layout(copied: Copied, small: Path, tmp_path: Path) -> None:
+    first = open_checkpoint(small).weights.files["score.scoring_layer.0.weight"]
+    assert find_heads_file(small) == small / first
+    assert find_heads_file(declaring(copied("m"), "query")) == tmp_path / "m" / HEADS_FILE
+    assert find_heads_file(tmp_path) is None
+
+
+def test_what_is_not_said_is_none(small: Path, tmp_path: Path) -> None:
+    assert declared_weights_at(small) is None
+    assert declared_weights_at(tmp_path) is None
+
+
+@pytest.mark.parametrize("value", ["query", "response"])
+def test_what_training_wrote_is_read(copied: Copied, value: str) -> None:
+    folder = declaring(copied("m"), value)
+    assert declared_weights_at(folder) == value
+    assert check_checkpoint(folder).facts["weights read at"] == value
+
+
+def test_any_other_value_is_a_fault_of_the_folder(copied: Copied) -> None:
+    folder = declaring(copied("m"), "middle")
+    with pytest.raises(InputError, match=r"heads\.safetensors: weights_at 'middle'; allowed: response, query"):
+        declared_weights_at(folder)
+    assert [fault for fault in check_checkpoint(folder).errors if "weights_at 'middle'" in fault]
+
+
+@pytest.mark.parametrize(
+    ("told", "wanted", "expected", "warned"),
+    [
+        (None, None, "response", False),
+        (None, "query", "query", False),
+        ("query", None, "query", False),
+        ("query", "query", "query", False),
+        ("query", "response", "response", True),
+        ("response", "query", "query", True),
+    ],
+)
+def test_the_user_wins_over_the_file_over_the_default(
+    copied: Copied,
+    caplog: pytest.LogCaptureFixture,
+    told: str | None,
+    wanted: WeightsAt | None,
+    expected: str,
+    warned: bool,
+) -> None:
+    folder = copied("m")
+    if told is not None:
+        declaring(folder, told)
+    assert resolve_weights_at(folder, wanted) == expected
+    said = f"{folder}: its heads were trained with weights_at={told}; weights_at={wanted} is used, as told"
+    assert (said in caplog.text) is warned
+    assert bool(caplog.records) is warned
+
+
+def test_an_export_keeps_what_the_heads_say(copied: Copied, tmp_path: Path) -> None:
+    folder = copied("m")
+    weights, file = open_checkpoint(folder).weights, find_heads_file(folder)
+    assert file is not None
+    held = [name for name, its in weights.files.items() if its == file.name]
+    tensors = {name: read_tensor(file, weights.entries[name]) for name in held}
+    write_tensor_file(file, tensors, metadata={"format": "pt", "weights_at": "query"})
+    exported = export_checkpoint(folder, tmp_path / "out").folder
+    assert read_metadata(exported / HEADS_FILE) == {"weights_at": "query"}
+    assert declared_weights_at(exported) == "query"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_checkpoint(tmp_path_factory.mktemp("model") / "m", inner_widths=SMALL, shards=3)
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
+
+
+def test_it_is_the_hash_of_names_and_digests(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_bytes(b"abc")
+    # SHA-256 of "abc" is the example of FIPS 180-2, B.1.
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert fingerprint(tmp_path) == hashlib.sha256(f"[('config.json', '{digest}')]".encode()).hexdigest()
+
+
+def test_place_and_times_do_not_count(folder: Path, copy: Path) -> None:
+    for path in copy.iterdir():
+        os.utime(path, (1, 1))
+    (copy / "README.md").write_text("other", encoding="utf-8")
+    (copy / "optimizer.bin").write_bytes(b"x")
+    assert fingerprint(copy) == fingerprint(folder)
+
+
+def test_any_number_of_any_file_counts(folder: Path, copy: Path) -> None:
+    before = fingerprint(folder)
+    for path in sorted(copy.glob("*.safetensors")):
+        whole = path.read_bytes()
+        for place in (len(whole) - 1, len(whole) // 2, len(whole) - len(whole) // 3):
+            changed = bytearray(whole)
+            changed[place] ^= 1
+            times = path.stat()
+            path.write_bytes(changed)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            assert fingerprint(copy) != before, (path.name, place)
+        path.write_bytes(whole)
+    assert fingerprint(copy) == before
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"])
+def test_tokeniser_template_and_configuration_count(name: str, folder: Path, copy: Path) -> None:
+    with (copy / name).open("a", encoding="utf-8") as file:
+        file.write(" ")
+    assert fingerprint(copy) != fingerprint(folder)
+
+
+def test_heads_of_their_own_count_unless_left_out(folder: Path, tmp_path: Path) -> None:
+    export_checkpoint(folder, tmp_path / "one")
+    shutil.copytree(tmp_path / "one", tmp_path / "other")
+    heads = tmp_path / "other" / "samer_heads" / "heads.safetensors"
+    heads.write_bytes(heads.read_bytes()[:-1] + b"\x01")
+    assert fingerprint(tmp_path / "one") != fingerprint(tmp_path / "other")
+    assert fingerprint(tmp_path / "one", heads=False) == fingerprint(tmp_path / "other", heads=False)
+
+
+def test_a_folder_without_weights_has_one_too(folder: Path, copy: Path) -> None:
+    for path in copy.glob("*.safetensors"):
+        path.unlink()
+    assert fingerprint(copy) != fingerprint(folder)
+
+
+def test_a_large_file_is_read_once_until_it_changes(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    computed = module._computed
+
+    def compute(path: Path) -> str:
+        read.append(path.name)
+        return computed(path)
+
+    monkeypatch.setattr(module, "_computed", compute)
+    monkeypatch.setattr(module, "_LARGE", 1 << 12)
+    monkeypatch.setattr(module, "_SETTLED", -1.0)
+    first = fingerprint(copy)
+    assert len([name for name in read if name.endswith("safetensors")]) == 3
+    read.clear()
+    assert fingerprint(copy) == first
+    assert not [name for name in read if name.endswith("safetensors")]
+
+    path, read[:] = copy / "model-00001-of-00003.safetensors", []
+    whole, times = bytearray(path.read_bytes()), path.stat()
+    whole[-1] ^= 1
+    path.write_bytes(whole)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as a copy that keeps times
+    assert fingerprint(copy) != first
+    assert path.name in read
+
+
+def test_what_was_just_written_is_not_remembered(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LARGE", 1)
+    monkeypatch.setattr(module, "_SETTLED", 3600.0)
+    fingerprint(copy)
+    assert not list((cache_folder() / "digests").glob("*"))

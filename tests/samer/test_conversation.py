@@ -70,9 +70,9 @@ def test_a_query_is_a_prefix_and_turns_are_the_templates_own(query: str, respons
     encoded = _shared().encode(query, response, LONG)
     end = _shared().end_of_turn
     assert encoded.is_prefix
-    assert encoded.ids[: encoded.query_length] == encoded.query_ids
+    assert encoded.ids[: len(encoded.query_ids)] == encoded.query_ids
     assert [at for at, token in enumerate(encoded.ids) if token == end] == [
-        encoded.query_length - 1,
+        len(encoded.query_ids) - 1,
         len(encoded.ids) - 1,
     ]
     assert encoded.shortened == 0
@@ -187,7 +187,7 @@ def test_a_template_that_writes_a_query_differently_needs_two_passes(tmp_path: P
     write_tokenizer(tmp_path, template=template)
     encoded = Conversations(tmp_path).encode("q", "r", LONG)
     assert not encoded.is_prefix
-    assert encoded.query_ids != encoded.ids[: encoded.query_length]
+    assert encoded.query_ids != encoded.ids[: len(encoded.query_ids)]
 
 
 def change_config(folder: Path, **values: Any) -> None:

@@ -1,8 +1,14 @@
-"""Exports: a plain Llama beside its heads, nothing lost, and no half of one."""
+"""Exports: a plain Llama beside its heads, nothing lost, no half of one, and the cache of them."""
 
 import json
 import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +18,9 @@ from tests.samer.conftest import SMALL
 from tests.samer.test_checkpoint import change_json
 from urs_inspect._util import InputError
 from urs_inspect.samer import export as export_module
-from urs_inspect.samer.checkpoint import open_checkpoint
-from urs_inspect.samer.checkpoint_check import check_checkpoint
-from urs_inspect.samer.export import export_checkpoint
+from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
+from urs_inspect.samer.export import export_checkpoint, exported_folder
+from urs_inspect.samer.heads import save_heads
 from urs_inspect.samer.weights import INDEX, read_header, read_tensor
 
 
@@ -52,7 +58,7 @@ def test_the_folder_is_what_stock_vllm_loads(released: Path, tmp_path: Path) -> 
     assert not any(name.startswith("score.") for name in beside)
     assert done.heads == done.folder / "samer_heads" / "heads.safetensors"
     assert done.rewritten == ("model.safetensors",)
-    assert check_checkpoint(done.folder).faults == []
+    assert check_checkpoint(done.folder).errors == []
     assert done.folder.stat().st_mode & 0o777 == 0o755
 
 
@@ -81,7 +87,7 @@ def test_a_source_of_links_is_linked_to_the_files_themselves(small: Path, tmp_pa
         (hub / path.name).symlink_to(path)
     done = export_checkpoint(hub, tmp_path / "out")
     shutil.rmtree(hub)
-    assert check_checkpoint(done.folder).faults == []
+    assert check_checkpoint(done.folder).errors == []
 
 
 def test_code_and_training_state_stay_behind(copied: object, small: Path, tmp_path: Path) -> None:
@@ -108,10 +114,10 @@ def test_a_target_that_holds_something_is_left_alone(small: Path, tmp_path: Path
 def test_an_empty_target_is_used(small: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     export_checkpoint(small, tmp_path / "out")
-    assert check_checkpoint(tmp_path / "out").faults == []
+    assert check_checkpoint(tmp_path / "out").errors == []
 
 
-@pytest.mark.parametrize("step", ["_rewrite", "_write_index", "save_heads"])
+@pytest.mark.parametrize("step", ["_rewrite", "_write_json", "save_heads"])
 def test_an_export_that_is_cut_short_leaves_nothing_and_can_run_again(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -138,3 +144,74 @@ def test_a_bad_source_makes_nothing(small: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no weights"):
         export_checkpoint(tmp_path / "in", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_released_folder_is_exported_once(small: Path) -> None:
+    first = exported_folder(open_checkpoint(small))
+    made = (first / "config.json").stat().st_mtime_ns
+    assert exported_folder(open_checkpoint(small)) == first
+    assert (first / "config.json").stat().st_mtime_ns == made
+    assert open_checkpoint(first).layout == "exported"
+
+
+def test_whoever_comes_second_uses_what_the_first_made(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are past the question whether it is there when the first of them is done."""
+    together = threading.Barrier(2)
+
+    def wait_and_save(*arguments: Any, **options: Any) -> None:
+        together.wait(20)
+        save_heads(*arguments, **options)
+
+    monkeypatch.setattr(export_module, "save_heads", wait_and_save)
+    with ThreadPoolExecutor(2) as pool:
+        found = [*pool.map(lambda _: exported_folder(open_checkpoint(small)), range(2))]
+    assert found[0] == found[1]
+    assert open_checkpoint(found[0]).layout == "exported"
+    assert [path.name for path in found[0].parent.iterdir()] == [found[0].name]  # no half of one is left
+
+
+def test_processes_that_start_together_share_one_export(small: Path) -> None:
+    script = (
+        "import sys\n"
+        "from urs_inspect.samer.checkpoint_check import open_checkpoint\n"
+        "from urs_inspect.samer.export import exported_folder\n"
+        "checkpoint = open_checkpoint(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "print(exported_folder(checkpoint))"
+    )
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", script, str(small)]
+    started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(4)]
+    for process in started:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    outputs = [process.communicate(timeout=60) for process in started]
+    assert [process.returncode for process in started] == [0] * 4, outputs
+    [folder] = {Path(out.strip()) for out, _ in outputs}
+    assert open_checkpoint(folder).layout == "exported"
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_an_export_that_fails_is_still_a_fault(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise InputError("no room")
+
+    monkeypatch.setattr(export_module, "save_heads", full)
+    with pytest.raises(InputError, match="no room"):
+        exported_folder(open_checkpoint(small))
+
+
+def test_a_folder_that_changes_is_exported_anew(copied: Callable[[str], Path]) -> None:
+    folder = copied("m")
+    first = exported_folder(open_checkpoint(folder))
+    change_json(folder / "config.json", note="changed")
+    assert exported_folder(open_checkpoint(folder)) != first
+
+
+def test_an_exported_folder_is_taken_as_it_is(small: Path, tmp_path: Path) -> None:
+    export_checkpoint(small, tmp_path / "out")
+    assert exported_folder(open_checkpoint(tmp_path / "out")) == tmp_path / "out"

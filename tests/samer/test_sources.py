@@ -174,7 +174,7 @@ def test_a_copy_is_left_out():
 @pytest.mark.parametrize(
     ("source", "record", "said"),
     [
-        ("shp2", {"history": "Q"}, "shp2: record 1: 'labels' must be a number, is null"),
+        ("shp2", SHP, "shp2: record 1: 'labels' must be a number, is null"),
         ("shp2", {**SHP, "labels": 7}, "'labels' is 7; allowed: 0, 1"),
         ("helpsteer2", {**HELPSTEER, "preference_strength": "much"}, "must be a number, is 'much'"),
         (

@@ -5,25 +5,80 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from importlib.metadata import entry_points
+from contextlib import contextmanager
 from pathlib import Path
+from socket import socket
 
 import anyio
+import httpx
 import numpy as np
 import pytest
 
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.reference import Reference
-from tests.samer.vllm_env import EAGER, ENVIRONMENT, vllm_server, wait_until_ready
 from urs_inspect._util import InputError
 from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines.pooling import PluginPooling, StepPooling
-from urs_inspect.samer.engines.pooling_api import plugin_options, stock_options
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
+from urs_inspect.samer.engines.vllm_server import stock_options
 from urs_inspect.samer.evaluation import RawOutputs, WeightsAt
 from urs_inspect.samer.export import export_checkpoint
+
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_NO_USAGE_STATS": "1",
+    "OMP_NUM_THREADS": "2",
+    "NO_PROXY": "127.0.0.1",
+}
+"""What vLLM needs on a small machine without a network."""
+
+EAGER = {"enforce_eager": True, "seed": 0}
+"""Options of `vllm.LLM` that leave the compiler out, which takes longer than all tests."""
+
+
+@contextmanager
+def vllm_server(model: Path, log: Path, *arguments: str) -> Iterator[str]:
+    """Run vLLM's server on the loopback until the block ends; gives its address at once, before it is ready."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # Not the command `vllm`, which fails where the package has another name.
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model)]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--dtype", "float32"]
+    command += ["--max-model-len", "512", "--enforce-eager", *arguments]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, env=os.environ | ENVIRONMENT, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def wait_until_ready(url: str, log: Path, timeout: float = 300.0) -> None:
+    """Wait until a server answers; if it does not in time, fail with the end of its log."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        try:
+            if httpx.get(f"{url}/health", timeout=5, trust_env=False).status_code == 200:
+                return
+        except httpx.HTTPError:
+            pass
+        time.sleep(0.5)
+    raise AssertionError(f"{url} is not ready after {timeout:g} s:\n{log.read_text(errors='replace')[-3000:]}")
+
 
 pytestmark = pytest.mark.vllm
 
@@ -79,17 +134,12 @@ def computed(folder: Path) -> Plain:
 
 
 @pytest.fixture(scope="module")
-def servers(sharded: Path, exported: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A stock server and one with the plugin, started together."""
-    logs = tmp_path_factory.mktemp("logs")
-    eot = Conversations(sharded).end_of_turn
-    with (
-        vllm_server(exported, logs / "stock", *stock_options(eot)) as stock_url,
-        vllm_server(sharded, logs / "plugin", *plugin_options()) as plugin_url,
-    ):
-        wait_until_ready(stock_url, logs / "stock")
-        wait_until_ready(plugin_url, logs / "plugin")
-        yield {"stock": stock_url, "plugin": plugin_url}
+def server(exported: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a stock server."""
+    log = tmp_path_factory.mktemp("logs") / "stock"
+    with vllm_server(exported, log, *stock_options(Conversations(exported).end_of_turn)) as url:
+        wait_until_ready(url, log)
+        yield url
 
 
 def scored(engine: Engine, items: Sequence[QueryResponse]) -> list[RawOutputs]:
@@ -133,42 +183,16 @@ def test_stock_vllm_equals_the_plain_computation(sharded: Path, plain: Plain) ->
     check_engine(load_engine(str(sharded), engine="vllm", dtype="float32", **options), plain["response"])
 
 
-@pytest.mark.parametrize("batched_tokens", [512, 48])
-def test_the_plugin_equals_the_plain_computation(sharded: Path, plain: Plain, batched_tokens: int) -> None:
-    """With 48 tokens a step, most prompts are computed in several chunks."""
-    options = EAGER | {"max_num_batched_tokens": batched_tokens, "max_num_seqs": 8, "enable_chunked_prefill": True}
-    check_engine(load_engine(str(sharded), engine="plugin", **options), plain["response"])
-
-
 @pytest.mark.parametrize("length", [None, 200])
-def test_a_shortened_text_finishes_when_it_is_computed_in_chunks(sharded: Path, length: int | None) -> None:
-    """Up to 0.26 vLLM kept one place free for a token to come, so that the last token of a full length never was due.
-
-    Later releases do so for models that write; here they are made to do it for this one. In a process of its own,
-    because an engine that never finishes cannot be stopped from within.
-    """
-    script = (
-        "import os, sys, threading, anyio\n"
-        "from urs_inspect.samer.engines import QueryResponse, load_engine\n"
-        "options = {'enforce_eager': True, 'max_num_batched_tokens': 48, 'max_num_seqs': 8}\n"
-        "engine = load_engine(sys.argv[1], engine='plugin', max_length=eval(sys.argv[2]), **options)\n"
-        "scheduler = engine._llm.llm_engine.engine_core.engine_core.scheduler\n"
-        "if hasattr(scheduler, 'num_sampled_tokens_per_step'):\n"
-        "    assert scheduler.num_sampled_tokens_per_step == 0\n"
-        "    scheduler.num_sampled_tokens_per_step = 1\n"
-        "anyio.run(engine.score, [QueryResponse('short', 'text')])\n"
-        "stop = threading.Timer(60, os._exit, [99])\n"
-        "stop.start()\n"
-        "[outcome] = anyio.run(engine.score, [QueryResponse('cut me', 'the end of this is lost ' * 60)])\n"
-        "stop.cancel()\n"
-        "print('tokens', outcome.tokens, outcome.shortened > 0)\n"
-    )
-    command = [sys.executable, "-c", script, str(sharded), str(length)]
-    done = subprocess.run(
-        command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, "not finished in a minute" if done.returncode == 99 else done.stderr[-2000:]
-    assert f"tokens {(length or 512) - 1} True" in done.stdout
+def test_a_shortened_text_finishes(exported: Path, plain: Plain, length: int | None) -> None:
+    """Up to 0.26 vLLM kept one place free for a token to come, so that a text of the full length never finished."""
+    engine = load_engine(str(exported), engine="vllm", max_length=length, **EAGER | {"max_num_seqs": 8})
+    try:
+        [cut] = anyio.run(engine.score, [ITEMS[6]])
+        assert isinstance(cut, Scored)
+        assert (cut.tokens, cut.shortened > 0) == ((length or 512) - 1, True)
+    finally:
+        anyio.run(engine.close)
 
 
 def test_an_exported_folder_and_weights_at_the_query(exported: Path, plain: Plain) -> None:
@@ -238,50 +262,35 @@ def test_a_closed_engine_leaves_no_process(exported: Path) -> None:
     assert [line for line in done.stdout.splitlines() if line.isdigit()] == ["1", "0"]
 
 
-def test_vllm_finds_the_plugin_by_its_entry_point() -> None:
-    from vllm import ModelRegistry
-
-    [found] = [point for point in entry_points(group="vllm.general_plugins") if point.name == "urs_inspect_samer"]
-    register = found.load()
-    register()
-    register()
-    assert "SaMerForRewardModeling" in ModelRegistry.get_supported_archs()
-
-
-@pytest.mark.parametrize(("kind", "pooling"), [("stock", StepPooling), ("plugin", PluginPooling)])
-def test_a_server_equals_the_plain_computation(
-    servers: dict[str, str], exported: Path, plain: Plain, kind: str, pooling: type
-) -> None:
-    """Found out by asking; tokeniser and heads come from the server's own folder, since it is on this machine."""
-    engine = load_engine(servers[kind])
-    assert isinstance(engine.pooling, pooling)  # type: ignore[attr-defined]
+def test_a_server_equals_the_plain_computation(server: str, exported: Path, plain: Plain) -> None:
+    """Tokenizer and heads come from the server's own folder, since it is on this machine."""
+    engine = load_engine(server)
     assert engine.spec.max_length == 512
     check_engine(engine, plain["response"])
-    # A folder with tokeniser and heads but no weights is enough on another machine.
-    elsewhere = load_engine(servers[kind], folder=str(without_weights(exported)), weights_at="query")
+    # A folder with tokenizer and heads but no weights is enough on another machine.
+    elsewhere = load_engine(server, folder=str(without_weights(exported)), weights_at="query")
     assert furthest(scored(elsewhere, ITEMS[:3]), plain["query"][:3]) < TOLERANCE
 
 
-@pytest.mark.parametrize("kind", ["stock", "plugin"])
-def test_a_server_refuses_what_is_too_long(servers: dict[str, str], kind: str) -> None:
-    engine = load_engine(servers[kind], overlong="error")
+def test_a_server_refuses_what_is_too_long(server: str) -> None:
+    engine = load_engine(server, overlong="error")
     [refused, sound] = anyio.run(engine.score, [ITEMS[6], ITEMS[0]])
     assert isinstance(refused, EngineFailure)
     assert refused.mode == "too_long"
     assert isinstance(sound, Scored)
 
 
-def test_the_heads_of_another_model_are_found_out(servers: dict[str, str], tmp_path: Path) -> None:
+def test_the_heads_of_another_model_are_found_out(server: str, tmp_path: Path) -> None:
     other = tiny_checkpoint(tmp_path / "other", hidden=32, heads=1)
     with pytest.raises(InputError, match="another model: vectors of width 64"):
-        load_engine(servers["stock"], folder=str(other))
+        load_engine(server, folder=str(other))
 
 
 def test_bfloat16_stays_near(tmp_path: Path) -> None:
     """The released type: numbers differ by rounding of the backbone, the heads stay float32."""
     folder = tiny_checkpoint(tmp_path / "bf16", dtype="bfloat16")
     wanted = computed(folder)["response"]
-    engine = load_engine(str(folder), engine="plugin", **EAGER)
+    engine = load_engine(str(folder), engine="vllm", **EAGER)
     try:
         off = furthest(scored(engine, ITEMS), wanted)
     finally:

@@ -21,7 +21,7 @@ from urs_inspect.samer import weights as finite_weights
 from urs_inspect.samer.checkpoint_check import check_checkpoint
 from urs_inspect.samer.weights import (
     find_weights,
-    finite_faults,
+    finite_errors,
     header_bytes,
     read_header,
     read_metadata,
@@ -182,7 +182,7 @@ def file_of(path: Path, kind: str, data: bytes) -> None:
 
 
 def faults(folder: Path) -> list[str]:
-    return list(finite_faults(find_weights(folder)))
+    return list(finite_errors(find_weights(folder)))
 
 
 # Exponent all ones: infinity with mantissa 0, else NaN (IEEE 754; bfloat16 is the upper half of a float32).
@@ -227,7 +227,7 @@ def _count(array: Any) -> int:
 
 
 def test_pieces_do_not_hide_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finite_weights, "_CHUNK", 64)
+    monkeypatch.setattr(finite_weights, "CHUNK", 64)
     folder = tiny_checkpoint(tmp_path / "m", inner_widths=SMALL)
     assert not faults(folder)
     spoil(folder, "model.norm.weight")
@@ -248,7 +248,7 @@ def test_a_checkpoint_with_nan_in_it_is_none_if_all_is_read(tmp_path: Path) -> N
     assert check_checkpoint(folder, values=True).checkpoint is not None
     spoil(folder, "model.embed_tokens.weight")
     report = check_checkpoint(folder, values=True)
-    assert report.checkpoint is None and len(report.faults) == 1
-    assert check_checkpoint(folder).faults == []
+    assert report.checkpoint is None and len(report.errors) == 1
+    assert check_checkpoint(folder).errors == []
     spoil(folder, "score.scoring_layer.10.weight")
-    assert len(check_checkpoint(folder, values=True).faults) == 2  # the heads' is not said twice
+    assert len(check_checkpoint(folder, values=True).errors) == 2  # the heads' is not said twice

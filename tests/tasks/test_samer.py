@@ -10,7 +10,7 @@ import pytest
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 
 from tests.samer.checkpoints import tiny_checkpoint
-from tests.samer.engines.pooling_server import Body, PoolingServer, fails, pooling_server, replies, says, step_rows
+from tests.samer.pooling_server import Body, PoolingServer, fails, pooling_server, replies, says, step_rows
 from tests.samer.reference import Reference
 from tests.servers import Response
 from tests.tasks.commands import refused, run_inspect, succeed
@@ -313,6 +313,6 @@ def scored_by_samer(**given: Any) -> Any:
 
 
 def test_a_server_that_is_down_is_one_line_before_any_call(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server.sleep", lambda seconds: None)
+    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda state: 0.0)
     with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM server answers"):
         urs(dataset="sample", scorer="samer", samer="http://127.0.0.1:9", folder=str(checkpoint))

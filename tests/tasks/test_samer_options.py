@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
 
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.test_heads_file import saying
 from tests.tasks.commands import succeed
 from tests.tasks.scripted import run, samples_of
 from urs_inspect._util import InputError
@@ -21,7 +20,7 @@ ENGINE: dict[str, Any] = {"engine": "transformers"}
 def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny checkpoint whose heads were trained with weights read at the query."""
     folder = tmp_path_factory.mktemp("samer") / "told"
-    return saying(tiny_checkpoint(folder, inner_widths=SMALL, max_positions=8192), "query")
+    return declaring(tiny_checkpoint(folder, inner_widths=SMALL, max_positions=8192), "query")
 
 
 def facts(log: EvalLog) -> Any:

@@ -1,5 +1,39 @@
-"""SaMer: the taxonomy of scenarios and dimensions."""
+"""SaMer: the taxonomy of scenarios and dimensions, engines, judgements, bulk scoring and training of heads."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from urs_inspect.samer.taxonomy import Scenario, Taxonomy, load_taxonomy
 
-__all__ = ["Scenario", "Taxonomy", "load_taxonomy"]
+if TYPE_CHECKING:
+    from urs_inspect.samer.bulk import check_rows, score_file
+    from urs_inspect.samer.engines import load_engine, register_engine
+    from urs_inspect.samer.judgement import judge
+
+# Only the taxonomy is light; `train` needs torch, and only in training.
+_LAZY = {
+    "check_rows": "bulk",
+    "judge": "judgement",
+    "load_engine": "engines",
+    "register_engine": "engines",
+    "score_file": "bulk",
+    "train": "neural.trainer",
+}
+
+__all__ = [
+    "Scenario",
+    "Taxonomy",
+    "check_rows",
+    "judge",
+    "load_engine",
+    "load_taxonomy",
+    "register_engine",
+    "score_file",
+    "train",  # noqa: F822 - loaded on use
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(f"urs_inspect.samer.{_LAZY[name]}"), name)
+    raise AttributeError(f"module 'urs_inspect.samer' has no attribute '{name}'")

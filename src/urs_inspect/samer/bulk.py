@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -13,25 +13,35 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
+from anyio import to_thread
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.bulk_journal import Journal
+from urs_inspect.samer.bulk_results import PartialResults, partial_path, refuse_old_format, remove_partial
+from urs_inspect.samer.checkpoint import fingerprint
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse
-from urs_inspect.samer.engines.vllm_server import model_identity
-from urs_inspect.samer.judgement import Judgement, engine_facts, judge
+from urs_inspect.samer.engines.vllm_server import ServerEngine
+from urs_inspect.samer.judgement import Judgement, engine_facts, judge, short
 from urs_inspect.samer.taxonomy import load_taxonomy
 
 _QUERY, _RESPONSE = ("query", "prompt", "question"), ("response", "answer")
+_SUFFIXES = (".parquet", ".jsonl")
+_FLAGS = ("empty_selection", "no_response", "shortened")
+_ROW_GROUP = 10_000  # rows of a Parquet row group: what is in memory at once
+
+BLOCK = 512
+"""Rows that are kept together."""
+
+_AHEAD = 2  # blocks under way, so that the engine has work while one is written
+_TOGETHER = 32  # rows of a block that are asked for together, so that the others need not wait for one that hangs
+_PATIENCE = 10.0  # seconds for what is under way when the run is about to stop
+_UNANSWERED = frozenset({"unreachable", "timeout", "wrong_model"})  # failures that depend on the server, not on the row
+_PROBE = QueryResponse("What is two and two?", "Four.")
+_PROBE_DIGITS = 5
 
 
 @dataclass(frozen=True)
 class BulkRow:
-    """One row.
-
-    Attributes:
-        id: What the row calls itself; else the number of its line.
-        item: Query and response.
-    """
+    """One row; `id` is its own, else the number of its line."""
 
     id: str
     item: QueryResponse
@@ -39,56 +49,65 @@ class BulkRow:
 
 @dataclass(frozen=True)
 class BulkInput:
-    """A file of rows that was read through once.
-
-    Attributes:
-        path: The file.
-        rows: Number of rows.
-        sha256: Hash of the file.
-    """
+    """A file of rows that was read through once."""
 
     path: Path
     rows: int
     sha256: str
 
 
+@dataclass(frozen=True)
+class BulkReport:
+    """What came of a bulk evaluation.
+
+    Attributes:
+        rows: Number of rows.
+        resumed: Rows that an earlier start had done.
+        failures: Failure mode -> number of rows.
+        mean_overall: Mean overall score of the rows without a failure, 0 to 1; NaN if there is none.
+        no_response: Empty responses.
+        shortened: Responses that were shortened.
+        empty_selection: Rows for whose query no dimension was selected.
+    """
+
+    rows: int
+    resumed: int
+    failures: dict[str, int]
+    mean_overall: float
+    no_response: int
+    shortened: int
+    empty_selection: int
+
+
+# ## Rows in
+
+
 def check_rows(path: Path) -> BulkInput:
-    """Read a file through, so that a fault in its last row is found before the first is evaluated.
+    """Read a file through, so that an error in its last row is found before the first is evaluated.
 
     Args:
         path: JSON Lines with `query` (or `prompt`, `question`), `response` (or `answer`) and optionally `id`.
 
-    Returns:
-        What was found.
-
     Raises:
         InputError: If the file cannot be read, has no row, or a row lacks something.
     """
-    count, digest = 0, hashlib.sha256()
-    for _ in _parsed(path, digest.update):
-        count += 1
+    digest = hashlib.sha256()
+    count = sum(1 for _ in _parsed(path, digest.update))
     if not count:
-        raise InputError(f"{path}: no row; one JSON object a line is expected")
+        raise InputError(f"{path}: no row; expected one JSON object per line")
     return BulkInput(path, count, digest.hexdigest())
 
 
 def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
-    """Read rows one at a time, from row number `start` (0 is the first).
-
-    Raises:
-        InputError: If the file cannot be read, or a row lacks something.
-    """
-    for number, row in enumerate(_parsed(path)):
-        if number >= start:
-            yield row
+    """Read rows one at a time, from row number `start` (0 is the first)."""
+    return islice(_parsed(path), start, None)
 
 
-def _parsed(path: Path, seen: Any = None) -> Iterator[BulkRow]:
+def _parsed(path: Path, see: Callable[[bytes], None] = lambda _: None) -> Iterator[BulkRow]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                if seen is not None:
-                    seen(line)
+                see(line)
                 if line.strip():
                     yield _row(line, number, f"{path}: line {number}")
     except OSError as error:
@@ -117,69 +136,224 @@ def _text(row: dict[str, Any], names: tuple[str, ...], place: str) -> str:
     return str(row[name])
 
 
-SUFFIXES = (".parquet", ".jsonl")
-_BLOCK = 10_000  # rows of a Parquet row group: what is in memory at once
-_DIGITS = 7  # float32 has no more
+# ## The evaluation
+
+
+async def score_file(
+    source: BulkInput,
+    out: Path,
+    engine: Engine,
+    *,
+    block: int = BLOCK,
+    keep_failures: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> BulkReport:
+    """Evaluate all rows of a file; an interrupted run resumes.
+
+    Args:
+        source: The rows.
+        out: The `.parquet` or `.jsonl` file to write when all are done; until then results are in `partial_path`.
+        engine: The engine.
+        block: Rows that are kept together.
+        keep_failures: Whether rows that a server did not answer, after all attempts, become failures like any other.
+            Otherwise they stop the evaluation, and are asked for again, last, when it resumes.
+        progress: Called with the number of rows that are done.
+
+    Returns:
+        What came of it.
+
+    Raises:
+        InputError: If partial results belong to another input or model, or are in use; or if a row got no answer: all
+            that was done is kept, and the same command resumes.
+    """
+    if block < 1:
+        raise InputError(f"block {block}; allowed are 1 or more")
+    refuse_old_format(out)
+    facts = {**engine_facts(engine), **await model_identity(engine)}
+    with PartialResults(partial_path(out), {"input": source.sha256, "rows": source.rows, **facts}) as partial:
+        resumed = partial.done
+        progress(partial.done)
+        stopping = frozenset[str]() if keep_failures else _UNANSWERED
+        unanswered: list[EngineFailure] = []
+        async with aclosing(_evaluated(engine, _rows_to_do(source.path, partial), block, stopping)) as evaluated:
+            async for found in evaluated:
+                unanswered += [outcome for _, outcome in found.values() if _is_one_of(outcome, stopping)]
+                partial.add(_results(found, stopping))
+                progress(partial.done)
+        if unanswered:
+            first = unanswered[0]
+            raise InputError(
+                f"stopped with {partial.done:,} of {source.rows:,} rows done: {len(unanswered):,} got no answer "
+                f"({first.mode}: {first.detail}); the same command resumes (with --keep-failures such rows count as "
+                "failures)"
+            )
+        report = _report(partial, resumed)
+        write_output(out, partial, {**facts, "input_sha256": source.sha256})
+    remove_partial(partial_path(out))
+    return report
+
+
+async def model_identity(engine: Engine) -> dict[str, Any]:
+    """Which model an engine runs, so that another model in its place is recognised; empty without a folder.
+
+    `fingerprint` of the folder that the engine reads, which for a server is that of tokenizer and heads. For a server
+    also `served`, its name for the model, and `probe`: the heads' numbers for a fixed text, to be compared within what
+    rounding does. `InputError` if the server gives no numbers.
+    """
+    if not isinstance(engine, ServerEngine):
+        folder = Path(engine.spec.model).expanduser()
+        return {"fingerprint": await to_thread.run_sync(fingerprint, folder)} if folder.is_dir() else {}
+    [found] = await engine.score([_PROBE])
+    if isinstance(found, EngineFailure):
+        raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
+    numbers = (float(value) for part in (found.raw.scores, found.raw.gates, found.raw.weights) for value in part)
+    return {
+        "fingerprint": await to_thread.run_sync(fingerprint, engine.folder),
+        "served": engine.served,
+        "probe": [float(f"{number:.{_PROBE_DIGITS}g}") for number in numbers],
+    }
+
+
+_Outcome = Judgement | EngineFailure
+_Found = dict[int, tuple[BulkRow, _Outcome | None]]
+"""Number of a row -> the row and its outcome; None if it is not known."""
+
+
+def _rows_to_do(path: Path, partial: PartialResults) -> Iterator[tuple[int, BulkRow]]:
+    """The rows that are not begun, then the gaps: a row that fails every time does not keep the others waiting."""
+    gaps = frozenset(partial.gaps)
+    yield from enumerate(read_rows(path, partial.begun), start=partial.begun)
+    if gaps:
+        yield from ((number, row) for number, row in enumerate(read_rows(path)) if number in gaps)
+
+
+async def _evaluated(
+    engine: Engine, rows: Iterator[tuple[int, BulkRow]], block: int, stopping: frozenset[str]
+) -> AsyncGenerator[_Found, None]:
+    """Blocks of rows in their order, a few under way at once; ends early with those in which a row got no answer."""
+    running: deque[_Block] = deque()
+    try:
+        while True:
+            while len(running) < _AHEAD and (part := list(islice(rows, block))):
+                running.append(_Block(engine, part))
+            if not running:
+                return
+            if await running[0].is_stopped(stopping):
+                break
+            yield running.popleft().found()
+        await asyncio.wait([task for waiting in running for task in waiting.tasks], timeout=_PATIENCE)
+        for waiting in running:
+            yield waiting.found()
+    finally:
+        for waiting in running:
+            for task in waiting.tasks:
+                task.cancel()
+
+
+class _Block:
+    """Rows under way."""
+
+    def __init__(self, engine: Engine, rows: Sequence[tuple[int, BulkRow]]) -> None:
+        parts = (rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER))
+        self._parts = [(part, asyncio.create_task(judge(engine, [row.item for _, row in part]))) for part in parts]
+        self.tasks = [task for _, task in self._parts]
+
+    async def is_stopped(self, stopping: frozenset[str]) -> bool:
+        """Wait until all rows are done, or one got no answer; whether it is the latter."""
+        for task in asyncio.as_completed(self.tasks):
+            if any(_is_one_of(outcome, stopping) for outcome in await task):
+                return True
+        return False
+
+    def found(self) -> _Found:
+        """What is known so far."""
+        return {
+            number: (row, outcome)
+            for part, task in self._parts
+            for (number, row), outcome in zip(part, task.result() if task.done() else [None] * len(part), strict=True)
+        }
+
+
+def _is_one_of(outcome: _Outcome | None, modes: frozenset[str]) -> TypeGuard[EngineFailure]:
+    return isinstance(outcome, EngineFailure) and outcome.mode in modes
+
+
+def _results(found: _Found, stopping: frozenset[str]) -> dict[int, dict[str, object] | None]:
+    return {
+        number: None if outcome is None or _is_one_of(outcome, stopping) else result_of(row, outcome)
+        for number, (row, outcome) in found.items()
+    }
+
+
+def _report(results: PartialResults, resumed: int) -> BulkReport:
+    failures, counts = Counter[str](), Counter[str]()
+    total, scored = 0.0, 0
+    for result in results:
+        if result["failure"] is not None:
+            failures[str(result["failure"]).partition(":")[0]] += 1
+            continue
+        total, scored = total + result["overall"], scored + 1
+        counts.update(name for name in _FLAGS if result[name])
+    mean = total / scored if scored else float("nan")
+    flags = {name: counts[name] for name in _FLAGS}
+    return BulkReport(results.done, resumed, dict(sorted(failures.items())), mean, **flags)
+
+
+# ## Rows out
 
 
 def score_column(dimension: str) -> str:
     """Column of a dimension's score, such as `score_code_correctness`."""
-    return f"score_{_slug(dimension)}"
+    return "score_" + dimension.lower().replace(" ", "_")
 
 
 def weight_column(dimension: str) -> str:
     """Column of a dimension's weight, such as `weight_code_correctness`."""
-    return f"weight_{_slug(dimension)}"
+    return "weight_" + dimension.lower().replace(" ", "_")
 
 
-def result_of(row: BulkRow, found: Judgement | EngineFailure) -> dict[str, Any]:
+def result_of(row: BulkRow, found: _Outcome) -> dict[str, Any]:
     """One row of the table.
 
-    Returns:
-        `id`; `overall` (0 to 1); `selected` (names); a score (0 to 1) of every dimension, selected or not, and its
-        weight (0 where not selected); the flags `empty_selection`, `no_response`, `shortened` (tokens); `failure`
-        (`<mode>: <detail>`). A failure has null for all numbers and flags, anything else null for `failure`.
+    `id`; `overall` (0 to 1); `selected` (names); a score (0 to 1) of every dimension, selected or not, and its weight
+    (0 where not selected); the flags `empty_selection`, `no_response`, `shortened` (tokens); `failure`
+    (`<mode>: <detail>`). A failure has null for all numbers and flags, anything else null for `failure`.
     """
     names = load_taxonomy().dimensions
     if isinstance(found, EngineFailure):
-        empty = dict.fromkeys(["overall", "selected", *_flags(), *_numbers()])
+        empty = dict.fromkeys(["overall", "selected", *_FLAGS, *_numbers()])
         return {"id": row.id, **empty, "failure": f"{found.mode}: {found.detail}"}
     what = found.evaluation
     return {
         "id": row.id,
-        "overall": _short(what.overall),
+        "overall": short(what.overall),
         "selected": [names[at] for at in np.flatnonzero(what.selected)],
         "empty_selection": what.empty_selection,
         "no_response": found.no_response,
         "shortened": found.shortened,
-        **{score_column(name): _short(value) for name, value in zip(names, what.scores, strict=True)},
-        **{weight_column(name): _short(value) for name, value in zip(names, what.weights, strict=True)},
+        **{score_column(name): short(value) for name, value in zip(names, what.scores, strict=True)},
+        **{weight_column(name): short(value) for name, value in zip(names, what.weights, strict=True)},
         "failure": None,
     }
 
 
-def check_output(path: Path) -> None:
-    """Refuse an output that could not be written in the end.
+def _numbers() -> list[str]:
+    names = load_taxonomy().dimensions
+    return [*map(score_column, names), *map(weight_column, names)]
 
-    Raises:
-        InputError: If the name has another ending, or Parquet needs a package that is missing.
-    """
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: cannot write '{path.suffix}' files; allowed: {', '.join(SUFFIXES)}")
+
+def check_output(path: Path) -> None:
+    """Refuse an output that could not be written in the end."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise InputError(f"{path}: cannot write '{path.suffix}' files; allowed: {', '.join(_SUFFIXES)}")
     if path.suffix.lower() == ".parquet":
         _pyarrow()
 
 
 def write_output(path: Path, results: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> None:
-    """Write the table; the file appears as a whole or not at all.
+    """Write the table, whole or not at all; a file that is there is replaced.
 
-    Args:
-        path: A `.parquet` or `.jsonl` file; one that is there is replaced.
-        results: Rows as from `result_of`.
-        facts: How they came about; kept in the schema's metadata of a Parquet file under `urs_inspect`.
-
-    Raises:
-        InputError: If the file cannot be written.
+    `facts` are kept in the schema's metadata of a Parquet file under `urs_inspect`.
     """
     temporary = path.with_name(f".{path.name}.writing")
     try:
@@ -208,15 +382,10 @@ def _write_parquet(path: Path, results: Iterable[Mapping[str, Any]], facts: Mapp
         "failure": pyarrow.string(),
     }
     schema = pyarrow.schema(list(types.items()), metadata={"urs_inspect": json.dumps(facts, ensure_ascii=False)})
-    with parquet.ParquetWriter(path, schema) as writer:
-        for block in _blocks(results):
-            writer.write_table(pyarrow.Table.from_pylist(block, schema=schema))
-
-
-def _blocks(results: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     remaining = iter(results)
-    while block := list(islice(remaining, _BLOCK)):
-        yield block
+    with parquet.ParquetWriter(path, schema) as writer:
+        while group := list(islice(remaining, _ROW_GROUP)):
+            writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -226,211 +395,3 @@ def _pyarrow() -> tuple[Any, Any]:
         raise InputError(
             "Parquet needs the package pyarrow: pip install 'urs-inspect[samer]', or name a .jsonl file as output"
         ) from error
-
-
-def _numbers() -> list[str]:
-    names = load_taxonomy().dimensions
-    return [score_column(name) for name in names] + [weight_column(name) for name in names]
-
-
-def _flags() -> tuple[str, ...]:
-    return ("empty_selection", "no_response", "shortened")
-
-
-def _slug(dimension: str) -> str:
-    return dimension.lower().replace(" ", "_")
-
-
-def _short(value: float) -> float:
-    return float(f"{float(value):.{_DIGITS}g}")
-
-
-BLOCK = 512
-"""Rows that are written together."""
-
-_AHEAD = 2  # blocks under way, so that the engine has work while one is written
-_TOGETHER = 32  # rows of a block that are asked for together, so that the others need not wait for one that hangs
-_PATIENCE = 10.0  # seconds for what is under way when the run is about to stop
-_GONE = frozenset({"unreachable", "timeout", "wrong_model"})  # these say nothing about the row
-
-Progress = Callable[[int], None]
-"""Told how many rows are done."""
-
-_Outcome = Judgement | EngineFailure
-_Found = dict[int, tuple[BulkRow, _Outcome | None]]
-"""Number of a row -> the row, and what came of it; None if it is not known."""
-
-
-@dataclass(frozen=True)
-class BulkReport:
-    """What came of a bulk evaluation.
-
-    Attributes:
-        rows: Number of rows.
-        resumed: Rows that an earlier start had done.
-        failures: Failure mode -> number of rows.
-        no_response: Empty responses.
-        shortened: Responses that were shortened.
-        empty_selection: Rows for whose query no dimension was selected.
-        mean_overall: Mean overall score of the rows without a failure, 0 to 1; NaN if there is none.
-        healed: Whether a torn line of an earlier start was cut off.
-    """
-
-    rows: int
-    resumed: int
-    failures: dict[str, int]
-    no_response: int
-    shortened: int
-    empty_selection: int
-    mean_overall: float
-    healed: bool
-
-
-def journal_path(out: Path) -> Path:
-    """Where the results of an unfinished evaluation are, beside the output."""
-    return out.with_name(f"{out.name}.partial.jsonl")
-
-
-async def score_file(
-    source: BulkInput,
-    out: Path,
-    engine: Engine,
-    *,
-    block: int = BLOCK,
-    keep_failures: bool = False,
-    progress: Progress = lambda _: None,
-) -> BulkReport:
-    """Evaluate all rows of a file, going on where an earlier start was stopped.
-
-    Args:
-        source: The rows.
-        out: The `.parquet` or `.jsonl` file to write when all are done; until then results are in `journal_path`.
-        engine: The engine.
-        block: Rows that are written together.
-        keep_failures: Whether rows that a server did not answer, after all attempts, become failures like any other.
-            Otherwise they stop the evaluation, and are asked for again, last, when it goes on.
-        progress: Told how many rows are done, now and then.
-
-    Returns:
-        What came of it.
-
-    Raises:
-        InputError: If the journal belongs to something else or another model, or is in use; or if a row got no answer:
-            all that was done is kept, and the same command goes on.
-    """
-    if block < 1:
-        raise InputError(f"block {block}; allowed are 1 or more")
-    facts = {**engine_facts(engine), **await model_identity(engine)}
-    with Journal(journal_path(out), {"input": source.sha256, "rows": source.rows, **facts}) as journal:
-        resumed = journal.done
-        progress(journal.done)
-        gone = frozenset[str]() if keep_failures else _GONE
-        lost: list[EngineFailure] = []
-        async with aclosing(_evaluated(engine, _rows_to_do(source.path, journal), block, gone)) as evaluated:
-            async for found in evaluated:
-                lost += [one for _, one in found.values() if _is_gone(one, gone)]
-                journal.append(_results(found, gone))
-                progress(journal.done)
-        if lost:
-            raise _stopped(lost, journal, source.rows)
-        report = _report(journal, resumed)
-        write_output(out, journal.results(), {**facts, "input_sha256": source.sha256})
-    journal_path(out).unlink()
-    return report
-
-
-def _rows_to_do(path: Path, journal: Journal) -> Iterator[tuple[int, BulkRow]]:
-    """The rows that are not begun, then the gaps: a row that fails every time does not keep the others waiting."""
-    gaps = frozenset(journal.gaps)
-    yield from enumerate(read_rows(path, journal.begun), start=journal.begun)
-    if gaps:
-        yield from ((number, row) for number, row in enumerate(read_rows(path)) if number in gaps)
-
-
-async def _evaluated(
-    engine: Engine, rows: Iterator[tuple[int, BulkRow]], block: int, gone: frozenset[str]
-) -> AsyncGenerator[_Found, None]:
-    """Blocks of rows in their order, a few under way at once; ends early with those in which a row got no answer."""
-    running: deque[_Block] = deque()
-    try:
-        while True:
-            while len(running) < _AHEAD and (part := list(islice(rows, block))):
-                running.append(_Block(engine, part, gone))
-            if not running:
-                return
-            if await running[0].lost():
-                break
-            yield running.popleft().found()
-        await asyncio.wait([task for one in running for task in one.tasks], timeout=_PATIENCE)
-        for one in running:
-            yield one.found()
-    finally:
-        for one in running:
-            one.cancel()
-
-
-class _Block:
-    """Rows under way."""
-
-    def __init__(self, engine: Engine, rows: Sequence[tuple[int, BulkRow]], gone: frozenset[str]) -> None:
-        self._gone = gone
-        parts = (rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER))
-        self._parts = [(part, asyncio.create_task(judge(engine, [row.item for _, row in part]))) for part in parts]
-        self.tasks = [task for _, task in self._parts]
-
-    async def lost(self) -> bool:
-        """Wait until all rows are done, or one got no answer; say which."""
-        for task in asyncio.as_completed(self.tasks):
-            if any(_is_gone(one, self._gone) for one in await task):
-                return True
-        return False
-
-    def found(self) -> _Found:
-        """What is known so far."""
-        return {
-            number: (row, outcome)
-            for part, task in self._parts
-            for (number, row), outcome in zip(part, task.result() if task.done() else [None] * len(part), strict=True)
-        }
-
-    def cancel(self) -> None:
-        """Give up what is not done."""
-        for task in self.tasks:
-            task.cancel()
-
-
-def _is_gone(outcome: _Outcome | None, gone: frozenset[str]) -> TypeGuard[EngineFailure]:
-    return isinstance(outcome, EngineFailure) and outcome.mode in gone
-
-
-def _results(found: _Found, gone: frozenset[str]) -> dict[int, dict[str, object] | None]:
-    return {
-        number: None if outcome is None or _is_gone(outcome, gone) else result_of(row, outcome)
-        for number, (row, outcome) in found.items()
-    }
-
-
-def _stopped(lost: Sequence[EngineFailure], journal: Journal, rows: int) -> InputError:
-    first = lost[0]
-    return InputError(
-        f"stopped with {journal.done:,} of {rows:,} rows done: {len(lost):,} got no answer ({first.mode}: "
-        f"{first.detail}); the same command goes on from there (with --keep-failures such rows count as failures)"
-    )
-
-
-def _report(journal: Journal, resumed: int) -> BulkReport:
-    failures: dict[str, int] = {}
-    counts = dict.fromkeys(("no_response", "shortened", "empty_selection"), 0)
-    total, scored = 0.0, 0
-    for result in journal.results():
-        if result["failure"] is not None:
-            mode = str(result["failure"]).partition(":")[0]
-            failures[mode] = failures.get(mode, 0) + 1
-            continue
-        total, scored = total + result["overall"], scored + 1
-        for name in counts:
-            counts[name] += bool(result[name])
-    mean = total / scored if scored else float("nan")
-    return BulkReport(
-        journal.done, resumed, dict(sorted(failures.items())), mean_overall=mean, healed=journal.healed, **counts
-    )

@@ -1,42 +1,50 @@
-"""A SaMer checkpoint folder that can be used. Weights other than the heads' are never read here."""
+"""A SaMer checkpoint folder: its heads, what its files declare, and its fingerprint; `checkpoint_check` opens one."""
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import os
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from logging import getLogger
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import platformdirs
+
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.heads import HEAD_KEYS, Heads, check_finite, load_heads
-from urs_inspect.samer.weights import Array, WeightFiles, read_tensor
+from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer.heads import HEAD_NAMES, Heads, check_finite, load_heads
+from urs_inspect.samer.weights import INDEX, WeightFiles, find_weights, read_metadata
 
 HEADS_FILE = "samer_heads/heads.safetensors"
 """Where an exported folder keeps the heads; a subfolder, because vLLM loads every weight file beside config.json."""
 
-Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-"""Type that the backbone computes in; what `auto` is, each engine says. Heads compute in float32 whatever it is."""
+WEIGHTS_AT = "weights_at"
+"""Key of the heads' file under which training declares where the weighter reads."""
 
-_STORED = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
+BACKBONE, BACKBONE_FINGERPRINT, BACKBONE_DTYPE = "backbone", "backbone_fingerprint", "backbone_dtype"
+"""Keys under which training declares what made the vectors; the last two of a Llama only."""
+
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+"""Type that the backbone computes in; each engine documents its `auto`. Heads always compute in float32."""
 
 Layout = Literal["released", "exported"]
 """`released`: heads among the model's weights as `score.*`; `exported`: a plain Llama with the heads in a subfolder."""
 
+_STORED = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
+_LOG = getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder that passed `check`.
-
-    Attributes:
-        folder: The folder.
-        layout: How it keeps the heads.
-        config: Its `config.json`.
-        weights: Its weight files.
-    """
+    """A folder that passed `check_checkpoint`. Weights other than the heads' are never read here."""
 
     folder: Path
     layout: Layout
-    config: Mapping[str, Any]
+    config: Mapping[str, Any]  # config.json
     weights: WeightFiles
 
     @property
@@ -51,90 +59,53 @@ class Checkpoint:
 
     @property
     def dtype(self) -> str:
-        """Type of the weights as the configuration names it, such as `bfloat16`, else as their file does."""
+        """Type of the weights by the configuration, such as `bfloat16`, else by their file."""
         stored = self.weights.dtypes[0]
         return str(self.config.get("dtype") or self.config.get("torch_dtype") or _STORED.get(stored, stored))
 
     def heads(self) -> Heads:
-        """Read the heads, in float32.
-
-        Raises:
-            InputError: If a weight is NaN or infinite.
-        """
-        if self.layout == "exported":
-            return load_heads(self.folder / HEADS_FILE)
-        return Heads.from_tensors(read_head_tensors(self.weights))
+        """Read the heads, in float32."""
+        return read_heads(self.weights, self.layout)
 
     def conversations(self) -> Conversations:
-        """Its chat template and tokeniser."""
+        """Its chat template and tokenizer."""
         return Conversations(self.folder)
 
 
-def open_checkpoint(folder: str | Path) -> Checkpoint:
-    """Check a folder and open it; takes under a second for an 8B model, because only headers and heads are read.
-
-    Args:
-        folder: A SaMer checkpoint, as released or exported.
-
-    Returns:
-        The checkpoint.
-
-    Raises:
-        InputError: If it cannot be used, with the first fault.
-    """
-    from urs_inspect.samer.checkpoint_check import check_checkpoint
-
-    report = check_checkpoint(folder)
-    if report.checkpoint is None:
-        more = f" (and {len(report.faults) - 1} more; see `urs-inspect samer check`)" if len(report.faults) > 1 else ""
-        raise InputError(report.faults[0] + more)
-    return report.checkpoint
+def read_heads(weights: WeightFiles, layout: Layout) -> Heads:
+    """Read the heads of either layout, in float32, all finite."""
+    if layout == "exported":
+        return load_heads(weights.folder / HEADS_FILE)
+    tensors = {name: weights.read(name) for name in HEAD_NAMES}
+    for name, array in tensors.items():
+        check_finite(array, f"{weights.path(name)}: {name}")
+    return Heads.from_tensors(tensors)
 
 
-def open_backbone(folder: Path) -> Mapping[str, Any]:
-    """Check the folder of a Llama that heads are trained on, as `open_checkpoint` does but for the heads.
-
-    Args:
-        folder: A model's folder, with or without heads.
-
-    Returns:
-        Its `config.json`.
-
-    Raises:
-        InputError: If it cannot be used, with the first fault.
-    """
-    from urs_inspect.samer.checkpoint_check import check_checkpoint
-
-    faults = check_checkpoint(folder, heads=False).faults
-    if faults:
-        raise InputError(f"backbone {faults[0]}")
-    return read_config(folder)
+def read_config(folder: Path) -> dict[str, Any]:
+    """Read a folder's `config.json`."""
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{folder}: config.json is missing; expected a model's folder") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as JSON") from error
+    if not isinstance(config, dict):
+        raise InputError(f"{path}: expected a mapping")
+    return config
 
 
 def fitting_length(checkpoint: Checkpoint, max_length: int | None) -> int:
-    """The length to use with a checkpoint: what the user wants, or the model's limit.
-
-    Raises:
-        InputError: If the user wants more than the model takes, or no more than the chat template has.
-    """
+    """The length to use with a checkpoint: the user's, or the model's limit."""
     return checkpoint.conversations().fitting_length(checkpoint.max_length, max_length)
 
 
-def settled_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:
-    """The type to compute in: what the user wants, or for `auto` the checkpoint's own.
+def resolve_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:
+    """The type to compute in: the user's, or for `auto` the checkpoint's own.
 
     vLLM's own `auto` computes weights of float32 in float16, which moves outputs by about 1e-4 and is not what the
     transformers engine does.
-
-    Args:
-        checkpoint: The checkpoint.
-        wanted: One of `Dtype`.
-
-    Returns:
-        `float32`, `bfloat16` or `float16`.
-
-    Raises:
-        InputError: If another type is wanted, or the checkpoint's own is another and none is named.
     """
     types = get_args(Dtype)
     if wanted not in types:
@@ -148,40 +119,104 @@ def settled_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:
     return checkpoint.dtype
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """Read a folder's `config.json`.
-
-    Raises:
-        InputError: If it is missing or no mapping.
-    """
-    path = folder / "config.json"
+def find_heads_file(folder: Path) -> Path | None:
+    """The file with the heads, or with the first of their weights; None if a folder without weights has none."""
+    exported = folder / HEADS_FILE
+    if exported.is_file():
+        return exported
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{folder}: config.json is missing; expected a model's folder") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON") from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: expected a mapping")
-    return config
+        weights = find_weights(folder)
+    except InputError:
+        return None
+    return weights.path(HEAD_NAMES[0]) if HEAD_NAMES[0] in weights.files else None
 
 
-def read_head_tensors(weights: WeightFiles) -> dict[str, Array]:
-    """Read the heads of the released layout, in float32.
+def declared_weights_at(folder: Path) -> WeightsAt | None:
+    """Where the heads were trained to read weights, by their file; the released one declares nothing."""
+    file = find_heads_file(folder)
+    found = None if file is None else read_metadata(file).get(WEIGHTS_AT)
+    for allowed in get_args(WeightsAt):
+        if found == allowed:
+            place: WeightsAt = allowed
+            return place
+    if found is not None:
+        raise InputError(f"{file}: {WEIGHTS_AT} '{found}'; allowed: {choices(get_args(WeightsAt))}")
+    return None
 
-    Raises:
-        InputError: If a weight is NaN or infinite.
+
+def resolve_weights_at(folder: Path, wanted: WeightsAt | None, otherwise: WeightsAt = "response") -> WeightsAt:
+    """Where weights are read: the user's choice, else what the heads' file declares, else as the released code."""
+    declared = declared_weights_at(folder)
+    if wanted is None:
+        return declared or otherwise
+    if declared is not None and declared != wanted:
+        _LOG.warning(
+            f"samer: {folder}: its heads were trained with weights_at={declared}; weights_at={wanted} is used, as told"
+        )
+    return wanted
+
+
+# ## Fingerprints
+
+# What the engines read besides weights.
+_TEXTS = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", INDEX)
+_AT_ONCE = 4  # files; a disk that takes several readers is read several times as fast
+_LARGE = 1 << 26  # bytes from which a digest is worth keeping
+_SETTLED = 2.0  # seconds after which a change of a file is sure to show in its times
+
+
+def cache_folder() -> Path:
+    """`samer` in the package's cache directory: `URS_INSPECT_CACHE_DIR`, or the platform's own."""
+    chosen = os.environ.get("URS_INSPECT_CACHE_DIR")
+    cache = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
+    return cache / "samer"
+
+
+def fingerprint(folder: Path, *, heads: bool = True) -> str:
+    """Hash all that decides a model's numbers: weights, heads, tokenizer, chat template and configuration.
+
+    Every byte counts and no time of writing does. The digest of a large file is cached as long as the file is the same
+    one and was not written to, so that the 16 GB of an 8B model are read once. Files that are missing do not count,
+    such as the weights beside a server's tokenizer; heads in a subfolder count unless `heads` is false.
     """
-    return {name: _finite(weights, name) for name in head_names()}
+    folder = folder.expanduser()
+    try:
+        weights = find_weights(folder).names
+    except InputError:
+        weights = ()
+    names = {*_TEXTS, *weights, *([HEADS_FILE] if heads else [])}
+    existing = [name for name in sorted(names) if (folder / name).is_file()]
+    try:
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            digests = list(threads.map(lambda name: _digest(folder / name), existing))
+    except OSError as error:
+        raise InputError(f"{folder}: {error.filename or 'a file'} cannot be read ({error.strerror})") from error
+    return hashlib.sha256(repr(list(zip(existing, digests, strict=True))).encode()).hexdigest()
 
 
-def head_names() -> Iterable[str]:
-    """Names of all the heads' weights."""
-    return [name for names in HEAD_KEYS.values() for name in names]
+def _digest(path: Path) -> str:
+    stat = path.stat()
+    if stat.st_size < _LARGE:
+        return _computed(path)
+    # The time of the last change of the entry cannot be set back, as that of the last writing can.
+    stamp = (str(path.resolve()), stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    kept = cache_folder() / "digests" / hashlib.sha256(repr(stamp).encode()).hexdigest()[:32]
+    try:
+        if len(found := kept.read_text(encoding="ascii")) == hashlib.sha256().digest_size * 2:
+            return found
+    except OSError:
+        pass
+    _LOG.info("samer: reading %s (%.1f GB) for its fingerprint", path, stat.st_size / 1e9)
+    digest = _computed(path)
+    if time.time() - max(stat.st_mtime, stat.st_ctime) > _SETTLED:
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(digest, encoding="ascii")
+        except OSError as error:  # it will be computed again
+            _LOG.info("samer: cannot keep a digest in %s: %s", kept.parent, error.strerror)
+    return digest
 
 
-def _finite(weights: WeightFiles, name: str) -> Array:
-    file = weights.folder / weights.files[name]
-    array = read_tensor(file, weights.entries[name])
-    check_finite(array, f"{file}: {name}")
-    return array
+def _computed(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,26 +1,28 @@
-"""Says whether a folder is a SaMer checkpoint, and exactly what is wrong if not; nothing is loaded."""
+"""Whether a folder is a SaMer checkpoint, and exactly what is wrong if not; no model is loaded."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.backbone import backbone_faults
-from urs_inspect.samer.checkpoint import HEADS_FILE, Checkpoint, Layout, head_names, read_config, read_head_tensors
+from urs_inspect.samer.checkpoint import HEADS_FILE, Checkpoint, Layout, declared_weights_at, read_config, read_heads
 from urs_inspect.samer.conversation import END_OF_TURN, Conversations
-from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, head_faults, load_heads
-from urs_inspect.samer.heads_file import told_weights_at
+from urs_inspect.samer.heads import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.weights import (
-    WHOLE_TYPES,
+    INTEGER_TYPES,
     WeightFiles,
     find_weights,
-    finite_faults,
+    finite_errors,
     read_header,
     shortened_list,
     unscanned_types,
 )
+
+Shapes = Mapping[str, tuple[int, ...]]
+Config = Mapping[str, Any]
+_T = TypeVar("_T")
 
 _SIZES = (
     "hidden_size",
@@ -37,137 +39,143 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "torch_dtype": _FLOATS,
 }
 _WRAPPED = ("module.", "_orig_mod.", "base_model.model.")
-_T = TypeVar("_T")
 _TRIAL = ("Why is the sky blue?", "Because of the way light scatters.")
 
 
 @dataclass
 class Report:
-    """What was looked at.
+    """What was found in a folder."""
 
-    Attributes:
-        looked_at: What -> what was found, in order.
-        notes: Things that are unusual but no fault.
-        faults: What must be put right, one line each.
-        checkpoint: The checkpoint if there is no fault.
+    facts: dict[str, str] = field(default_factory=dict)  # what was looked at -> what was found, in order
+    notes: list[str] = field(default_factory=list)  # unusual, but no error
+    errors: list[str] = field(default_factory=list)
+    checkpoint: Checkpoint | None = None  # if there is no error
+
+    def attempt(self, look: Callable[[], _T]) -> _T | None:
+        """The result of a look, or None after noting its error."""
+        try:
+            return look()
+        except InputError as error:
+            self.errors.append(str(error))
+            return None
+
+
+def open_checkpoint(folder: str | Path) -> Checkpoint:
+    """Check a folder and open it; takes under a second for an 8B model, because only headers and heads are read.
+
+    Raises:
+        InputError: If it cannot be used, with the first error.
     """
+    report = check_checkpoint(folder)
+    if report.checkpoint is None:
+        rest = len(report.errors) - 1
+        raise InputError(report.errors[0] + (f" (and {rest} more; see `urs-inspect samer check`)" if rest else ""))
+    return report.checkpoint
 
-    looked_at: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    checkpoint: Checkpoint | None = None
+
+def open_backbone(folder: Path) -> Config:
+    """Check the folder of a Llama that heads are trained on, whatever heads it has; returns its `config.json`."""
+    if errors := check_checkpoint(folder, heads=False).errors:
+        raise InputError(f"backbone {errors[0]}")
+    return read_config(folder)
 
 
 def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = False) -> Report:
-    """Look at a folder.
+    """Look at a folder; bad input becomes an error in the report, never an exception.
 
     Args:
         folder: A SaMer checkpoint, as released or exported.
         heads: Whether it must have heads; a backbone to train them on has none.
-        values: Whether every weight is read, to find NaN and infinity, not only the heads'; see `finite_faults`.
-
-    Returns:
-        What was found; bad input is a fault in it, never an exception.
+        values: Whether every weight is read to find NaN and infinity, not only the heads'.
     """
     folder, report = Path(folder).expanduser(), Report()
     if not folder.is_dir():
-        report.faults.append(f"{folder}: no such folder; expected {'a SaMer checkpoint' if heads else 'a Llama'}")
+        report.errors.append(f"{folder}: no such folder; expected {'a SaMer checkpoint' if heads else 'a Llama'}")
         return report
-    weights = _tried(report, lambda: find_weights(folder))
+    weights = report.attempt(lambda: find_weights(folder))
     if weights is None and (folder / "adapter_config.json").is_file():
         return report  # everything else is with its base
-    config = _tried(report, lambda: read_config(folder))
+    config = report.attempt(lambda: read_config(folder))
     usable = config is not None and _check_config(report, folder, config)
     if weights is not None:
         _describe_weights(report, weights)
     layout = None
     if weights is not None and config is not None and usable:
-        look = _check_weights if heads else _check_backbone
-        layout = look(report, weights, config)
-    conversations = _tried(report, lambda: Conversations(folder))
+        if heads:
+            layout = _check_weights(report, weights, config)
+        else:
+            report.errors.extend(f"{folder}: {error}" for error in _backbone_errors(weights.shapes, config))
+    conversations = report.attempt(lambda: Conversations(folder))
     if conversations is not None:
-        _tried(report, lambda: _check_conversations(report, conversations, config or {}))
-    if weights is not None and config is not None and layout is not None and not report.faults:
-        _tried(report, lambda: _check_head_values(report, folder, layout, weights))
-        if not report.faults:
+        report.attempt(lambda: _check_conversations(report, conversations, config or {}))
+    if weights is not None and config is not None and layout is not None and not report.errors:
+        report.attempt(lambda: _check_head_values(report, weights, layout))
+        if not report.errors:
             report.checkpoint = Checkpoint(folder, layout, config, weights)
     if weights is not None and values:
-        _tried(report, lambda: _check_values(report, weights))
+        report.attempt(lambda: _check_values(report, weights))
     return report
 
 
-def _tried(report: Report, look: Callable[[], _T]) -> _T | None:
-    try:
-        return look()
-    except InputError as error:
-        report.faults.append(str(error))
-        return None
-
-
-def _check_config(report: Report, folder: Path, config: Mapping[str, Any]) -> bool:
+def _check_config(report: Report, folder: Path, config: Config) -> bool:
     kind = config.get("model_type")
-    report.looked_at["architecture"] = f"{', '.join(config.get('architectures') or ['not said'])} ({kind})"
+    report.facts["architecture"] = f"{', '.join(config.get('architectures') or ['not given'])} ({kind})"
     if kind != "llama":
-        report.faults.append(f"{folder}: config.json has model_type '{kind}'; expected 'llama'")
+        report.errors.append(f"{folder}: config.json has model_type '{kind}'; expected 'llama'")
         return False
     for name in _SIZES:
         value = config.get(name)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            report.faults.append(f"{folder}: config.json has {name} {value!r}; expected a whole number above 0")
+            report.errors.append(f"{folder}: config.json has {name} {value!r}; expected a whole number above 0")
             return False
-        report.looked_at[name] = f"{value:,}"
+        report.facts[name] = f"{value:,}"
     for name, values in _VALUES.items():
         if (value := config.get(name)) is not None and value not in values:
-            report.faults.append(f"{folder}: config.json has {name} {value!r}; expected {choices(values)}")
+            report.errors.append(f"{folder}: config.json has {name} {value!r}; expected {choices(values)}")
     if "auto_map" in config:
         report.notes.append("config.json names code of its own (auto_map); it is never run")
     if "quantization_config" in config:
-        report.notes.append("config.json says that the weights are quantised; this was not tried")
+        report.notes.append("config.json declares quantised weights; these were not tried")
     return True
 
 
 def _describe_weights(report: Report, weights: WeightFiles) -> None:
     files = f"{len(weights.names)} file{'s' * (len(weights.names) > 1)}"
-    report.looked_at["weights"] = f"{len(weights.entries)} tensors in {files}, {weights.size / 1e9:,.2f} GB"
-    report.looked_at["dtype"] = ", ".join(weights.dtypes)
-    found = weights.entries.values()
-    whole = [one for one in found if one.dtype in WHOLE_TYPES and one.name.endswith(".weight")]
-    if whole:
-        types = choices(dict.fromkeys(one.dtype for one in whole))
-        report.faults.append(
-            f"{weights.folder}: {len(whole)} weights are of the type {types}, as quantisation writes them: "
-            f"{shortened_list(one.name for one in whole)}; expected floating-point weights"
+    report.facts["weights"] = f"{len(weights.entries)} tensors in {files}, {weights.size / 1e9:,.2f} GB"
+    report.facts["dtype"] = ", ".join(weights.dtypes)
+    entries = weights.entries.values()
+    integers = [entry for entry in entries if entry.dtype in INTEGER_TYPES and entry.name.endswith(".weight")]
+    if integers:
+        types = choices(dict.fromkeys(entry.dtype for entry in integers))
+        report.errors.append(
+            f"{weights.folder}: {len(integers)} weights are of the type {types}, as quantisation writes them: "
+            f"{shortened_list(entry.name for entry in integers)}; expected floating-point weights"
         )
 
 
-def _check_weights(report: Report, weights: WeightFiles, config: Mapping[str, Any]) -> Layout | None:
-    folder = weights.folder
+def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Layout | None:
+    folder, shapes = weights.folder, weights.shapes
     layout: Layout = "exported" if (folder / HEADS_FILE).is_file() else "released"
-    report.looked_at["layout"] = layout
-    shapes = weights.shapes
+    report.facts["layout"] = layout
     if layout == "released" and (wrong := _not_samer(shapes)):
-        report.faults.append(f"{folder}: {wrong}")
+        report.errors.append(f"{folder}: {wrong}")
         return None
-    found = _tried(report, lambda: _head_shapes(weights, layout))
-    if found is None:
+    heads = shapes if layout == "released" else report.attempt(lambda: _shapes(folder / HEADS_FILE))
+    if heads is None:
         return None
-    faults = list(head_faults(found, config["hidden_size"]))
-    if not faults:
-        faults = _check_outputs(report, found, config)
-    faults.extend(backbone_faults(shapes, config))
-    report.faults.extend(f"{folder}: {fault}" for fault in faults)
-    return None if faults else layout
+    errors = head_errors(heads, config["hidden_size"]) or _check_outputs(report, heads, config)
+    errors.extend(_backbone_errors(shapes, config))
+    report.errors.extend(f"{folder}: {error}" for error in errors)
+    return None if errors else layout
 
 
-def _head_shapes(weights: WeightFiles, layout: Layout) -> dict[str, tuple[int, ...]]:
-    if layout == "released":
-        return weights.shapes
-    return {name: entry.shape for name, entry in read_header(weights.folder / HEADS_FILE).items()}
+def _shapes(file: Path) -> Shapes:
+    return {name: entry.shape for name, entry in read_header(file).items()}
 
 
-def _not_samer(shapes: Mapping[str, tuple[int, ...]]) -> str | None:
-    """What a folder without SaMer's heads is, where it can be told."""
-    missing = [name for name in head_names() if name not in shapes]
+def _not_samer(shapes: Shapes) -> str | None:
+    """What a folder without SaMer's heads is, where that is known."""
+    missing = [name for name in HEAD_NAMES if name not in shapes]
     if not missing:
         return None
     for prefix in _WRAPPED:
@@ -177,14 +185,14 @@ def _not_samer(shapes: Mapping[str, tuple[int, ...]]) -> str | None:
         return "this is ArmoRM itself (gating and regression layers), SaMer's backbone; expected SaMer's heads score.*"
     if "score.weight" in shapes:
         return "a plain classifier (score.weight), not SaMer; expected three heads, such as " + missing[0]
-    if len(missing) == len(list(head_names())):
+    if len(missing) == len(HEAD_NAMES):
         return f"no heads of SaMer; expected {len(missing)} tensors score.*, such as {missing[0]}"
     return f"{len(missing)} weights of the heads are missing: {shortened_list(missing)}"
 
 
-def _check_outputs(report: Report, shapes: Mapping[str, tuple[int, ...]], config: Mapping[str, Any]) -> list[str]:
+def _check_outputs(report: Report, shapes: Shapes, config: Config) -> list[str]:
     dimensions, expected = shapes[HEAD_KEYS["scoring"][-1]][0], len(load_taxonomy().dimensions)
-    report.looked_at["dimensions"] = str(dimensions)
+    report.facts["dimensions"] = str(dimensions)
     if dimensions != expected:
         return [f"the heads have {dimensions} dimensions; expected {expected}, those of the taxonomy"]
     for head, keys in HEAD_KEYS.items():
@@ -197,45 +205,76 @@ def _check_outputs(report: Report, shapes: Mapping[str, tuple[int, ...]], config
     return []
 
 
-def _check_backbone(report: Report, weights: WeightFiles, config: Mapping[str, Any]) -> None:
-    report.faults.extend(f"{weights.folder}: {fault}" for fault in backbone_faults(weights.shapes, config))
+_PREFIX = "model."
 
 
-def _check_conversations(report: Report, conversations: Conversations, config: Mapping[str, Any]) -> None:
+def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
+    """A line for the weights of a Llama that are missing, and one for the first of another shape."""
+    expected = _backbone_shapes(config)
+    if missing := [name for name in expected if name not in shapes]:
+        if all(name.removeprefix(_PREFIX) in shapes for name in missing):
+            yield f"tensor names lack '{_PREFIX}'; expected {shortened_list(missing)}, as a whole model is saved"
+        else:
+            yield f"{len(missing)} weights of the backbone are missing: {shortened_list(missing)}"
+    for name, shape in expected.items():
+        if name in shapes and shapes[name] != shape:
+            yield f"{name} has shape {shapes[name]}; expected {shape}, as config.json says"
+            return
+
+
+def _backbone_shapes(config: Config) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of a Llama's weights without its language head."""
+    hidden, between, heads = config["hidden_size"], config["intermediate_size"], config["num_attention_heads"]
+    width = config.get("head_dim") or hidden // heads
+    queries, keys = width * heads, width * (config.get("num_key_value_heads") or heads)
+    attention = {"q_proj": (queries, hidden), "k_proj": (keys, hidden), "v_proj": (keys, hidden)}
+    attention["o_proj"] = (hidden, queries)
+    mlp = {"gate_proj": (between, hidden), "up_proj": (between, hidden), "down_proj": (hidden, between)}
+    layer: dict[str, tuple[int, ...]] = {"input_layernorm.weight": (hidden,)}
+    for part, matrices, bias in (("self_attn", attention, "attention_bias"), ("mlp", mlp, "mlp_bias")):
+        for name, shape in matrices.items():
+            layer[f"{part}.{name}.weight"] = shape
+            if config.get(bias):
+                layer[f"{part}.{name}.bias"] = shape[:1]
+    layer["post_attention_layernorm.weight"] = (hidden,)
+    shapes = {f"{_PREFIX}embed_tokens.weight": (config["vocab_size"], hidden), f"{_PREFIX}norm.weight": (hidden,)}
+    for number in range(config["num_hidden_layers"]):
+        shapes |= {f"{_PREFIX}layers.{number}.{name}": shape for name, shape in layer.items()}
+    return shapes
+
+
+def _check_conversations(report: Report, conversations: Conversations, config: Config) -> None:
     folder = conversations.folder
-    report.looked_at["tokenizer"] = f"{conversations.vocabulary:,} tokens"
-    report.looked_at["end of turn"] = f"{END_OF_TURN} = {conversations.end_of_turn}"
+    report.facts["tokenizer"] = f"{conversations.vocabulary:,} tokens"
+    report.facts["end of turn"] = f"{END_OF_TURN} = {conversations.end_of_turn}"
     rows = config.get("vocab_size")
     if isinstance(rows, int) and conversations.vocabulary > rows:
-        report.faults.append(f"{folder}: the tokenizer has {conversations.vocabulary:,} tokens, the model {rows:,}")
-    report.looked_at["template"] = f"{conversations.template_tokens} tokens besides query and response"
+        report.errors.append(f"{folder}: the tokenizer has {conversations.vocabulary:,} tokens, the model {rows:,}")
+    report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
     if isinstance(limit := config.get("max_position_embeddings"), int):
-        _tried(report, lambda: conversations.fitting_length(limit))
+        report.attempt(lambda: conversations.fitting_length(limit))
     encoded = conversations.encode(*_TRIAL, 1_000_000)
     for ids, what in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
         if ids[-1] != conversations.end_of_turn:
-            report.faults.append(
+            report.errors.append(
                 f"{folder}: the chat template does not end {what} with {END_OF_TURN}; expected it last"
             )
     if not encoded.is_prefix:
         report.notes.append("the template writes a query differently before a response; two passes are needed")
 
 
-def _check_head_values(report: Report, folder: Path, layout: Layout, weights: WeightFiles) -> None:
-    if told := told_weights_at(folder):
-        report.looked_at["weights read at"] = told
-    if layout == "exported":
-        load_heads(folder / HEADS_FILE)
-    else:
-        read_head_tensors(weights)
+def _check_head_values(report: Report, weights: WeightFiles, layout: Layout) -> None:
+    if declared := declared_weights_at(weights.folder):
+        report.facts["weights read at"] = declared
+    read_heads(weights, layout)
 
 
 def _check_values(report: Report, weights: WeightFiles) -> None:
-    faults = list(finite_faults(weights))
-    report.faults.extend(fault for fault in faults if fault not in report.faults)
-    if faults:
+    errors = list(finite_errors(weights))
+    report.errors.extend(error for error in errors if error not in report.errors)
+    if errors:
         report.checkpoint = None
     else:
-        report.looked_at["values"] = "all finite"
+        report.facts["values"] = "all finite"
     if types := unscanned_types(weights):
         report.notes.append(f"weights of the type {choices(types)} were not searched for NaN")

@@ -1,6 +1,7 @@
 """A query and a response as the token ids that SaMer reads; no torch, no transformers."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,53 +15,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect._util import InputError
 
-
-def read_template(folder: Path, config: Mapping[str, Any]) -> jinja2.Template:
-    """Read a model's chat template; what it may do is limited, because it comes with a model.
-
-    Args:
-        folder: The model's folder.
-        config: Its `tokenizer_config.json`.
-
-    Returns:
-        The template, to render with `messages`, `add_generation_prompt` and the names of special tokens.
-
-    Raises:
-        InputError: If there is none, or it is not valid.
-    """
-    return _compiled(_source(folder, config), folder)
-
-
-def _source(folder: Path, config: Mapping[str, Any]) -> str:
-    file = folder / "chat_template.jinja"
-    template: Any = file.read_text(encoding="utf-8") if file.is_file() else config.get("chat_template")
-    if isinstance(template, list):  # several, by name
-        template = next((one.get("template") for one in template if one.get("name") == "default"), None)
-    if not isinstance(template, str) or not template.strip():
-        raise InputError(
-            f"{folder}: the tokenizer has no chat template; expected `chat_template` in tokenizer_config.json "
-            "or a file chat_template.jinja"
-        )
-    return template
-
-
-def _compiled(template: str, folder: Path) -> jinja2.Template:
-    # The settings under which chat templates are written everywhere.
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
-    environment.globals["raise_exception"] = _refuse
-    environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
-    try:
-        return environment.from_string(template)
-    except jinja2.TemplateError as error:
-        raise InputError(f"{folder}: the chat template is not valid: {error}") from error
-
-
-def _refuse(message: str) -> None:
-    raise jinja2.TemplateError(message)
-
-
 Bos = Literal["single", "double"]
 """`single`: the start token as the template writes it, as in training; `double`: one more, as in released inference."""
 
@@ -70,12 +24,13 @@ Overlong = Literal["shorten", "error"]
 END_OF_TURN = "<|eot_id|>"
 """The token that closes a turn; the model is read at it."""
 
-
 SPARE = 1
 """Tokens of a length that query and response leave free, with every engine, so that numbers agree.
 
 vLLM up to 0.26 never finishes an input of exactly its length that it computes in chunks.
 """
+
+Ids = tuple[int, ...]
 
 
 class OverlongError(InputError):
@@ -84,55 +39,39 @@ class OverlongError(InputError):
 
 @dataclass(frozen=True)
 class Encoded:
-    """A query and its response as token ids.
+    """A query and its response as token ids."""
 
-    Attributes:
-        ids: Query and response; the last one closes the response's turn.
-        query_ids: The query alone; its last one closes the query's turn.
-        is_prefix: Whether `ids` starts with `query_ids`, so that one pass gives both vectors; else two are needed.
-        shortened: Tokens that were cut from the end of the response.
-    """
-
-    ids: tuple[int, ...]
-    query_ids: tuple[int, ...]
-    is_prefix: bool
-    shortened: int = 0
-
-    @property
-    def query_length(self) -> int:
-        """Tokens of the query; where `is_prefix`, its last token is at `query_length - 1` of `ids`."""
-        return len(self.query_ids)
+    ids: Ids  # query and response; the last one closes the response's turn
+    query_ids: Ids  # the query alone; its last one closes the query's turn
+    is_prefix: bool  # whether `ids` starts with `query_ids`, so that one pass gives both vectors; else two are needed
+    shortened: int = 0  # tokens that were cut from the end of the response
 
 
 class Conversations:
-    """Writes conversations with a model's own chat template and tokeniser.
+    """Writes conversations with a model's own chat template and tokenizer.
 
     Special tokens that a user's text spells out, such as `<|eot_id|>`, are read as plain text: only the template makes
     turns. (The released code lets a text close its own turn.) Where a text has none, ids equal those of transformers.
 
     Args:
         folder: A folder with `tokenizer.json` and `tokenizer_config.json`.
-
-    Raises:
-        InputError: If the tokeniser cannot be read, has no chat template or no single token `<|eot_id|>`.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._config = _read_json(folder / "tokenizer_config.json")
         self._tokenizer = _read_tokenizer(folder / "tokenizer.json")
-        self._template = read_template(folder, self._config)
+        self._template = _read_template(folder, self._config)
         added = self._tokenizer.get_added_tokens_decoder()
         # Longest first, so that no token hides in another's name.
         self._special = sorted((token.content for token in added.values() if token.special), key=len, reverse=True)
+        self._any_special = re.compile("(" + "|".join(map(re.escape, self._special)) + ")")
         self.end_of_turn = self._single_end_of_turn()
 
-    @cached_property
-    def _plain_tokenizer(self) -> Any:
-        """A copy that reads special tokens as text; a switch on the one tokeniser would not be thread-safe."""
-        copy = type(self._tokenizer).from_str(self._tokenizer.to_str())
-        copy.encode_special_tokens = True
-        return copy
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens, special ones included."""
+        return int(self._tokenizer.get_vocab_size())
 
     @property
     def template_tokens(self) -> int:
@@ -140,18 +79,7 @@ class Conversations:
         return len(self._ids(["", ""]))
 
     def fitting_length(self, limit: int, wanted: int | None = None) -> int:
-        """The length to use: what the user wants, or the model's limit.
-
-        Args:
-            limit: Most tokens that the model takes.
-            wanted: What the user wants, if anything.
-
-        Returns:
-            One of the two.
-
-        Raises:
-            InputError: If it is above the limit, or leaves no token for a query or for a response.
-        """
+        """The length to use: the user's, or the model's limit; each must leave a token for query and for response."""
         least = len(self._ids(["a", "b"])) + SPARE
         if limit < least:
             raise InputError(
@@ -165,33 +93,24 @@ class Conversations:
             )
         return wanted or limit
 
-    @property
-    def vocabulary(self) -> int:
-        """Number of tokens, special ones included."""
-        return int(self._tokenizer.get_vocab_size())
-
     def render(self, *contents: str) -> str:
         """The template's text of a query, or of a query and a response."""
-        return self._render(list(contents))
+        roles = ("user", "assistant")
+        messages = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=False)]
+        try:
+            return self._template.render(
+                messages=messages, tools=None, documents=None, add_generation_prompt=False, **self._named_tokens
+            )
+        except Exception as error:  # a template is a program, and may fail in any way
+            raise InputError(f"{self.folder}: the chat template fails: {error}") from error
 
     def encode(
         self, query: str, response: str, max_length: int, *, overlong: Overlong = "shorten", bos: Bos = "single"
     ) -> Encoded:
-        """Encode a query and a response.
+        """Encode a query and a response; either may be empty.
 
-        Args:
-            query: What the user asked; may be empty.
-            response: What was answered; may be empty.
-            max_length: Length that the model is run with; `SPARE` less are the most tokens of an item, start and
-                closing tokens included.
-            overlong: What happens to more: `shorten` cuts the end of the response and keeps the token that closes it.
-            bos: Start tokens.
-
-        Returns:
-            The token ids.
-
-        Raises:
-            OverlongError: If there are too many and they may not be cut, or the query alone leaves no room.
+        `max_length` is the length that the model is run with; an item has `SPARE` tokens less at most, start and
+        closing tokens included. `OverlongError` if it has more and may not be cut, or the query alone leaves no room.
         """
         query, response = _valid(query), _valid(response)
         extra = [self._start_of_text()] if bos == "double" else []
@@ -211,32 +130,30 @@ class Conversations:
         return Encoded(tuple(ids), tuple(query_ids), ids[: len(query_ids)] == query_ids, shortened)
 
     def _ids(self, contents: list[str]) -> list[int]:
-        if not any(token in content for content in contents for token in self._special):
-            return list(self._tokenizer.encode(self._render(contents), add_special_tokens=False).ids)
-        return self._ids_of_literals(contents)
-
-    def _ids_of_literals(self, contents: list[str]) -> list[int]:
-        """Special tokens divide a text before anything else does, so its stretches can be encoded one by one."""
+        if not any(self._any_special.search(content) for content in contents):
+            return list(self._tokenizer.encode(self.render(*contents), add_special_tokens=False).ids)
+        # Special tokens divide a text before anything else does, so its parts can be encoded one by one. Those of the
+        # texts are hidden from the template's; beginning and end of a placeholder differ, so that what stands between
+        # two of them never looks like a third.
         mark = uuid4().hex  # which no text can know beforehand
-        hidden = [_replaced(content, self._special, mark) for content in contents]
+        hidden = [
+            self._any_special.sub(lambda found: f"({mark}:{self._special.index(found[0])})", text) for text in contents
+        ]
         ids: list[int] = []
-        for stretch in _split(self._render(hidden), self._special):
-            if stretch in self._special:
-                ids.append(self._tokenizer.token_to_id(stretch))
-            elif stretch:
-                text = _restored(stretch, self._special, mark)
+        for part in self._any_special.split(self.render(*hidden)):
+            if part in self._special:
+                ids.append(self._tokenizer.token_to_id(part))
+            elif part:
+                text = re.sub(rf"\({mark}:(\d+)\)", lambda found: self._special[int(found[1])], part)
                 ids.extend(self._plain_tokenizer.encode(text, add_special_tokens=False).ids)
         return ids
 
-    def _render(self, contents: list[str]) -> str:
-        roles = ("user", "assistant")
-        messages = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=False)]
-        try:
-            return self._template.render(
-                messages=messages, tools=None, documents=None, add_generation_prompt=False, **self._named_tokens
-            )
-        except Exception as error:  # a template is a program, and may fail in any way
-            raise InputError(f"{self.folder}: the chat template fails: {error}") from error
+    @cached_property
+    def _plain_tokenizer(self) -> Any:
+        """A copy that reads special tokens as text; a switch on the one tokenizer would not be thread-safe."""
+        copy = type(self._tokenizer).from_str(self._tokenizer.to_str())
+        copy.encode_special_tokens = True
+        return copy
 
     @cached_property
     def _named_tokens(self) -> dict[str, str]:
@@ -287,6 +204,33 @@ def _read_tokenizer(path: Path) -> Any:
     return tokenizer
 
 
+def _read_template(folder: Path, config: Mapping[str, Any]) -> jinja2.Template:
+    """A model's chat template, in a sandbox, because it comes with a model."""
+    file = folder / "chat_template.jinja"
+    source: Any = file.read_text(encoding="utf-8") if file.is_file() else config.get("chat_template")
+    if isinstance(source, list):  # several, by name
+        source = next((named.get("template") for named in source if named.get("name") == "default"), None)
+    if not isinstance(source, str) or not source.strip():
+        raise InputError(
+            f"{folder}: the tokenizer has no chat template; expected `chat_template` in tokenizer_config.json "
+            "or a file chat_template.jinja"
+        )
+    # The settings under which chat templates are written everywhere.
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+    )
+    environment.globals["raise_exception"] = _refuse
+    environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
+    try:
+        return environment.from_string(source)
+    except jinja2.TemplateError as error:
+        raise InputError(f"{folder}: the chat template is not valid: {error}") from error
+
+
+def _refuse(message: str) -> None:
+    raise jinja2.TemplateError(message)
+
+
 def _token_text(value: Any) -> str | None:
     """A token as configurations write it: a text, or a mapping with `content`."""
     if isinstance(value, dict):
@@ -297,31 +241,3 @@ def _token_text(value: Any) -> str | None:
 def _valid(text: str) -> str:
     """Text that has an encoding: half characters, which broken JSON can hold, become question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _replaced(text: str, tokens: list[str], mark: str) -> str:
-    for index, token in enumerate(tokens):
-        # Beginning and end differ, so that what stands between two of them never looks like a third.
-        text = text.replace(token, f"({mark}:{index})")
-    return text
-
-
-def _restored(text: str, tokens: list[str], mark: str) -> str:
-    for index, token in enumerate(tokens):
-        text = text.replace(f"({mark}:{index})", token)
-    return text
-
-
-def _split(text: str, tokens: list[str]) -> list[str]:
-    """Cut a text before and after each token of `tokens`."""
-    parts = [text]
-    for token in tokens:
-        parts = [
-            piece for part in parts for piece in ([part] if part in tokens else _interleaved(part.split(token), token))
-        ]
-    return parts
-
-
-def _interleaved(pieces: list[str], token: str) -> list[str]:
-    joined = [piece for before in pieces for piece in (before, token)]
-    return joined[:-1]

@@ -16,16 +16,10 @@ WeightsAt = Literal["response", "query"]
 
 @dataclass(frozen=True)
 class RawOutputs:
-    """What the heads gave for one query and response, before any activation.
-
-    Attributes:
-        scores: Logits of the scores, shape (dimensions,), float32.
-        gates: Logits of the predictor, shape (dimensions,), float32.
-        weights: Logits of the weights, shape (dimensions,), float32.
-    """
+    """Logits of the heads for one query and response, shape (dimensions,) each, float32."""
 
     scores: Array
-    gates: Array
+    gates: Array  # of the predictor
     weights: Array
 
     def __post_init__(self) -> None:
@@ -33,41 +27,29 @@ class RawOutputs:
         if len(shapes) != 1 or self.scores.ndim != 1 or not self.scores.size:
             raise InputError(f"outputs of shapes {sorted(shapes)}; expected three of one shape (dimensions,)")
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether no output is NaN or infinite."""
+        return all(np.isfinite(values).all() for values in (self.scores, self.gates, self.weights))
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An evaluation of one response.
+    """An evaluation of one response; arrays have the shape (dimensions,)."""
 
-    Attributes:
-        overall: Weighted sum of the selected scores, 0 to 1.
-        selected: Whether a dimension counts, shape (dimensions,).
-        scores: Score of every dimension, selected or not, 0 to 1, shape (dimensions,).
-        weights: Weights, 0 where not selected, sum 1, shape (dimensions,).
-        empty_selection: Whether the predictor selected nothing, so that its largest output had to stand in.
-    """
-
-    overall: float
+    overall: float  # weighted sum of the selected scores, 0 to 1
     selected: NDArray[np.bool_]
-    scores: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    empty_selection: bool
+    scores: NDArray[np.float64]  # of every dimension, selected or not, 0 to 1
+    weights: NDArray[np.float64]  # 0 where not selected, sum 1
+    empty_selection: bool  # whether the predictor selected nothing, so that its largest output had to stand in
 
 
 def evaluate(raw: RawOutputs) -> Evaluation:
     """Evaluate a response from raw outputs (paper, sections 4.1 to 4.3 and Figure 3).
 
     A dimension is selected where the predictor's logit is above 0. If there is none, the single largest one is selected
-    and the result says so; the released code gives NaN then. The overall score is the sum over the selected dimensions
-    of softmax(weights) * sigmoid(scores).
-
-    Args:
-        raw: Outputs of the heads.
-
-    Returns:
-        The evaluation.
-
-    Raises:
-        InputError: If an output is NaN or infinite.
+    and the result is flagged; the released code gives NaN then. The overall score is the sum over the selected
+    dimensions of softmax(weights) * sigmoid(scores). Outputs that are not finite are an `InputError`.
     """
     for name in ("scores", "gates", "weights"):
         if not np.isfinite(getattr(raw, name)).all():
@@ -86,43 +68,13 @@ def evaluate(raw: RawOutputs) -> Evaluation:
 def raw_outputs(
     heads: Heads, query_vectors: Array, response_vectors: Array, weights_at: WeightsAt = "response"
 ) -> list[RawOutputs]:
-    """Run at each position the heads that it needs, and no other.
-
-    Args:
-        heads: The heads.
-        query_vectors: Vectors of the queries' last tokens, shape (n, hidden).
-        response_vectors: Vectors of the last tokens of query + response, shape (n, hidden).
-        weights_at: Where the weighter reads.
-
-    Returns:
-        Outputs of each of the n items.
-    """
-    gates = heads.at_query(query_vectors)
-    if weights_at == "query":
-        scores, weights = heads.score(response_vectors), heads.weigh(query_vectors)
-    else:
-        scores, weights = heads.at_response(response_vectors)
-    return [RawOutputs(*row) for row in zip(scores, gates, weights, strict=True)]
-
-
-def from_rows(rows: Array, weights_at: WeightsAt = "response") -> RawOutputs:
-    """Pick outputs from all heads at both positions, as a server with the plugin sends them.
-
-    Args:
-        rows: Shape (2, 3 * dimensions): at the query's and at the response's last token, scores | predictor | weights.
-        weights_at: Where the weighter reads.
-
-    Returns:
-        The outputs.
-
-    Raises:
-        InputError: If the shape is another.
-    """
-    rows = np.asarray(rows, np.float32)
-    if rows.ndim != 2 or rows.shape[0] != 2 or not rows.shape[1] or rows.shape[1] % 3:
-        raise InputError(f"outputs of shape {rows.shape}; expected (2, 3 * dimensions)")
-    query, response = rows.reshape(2, 3, -1)
-    return RawOutputs(response[0], query[1], (query if weights_at == "query" else response)[2])
+    """Run the heads on vectors of the last tokens of n queries, and of n queries with responses, shape (n, hidden)."""
+    outputs = (
+        heads.score(response_vectors),
+        heads.select(query_vectors),
+        heads.weigh(query_vectors if weights_at == "query" else response_vectors),
+    )
+    return [RawOutputs(*row) for row in zip(*outputs, strict=True)]
 
 
 def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """A checkpoint written for stock vLLM, and trained heads joined to their backbone."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -10,126 +11,157 @@ from pathlib import Path
 from typing import Any
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.checkpoint import HEADS_FILE, open_backbone, open_checkpoint
-from urs_inspect.samer.fingerprint import fingerprint
+from urs_inspect.samer.checkpoint import (
+    BACKBONE,
+    BACKBONE_DTYPE,
+    BACKBONE_FINGERPRINT,
+    HEADS_FILE,
+    WEIGHTS_AT,
+    Checkpoint,
+    cache_folder,
+    declared_weights_at,
+    fingerprint,
+)
+from urs_inspect.samer.checkpoint_check import open_backbone, open_checkpoint
 from urs_inspect.samer.heads import Heads, load_heads, save_heads
-from urs_inspect.samer.heads_file import BACKBONE, BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT, told_weights_at
 from urs_inspect.samer.taxonomy import load_taxonomy
-from urs_inspect.samer.weights import INDEX, TensorEntry, WeightFiles, find_weights, header_bytes, read_metadata
+from urs_inspect.samer.weights import (
+    INDEX,
+    TensorEntry,
+    WeightFiles,
+    find_weights,
+    header_bytes,
+    read_chunks,
+    read_metadata,
+)
 
-# What a model's folder holds besides weights; anything else, such as a trainer's state, stays behind.
+HEADS_NAME = "heads.safetensors"
+"""Name of the heads' file in what training writes."""
+
+# What a model's folder holds besides weights; anything else, such as a trainer's state, is not copied.
 _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "README*")
-_CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
 class Export:
-    """What an export wrote.
-
-    Attributes:
-        folder: The backbone's folder, which all engines take as well.
-        heads: File of the heads.
-        linked: Weight files that need no room of their own.
-        rewritten: Weight files that held heads and were written anew.
-        copied: Weight files that could not be linked.
-    """
+    """What an export wrote: a folder that all engines take, and names of weight files by how each was made."""
 
     folder: Path
     heads: Path
-    linked: tuple[str, ...]
-    rewritten: tuple[str, ...]
-    copied: tuple[str, ...]
+    linked: tuple[str, ...]  # need no room of their own
+    rewritten: tuple[str, ...]  # held heads
+    copied: tuple[str, ...]  # could not be linked
 
 
 def export_checkpoint(source: str | Path, out: str | Path) -> Export:
-    """Export a released checkpoint.
-
-    The folder is made under another name and then renamed, so that an export that was cut short leaves nothing that
-    looks like one, and can simply be run again.
-
-    Args:
-        source: Folder of a released checkpoint.
-        out: Folder to make; must not exist, or be empty.
-
-    Returns:
-        What was written.
-
-    Raises:
-        InputError: If the source is no SaMer checkpoint, or the target holds something.
-    """
-    out = free_folder(out)
+    """Export a released checkpoint into a new or empty folder, which appears whole or not at all."""
+    out = _free_folder(out)
     checkpoint = open_checkpoint(source)
     if checkpoint.layout != "released":
         raise InputError(f"{source}: exported already; expected a checkpoint as released")
-    told = told_weights_at(checkpoint.folder)
-    texts = None if told is None else {WEIGHTS_AT: told}
-    return make_folder(out, checkpoint.weights, checkpoint.config, checkpoint.heads(), texts)
+    declared = declared_weights_at(checkpoint.folder)
+    texts = None if declared is None else {WEIGHTS_AT: declared}
+    return _make_folder(out, checkpoint.weights, checkpoint.config, checkpoint.heads(), texts)
 
 
-def free_folder(out: str | Path) -> Path:
-    """The folder to make.
+def exported_folder(checkpoint: Checkpoint) -> Path:
+    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in the cache.
 
-    Raises:
-        InputError: If it holds something.
+    Of several processes that make the same export, the first to finish has made it, and the others use that.
     """
-    out = Path(out).expanduser().absolute()  # what is printed of it is used in another folder as well
+    if checkpoint.layout == "exported":
+        return checkpoint.folder
+    files = [(checkpoint.folder / name).stat() for name in checkpoint.weights.names]
+    identity = (  # changes with what the folder holds, and with the files that its export would link
+        str(checkpoint.folder.resolve()),
+        fingerprint(checkpoint.folder),
+        [(file.st_dev, file.st_ino) for file in files],
+    )
+    out = cache_folder() / hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+    made = out / "config.json"
+    if not made.is_file():
+        try:
+            export_checkpoint(checkpoint.folder, out)
+        except InputError:
+            if not made.is_file():
+                raise
+    return out
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A checkpoint made of a backbone and trained heads; None for what the heads' file does not declare."""
+
+    export: Export
+    dtype: str | None  # in which the backbone made the vectors that the heads were trained on
+    weights_at: str | None
+
+
+def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Assembly:
+    """Make a checkpoint in the exported layout from a Llama's folder and the heads (or the folder) that training wrote.
+
+    Heads that the backbone has are left out; large files are linked.
+    """
+    out, folder, file = _free_folder(out), Path(backbone).expanduser(), Path(heads).expanduser()
+    file = file / HEADS_NAME if file.is_dir() else file
+    if not file.is_file():
+        raise InputError(f"{file}: no such file; expected heads as `urs-inspect samer train` writes them")
+    loaded, texts, config = load_heads(file), read_metadata(file), open_backbone(folder)
+    _check_fit(file, loaded, folder, int(config["hidden_size"]))
+    _check_origin(file, texts, folder)
+    export = _make_folder(out, find_weights(folder), config, loaded, texts)
+    return Assembly(export, texts.get(BACKBONE_DTYPE), texts.get(WEIGHTS_AT))
+
+
+def _check_fit(file: Path, heads: Heads, folder: Path, width: int) -> None:
+    expected = len(load_taxonomy().dimensions)
+    if heads.dimensions != expected:
+        raise InputError(f"{file}: {heads.dimensions} dimensions; expected {expected}, those of the taxonomy")
+    if heads.hidden_size != width:
+        raise InputError(
+            f"{file}: heads for vectors of width {heads.hidden_size:,}; the backbone {folder} has {width:,}"
+        )
+
+
+def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
+    """Refuse heads that declare another backbone; heads that declare nothing have to be trusted."""
+    if BACKBONE in texts and BACKBONE_FINGERPRINT not in texts:
+        raise InputError(f"{file}: trained on vectors of '{texts[BACKBONE]}', which is no Llama; no engine runs it")
+    declared = texts.get(BACKBONE_FINGERPRINT)
+    if declared is not None and declared != fingerprint(folder, heads=False):
+        raise InputError(
+            f"{file}: trained on another backbone than {folder}, or its weights, tokenizer, template or configuration "
+            "have changed since"
+        )
+
+
+def _free_folder(out: str | Path) -> Path:
+    out = Path(out).expanduser().absolute()  # the printed path is used in other working directories as well
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise InputError(f"{out}: already there; expected a new or an empty folder")
     return out
 
 
-def make_folder(
+def _make_folder(
     out: Path, weights: WeightFiles, config: Mapping[str, Any], heads: Heads, texts: Mapping[str, str] | None
 ) -> Export:
-    """Write an exported folder, whole or not at all.
-
-    Args:
-        out: Folder to make; must not exist, or be empty.
-        weights: Those of the backbone; tensors that are not a Llama's own are left out.
-        config: Its `config.json`.
-        heads: The heads.
-        texts: What the heads' file says of them.
-
-    Returns:
-        What was written.
-
-    Raises:
-        InputError: If it cannot be made.
-    """
+    """Write an exported folder, whole or not at all; tensors that are not a Llama's own are left out."""
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     try:
         unfinished.chmod(0o755)  # mkdtemp makes it private
-        kinds = _write_backbone(weights, config, unfinished)
+        _write_companions(weights.folder, config, unfinished)
+        kinds = _write_weights(weights, unfinished)
         (unfinished / HEADS_FILE).parent.mkdir()
         save_heads(heads, unfinished / HEADS_FILE, metadata=texts)
         try:
             unfinished.replace(out)
-        except OSError as error:  # someone else made it meanwhile
+        except OSError as error:  # another process made it in the meantime
             raise InputError(f"{out}: cannot be made ({error.strerror})") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    names = {
-        kind: tuple(name for name, its in kinds.items() if its == kind) for kind in ("linked", "rewritten", "copied")
-    }
+    names = {kind: tuple(name for name in kinds if kinds[name] == kind) for kind in ("linked", "rewritten", "copied")}
     return Export(out, out / HEADS_FILE, **names)
-
-
-def _write_backbone(weights: WeightFiles, config: Mapping[str, Any], out: Path) -> dict[str, str]:
-    """Write all but the heads; return for each weight file how it came about."""
-    _write_companions(weights.folder, config, out)
-    kinds: dict[str, str] = {}
-    for name in weights.names:
-        held = [tensor for tensor, file in weights.files.items() if file == name]
-        kept = [tensor for tensor in held if tensor.startswith("model.")]
-        if len(kept) == len(held):
-            kinds[name] = _link(weights.folder / name, out / name)
-        elif kept:
-            _rewrite(weights.folder / name, out / name, [weights.entries[tensor] for tensor in kept])
-            kinds[name] = "rewritten"
-    if weights.indexed:
-        _write_index(weights, out / INDEX)
-    return kinds
 
 
 def _write_companions(folder: Path, config: Mapping[str, Any], out: Path) -> None:
@@ -139,13 +171,28 @@ def _write_companions(folder: Path, config: Mapping[str, Any], out: Path) -> Non
                 shutil.copyfile(path, out / path.name)
     plain = {**config, "architectures": ["LlamaModel"]}
     plain.pop("auto_map", None)
-    (out / "config.json").write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
+    _write_json(plain, out / "config.json")
 
 
-def _write_index(weights: WeightFiles, path: Path) -> None:
+def _write_weights(weights: WeightFiles, out: Path) -> dict[str, str]:
+    """Write all but the heads; returns how each weight file was made."""
     kept = {tensor: name for tensor, name in weights.files.items() if tensor.startswith("model.")}
-    size = sum(weights.entries[tensor].size for tensor in kept)
-    content = {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))}
+    kinds: dict[str, str] = {}
+    for name in weights.names:
+        tensors = [tensor for tensor, file in weights.files.items() if file == name]
+        backbone = [weights.entries[tensor] for tensor in tensors if tensor in kept]
+        if len(backbone) == len(tensors):
+            kinds[name] = _link(weights.folder / name, out / name)
+        elif backbone:
+            _rewrite(weights.folder / name, out / name, backbone)
+            kinds[name] = "rewritten"
+    if weights.indexed:
+        size = sum(weights.entries[tensor].size for tensor in kept)
+        _write_json({"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))}, out / INDEX)
+    return kinds
+
+
+def _write_json(content: Mapping[str, Any], path: Path) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -164,83 +211,9 @@ def _link(source: Path, target: Path) -> str:
 
 def _rewrite(source: Path, target: Path, kept: list[TensorEntry]) -> None:
     """Copy some tensors of a file byte by byte, in pieces."""
-    head = header_bytes([(one.name, one.dtype, one.shape, one.size) for one in kept], {"format": "pt"})
-    with source.open("rb") as inside, target.open("wb") as outside:
-        outside.write(head)
+    with target.open("wb") as file:
+        file.write(
+            header_bytes([(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept], {"format": "pt"})
+        )
         for entry in kept:
-            inside.seek(entry.start)
-            left = entry.size
-            while left:
-                piece = inside.read(min(left, _CHUNK))
-                if not piece:
-                    raise InputError(f"{source}: became shorter while it was read")
-                outside.write(piece)
-                left -= len(piece)
-
-
-HEADS_NAME = "heads.safetensors"
-"""Name of the heads' file in what training writes."""
-
-
-@dataclass(frozen=True)
-class Assembly:
-    """What was put together.
-
-    Attributes:
-        export: What was written.
-        dtype: Type in which the backbone made the vectors that the heads were trained on; None if their file says
-            nothing.
-        weights_at: Where the weighter was trained to read, likewise.
-    """
-
-    export: Export
-    dtype: str | None
-    weights_at: str | None
-
-
-def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Assembly:
-    """Make a checkpoint in the exported layout; large files are linked.
-
-    Args:
-        backbone: Folder of the Llama; heads that it may have are left out.
-        heads: File of the heads, or the folder that training wrote.
-        out: Folder to make; must not exist, or be empty.
-
-    Returns:
-        What was put together.
-
-    Raises:
-        InputError: If the backbone or the heads cannot be used or do not belong together, or the target holds
-            something.
-    """
-    out, folder, file = free_folder(out), Path(backbone).expanduser(), Path(heads).expanduser()
-    file = file / HEADS_NAME if file.is_dir() else file
-    if not file.is_file():
-        raise InputError(f"{file}: no such file; expected heads as `urs-inspect samer train` writes them")
-    loaded, texts, config = load_heads(file), read_metadata(file), open_backbone(folder)
-    _check_fit(file, loaded, folder, int(config["hidden_size"]))
-    _check_origin(file, texts, folder)
-    export = make_folder(out, find_weights(folder), config, loaded, texts)
-    return Assembly(export, texts.get(BACKBONE_DTYPE), texts.get(WEIGHTS_AT))
-
-
-def _check_fit(file: Path, heads: Heads, folder: Path, width: int) -> None:
-    expected = len(load_taxonomy().dimensions)
-    if heads.dimensions != expected:
-        raise InputError(f"{file}: {heads.dimensions} dimensions; expected {expected}, those of the taxonomy")
-    if heads.hidden_size != width:
-        raise InputError(
-            f"{file}: heads for vectors of width {heads.hidden_size:,}; the backbone {folder} has {width:,}"
-        )
-
-
-def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
-    """Refuse heads that say of themselves that they belong elsewhere; others have to be trusted."""
-    if BACKBONE in texts and BACKBONE_FINGERPRINT not in texts:
-        raise InputError(f"{file}: trained on vectors of '{texts[BACKBONE]}', which is no Llama; no engine runs it")
-    told = texts.get(BACKBONE_FINGERPRINT)
-    if told is not None and told != fingerprint(folder, heads=False):
-        raise InputError(
-            f"{file}: trained on another backbone than {folder}, or its weights, tokenizer, template or configuration "
-            "have changed since"
-        )
+            file.writelines(read_chunks(source, entry))

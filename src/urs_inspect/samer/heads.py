@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.weights import Array, read_header, read_tensor, write_tensors
+from urs_inspect.samer.weights import Array, not_finite, read_header, read_tensor, write_tensors
 
 # The gaps in the numbers are activations and dropout slots of the released state dict.
 HEAD_KEYS: dict[str, tuple[str, ...]] = {
@@ -18,6 +18,8 @@ HEAD_KEYS: dict[str, tuple[str, ...]] = {
     "weighter": tuple(f"score.weighting_layer.{index}.weight" for index in (0, 3, 5, 8)),
 }
 """Head -> names of its layers' weights in the released checkpoint."""
+
+HEAD_NAMES = tuple(key for keys in HEAD_KEYS.values() for key in keys)
 
 PUBLISHED_WIDTHS: dict[str, tuple[int, ...]] = {
     "scoring": (2048, 1024, 1024, 1024),
@@ -31,33 +33,19 @@ _BLOCK = 4096  # rows at once, so that memory does not grow with the number of r
 
 @dataclass(frozen=True)
 class Heads:
-    """Weights of the three bias-free SiLU networks, each layer of shape (out, in), float32.
+    """Weights of the three bias-free SiLU networks, each layer of shape (out, in), float32."""
 
-    Attributes:
-        scoring: Five layers: a logit of quality per dimension.
-        predictor: Four layers: a logit per dimension, above 0 if the dimension matters.
-        weighter: Four layers: a logit of importance per dimension.
-    """
-
-    scoring: tuple[Array, ...]
-    predictor: tuple[Array, ...]
-    weighter: tuple[Array, ...]
+    scoring: tuple[Array, ...]  # five layers: a logit of quality per dimension
+    predictor: tuple[Array, ...]  # four layers: a logit per dimension, above 0 if the dimension matters
+    weighter: tuple[Array, ...]  # four layers: a logit of importance per dimension
 
     def __post_init__(self) -> None:
-        faults = head_faults({key: array.shape for key, array in self.tensors().items()})
-        if faults:
-            raise InputError(f"heads: {faults[0]}")
+        _refuse_errors("heads", {key: array.shape for key, array in self.tensors().items()})
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Array]) -> Self:
-        """Build from tensors by their names in the released checkpoint; others are ignored.
-
-        Raises:
-            InputError: If one is missing or has a wrong shape.
-        """
-        faults = head_faults({key: array.shape for key, array in tensors.items()})
-        if faults:
-            raise InputError(f"heads: {faults[0]}")
+        """Build from tensors by their names in the released checkpoint; others are ignored."""
+        _refuse_errors("heads", {key: array.shape for key, array in tensors.items()})
         return cls(**{head: tuple(tensors[key] for key in keys) for head, keys in HEAD_KEYS.items()})
 
     def tensors(self) -> dict[str, Array]:
@@ -80,68 +68,33 @@ class Heads:
         """Number of dimensions (42 as published)."""
         return int(self.scoring[-1].shape[0])
 
-    def at_query(self, vectors: Array) -> Array:
-        """The predictor, which sees the query only.
-
-        Args:
-            vectors: Vectors of the queries' last tokens, shape (n, hidden).
-
-        Returns:
-            Logits, shape (n, dimensions), float32; above 0 where a dimension matters.
-        """
-        return _apply(self.predictor, vectors)
-
-    def at_response(self, vectors: Array) -> tuple[Array, Array]:
-        """The scorer and the weighter on query and response; `weigh` gives the weighter alone.
-
-        Args:
-            vectors: Vectors of the last tokens of query + response, shape (n, hidden).
-
-        Returns:
-            Logits of the scores and of the weights, each of shape (n, dimensions), float32.
-        """
-        return self.score(vectors), self.weigh(vectors)
+    # Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions), float32.
 
     def score(self, vectors: Array) -> Array:
-        """The scorer on vectors of shape (n, hidden): logits of shape (n, dimensions), float32."""
+        """The scorer on vectors of query + response."""
         return _apply(self.scoring, vectors)
 
+    def select(self, vectors: Array) -> Array:
+        """The predictor on vectors of queries: above 0 where a dimension matters."""
+        return _apply(self.predictor, vectors)
+
     def weigh(self, vectors: Array) -> Array:
-        """The weighter on vectors of shape (n, hidden): logits of shape (n, dimensions), float32."""
+        """The weighter."""
         return _apply(self.weighter, vectors)
 
 
 def load_heads(path: Path) -> Heads:
-    """Read heads from a safetensors file.
-
-    Args:
-        path: A file with the 13 weights under their released names; other tensors are not read.
-
-    Returns:
-        The heads in float32, whatever the file's type.
-
-    Raises:
-        InputError: If a weight is missing, has a wrong shape, or is not finite.
-    """
+    """Read heads in float32 from a safetensors file with the 13 weights under their released names."""
     entries = read_header(path)
-    faults = head_faults({name: entry.shape for name, entry in entries.items()})
-    if faults:
-        raise InputError(f"{path}: {faults[0]}")
-    names = [name for names in HEAD_KEYS.values() for name in names]
-    tensors = {name: read_tensor(path, entries[name]) for name in names}
+    _refuse_errors(str(path), {name: entry.shape for name, entry in entries.items()})
+    tensors = {name: read_tensor(path, entries[name]) for name in HEAD_NAMES}
     for name, array in tensors.items():
         check_finite(array, f"{path}: {name}")
     return Heads.from_tensors(tensors)
 
 
 def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write heads as a safetensors file under the released names, in float32, whole or not at all.
-
-    Args:
-        heads: The heads.
-        path: The file; its folder must exist.
-        metadata: Texts for the file's header.
-    """
+    """Write heads in float32 under the released names, whole or not at all; `metadata` are texts for the header."""
     write_tensors(path, heads.tensors(), metadata=metadata)
 
 
@@ -157,55 +110,42 @@ def heads_size(hidden_size: int, dimensions: int, narrowing: int = 1) -> int:
 
 
 def check_finite(array: Array, what: str) -> None:
-    """Refuse weights with NaN or infinity, which would make every result NaN.
-
-    Raises:
-        InputError: If there is one, with their number.
-    """
+    """Refuse weights with NaN or infinity."""
     if broken := int(array.size - np.count_nonzero(np.isfinite(array))):
-        raise InputError(f"{what} has {broken:,} values of {array.size:,} that are NaN or infinite; expected none")
+        raise InputError(not_finite(what, broken, array.size))
 
 
-def head_faults(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None = None) -> list[str]:
-    """What is wrong with the shapes of heads.
-
-    Args:
-        shapes: Tensor name -> shape; names that are not of heads are ignored.
-        hidden_size: Width of the backbone's vectors, if known.
-
-    Returns:
-        One line per fault; empty if the heads fit together.
-    """
-    missing = [key for keys in HEAD_KEYS.values() for key in keys if key not in shapes]
-    if missing:
+def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None = None) -> list[str]:
+    """What is wrong with the shapes of heads, a line per error; `hidden_size` is the backbone's width, if known."""
+    if missing := [key for key in HEAD_NAMES if key not in shapes]:
         return [f"{key} is missing" for key in missing]
-    faults = [
-        f"{key} has {len(shapes[key])} axes; expected 2"
-        for k in HEAD_KEYS.values()
-        for key in k
-        if len(shapes[key]) != 2
-    ]
-    if faults:
-        return faults
-    width, said = (hidden_size, "hidden_size") if hidden_size else _first_width(shapes)
+    if wrong := [key for key in HEAD_NAMES if len(shapes[key]) != 2]:
+        return [f"{key} has {len(shapes[key])} axes; expected 2" for key in wrong]
+    first = HEAD_KEYS["scoring"][0]
+    known = (hidden_size, "hidden_size") if hidden_size else (shapes[first][1], f"the input of {_layer(first)}")
+    errors = []
     for keys in HEAD_KEYS.values():
-        before, origin = width, said
+        before, origin = known
         for key in keys:
             out, inside = shapes[key]
             if inside != before:
-                faults.append(
+                errors.append(
                     f"{key} has shape {(out, inside)}; expected ({out}, {before}), since {origin} is {before}"
                 )
-            before, origin = out, f"the width of {key.removesuffix('.weight')}"
+            before, origin = out, f"the width of {_layer(key)}"
     outputs = {keys[-1]: shapes[keys[-1]][0] for keys in HEAD_KEYS.values()}
     if len(set(outputs.values())) > 1:
-        faults.append("the heads differ in dimensions: " + ", ".join(f"{key}: {out}" for key, out in outputs.items()))
-    return faults
+        errors.append("the heads differ in dimensions: " + ", ".join(f"{key}: {out}" for key, out in outputs.items()))
+    return errors
 
 
-def _first_width(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, str]:
-    first = HEAD_KEYS["scoring"][0]
-    return shapes[first][1], f"the input of {first.removesuffix('.weight')}"
+def _layer(key: str) -> str:
+    return key.removesuffix(".weight")
+
+
+def _refuse_errors(what: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    if errors := head_errors(shapes):
+        raise InputError(f"{what}: {errors[0]}")
 
 
 def _apply(layers: tuple[Array, ...], vectors: Array) -> Array:
@@ -224,7 +164,7 @@ def _block(layers: tuple[Array, ...], values: Array) -> Array:
 
 
 def _silu(values: Array) -> Array:
-    """Multiply by the sigmoid, in place in `values`, which is ours."""
+    """Multiply by the sigmoid, in place: the product of two matrices belongs to nobody else."""
     with np.errstate(over="ignore"):  # exp(-x) = inf gives the right limit, 0
         gate = np.exp(np.negative(values))
     gate += 1

@@ -1,4 +1,4 @@
-"""A judgement of SaMer as readable Markdown."""
+"""Judgements of SaMer: from an engine's outcomes to scores, facts for a log, and readable Markdown."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from urs_inspect._util import InputError, is_blank
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, Scored
+from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, Scored, one_line
 from urs_inspect.samer.evaluation import Evaluation, RawOutputs, evaluate
 from urs_inspect.samer.taxonomy import load_taxonomy
 
 EVALUATIONS = "samer_evaluations"
 """Key of a sample's store under which the evaluations of compared responses are kept."""
 
-_DIGITS = 7  # float32 has no more
 _PLACES = 4  # of a score that people look at
+_MOST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Judgement:
     """An evaluation and how it came about.
 
     Attributes:
-        evaluation: What counts. For an empty response all scores and the overall score are 0.
+        evaluation: The evaluation. For an empty response all scores and the overall score are 0.
         raw: Outputs of the heads.
         shortened: Tokens that were cut from the end of the response.
         tokens: Tokens of query and response as the model saw them.
@@ -48,8 +48,8 @@ class Judgement:
 async def judge(engine: Engine, items: Sequence[QueryResponse]) -> list[Judgement | EngineFailure]:
     """Evaluate responses.
 
-    An empty response is bad on all that the query asks for, whatever a model makes of the empty text: 0 on every
-    selected dimension and overall. `intent_judge` gives the lowest score in the same way.
+    An empty response has 0 on every dimension that the query asks for and overall, whatever a model makes of the empty
+    text. `intent_judge` gives the lowest score in the same way.
 
     Args:
         engine: The engine.
@@ -63,21 +63,12 @@ async def judge(engine: Engine, items: Sequence[QueryResponse]) -> list[Judgemen
         if len(outcomes) != len(items):
             raise RuntimeError(f"{len(outcomes)} outcomes for {len(items)} items")
     except Exception as error:  # a fault of an engine is no reason to lose a run
-        failure = EngineFailure("error", " ".join(f"{type(error).__name__}: {error}".split())[:300])
-        return [failure] * len(items)
+        return [EngineFailure("error", one_line(error, named=True))] * len(items)
     return [judged(outcome, is_blank(item.response)) for outcome, item in zip(outcomes, items, strict=True)]
 
 
 def judged(outcome: Scored | EngineFailure, no_response: bool = False) -> Judgement | EngineFailure:
-    """Evaluate what an engine gave for one response.
-
-    Args:
-        outcome: Outputs, or a failure, which is passed on.
-        no_response: Whether the response was empty.
-
-    Returns:
-        The judgement; a failure if the outputs are not those of all dimensions or are not finite.
-    """
+    """The judgement of one outcome; a failure if outputs are not those of all dimensions or are not finite."""
     if isinstance(outcome, EngineFailure):
         return outcome
     expected, found = len(load_taxonomy().dimensions), outcome.raw.scores.size
@@ -98,9 +89,9 @@ def score_keys() -> tuple[str, ...]:
 
 
 def score_values(judgement: Judgement | None) -> dict[str, float]:
-    """The full set of keys: the overall score, each selected dimension's, NaN for the others; all NaN for None.
+    """The overall score and each selected dimension's to four places, NaN for the others; all NaN for None.
 
-    To four places, which is finer than any model means it; `judgement_facts` has all digits.
+    `judgement_facts` has all digits.
     """
     if judgement is None:
         return dict.fromkeys(score_keys(), math.nan)
@@ -113,17 +104,16 @@ def score_values(judgement: Judgement | None) -> dict[str, float]:
 def judgement_facts(judgement: Judgement) -> dict[str, Any]:
     """A judgement for a log, numbers to seven digits.
 
-    Returns:
-        `overall`, `selected` (names), `raw` (logits by head, in the order of the taxonomy), flags, and `weights` of the
-        selected dimensions, which an empty response does not have.
+    `overall`, `selected` (names), `raw` (logits by head, in the order of the taxonomy), flags, and `weights` of the
+    selected dimensions, which an empty response does not have.
     """
-    weights = {name: _short(weight) for name, _, weight in judgement.leading}
+    weights = {name: short(weight) for name, _, weight in judgement.leading}
     return {
-        "overall": _short(judgement.evaluation.overall),
+        "overall": short(judgement.evaluation.overall),
         "selected": [name for name in load_taxonomy().dimensions if name in weights],
         **({} if judgement.no_response else {"weights": weights}),
         "raw": {
-            name: [_short(value) for value in getattr(judgement.raw, name)] for name in ("scores", "gates", "weights")
+            name: [short(value) for value in getattr(judgement.raw, name)] for name in ("scores", "gates", "weights")
         },
         "shortened": judgement.shortened,
         "tokens": judgement.tokens,
@@ -132,38 +122,28 @@ def judgement_facts(judgement: Judgement) -> dict[str, Any]:
     }
 
 
+def short(value: float) -> float:
+    """A number to seven digits; float32 has no more."""
+    return float(f"{float(value):.7g}")
+
+
 def engine_facts(engine: Engine) -> dict[str, Any]:
     """How an engine was set up, for a log."""
     return {"engine": engine.name, **asdict(engine.spec)}
 
 
 def pair_facts(kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a score of compared responses says of what is kept under `EVALUATIONS`.
+    """Metadata of a score of compared responses from what is kept under `EVALUATIONS`; empty if nothing is.
 
-    Returns:
-        `weights` of each response that has any, and under `samer` how the engine was set up; empty if nothing is kept.
+    `weights` of each response that has any, and under `samer` how the engine was set up.
     """
     if not kept:
         return {}
-    return {"weights": [one["weights"] for one in kept if one.get("weights")], "samer": kept[0]["samer"]}
-
-
-def _short(value: float) -> float:
-    return float(f"{float(value):.{_DIGITS}g}")
-
-
-_MOST_ROWS = 10
+    return {"weights": [facts["weights"] for facts in kept if facts.get("weights")], "samer": kept[0]["samer"]}
 
 
 def explain_judgement(judgement: Judgement) -> str:
-    """Format a judgement for people.
-
-    Args:
-        judgement: The judgement.
-
-    Returns:
-        Markdown: the overall score, what is special about it, and a table of the dimensions with the largest weights.
-    """
+    """Markdown: the overall score, what is special about it, and a table of the dimensions with the largest weights."""
     found = judgement.evaluation
     parts = [f"**Overall: {found.overall:.3f}** (0 to 1)"]
     if judgement.no_response:
@@ -183,5 +163,5 @@ def explain_judgement(judgement: Judgement) -> str:
 
 
 def explain_judgements(judgements: Mapping[str, Judgement]) -> str:
-    """Format judgements of several responses, each under its name."""
-    return "\n\n".join(f"#### {name}\n\n{explain_judgement(one)}" for name, one in judgements.items())
+    """Markdown of several responses' judgements, each under its name."""
+    return "\n\n".join(f"#### {name}\n\n{explain_judgement(judgement)}" for name, judgement in judgements.items())

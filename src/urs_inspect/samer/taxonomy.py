@@ -66,31 +66,19 @@ class Taxonomy(BaseModel):
         return tuple(dict.fromkeys(scenario.need for scenario in self.scenarios.values()))
 
     def dimension(self, name: str) -> str:
-        """Resolve a dimension or its alias.
-
-        Raises:
-            InputError: If there is no such dimension.
-        """
+        """Resolve a dimension or its alias; `InputError` if there is none of that name."""
         resolved = self.aliases.get(name, name)
         if resolved not in self.dimensions:
             raise InputError(f"unknown dimension '{name}'; allowed: {choices(self.dimensions)}")
         return resolved
 
     def scenario_id(self, name: str) -> str:
-        """Check the id of a scenario.
-
-        Raises:
-            InputError: If there is no such scenario.
-        """
+        """The id of a scenario, checked."""
         self.scenario(name)
         return name
 
     def scenario(self, name: str) -> Scenario:
-        """Find a scenario by its id.
-
-        Raises:
-            InputError: If there is no such scenario.
-        """
+        """Find a scenario by its id; `InputError` if there is none."""
         if name not in self.scenarios:
             raise InputError(f"unknown scenario '{name}'; allowed: {choices(self.scenarios)}")
         return self.scenarios[name]

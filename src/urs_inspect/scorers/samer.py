@@ -123,7 +123,7 @@ def samer(
 
     Args:
         model: Folder of a checkpoint, or address of a vLLM server.
-        engine: `vllm`, `plugin`, `server`, `transformers`; `auto`: `server` for an address, else `vllm` if it is
+        engine: `vllm`, `server`, `transformers`; `auto`: `server` for an address, else `vllm` if it is
             installed, else `transformers`.
         weights_at: Where weights are read: at the end of the `response` (the released code) or the `query` (the paper).
             By default where the file of the heads says, else `response`. A warning says if the two contradict.

@@ -73,7 +73,7 @@ def urs(
             `--sample-id` of `inspect eval` those that they choose, else all.
         scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or `both`.
         samer: Folder of a SaMer checkpoint, or address of a vLLM server.
-        engine: What runs SaMer: `vllm`, `plugin`, `server`, `transformers`; by default what fits and is installed.
+        engine: What runs SaMer: `vllm`, `server`, `transformers`; by default what fits and is installed.
         weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper);
             by default where its heads say, else `response`.
         bos: Start tokens of SaMer: `single`, or `double` as in the released inference.

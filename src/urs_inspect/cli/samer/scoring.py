@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -21,14 +22,72 @@ from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.evaluation import WeightsAt
 
 if TYPE_CHECKING:
-    from urs_inspect.samer.checkpoint_check import Report
+    from urs_inspect.reports.samer_weights import DimensionScore, ScenarioWeights
+    from urs_inspect.samer.bulk import BulkInput, BulkReport
+    from urs_inspect.samer.export import Export
+
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def options(*given: Option) -> Option:
+    """Several options as one decorator."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(given):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def one_of(name: str, values: Sequence[str], default: str | None = None, **more: Any) -> Option:
+    """An option with fixed values."""
+    return click.option(name, type=click.Choice(values), default=default, show_default=default is not None, **more)
+
+
+def at_least(name: str, least: int, default: int | None = None, **more: Any) -> Option:
+    """An option for a whole number."""
+    kind = click.IntRange(min=least)
+    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
+
+
+def above_0(name: str, default: float | None = None, **more: Any) -> Option:
+    """An option for a number above 0."""
+    kind = click.FloatRange(min=0, min_open=True)
+    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
+
+
+def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> None:
+    """Print a text as it is, without markup or wrapping, after a label in a style."""
+    line = f"[{style}]{escape(label)}[/] " if style else label
+    Console(stderr=err).print(f"{line}{escape(text)}", highlight=False, soft_wrap=True)
+
+
+def progress_bar(console: Console | None = None) -> Progress:
+    """A bar with the number of items that are done and the time that is left."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console)
+
+
+def table_of(rows: Sequence[Sequence[str]], *headings: str, text: Sequence[int] = (0,), **style: Any) -> Table:
+    """A table whose columns are numbers, to the right, but for those of `text`."""
+    table = Table(**style)
+    for place, heading in enumerate(headings):
+        if place in text:
+            table.add_column(heading, overflow="fold")
+        else:
+            table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
 
 
 @click.command()
 @click.argument("folder", metavar="DIR")
 @click.option("--quick", is_flag=True, help="Read headers and heads only, and do not look for NaN in the backbone.")
 def check(folder: str, quick: bool) -> None:
-    """Look at the checkpoint in DIR without loading it, and say what is wrong with it. Fails if something is.
+    """Check the checkpoint in DIR without loading it, and report what is wrong with it. Fails if something is.
 
     All weights are read once, to find NaN and infinity: 16 GB for an 8B model.
     """
@@ -37,28 +96,18 @@ def check(folder: str, quick: bool) -> None:
     console = Console(soft_wrap=True)
     with console.status(f"reading {escape(folder)}"):
         report = check_checkpoint(folder, values=not quick)
-    print_report(report, console)
-    if report.faults:
-        raise SystemExit(1)
-
-
-def print_report(report: "Report", console: Console) -> None:
-    """Print what was looked at, then the verdict."""
-    if report.looked_at:
-        table = Table(show_header=False, box=None)
-        for what, found in report.looked_at.items():
-            table.add_row(what.replace("_", " "), escape(found), style=None)
-        console.print(table, highlight=False)
+    if report.facts:
+        facts = Table(show_header=False, box=None)
+        for name, value in report.facts.items():
+            facts.add_row(name.replace("_", " "), escape(value))
+        console.print(facts, highlight=False)
     for note in report.notes:
-        console.print(f"[yellow]note:[/yellow] {escape(note)}", highlight=False)
-    for fault in report.faults:
-        console.print(f"[bold red]fault:[/bold red] {escape(fault)}", highlight=False)
-    if not report.faults:
-        console.print("[bold green]ok:[/bold green] a SaMer checkpoint", highlight=False)
-
-
-if TYPE_CHECKING:
-    from urs_inspect.samer.export import Export
+        say(note, label="note:", style="yellow")
+    for error in report.errors:
+        say(error, label="error:", style="bold red")
+    if report.errors:
+        raise SystemExit(1)
+    say("a SaMer checkpoint", label="ok:", style="bold green")
 
 
 @click.command()
@@ -68,67 +117,54 @@ def export(source: str, out: str) -> None:
     """Divide the released checkpoint in DIR: a Llama for stock vLLM in the new folder OUT, the heads below it."""
     from urs_inspect.samer.export import export_checkpoint
 
-    console = Console(soft_wrap=True)
-    done = export_checkpoint(source, out)
-    print_export(done, console)
-    print_command(done, console)
+    print_export(export_checkpoint(source, out))
 
 
-def print_export(done: "Export", console: Console) -> None:
-    """Print what was written and how."""
-    console.print(f"backbone:  {escape(str(done.folder))}", highlight=False)
-    console.print(f"heads:     {escape(str(done.heads))}", highlight=False)
-    for what, names in (("linked", done.linked), ("rewritten", done.rewritten), ("copied", done.copied)):
-        if names:
-            console.print(f"{what + ':':<11}{escape(', '.join(names))}", highlight=False)
-
-
-def print_command(done: "Export", console: Console, *more: str) -> None:
-    """Print the command that starts a vLLM server of what was written.
-
-    Args:
-        done: What was written.
-        console: Where to.
-        more: Further options of the server.
-    """
+def print_export(done: "Export", *server_options: str, **facts: str) -> None:
+    """Print what was written and how, further facts, and the command that starts a vLLM server of it."""
     from urs_inspect.samer.conversation import Conversations
-    from urs_inspect.samer.engines.pooling_api import stock_options
+    from urs_inspect.samer.engines.vllm_server import stock_options
 
-    options = (*stock_options(Conversations(done.folder).end_of_turn), *more)
-    console.print(f"serve:     {escape(shlex.join(('vllm', 'serve', str(done.folder), *options)))}", highlight=False)
+    command = ("vllm", "serve", str(done.folder), *stock_options(Conversations(done.folder).end_of_turn))
+    lines = {
+        "backbone": str(done.folder),
+        "heads": str(done.heads),
+        **{what: ", ".join(getattr(done, what)) for what in ("linked", "rewritten", "copied")},
+        **facts,
+        "serve": shlex.join((*command, *server_options)),
+    }
+    for what, text in lines.items():
+        if text:
+            say(f"{what + ':':<11}{text}")
 
 
-if TYPE_CHECKING:
-    from urs_inspect.samer.bulk import BulkInput, BulkReport
+_engine_options = options(
+    click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."),
+    click.option("--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."),
+    one_of(
+        "--weights-at",
+        get_args(WeightsAt),
+        help="Where weights are read; by default where the heads' file declares, else at the response.",
+    ),
+    one_of("--bos", get_args(Bos), "single", help="Start tokens."),
+    one_of("--overlong", get_args(Overlong), "shorten"),
+    at_least("--max-length", 1, help="Most tokens of a row, plus one; or the model's limit."),
+    click.option("--folder", help="For a server on another machine: a folder with its tokenizer and heads."),
+    one_of(
+        "--dtype",
+        get_args(Dtype),
+        "auto",
+        help="Type that an engine in this process computes in; auto: the checkpoint's (transformers on a CPU: float32)",
+    ),
+)
 
 
 @click.command()
 @click.argument("source", metavar="IN.jsonl", type=click.Path(path_type=Path))
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
-@click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server.")
-@click.option("--engine", default="auto", show_default=True, help="auto, vllm, plugin, server or transformers.")
-@click.option(
-    "--weights-at",
-    type=click.Choice(get_args(WeightsAt)),
-    help="Where weights are read; by default where the heads' file says, else at the response.",
-)
-@click.option("--bos", type=click.Choice(get_args(Bos)), default="single", show_default=True, help="Start tokens.")
-@click.option("--overlong", type=click.Choice(get_args(Overlong)), default="shorten", show_default=True)
-@click.option("--max-length", type=click.IntRange(min=1), help="Most tokens of a row, plus one; or the model's limit.")
-@click.option("--folder", help="For a server on another machine: a folder with its tokenizer and heads.")
-@click.option(
-    "--dtype",
-    type=click.Choice(get_args(Dtype)),
-    default="auto",
-    show_default=True,
-    help="Type that an engine in this process computes in; auto: the checkpoint's (transformers on a CPU: float32).",
-)
-@click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="Rows written together.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    help="For a server: seconds for one of five attempts at a row; 600 if not given.",
-)
+@_engine_options
+@at_least("--block", 1, 512, help="Rows written together.")
+@above_0("--timeout", help="For a server: seconds for one of five attempts at a row; 600 if not given.")
 @click.option(
     "--keep-failures",
     is_flag=True,
@@ -149,24 +185,25 @@ def score(
     """Evaluate the rows of IN.jsonl and write OUT (.parquet or .jsonl), one row each, in the same order.
 
     A row has query (or prompt, question), response (or answer) and, if you like, id. Stopped or killed, the same
-    command goes on where it was, unless the model is another one by then. Fails if no row could be evaluated.
+    command resumes, unless the model is another one by then. Fails if no row could be evaluated.
     """
-    from urs_inspect.samer.bulk import check_output, check_rows, journal_path
+    from urs_inspect.samer.bulk import check_output, check_rows
+    from urs_inspect.samer.bulk_results import partial_path, refuse_old_format
     from urs_inspect.samer.engines import load_engine
     from urs_inspect.samer.engines.shared import EngineChoice
 
     check_output(out)
-    if out.exists() and not overwrite and not journal_path(out).exists():
+    refuse_old_format(out)
+    if out.exists() and not overwrite and not partial_path(out).exists():
         raise InputError(f"{out}: already there; name another file, or add --overwrite")
     console = Console(stderr=True, soft_wrap=True)
     rows = check_rows(source)
     with console.status(f"opening {escape(model)}"):
         choice = EngineChoice(model, engine, **options)
         loaded = load_engine(model, engine=engine, **choice.options(), **({"timeout": timeout} if timeout else {}))
-    spec = loaded.spec
-    console.print(f"{loaded.name}: {spec.dtype}, weights read at the {spec.weights_at}", highlight=False)
+    say(f"{loaded.name}: {loaded.spec.dtype}, weights read at the {loaded.spec.weights_at}", err=True)
     report = _run(rows, out, loaded, console, block=block, keep_failures=keep_failures)
-    _say(report, out, console)
+    _print_summary(report, out)
     if sum(report.failures.values()) == report.rows:
         raise SystemExit(1)
 
@@ -174,32 +211,23 @@ def score(
 def _run(rows: "BulkInput", out: Path, engine: Any, console: Console, **how: Any) -> "BulkReport":
     from urs_inspect.samer.bulk import score_file
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-
     async def run() -> "BulkReport":
         try:
             return await score_file(rows, out, engine, progress=lambda done: bar.update(task, completed=done), **how)
         finally:
             await engine.close()
 
-    with Progress(*columns, console=console) as bar:
+    with progress_bar(console) as bar:
         task = bar.add_task("rows", total=rows.rows)
         return asyncio.run(run())
 
 
-def _say(report: "BulkReport", out: Path, console: Console) -> None:
+def _print_summary(report: "BulkReport", out: Path) -> None:
     failed = sum(report.failures.values())
     mean = f"; mean overall {report.mean_overall:.3f}" if failed < report.rows else ""
-    console.print(f"{report.rows:,} rows in {escape(str(out))}{mean}", highlight=False)
+    say(f"{report.rows:,} rows in {out}{mean}", err=True)
     if report.resumed:
-        healed = ", and a line that was cut off when it stopped was made again" if report.healed else ""
-        console.print(f"{report.resumed:,} of them were there from an earlier start{healed}", highlight=False)
+        say(f"{report.resumed:,} of them were there from an earlier start", err=True)
     flags = {
         "empty responses": report.no_response,
         "shortened": report.shortened,
@@ -207,22 +235,16 @@ def _say(report: "BulkReport", out: Path, console: Console) -> None:
     }
     for name, count in flags.items():
         if count:
-            console.print(f"{name}: {count:,}", highlight=False)
+            say(f"{name}: {count:,}", err=True)
     if failed:
-        said = ", ".join(f"{mode} {count:,}" for mode, count in report.failures.items())
-        how = "[yellow]not evaluated" if failed < report.rows else "[bold red]no row was evaluated"
-        console.print(f"{how}:[/] {failed:,} ({said}); see the column failure", highlight=False)
-
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from urs_inspect.reports.samer_weights import DimensionScore, ScenarioWeights
+        modes = ", ".join(f"{mode} {count:,}" for mode, count in report.failures.items())
+        what, style = ("not evaluated:", "yellow") if failed < report.rows else ("no row was evaluated:", "bold red")
+        say(f"{failed:,} ({modes}); see the column failure", label=what, style=style, err=True)
 
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="Dimensions to show.")
+@at_least("--top", 1, 5, help="Dimensions to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print all dimensions as JSON.")
 @click.option("--scores", is_flag=True, help="Show the mean score of each dimension where it was selected, log by log.")
 def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> None:
@@ -232,62 +254,55 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
     """
     from urs_inspect.logs.files import finished_logs
     from urs_inspect.reports.output import plain
-    from urs_inspect.reports.samer_weights import differing, read_dimensions, read_weights
+    from urs_inspect.reports.samer_weights import read_dimensions, read_weights
 
-    left_out: list[str] = []
-    if scores:
-        shown = [(log, read_dimensions(log)) for log in finished_logs(logs, left_out)]
-        if not any(of_log for _, of_log in shown):
-            raise InputError("\n".join([f"no log with scores of SaMer in: {', '.join(logs)}", *left_out]))
-        for sentence in left_out:
-            click.echo(sentence, err=True)
-        for log, of_log in shown:
-            if of_log and as_json:
-                click.echo(json.dumps({"log": log.location, "dimensions": plain(of_log)}, ensure_ascii=False))
-            elif of_log:
-                Console().print(log.location, style="italic", markup=False, highlight=False, soft_wrap=True)
-                Console().print(scores_table(of_log))
-        return
-    found = read_weights(finished_logs(logs, left_out))
-    if not found:
-        raise InputError("\n".join([f"no log with scores of SaMer in: {', '.join(logs)}", *left_out]))
-    for sentence in left_out:
+    skipped: list[str] = []
+    finished = finished_logs(logs, skipped)
+    by_log = [(log, of_log) for log in finished if (of_log := read_dimensions(log))] if scores else []
+    by_scenario = [] if scores else read_weights(finished)
+    if not by_log and not by_scenario:
+        raise InputError("\n".join([f"no log with scores of SaMer in: {', '.join(logs)}", *skipped]))
+    for sentence in skipped:
         click.echo(sentence, err=True)  # standard output may be read as JSON
-    if as_json:
-        click.echo(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=1))
-        return
-    console, names = Console(), differing(found)
-    for _, group in groupby(found, key=lambda one: one.samer):
-        rows = list(group)
-        console.print(_heading(rows[0].samer, names), style="italic", markup=False, highlight=False, soft_wrap=True)
-        console.print(weights_table(rows, top))
+    for log, of_log in by_log:
+        if as_json:
+            click.echo(json.dumps({"log": log.location, "dimensions": plain(of_log)}, ensure_ascii=False))
+        else:
+            say("", label=log.location, style="italic")
+            Console().print(_scores_table(of_log))
+    if by_scenario and as_json:
+        click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
+    elif by_scenario:
+        _print_weights(by_scenario, top)
 
 
-def scores_table(found: "Mapping[str, DimensionScore]") -> Table:
+def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
     """One row for each dimension: its mean score, interval, and the share of answers it was selected for."""
-    table = Table("dimension", title="Mean score where selected, 0 to 1", title_justify="left")
-    for heading in ("mean", "95% interval", "answers", "selected"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name, one in found.items():
-        mean = one.mean
+    rows = []
+    for name, score in found.items():
+        mean = score.mean
         interval = "-" if math.isnan(mean.low) else f"{mean.low:.3f} to {mean.high:.3f}"
-        table.add_row(escape(name), f"{mean.value:.3f}", interval, str(mean.n), f"{one.selected:.0%}")
-    return table
+        rows.append([name, f"{mean.value:.3f}", interval, str(mean.n), f"{score.selected:.0%}"])
+    headings = ("dimension", "mean", "95% interval", "answers", "selected")
+    return table_of(rows, *headings, title="Mean score where selected, 0 to 1", title_justify="left")
 
 
-def _heading(samer: "Mapping[str, str]", names: "list[str]") -> str:
-    """Which model it was: its name, where it reads weights, and the settings in which it differs from the others."""
-    said = [f"{name} {samer.get(name, 'not said')}" for name in dict.fromkeys(["model", "weights_at", *names])]
-    return f"Mean weight in %, the largest first: {', '.join(said) if samer else 'model not said'}"
+def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
+    """A table for each model: scenarios with their heaviest dimensions, mean weights in percent."""
+    from urs_inspect.reports.samer_weights import differing
 
-
-def weights_table(found: "list[ScenarioWeights]", top: int) -> Table:
-    """One row a scenario of one model, its heaviest dimensions with mean weights in percent."""
-    table = Table()
-    table.add_column("scenario", overflow="fold", min_width=min(24, max(len(one.scenario) for one in found)))
-    table.add_column("responses", justify="right", no_wrap=True)
-    table.add_column("dimensions", overflow="fold")
-    for one in found:
-        shown = [f"{name} {100 * weight:.1f}" for name, weight in list(one.weights.items())[:top]]
-        table.add_row(escape(one.scenario), str(one.responses), escape(", ".join(shown)))
-    return table
+    names = differing(found)
+    for _, group in groupby(found, key=lambda row: row.samer):
+        rows = list(group)
+        model = rows[0].samer
+        # The model's name, where it reads weights, and the settings in which it differs from the others.
+        shown = [f"{name} {model.get(name, 'not given')}" for name in dict.fromkeys(["model", "weights_at", *names])]
+        heading = ", ".join(shown) if model else "model not given"
+        say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
+        cells = [
+            [row.scenario, str(row.responses), ", ".join(f"{k} {100 * w:.1f}" for k, w in [*row.weights.items()][:top])]
+            for row in rows
+        ]
+        table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))
+        table.columns[0].min_width = min(24, max(len(row.scenario) for row in rows))
+        Console().print(table)

@@ -6,6 +6,7 @@ import shlex
 import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,14 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from urs_inspect._util import InputError
-from urs_inspect.cli.samer.scoring import print_command, print_export
+from urs_inspect.cli.samer.scoring import above_0, at_least, one_of, options, print_export, progress_bar, say, table_of
+from urs_inspect.samer.checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer.export import HEADS_NAME
-from urs_inspect.samer.heads_file import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from urs_inspect.discrepancy.vector_cache import VectorCache
+    from urs_inspect.samer.heads import Heads
+    from urs_inspect.samer.training import PairEmbedder, TrainingPair
+    from urs_inspect.samer.training.predictions import EpochRecord
+
+REPORT, CURVES = "training.json", "curves.svg"
+_BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 
 
 @click.command()
@@ -38,94 +47,74 @@ def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int,
 
     if out.exists() and not overwrite:
         raise InputError(f"{out}: already there; name another file, or add --overwrite")
-    left_out: list[str] = []
-    found = read_annotations(finished_logs(logs, left_out, "samer_annotate"))
+    skipped: list[str] = []
+    found = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
     if not found.pairs:
-        raise InputError("\n".join([f"no log of samer_annotate in: {', '.join(logs)}", *left_out]))
+        raise InputError("\n".join([f"no log of samer_annotate in: {', '.join(logs)}", *skipped]))
     balanced = balance(found.kept, least=least, most=most, seed=seed)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         count = write_training(out, balanced.pairs)
     except OSError as error:
         raise InputError(f"cannot write '{out}': {error.strerror or error}") from None
-    console = Console()
-    console.print(f"{count} pairs written to {out}", markup=False, highlight=False, soft_wrap=True)
-    table = Table()
-    for heading in ("scenario", "kept by the filter", "written"):
-        table.add_column(heading, justify="left" if heading == "scenario" else "right")
-    for scenario, kept in balanced.kept.items():
-        table.add_row(escape(scenario), str(balanced.found[scenario]), str(kept))
-    console.print(table)
+    say(f"{count} pairs written to {out}")
+    rows = [[scenario, str(balanced.found[scenario]), str(kept)] for scenario, kept in balanced.kept.items()]
+    Console().print(table_of(rows, "scenario", "kept by the filter", "written"))
     share = f"{found.agreeing / found.labelled:.1%}" if found.labelled else "not known"
-    console.print(
+    say(
         f"{found.pairs} pairs, {found.annotated} annotated; of {found.labelled} with a known winner the annotation "
-        f"agrees on {share} (the paper kept 78%).",
-        highlight=False,
+        f"agrees on {share} (the paper kept 78%)."
     )
-    for sentence in left_out:
-        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    for sentence in skipped:
+        say(sentence)
     if balanced.short:
-        console.print(f"Fewer than {least} pairs: {', '.join(balanced.short)}.", markup=False, highlight=False)
+        say(f"Fewer than {least} pairs: {', '.join(balanced.short)}.")
 
 
-if TYPE_CHECKING:
-    from urs_inspect.discrepancy.vector_cache import VectorCache
-    from urs_inspect.samer.training import PairEmbedder, TrainingPair
-
-_INSTALL = "pip install 'urs-inspect[samer]'"
-
-BACKBONE = click.option(
-    "--backbone",
-    default="minilm",
-    show_default=True,
-    help="What makes vectors: a directory with a Llama, or an embedding model as in `mad` (minilm, bert/DIR, "
-    "model2vec/NAME, sentence_transformers/NAME, openai/NAME).",
-)
-LAYOUT = click.option(
-    "--layout",
-    type=click.Choice(["beside", "joined"]),
-    default="beside",
-    show_default=True,
-    help="For an embedding model: the vectors of query and response side by side, or one of both as one text.",
-)
-DTYPE = click.option(
-    "--dtype",
-    type=click.Choice(["bfloat16", "float32"]),
-    default="bfloat16",
-    show_default=True,
-    help="For a Llama: type of its numbers; serve the heads in the same type.",
+_backbone_options = options(
+    click.option(
+        "--backbone",
+        default="minilm",
+        show_default=True,
+        help="What makes vectors: a directory with a Llama, or an embedding model as in `mad` (minilm, bert/DIR, "
+        "model2vec/NAME, sentence_transformers/NAME, openai/NAME).",
+    ),
+    one_of(
+        "--layout",
+        ["beside", "joined"],
+        "beside",
+        help="For an embedding model: the vectors of query and response side by side, or one of both as one text.",
+    ),
+    one_of(
+        "--dtype",
+        ["bfloat16", "float32"],
+        "bfloat16",
+        help="For a Llama: type of its numbers; serve the heads in the same type.",
+    ),
 )
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@BACKBONE
-@LAYOUT
-@DTYPE
+@_backbone_options
 def embed(data: Path, backbone: str, layout: str, dtype: str) -> None:
     """Compute and keep the vectors of the pairs in DATA (training format). Stop it and start it again as you like."""
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer.training import read_training
 
-    console = Console(soft_wrap=True)
     pairs = read_training(data, load_taxonomy())
-    cache, computed = filled_cache(pairs, load_embedder(backbone, layout, dtype), console)
-    found = f"{computed} items computed; {len(cache)} vectors of width {cache.width} in {cache.folder}"
-    console.print(found, markup=False, highlight=False)
+    cache, computed = _filled_cache(pairs, load_embedder(backbone, layout, dtype))
+    say(f"{computed} items computed; {len(cache)} vectors of width {cache.width} in {cache.folder}")
 
 
 def load_embedder(backbone: str, layout: str, dtype: str) -> "PairEmbedder":
-    """Make the backbone that a user names.
-
-    Raises:
-        InputError: If there is none of that name, it needs a package that is missing, or it gives no vectors.
-    """
+    """Make the backbone that a user names."""
     from urs_inspect.discrepancy.similarity import VectorSimilarity, load_similarity
     from urs_inspect.samer.training import TextEmbedder
 
     folder = Path(backbone).expanduser()
     if folder.is_dir():
-        embedder: PairEmbedder = neural("transformers_engine").BackboneEmbedder(folder, dtype=dtype)
+        embedder: PairEmbedder = _neural("transformers_engine").BackboneEmbedder(folder, dtype=dtype)
         return embedder
     model = load_similarity(backbone)
     if not isinstance(model, VectorSimilarity):
@@ -133,65 +122,44 @@ def load_embedder(backbone: str, layout: str, dtype: str) -> "PairEmbedder":
     return TextEmbedder(model, layout)
 
 
-def filled_cache(pairs: "list[TrainingPair]", embedder: "PairEmbedder", console: Console) -> "tuple[VectorCache, int]":
-    """Compute what is missing, with a progress bar, and give the cache and the number of items computed."""
+def _filled_cache(pairs: "list[TrainingPair]", embedder: "PairEmbedder") -> "tuple[VectorCache, int]":
+    """Compute what is missing, with a progress bar; returns the cache and the number of items computed."""
     from urs_inspect.discrepancy.vector_cache import VectorCache
     from urs_inspect.samer.training import fill_cache
 
     cache = VectorCache(embedder.name)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
+    with progress_bar() as progress:
         bar = progress.add_task("vectors", total=None)
-
-        def tell(done: int, missing: int) -> None:
-            progress.update(bar, completed=done, total=missing)
-
-        computed = fill_cache(pairs, embedder, cache, progress=tell)
+        show = partial(progress.update, bar)
+        computed = fill_cache(pairs, embedder, cache, progress=lambda done, all_: show(completed=done, total=all_))
         progress.update(bar, completed=computed, total=computed)
     return cache, computed
 
 
-def neural(module: str) -> Any:
-    """Import a module that needs torch.
-
-    Raises:
-        InputError: If torch or transformers is missing.
-    """
+def _neural(module: str) -> Any:
+    """Import a module that needs torch."""
     try:
         return import_module(f"urs_inspect.samer.neural.{module}")
     except ImportError as error:
-        raise InputError(f"training needs torch, which cannot be imported ({error}): {_INSTALL}") from error
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from urs_inspect.samer.heads import Heads
-    from urs_inspect.samer.training.predictions import EpochRecord
-
-REPORT, CURVES = "training.json", "curves.svg"
-_BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
-VIZ = "pip install 'urs-inspect[viz]'"
+        raise InputError(
+            f"training needs torch, which cannot be imported ({error}): pip install 'urs-inspect[samer]'"
+        ) from error
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory to write; must be empty or new.")
-@BACKBONE
-@LAYOUT
-@DTYPE
-@click.option("--loss", type=click.Choice(["paper", "released"]), default="paper", show_default=True)
-@click.option(
-    "--weights-at", type=click.Choice(["query", "response"]), help="Where weights are read, if not as --loss."
-)
-@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--predictor-epochs", type=click.IntRange(min=0), default=1, show_default=True, help="Warm-up epochs.")
-@click.option("--batch", type=click.IntRange(min=1), default=32, show_default=True)
-@click.option("--learning-rate", type=click.FloatRange(min=0, min_open=True), default=5e-5, show_default=True)
-@click.option("--narrowing", type=click.IntRange(min=1), default=1, show_default=True, help="Divides layers' widths.")
+@_backbone_options
+@one_of("--loss", ["paper", "released"], "paper")
+@one_of("--weights-at", ["query", "response"], help="Where weights are read, if not as --loss.")
+@at_least("--epochs", 1, 3)
+@at_least("--predictor-epochs", 0, 1, help="Warm-up epochs.")
+@at_least("--batch", 1, 32)
+@above_0("--learning-rate", 5e-5)
+@at_least("--narrowing", 1, 1, help="Divides layers' widths.")
 @click.option("--held-out", type=click.FloatRange(0, 1, max_open=True), default=0.1, show_default=True)
-@click.option("--patience", type=click.IntRange(min=0), default=2, show_default=True, help="0 runs all epochs.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@at_least("--patience", 0, 2, help="0 runs all epochs.")
+@at_least("--seed", 0, 0)
 @click.option("--device", default="cpu", show_default=True)
 def train(
     data: Path, out: Path, backbone: str, layout: str, dtype: str, held_out: float, device: str, **given: Any
@@ -207,26 +175,26 @@ def train(
     from urs_inspect.samer.training import check_split, label_pairs, pair_vectors, read_training, split_off
     from urs_inspect.samer.weights import reserved_room
 
-    console = Console(soft_wrap=True, highlight=False)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: already there; --out must be a new or empty directory")
-    trainer, spec = neural("trainer"), _spec(given)
+    trainer = _neural("trainer")
+    loss = trainer.loss_spec(given.pop("loss"), given.pop("weights_at"))
+    spec = trainer.TrainingSpec(loss=loss, **given | {"patience": given["patience"] or None})
     taxonomy = load_taxonomy()
     pairs = read_training(data, taxonomy)
     labels = label_pairs(pairs, taxonomy.dimensions)
-    fit, held = split_off(
-        [pair.prompt for pair in pairs], held_out, strata=[pair.scenario for pair in pairs], seed=given["seed"]
-    )
+    scenarios = [pair.scenario for pair in pairs]
+    fit, held = split_off([pair.prompt for pair in pairs], held_out, strata=scenarios, seed=spec.seed)
     check_split(labels, fit, held)  # before vectors are computed, which takes the most time
     if find_spec("matplotlib") is None:
-        console.print(f"no picture of the learning curves will be drawn, without matplotlib: {VIZ}", markup=False)
+        say("no picture of the learning curves will be drawn, without matplotlib: pip install 'urs-inspect[viz]'")
     embedder = load_embedder(backbone, layout, dtype)
-    cache, _ = filled_cache(pairs, embedder, console)
-    console.print(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
+    cache, _ = _filled_cache(pairs, embedder)
+    say(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
     vectors = pair_vectors(pairs, cache)
     room = heads_size(vectors.hidden_size, len(taxonomy.dimensions), spec.narrowing) + _BESIDES
     facts = {**embedder.facts, WEIGHTS_AT: spec.loss.weights_at, "taxonomy": taxonomy.version}
-    with _made(out), reserved_room(out / HEADS_NAME, room):
+    with _new_folder(out), reserved_room(out / HEADS_NAME, room):
         trained = trainer.train(
             vectors,
             labels,
@@ -234,7 +202,7 @@ def train(
             held_out=held,
             spec=spec,
             device=device,
-            on_epoch=lambda record: console.print(_line(record)),
+            on_epoch=lambda record: say(_epoch_line(record)),
         )
         _save(trained.heads, out / HEADS_NAME, facts)
     report = {**facts, "data": str(data.name), "pairs": len(pairs), "best_epoch": trained.best_epoch}
@@ -246,14 +214,18 @@ def train(
             f"{out / REPORT}: cannot be written ({error.strerror}); the heads of epoch {trained.best_epoch} are whole, "
             f"in {out / HEADS_NAME}"
         ) from error
-    _draw(trained.history, out / CURVES, console)
-    console.print(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={spec.loss.weights_at}.", markup=False)
-    console.print(_how_to_use(backbone, out, embedder.facts), markup=False)
+    _draw(trained.history, out / CURVES)
+    say(f"Heads of epoch {trained.best_epoch} in {out}; weights_at={spec.loss.weights_at}.")
+    if BACKBONE_FINGERPRINT not in facts:
+        say(f"No engine runs heads on '{backbone}'; in Python: urs_inspect.samer.training.predict_pairs.")
+    else:
+        command = f"urs-inspect samer assemble {shlex.quote(backbone)} {shlex.quote(str(out))} MODEL"
+        say(f"To use them: {command}, then --model MODEL --dtype {facts[BACKBONE_DTYPE]}.")
 
 
 @contextmanager
-def _made(out: Path) -> "Iterator[None]":
-    """Make a folder, and take it away again if nothing comes into it."""
+def _new_folder(out: Path) -> "Iterator[None]":
+    """Make a folder, and remove it again if nothing comes into it."""
     new = not out.exists()
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -283,41 +255,24 @@ def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
         raise InputError(f"{failed}; training is done, and its heads are in {elsewhere}") from error
 
 
-def _how_to_use(backbone: str, out: Path, facts: "Mapping[str, str]") -> str:
-    if BACKBONE_FINGERPRINT not in facts:
-        return f"No engine runs heads on '{backbone}'; in Python: urs_inspect.samer.training.predict_pairs."
-    return (
-        f"To use them: urs-inspect samer assemble {shlex.quote(backbone)} {shlex.quote(str(out))} MODEL, then --model "
-        f"MODEL --dtype {facts[BACKBONE_DTYPE]}."
-    )
-
-
-def _spec(given: dict[str, Any]) -> Any:
-    options = dict(given)
-    loss = neural("trainer").loss_spec(options.pop("loss"), options.pop("weights_at"))
-    options["patience"] = options["patience"] or None
-    return neural("trainer").TrainingSpec(loss=loss, **options)
-
-
-def _line(record: "EpochRecord") -> str:
+def _epoch_line(record: "EpochRecord") -> str:
     start = f"{record.phase} epoch {record.epoch}: loss {record.loss:.3f}"
     held = record.held_out
     if held is None:
         return start
-    return f"{start}; held out: overall {_percent(held.overall)}, dimensions {_percent(held.dimensions)}"
+    overall, dimensions = (
+        "no labels" if math.isnan(share) else f"{share:.1%}" for share in (held.overall, held.dimensions)
+    )
+    return f"{start}; held out: overall {overall}, dimensions {dimensions}"
 
 
-def _percent(share: float) -> str:
-    return "no labels" if math.isnan(share) else f"{share:.1%}"
-
-
-def _draw(history: "Sequence[EpochRecord]", path: Path, console: Console) -> None:
+def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:
     from urs_inspect.reports.learning_curves import draw_learning_curves
 
     try:
         draw_learning_curves(history, path)
     except Exception as error:  # a picture is no reason to lose what was trained
-        console.print(f"no picture: {error}", markup=False)
+        say(f"no picture: {error}")
 
 
 def _finite(value: Any) -> Any:
@@ -341,10 +296,9 @@ def assemble(backbone: str, heads: str, out: str) -> None:
     from urs_inspect.samer.export import assemble_checkpoint
 
     done = assemble_checkpoint(backbone, heads, out)
-    console = Console(soft_wrap=True)
-    print_export(done.export, console)
+    facts = {}
     if done.weights_at is not None:
-        console.print(f"reads:     weights at the {done.weights_at}, by itself", markup=False, highlight=False)
+        facts["reads"] = f"weights at the {done.weights_at}, by itself"
     if done.dtype is not None:
-        console.print(f"dtype:     {done.dtype} made the vectors", highlight=False)
-    print_command(done.export, console, *([] if done.dtype is None else ["--dtype", done.dtype]))
+        facts["dtype"] = f"{done.dtype} made the vectors"
+    print_export(done.export, *(["--dtype", done.dtype] if done.dtype else []), **facts)

@@ -17,12 +17,7 @@ FailureMode = Literal[
 
 @dataclass(frozen=True)
 class QueryResponse:
-    """What is evaluated.
-
-    Attributes:
-        query: What the user asked; may be empty.
-        response: What was answered; may be empty.
-    """
+    """What is evaluated: what the user asked and what was answered; either may be empty."""
 
     query: str
     response: str
@@ -30,12 +25,7 @@ class QueryResponse:
 
 @dataclass(frozen=True)
 class EngineFailure:
-    """Why one item got no outputs; a failure is never a score.
-
-    Attributes:
-        mode: What kind of failure.
-        detail: One line for the user.
-    """
+    """Why one item got no outputs, in one line; a failure is never a score."""
 
     mode: FailureMode
     detail: str
@@ -43,37 +33,22 @@ class EngineFailure:
 
 @dataclass(frozen=True)
 class Scored:
-    """Outputs of one item.
-
-    Attributes:
-        raw: Outputs of the heads.
-        shortened: Tokens that were cut from the end of the response to make it fit; 0 if none.
-        tokens: Tokens of query and response as the model saw them.
-    """
+    """Outputs of one item."""
 
     raw: RawOutputs
-    shortened: int = 0
-    tokens: int = 0
+    shortened: int = 0  # tokens that were cut from the end of the response to make it fit
+    tokens: int = 0  # of query and response as the model saw them
 
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """How an engine was set up, for the log.
+    """How an engine was set up, for the log."""
 
-    Attributes:
-        model: Folder or address of the model.
-        weights_at: Where the weighter reads.
-        bos: Whether the text starts with the template's start token alone, or with one more.
-        dtype: Type that the backbone computes in, as the engine settled it; `as served` by a server.
-        max_length: Length that the model is run with; query + response have one token less at most.
-        overlong: What happens to a longer one.
-    """
-
-    model: str
+    model: str  # folder or address
     weights_at: WeightsAt = "response"
     bos: Bos = "single"
-    dtype: str = "auto"
-    max_length: int = 8192
+    dtype: str = "auto"  # that the backbone computes in, as the engine resolved it; `as served` by a server
+    max_length: int = 8192  # that the model is run with; query + response have one token less at most
     overlong: Overlong = "shorten"
 
 
@@ -88,22 +63,20 @@ class Engine(Protocol):
     def spec(self) -> EngineSpec:
         """How it was set up."""
 
-    async def score(self, items: Sequence[QueryResponse]) -> list[Scored | EngineFailure]:
-        """Evaluate items.
-
-        Args:
-            items: Queries and responses, any number.
-
-        Returns:
-            For each item, in the same order, its outputs or why there are none; an item's fault never raises.
-        """
+    async def score(self, items: Sequence[QueryResponse]) -> "list[Outcome]":
+        """Outputs of each item in the same order, or why there are none; an item's fault never raises."""
 
     async def close(self) -> None:
         """Give back what the engine holds; more than once does no harm."""
 
 
 Outcome = Scored | EngineFailure
-Run = Callable[[Sequence[QueryResponse]], list[Outcome]]
+
+
+def one_line(error: BaseException, *, named: bool = False) -> str:
+    """An error's text on one line of at most 300 characters, after its type if `named`; its type if it has no text."""
+    name = type(error).__name__
+    return " ".join((f"{name}: {error}" if named else str(error)).split())[:300] or name
 
 
 @dataclass(eq=False)
@@ -115,14 +88,11 @@ class _Ticket:
 class Batching:
     """Runs a blocking function in a thread, one call at a time, with all items that are waiting.
 
-    A harness asks for one sample at a time from many tasks; a model wants many items at once.
-
-    Args:
-        run: Gives an outcome per item, in order.
-        limit: Most items of one call, so that the first caller does not wait for all.
+    A harness asks for one sample at a time from many tasks; a model wants many items at once. `limit` is the most items
+    of one call, so that the first caller does not wait for all.
     """
 
-    def __init__(self, run: Run, limit: int = 512) -> None:
+    def __init__(self, run: Callable[[Sequence[QueryResponse]], list[Outcome]], limit: int = 512) -> None:
         self._run, self._limit = run, limit
         self._waiting: list[_Ticket] = []
         self._turn = anyio.Lock()
@@ -142,7 +112,7 @@ class Batching:
 
     async def _run_waiting(self, tickets: list[_Ticket]) -> None:
         if all(ticket.outcome is not None for ticket in tickets):
-            return  # someone else's turn did them
+            return  # another caller's turn did them
         batch, self._waiting = self._waiting[: self._limit], self._waiting[self._limit :]
         try:
             outcomes = await to_thread.run_sync(self._outcomes, [ticket.item for ticket in batch])
@@ -161,5 +131,5 @@ class Batching:
         except Exception as error:  # a fault of an engine may not end a run
             if len(items) > 1:
                 return [outcome for item in items for outcome in self._outcomes([item])]
-            return [EngineFailure("error", " ".join(f"{type(error).__name__}: {error}".split())[:300])]
+            return [EngineFailure("error", one_line(error, named=True))]
         return outcomes

@@ -15,9 +15,8 @@ from urs_inspect.samer.engines.protocol import Engine
 from urs_inspect.samer.evaluation import WeightsAt
 
 _ENGINES: dict[str, tuple[str, str]] = {
-    "vllm": ("urs_inspect.samer.engines.openers", "make_vllm"),
-    "plugin": ("urs_inspect.samer.engines.openers", "make_plugin"),
-    "server": ("urs_inspect.samer.engines.openers", "make_server"),
+    "vllm": ("urs_inspect.samer.engines.vllm_local", "make_vllm"),
+    "server": ("urs_inspect.samer.engines.vllm_server", "make_server"),
     "transformers": ("urs_inspect.samer.neural.transformers_engine", "make_transformers"),
 }
 """Name -> module and function `(samer, **options) -> Engine`. Named, not imported: some need torch or vLLM."""
@@ -42,14 +41,14 @@ def register_engine(name: str, make: Callable[..., Engine]) -> None:
     """Add an engine, or replace one.
 
     Args:
-        name: What the user writes.
+        name: What the user writes as `engine`.
         make: `(samer, **options) -> Engine`; its keyword arguments are the options.
     """
     _registered[name] = make
 
 
 def engine_names() -> tuple[str, ...]:
-    """What `engine=` may be besides `auto`."""
+    """What `engine` may be besides `auto`."""
     return tuple(dict.fromkeys([*_ENGINES, *_registered]))
 
 
@@ -59,7 +58,11 @@ def load_engine(samer: str, *, engine: str = "auto", **options: Any) -> Engine:
     Args:
         samer: Folder of a checkpoint, or address of a server.
         engine: Which one. `auto`: `server` for an address, else `vllm` if it is installed, else `transformers`.
-        **options: Options of the engine, such as `weights_at`, `bos`, `dtype`, `max_length`, `overlong`.
+        **options: `weights_at`, where the weighter reads (`response` or `query`; if not given, where the heads' file
+            declares, else `response`); `bos`, the start tokens (`single` or `double`); `max_length`, the length that
+            the model is run with (its limit if not given; query + response have one token less at most); `overlong`,
+            what happens to a longer item (`shorten` or `error`); `dtype`, in which the backbone of an engine in this
+            process computes; and those of the engine, see `make_vllm`, `make_server` and `make_transformers`.
 
     Returns:
         The engine, ready.
@@ -82,7 +85,7 @@ def engine_for(samer: str, *, engine: str = "auto", **options: Any) -> str:
 
 
 def missing_package(what: str, error: ImportError) -> InputError:
-    """The error for a package that is not installed, with the line that installs it."""
+    """The error for a package that is not installed, with the command that installs it."""
     package = (error.name or "").partition(".")[0]
     if package not in _INSTALL:
         return InputError(f"{what} cannot be loaded: {' '.join(str(error).split())[:200]}")

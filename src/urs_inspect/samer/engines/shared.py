@@ -1,4 +1,4 @@
-"""One engine for all who ask for the same one: checked before a run, opened when it is first needed, kept."""
+"""One engine for all callers with the same options: checked before a run, opened when it is first needed, kept."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -14,39 +14,27 @@ from anyio import to_thread
 from anyio.lowlevel import RunVar
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.checkpoint import Dtype, fitting_length, open_checkpoint, settled_dtype
+from urs_inspect.samer.checkpoint import Dtype, fitting_length, resolve_dtype
+from urs_inspect.samer.checkpoint_check import open_checkpoint
 from urs_inspect.samer.conversation import Bos, Overlong
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure
+from urs_inspect.samer.engines.protocol import Engine, EngineFailure, one_line
 from urs_inspect.samer.engines.registry import engine_for, load_engine, missing_package
 from urs_inspect.samer.evaluation import WeightsAt
 
 Concurrency = Callable[[str, int], AbstractAsyncContextManager[Any]]
-"""Limits how many do something at once: `(name, limit)`; the harness's `concurrency` is one."""
+"""Limits how many do something at once: `(name, limit)`; inspect-ai's `concurrency` is one."""
 
 AT_ONCE = 32
 """Requests to a server at once."""
 
-_FRESH = 30.0  # seconds in which a server that was asked what it is need not be asked again
+_FRESH = 30.0  # seconds in which a server that was checked need not be asked again
 _LOG = getLogger(__name__)
 _T = TypeVar("_T")
-_NEEDS = {"vllm": "vllm", "plugin": "vllm"}
 
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """Which engine somebody wants; equal choices share one engine.
-
-    Attributes:
-        model: Folder of a checkpoint, or address of a server.
-        engine: `auto`, or the name of an engine.
-        weights_at: Where the weighter reads; if not given, where the heads' file says, else `response`.
-        bos: Start tokens.
-        overlong: What happens to an item that does not fit.
-        max_length: Length that the model is run with, its own limit if not given; query + response have one token
-            less at most.
-        folder: For a server on another machine: a folder with its tokeniser and heads.
-        dtype: Type that the backbone of an engine in this process computes in; a server chooses its own.
-    """
+    """A model, an engine and its options as a user gives them (see `load_engine`); equal choices share one engine."""
 
     model: str
     engine: str = "auto"
@@ -54,8 +42,8 @@ class EngineChoice:
     bos: Bos = "single"
     overlong: Overlong = "shorten"
     max_length: int | None = None
-    folder: str | None = None
-    dtype: Dtype = "auto"
+    folder: str | None = None  # for a server on another machine: a folder with its tokenizer and heads
+    dtype: Dtype = "auto"  # of an engine in this process; a server chooses its own
 
     def __post_init__(self) -> None:
         for name in ("model", "engine", "folder"):
@@ -82,7 +70,7 @@ class EngineChoice:
 _open: dict[EngineChoice, Engine] = {}
 _asked: dict[EngineChoice, float] = {}
 _failed: dict[EngineChoice, EngineFailure] = {}
-_told: list[Callable[[], None]] = []
+_listeners: list[Callable[[], None]] = []
 _used: RunVar[set[EngineChoice]] = RunVar("samer-engines-used")
 _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 
@@ -90,44 +78,29 @@ _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 def check_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -> None:
     """Refuse, before a run, an engine that could only fail in it.
 
-    A server is asked what it is, once for all who want to know within half a minute; of a checkpoint's folder headers
-    and heads are read, and no weights are loaded.
-
-    Args:
-        choice: The engine.
-        concurrency: Limits the requests to a server.
-
-    Raises:
-        InputError: Naming what is wrong.
+    A server is asked once for all callers within half a minute; of a checkpoint's folder, headers and heads are read
+    and no other weights. `concurrency` limits the requests to a server.
     """
     name = engine_for(choice.model, engine=choice.engine, **choice.options())
     _failed.pop(choice, None)  # what failed in an earlier run may succeed in this one
-    package = _NEEDS.get(name)
-    if package is not None and find_spec(package) is None:
-        raise missing_package(f"engine '{name}'", ImportError(name=package))
+    if name == "vllm" and find_spec("vllm") is None:
+        raise missing_package("engine 'vllm'", ImportError(name="vllm"))
     if choice.is_server:
         if choice not in _open or monotonic() - _asked.get(choice, -_FRESH) > _FRESH:
-            _open[choice] = _load(choice, concurrency)  # asking is all that opening takes
+            _open[choice] = _load(choice, concurrency)  # opening it only asks
             _asked[choice] = monotonic()
-    elif name in {"transformers", *_NEEDS}:
+    elif name in {"transformers", "vllm"}:
         checkpoint = open_checkpoint(choice.model)
         fitting_length(checkpoint, choice.max_length)
-        settled_dtype(checkpoint, choice.dtype)
+        resolve_dtype(checkpoint, choice.dtype)
 
 
 async def shared_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -> Engine | EngineFailure:
-    """The engine of a choice, opened in a thread if nobody has opened it yet.
+    """The engine of a choice, opened in a thread if it is not open yet, or why there is none.
 
     An engine stays open until `close_engines`. Those that earlier runs of this process left open and this one has not
     used are closed first, since two models seldom fit on one GPU. An engine that cannot be opened is not tried again
     before `check_engine` has been called again.
-
-    Args:
-        choice: The engine.
-        concurrency: Limits the requests to a server.
-
-    Returns:
-        The engine, or why there is none.
     """
     used = _of_loop(_used, set)
     async with _of_loop(_turn, anyio.Lock):
@@ -135,34 +108,29 @@ async def shared_engine(choice: EngineChoice, concurrency: Concurrency | None = 
             return _failed[choice]
         if choice not in used:
             used.add(choice)
-            for tell in _told:
-                tell()
+            for listener in _listeners:
+                listener()
         if choice not in _open:
-            await _close_others(used)
+            await _close([other for other in _open if other not in used])
             try:
                 _open[choice] = await to_thread.run_sync(_load, choice, concurrency)
             except Exception as error:  # a judge's fault does not end a run
-                said = " ".join(str(error).split())[:300] or type(error).__name__
-                _failed[choice] = EngineFailure("error", f"the engine could not be opened: {said}")
+                _failed[choice] = EngineFailure("error", f"the engine could not be opened: {one_line(error)}")
                 return _failed[choice]
         return _open[choice]
 
 
 async def close_engines() -> None:
-    """Close all engines that are open. Who asks for one again gets a new one."""
+    """Close all engines that are open. A later caller gets a new one."""
     await _close(list(_open))
 
 
-def when_used(tell: Callable[[], None]) -> None:
-    """Have something called when an event loop is about to use an engine for the first time.
+def when_used(listener: Callable[[], None]) -> None:
+    """Call a function when an event loop is about to use an engine for the first time.
 
-    The harness's side sees to it there that engines are closed when the run ends, which this side knows nothing of.
+    inspect-ai's side arranges there that engines are closed when the run ends, which this side knows nothing of.
     """
-    _told.append(tell)
-
-
-async def _close_others(used: set[EngineChoice]) -> None:
-    await _close([choice for choice in _open if choice not in used])
+    _listeners.append(listener)
 
 
 async def _close(choices: list[EngineChoice]) -> None:

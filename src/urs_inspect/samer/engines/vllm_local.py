@@ -1,4 +1,4 @@
-"""vLLM in this process: stock with STEP pooling and the heads outside, or with the plugin and the heads inside."""
+"""Stock vLLM in this process with STEP pooling; the heads run outside, in float32."""
 
 import gc
 import multiprocessing
@@ -16,18 +16,13 @@ import numpy as np
 from anyio import to_thread
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.conversation import Conversations, Encoded
-from urs_inspect.samer.engines.pooling import (
-    PluginPooling,
-    Pooling,
-    ReplyError,
-    StepPooling,
-    encode_all,
-    one_line,
-    outcomes,
-)
-from urs_inspect.samer.engines.protocol import Batching, EngineSpec, Outcome, QueryResponse
-from urs_inspect.samer.heads import Heads
+from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, resolve_dtype, resolve_weights_at
+from urs_inspect.samer.checkpoint_check import open_checkpoint
+from urs_inspect.samer.conversation import Bos, Encoded, Overlong
+from urs_inspect.samer.engines.pooling import ReplyError, StepPooling, encode_all, outcomes, readings
+from urs_inspect.samer.engines.protocol import Batching, Engine, EngineSpec, Outcome, QueryResponse, one_line
+from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer.export import exported_folder
 from urs_inspect.samer.weights import Array
 
 _FIXED = (
@@ -38,7 +33,6 @@ _FIXED = (
     "pooler_config",
     "hf_overrides",
     "trust_remote_code",
-    "dtype",
     "max_model_len",
 )
 _MOST = 2048  # items of one call of vLLM; bounds what is held at once, and is far above what it schedules at once
@@ -50,28 +44,46 @@ _ENVIRONMENT = {
 }
 
 
-class VllmEngine:
-    """Items of all callers go to vLLM together; every result is the same as alone, within rounding.
+def make_vllm(
+    samer: str,
+    *,
+    weights_at: WeightsAt | None = None,
+    bos: Bos = "single",
+    dtype: Dtype = "auto",
+    max_length: int | None = None,
+    overlong: Overlong = "shorten",
+    **vllm: Any,
+) -> Engine:
+    """Start vLLM on a checkpoint's folder; `vllm` are more arguments of `vllm.LLM`, such as `gpu_memory_utilization`.
 
-    Args:
-        name: `vllm` or `plugin`.
-        spec: How it is run.
-        conversations: The model's tokeniser and template.
-        pooling: How vLLM pools, and what that means.
-        build: Makes the `vllm.LLM`.
+    A released folder is exported into the cache first, which links its large files.
     """
+    checkpoint = open_checkpoint(samer)
+    reads, length = resolve_weights_at(checkpoint.folder, weights_at), fitting_length(checkpoint, max_length)
+    spec = EngineSpec(samer, reads, bos, resolve_dtype(checkpoint, dtype), length, overlong)
+    if wrong := [name for name in vllm if name in _FIXED]:
+        raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
+    if "enable_chunked_prefill" in vllm:
+        raise InputError(
+            "engine 'vllm': enable_chunked_prefill cannot be set; STEP pooling needs each input in one piece"
+        )
+    return VllmEngine(spec, checkpoint, exported_folder(checkpoint), vllm)
 
-    def __init__(
-        self, name: str, spec: EngineSpec, conversations: Conversations, pooling: Pooling, build: Callable[[], Any]
-    ) -> None:
-        self.name, self.spec = name, spec
-        self._conversations, self._pooling = conversations, pooling
+
+class VllmEngine:
+    """Items of all callers go to vLLM together; every result is the same as alone, within rounding."""
+
+    name = "vllm"
+
+    def __init__(self, spec: EngineSpec, checkpoint: Checkpoint, backbone: Path, options: Mapping[str, Any]) -> None:
+        self.spec, self._heads, self._conversations = spec, checkpoint.heads(), checkpoint.conversations()
+        self._pooling = StepPooling(self._conversations.end_of_turn, self._heads.hidden_size)
         self._batching = Batching(self._run, limit=_MOST)
         # One thread from start to end: vLLM's engine, torch's thread pool and a GPU's context stay where they began.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="samer-vllm")
         self._llm: Any = None
         try:
-            self._thread.submit(self._start, build).result()
+            self._thread.submit(self._start, partial(_build, spec, backbone, self._pooling, options)).result()
         except BaseException:
             self._thread.shutdown()
             raise
@@ -93,14 +105,14 @@ class VllmEngine:
         self._llm = build()  # not through the thread's result, which would keep it alive
 
     def _free(self) -> None:
-        # To forget the engine is not enough: vLLM hides what it loaded from the collector of garbage.
+        # To forget the engine is not enough: vLLM hides what it loaded from the garbage collector.
         core = getattr(getattr(self._llm, "llm_engine", None), "engine_core", None)
         self._llm = None
         if core is not None:
             core.shutdown()
         gc.collect()
         import_module("vllm.distributed").cleanup_dist_env_and_memory()
-        multiprocessing.active_children()  # which also buries those that have ended
+        multiprocessing.active_children()  # which also reaps those that have ended
 
     def _run(self, items: Sequence[QueryResponse]) -> list[Outcome]:
         if self._llm is None:
@@ -109,134 +121,62 @@ class VllmEngine:
 
     def _outcomes(self, items: Sequence[QueryResponse]) -> list[Outcome]:
         encoded = encode_all(self._conversations, self.spec, items)
-        return outcomes(self._pooling, encoded, self._rows([one for one in encoded if isinstance(one, Encoded)]))
+        pairs = self._pairs([item for item in encoded if isinstance(item, Encoded)])
+        return outcomes(self._heads, self.spec.weights_at, encoded, pairs)
 
-    def _rows(self, batch: list[Encoded]) -> list[Array | ReplyError]:
-        """Both rows of each item, or why there are none."""
+    def _pairs(self, batch: list[Encoded]) -> list[Array | ReplyError]:
+        """Both vectors of each item, or why there are none."""
         try:
             replies = self._encode(batch) if batch else []
         except Exception as error:  # vLLM raises many kinds, and none may lose what else is in the batch
             if len(batch) == 1:
                 return [ReplyError("error", f"vLLM: {one_line(error)}")]
-            return [self._rows([one])[0] for one in batch]  # so that an item's fault stays its own
-        return [self._read(one, reply) for one, reply in zip(batch, replies, strict=True)]
+            return [self._pairs([item])[0] for item in batch]  # so that an item's fault stays its own
+        return [self._pair(item, reply) for item, reply in zip(batch, replies, strict=True)]
 
-    def _read(self, encoded: Encoded, reply: list[Array]) -> Array | ReplyError:
+    def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | ReplyError:
         try:
-            return self._pooling.rows(encoded, reply)
+            return self._pooling.pair(encoded, replies)
         except ReplyError as error:
             return error
 
     def _encode(self, batch: Sequence[Encoded]) -> list[list[Array]]:
-        """Ask vLLM; for each item one array for each of its prompts."""
-        asked = [(encoded, prompt) for encoded in batch for prompt in self._pooling.prompts(encoded)]
+        """Ask vLLM; for each item one array for each of its readings."""
+        prompts = [reading.ids for encoded in batch for reading in readings(encoded)]
+        params = import_module("vllm").PoolingParams
         outputs = iter(
             self._llm.encode(
-                [{"prompt_token_ids": list(prompt)} for _, prompt in asked],
-                pooling_params=[self._params(encoded, prompt) for encoded, prompt in asked],
+                [{"prompt_token_ids": list(ids)} for ids in prompts],
+                pooling_params=[params(task=self._pooling.task, use_activation=False) for _ in prompts],
                 pooling_task=self._pooling.task,
                 use_tqdm=False,
             )
         )
         return [
-            [np.asarray(next(outputs).outputs.data.float().cpu(), np.float32) for _ in self._pooling.prompts(encoded)]
+            [np.asarray(next(outputs).outputs.data.float().cpu(), np.float32) for _ in readings(encoded)]
             for encoded in batch
         ]
 
-    def _params(self, encoded: Encoded, prompt: tuple[int, ...]) -> Any:
-        params = import_module("vllm").PoolingParams(task=self._pooling.task, use_activation=False)
-        if isinstance(self._pooling, PluginPooling) and len(self._pooling.prompts(encoded)) == 1:
-            params.extra_kwargs = {"query_end": encoded.query_length - 1}
-        return params
 
-
-def open_step(
-    spec: EngineSpec, conversations: Conversations, heads: Heads, backbone: Path, options: Mapping[str, Any]
-) -> VllmEngine:
-    """Start stock vLLM on a backbone folder, with the heads outside in float32.
-
-    Args:
-        spec: How it is run; `spec.max_length` may not exceed the model's limit.
-        conversations: The model's tokeniser and template.
-        heads: The heads.
-        backbone: A folder that stock vLLM loads, as `urs-inspect samer export` writes it.
-        options: More arguments of `vllm.LLM`, such as `gpu_memory_utilization` or `tensor_parallel_size`.
-
-    Returns:
-        The engine.
-
-    Raises:
-        InputError: If vLLM is missing, an option is not allowed, or vLLM cannot load the model.
-    """
-    pooling = StepPooling(heads, conversations.end_of_turn, spec.weights_at)
-    if "enable_chunked_prefill" in options:  # the plugin takes it; vLLM's own STEP pooling does not support it
-        raise InputError(
-            "engine 'vllm': enable_chunked_prefill cannot be set; STEP pooling needs each input in one piece"
-        )
-    pooler = {"tok_pooling_type": "STEP", "step_tag_id": conversations.end_of_turn}
-    build = partial(_build, spec, backbone, pooling.task, pooler, _checked(options) | {"convert": "embed"})
-    return VllmEngine("vllm", spec, conversations, pooling, build)
-
-
-def open_plugin(
-    spec: EngineSpec, conversations: Conversations, folder: Path, dimensions: int, options: Mapping[str, Any]
-) -> VllmEngine:
-    """Start vLLM with the plugin on a released folder, with the heads inside in float32.
-
-    Args:
-        spec: How it is run; `spec.max_length` may not exceed the model's limit.
-        conversations: The model's tokeniser and template.
-        folder: The released checkpoint.
-        dimensions: Dimensions of its heads.
-        options: More arguments of `vllm.LLM`.
-
-    Returns:
-        The engine.
-
-    Raises:
-        InputError: If vLLM is missing, an option is not allowed, or vLLM cannot load the model.
-    """
-    plugin = import_module("urs_inspect.samer.vllm_plugin")
-    pooling = PluginPooling(dimensions, conversations.end_of_turn, spec.weights_at, told=True)
-    overrides = {"architectures": [plugin.ARCHITECTURE], "samer_eot_token_id": conversations.end_of_turn}
-    options = _checked(options) | {"hf_overrides": overrides}
-    build = partial(_build, spec, folder, pooling.task, {}, options, prepare=plugin.register)
-    return VllmEngine("plugin", spec, conversations, pooling, build)
-
-
-def _build(
-    spec: EngineSpec,
-    model: Path,
-    task: str,
-    pooler: Mapping[str, Any],
-    options: Mapping[str, Any],
-    prepare: Callable[[], None] | None = None,
-) -> Any:
+def _build(spec: EngineSpec, model: Path, pooling: StepPooling, options: Mapping[str, Any]) -> Any:
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     vllm = _import("vllm")
-    if prepare is not None:
-        prepare()
+    pooler = {"tok_pooling_type": "STEP", "step_tag_id": pooling.end_of_turn, "use_activation": False}
     fixed = {
         "model": str(model),
         "runner": "pooling",
+        "convert": "embed",
         "dtype": spec.dtype,
         "max_model_len": spec.max_length,
         "trust_remote_code": False,
-        "pooler_config": _import("vllm.config").PoolerConfig(task=task, use_activation=False, **pooler),
+        "pooler_config": _import("vllm.config").PoolerConfig(task=pooling.task, **pooler),
     }
     try:
         with _kept_random_state():
             return vllm.LLM(**(_QUIET | dict(options) | fixed))
     except Exception as error:  # weights, the device and vLLM itself raise here, each its own kinds
         raise InputError(f"{model}: vLLM cannot load it: {one_line(error)}") from error
-
-
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    wrong = [name for name in options if name in _FIXED]
-    if wrong:
-        raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
-    return dict(options)
 
 
 def _import(name: str) -> Any:

@@ -1,186 +1,59 @@
-"""A vLLM server as engine."""
+"""A vLLM server as engine: its pooling over HTTP, with retries."""
 
+import base64
+import binascii
+import json
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from time import sleep
 from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 import httpx
+import numpy as np
 from anyio import to_thread
 from anyio.lowlevel import RunVar
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random_exponential,
+)
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.checkpoint import HEADS_FILE, open_checkpoint
-from urs_inspect.samer.conversation import Conversations, Encoded
-from urs_inspect.samer.engines.pooling import (
-    PluginPooling,
-    Pooling,
-    ReplyError,
-    StepPooling,
-    encode_all,
-    one_line,
-    outcomes,
-)
-from urs_inspect.samer.engines.pooling_api import (
-    base_address,
-    decoded,
-    failure,
-    may_pass,
-    pooling_body,
-    read_data,
-    read_replies,
-    shape_of,
-    stock_options,
-)
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure, EngineSpec, Outcome, QueryResponse
+from urs_inspect.samer.checkpoint import HEADS_FILE, resolve_weights_at
+from urs_inspect.samer.checkpoint_check import open_checkpoint
+from urs_inspect.samer.conversation import Bos, Conversations, Encoded, Ids, Overlong
+from urs_inspect.samer.engines.pooling import ReplyError, StepPooling, encode_all, outcomes, readings
+from urs_inspect.samer.engines.protocol import Engine, EngineSpec, Outcome, QueryResponse, one_line
 from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.fingerprint import fingerprint
 from urs_inspect.samer.heads import Heads, load_heads
-from urs_inspect.samer.heads_file import settled_weights_at
-from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.weights import Array
 
-
-def served_model(client: httpx.Client, url: str, served: str | None, attempts: int) -> Mapping[str, Any]:
-    """Ask which models a server has; one that is still starting is given a few seconds.
-
-    Args:
-        client: Client with the server's address.
-        url: The address, for errors.
-        served: Name of the model; the only one if not given.
-        attempts: How often to ask.
-
-    Returns:
-        The server's own description of the model.
-
-    Raises:
-        InputError: If no server answers, or it has no such model.
-    """
-    for attempt in range(attempts):
-        try:
-            body = decoded(client.get("/v1/models"))
-            break
-        except (httpx.HTTPError, ReplyError) as error:
-            if attempt == attempts - 1 or not may_pass(error):
-                raise InputError(f"samer={url}: no vLLM server answers ({_said(error)})") from error
-            sleep(min(2.0**attempt / 2, 4.0))
-    entries = body.get("data") if isinstance(body, Mapping) else None
-    models = [one for one in entries or [] if isinstance(one, Mapping) and isinstance(one.get("id"), str)]
-    found = [one for one in models if served in {None, one["id"]}]
-    if not found:
-        names = choices(one["id"] for one in models) or "none"
-        raise InputError(f"samer={url}: no model {served or ''!r} on the server; it has {names}")
-    if len(found) > 1:
-        raise InputError(f"samer={url}: several models; name one of {choices(one['id'] for one in found)}")
-    return found[0]
-
-
-def own_folder(url: str, entry: Mapping[str, Any]) -> Path:
-    """The folder that the server itself loaded, if it is a server on this machine and the folder can be seen.
-
-    Args:
-        url: The server's address.
-        entry: Its description of the model.
-
-    Returns:
-        The folder.
-
-    Raises:
-        InputError: If it is on another machine, or names no folder.
-    """
-    root = Path(str(entry.get("root") or ""))
-    local = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
-    if local and root.is_absolute() and (root / "tokenizer_config.json").is_file():
-        return root
-    raise InputError(f"samer={url}: say where its tokenizer and heads are: folder=DIR, a released or exported folder")
-
-
-def find_pooling(
-    client: httpx.Client, spec: EngineSpec, conversations: Conversations, folder: Path, served: str
-) -> Pooling:
-    """Send a short conversation and tell from the reply how the server pools.
-
-    A server with another backbone of the same width cannot be told apart; its name on the server is all there is.
-
-    Args:
-        client: Client with the server's address.
-        spec: How the engine is set up.
-        conversations: The model's tokeniser and template.
-        folder: Where the heads are, if they are needed.
-        served: Name of the model on the server.
-
-    Returns:
-        The way of pooling.
-
-    Raises:
-        InputError: If it pools in no way that fits.
-    """
-    where = f"samer={spec.model}"
-    encoded = conversations.encode("a", "b", spec.max_length, bos=spec.bos)
-    help_ = f"start it with {shlex.join(stock_options(conversations.end_of_turn))}"
-    try:
-        reply = decoded(client.post("/pooling", json=pooling_body(served, [encoded.ids])))
-        shape = shape_of(read_data(reply, 1)[0])
-    except (httpx.HTTPError, ReplyError) as error:
-        hint = f"; {help_}" if _status(error) in {400, 404, 405, 501} else ""
-        raise InputError(f"{where}: the server does not pool ({_said(error)}){hint}") from error
-    dimensions = len(load_taxonomy().dimensions)
-    plugin = PluginPooling(dimensions, conversations.end_of_turn, spec.weights_at)
-    if shape == plugin.size(encoded.ids):
-        return plugin
-    step = StepPooling(_heads(folder), conversations.end_of_turn, spec.weights_at)
-    expected = step.size(encoded.ids)
-    if shape == expected:
-        return step
-    if len(shape) == 2 and shape[0] == expected[0]:
-        raise InputError(
-            f"{where}: another model: vectors of width {shape[1]:,}, but the heads in {folder} take {expected[1]:,}"
-        )
-    raise InputError(f"{where}: a reply of shape {shape}; expected {expected} or {plugin.size(encoded.ids)}; {help_}")
-
-
-def _heads(folder: Path) -> Heads:
-    file = folder / HEADS_FILE
-    return load_heads(file) if file.is_file() else open_checkpoint(folder).heads()
-
-
-def _status(error: BaseException) -> int | None:
-    return error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
-
-
-def _said(error: BaseException) -> str:
-    if isinstance(error, httpx.HTTPStatusError):
-        return failure(error.response.status_code, error.response.text).detail
-    return one_line(error)
-
+_LENGTH = 8192  # of the published model; a server's own limit, if less, counts
+_AT_ONCE = 32  # requests without a limit of the caller's
+_LONGEST_WAIT = 30.0  # seconds between two attempts
+_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # after these the same request may succeed
+_MOST_TEXT = 200  # characters of a server's own message that go into an error
 
 Connections = Callable[[], AbstractAsyncContextManager[Any]]
-"""Makes the context in which one request is sent; the harness's `concurrency(...)` limits and shows them."""
-
-_AT_ONCE = 32
-_LONGEST_WAIT = 30.0  # seconds between two attempts
+"""Makes the context in which one request is sent; inspect-ai's `concurrency(...)` limits and shows them."""
 
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """How to talk to a server.
+    """How to talk to a server."""
 
-    Attributes:
-        timeout: Seconds for one attempt, whole reply included.
-        attempts: Attempts at one request; only faults that may pass are tried again.
-        connections: Context for each request; without it, at most 32 are sent at once.
-    """
-
-    timeout: float = 600.0
-    attempts: int = 5
-    connections: Connections | None = None
+    timeout: float = 600.0  # seconds for one attempt, whole reply included
+    attempts: int = 5  # at one request; only faults that may pass are tried again
+    connections: Connections | None = None  # without it, at most 32 requests are sent at once
 
     def __post_init__(self) -> None:
         if not self.timeout > 0:
@@ -189,29 +62,61 @@ class ServerOptions:
             raise InputError(f"attempts={self.attempts}; allowed are 1 or more")
 
 
-class ServerEngine:
-    """Sends each item in a request of its own; one that fails is that item's failure and nobody else's.
+def make_server(
+    samer: str,
+    *,
+    weights_at: WeightsAt | None = None,
+    bos: Bos = "single",
+    max_length: int | None = None,
+    overlong: Overlong = "shorten",
+    folder: str | None = None,
+    served: str | None = None,
+    timeout: float = 600.0,
+    attempts: int = 5,
+    connections: Connections | None = None,
+) -> Engine:
+    """Ask a server at the address `samer` what it is, check its reply to a conversation, and set up an engine for it.
 
     Args:
-        spec: How the engine is set up; its model is the server's address.
-        conversations: The model's tokeniser and template.
-        pooling: How the server pools, and what that means.
-        served: Name of the model on the server.
-        options: How to talk to it.
-
-    Attributes:
-        served: As given.
-        folder: Where tokeniser and heads come from.
+        samer: Its address.
+        weights_at: As for `load_engine`, as are `bos` and `overlong`.
+        bos: Start tokens.
+        max_length: Length that is used: the server's limit, at most 8192, if not given.
+        overlong: What happens to a longer item.
+        folder: Tokenizer and heads, in a released or exported folder; the weights of an exported one need not be there.
+            For a server on this machine its own folder is the default.
+        served: Name of the model on the server; the only one if not given.
+        timeout: Seconds for one attempt.
+        attempts: Attempts at one request.
+        connections: Context for each request; limits how many there are at once.
     """
+    if max_length is not None and max_length < 1:
+        raise InputError(f"max_length {max_length}; expected 1 or more")
+    options = ServerOptions(timeout, attempts, connections)
+    url = base_address(samer)
+    with httpx.Client(base_url=url, timeout=min(timeout, 60.0), headers=_headers()) as client:
+        entry = _served_model(client, url, served, attempts)
+        path = _own_folder(url, entry) if folder is None else Path(folder).expanduser()
+        limit, length = entry.get("max_model_len"), max_length or _LENGTH
+        length = min(length, limit) if isinstance(limit, int) and limit > 0 else length
+        spec = EngineSpec(url, resolve_weights_at(path, weights_at), bos, "as served", length, overlong)
+        conversations, heads = Conversations(path), _heads(path)
+        engine = ServerEngine(spec, conversations, heads, str(entry["id"]), options)
+        _check_reply(client, engine, conversations)
+    return engine
+
+
+class ServerEngine:
+    """Sends each item in a request of its own; one that fails is that item's failure and no other's."""
 
     name = "server"
 
     def __init__(
-        self, spec: EngineSpec, conversations: Conversations, pooling: Pooling, served: str, options: ServerOptions
+        self, spec: EngineSpec, conversations: Conversations, heads: Heads, served: str, options: ServerOptions
     ) -> None:
-        self.spec, self.pooling = spec, pooling
-        self._conversations, self._options = conversations, options
-        self.served, self.folder = served, conversations.folder
+        self.spec, self._conversations, self._heads, self._options = spec, conversations, heads, options
+        self.served, self.folder = served, conversations.folder  # the model's name, and where tokenizer and heads are
+        self.pooling = StepPooling(conversations.end_of_turn, heads.hidden_size)
         # One for each event loop: a connection belongs to the loop that opened it.
         self._client: RunVar[httpx.AsyncClient] = RunVar(f"samer-client-{id(self)}")
         self._gate: RunVar[anyio.Semaphore] = RunVar(f"samer-gate-{id(self)}")
@@ -219,16 +124,17 @@ class ServerEngine:
     async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
         """Evaluate items; see `Engine.score`."""
         encoded = await to_thread.run_sync(encode_all, self._conversations, self.spec, items)
-        ready = [one for one in encoded if isinstance(one, Encoded)]
-        rows: dict[int, Array | ReplyError] = {}
+        ready = [item for item in encoded if isinstance(item, Encoded)]
+        pairs: dict[int, Array | ReplyError] = {}
 
-        async def ask(place: int, one: Encoded) -> None:
-            rows[place] = await self._rows(one)
+        async def ask(place: int) -> None:
+            pairs[place] = await self._pair(ready[place])
 
         async with anyio.create_task_group() as group:
-            for place, one in enumerate(ready):
-                group.start_soon(ask, place, one)
-        return await to_thread.run_sync(outcomes, self.pooling, encoded, [rows[place] for place in range(len(ready))])
+            for place in range(len(ready)):
+                group.start_soon(ask, place)
+        in_order = [pairs[place] for place in range(len(ready))]
+        return await to_thread.run_sync(outcomes, self._heads, self.spec.weights_at, encoded, in_order)
 
     async def close(self) -> None:
         """Close the connections of this event loop."""
@@ -236,13 +142,13 @@ class ServerEngine:
         if client is not None:
             await client.aclose()
 
-    async def _rows(self, encoded: Encoded) -> Array | ReplyError:
-        prompts = self.pooling.prompts(encoded)
+    async def _pair(self, encoded: Encoded) -> Array | ReplyError:
+        prompts = [reading.ids for reading in readings(encoded)]
         body = pooling_body(self.served, prompts, self.pooling.task)
         try:
             async with self._connection():
                 reply = await self._post(body)
-            return self.pooling.rows(encoded, read_replies(reply, [self.pooling.size(prompt) for prompt in prompts]))
+            return self.pooling.pair(encoded, read_replies(reply, [self.pooling.size(ids) for ids in prompts]))
         except ReplyError as error:
             return ReplyError(error.mode, f"{self.spec.model}: {error.detail}")
 
@@ -256,13 +162,9 @@ class ServerEngine:
         return gate
 
     async def _post(self, body: Mapping[str, Any]) -> Any:
-        """Send a request, again if that may help.
-
-        Raises:
-            ReplyError: If no attempt gave a reply.
-        """
+        """Send a request, again if that may help; `ReplyError` if no attempt gave a reply."""
         retrying = AsyncRetrying(
-            retry=retry_if_exception(may_pass),
+            retry=retry_if_exception(_may_pass),
             stop=stop_after_attempt(self._options.attempts),
             wait=_wait,
             reraise=True,
@@ -280,7 +182,7 @@ class ServerEngine:
         # The client's own time-out is between two bytes; a server that trickles would never reach it.
         with anyio.fail_after(self._options.timeout):
             response = await self._session().post("/pooling", json=body)
-        return decoded(response)
+        return _decoded(response)
 
     def _session(self) -> httpx.AsyncClient:
         client = self._client.get(None)
@@ -293,50 +195,6 @@ class ServerEngine:
         return client
 
 
-def open_server(
-    spec: EngineSpec,
-    options: ServerOptions | None = None,
-    *,
-    folder: Path | None = None,
-    served: str | None = None,
-    weights_at: WeightsAt | None = None,
-) -> ServerEngine:
-    """Ask a server what it is, and set up an engine for it.
-
-    Args:
-        spec: How to set it up; `spec.model` is the address, `spec.max_length` is lowered to the server's, and
-            `spec.weights_at` counts where neither `weights_at` nor the heads' file in the folder says anything.
-        options: How to talk to it.
-        folder: Tokeniser, and the heads unless the server has the plugin: a released or exported folder; the weights of
-            an exported one need not be there. For a server on this machine its own folder is the default.
-        served: Name of the model on the server; the only one if not given.
-        weights_at: Where the user wants the weighter to read.
-
-    Returns:
-        The engine; a conversation was already sent and its reply checked.
-
-    Raises:
-        InputError: If the server is down, is no pooling server, or does not fit the heads.
-    """
-    options = options or ServerOptions()
-    url = base_address(spec.model)
-    with httpx.Client(base_url=url, timeout=min(options.timeout, 60.0), headers=_headers()) as client:
-        entry = served_model(client, url, served, options.attempts)
-        folder = folder or own_folder(url, entry)
-        conversations = Conversations(folder)
-        limit = entry.get("max_model_len")
-        longest = min(spec.max_length, limit) if isinstance(limit, int) and limit > 0 else spec.max_length
-        reads = settled_weights_at(folder, weights_at, spec.weights_at)
-        spec = replace(spec, model=url, max_length=longest, weights_at=reads)
-        pooling = find_pooling(client, spec, conversations, folder, str(entry["id"]))
-    return ServerEngine(spec, conversations, pooling, str(entry["id"]), options)
-
-
-def _headers() -> dict[str, str]:
-    key = os.environ.get("VLLM_API_KEY")
-    return {"Authorization": f"Bearer {key}"} if key else {}
-
-
 def _wait(state: RetryCallState) -> float:
     """Seconds until the next attempt: what the server asks for, else longer each time, with a random part."""
     error = state.outcome.exception() if state.outcome else None
@@ -346,37 +204,198 @@ def _wait(state: RetryCallState) -> float:
     return wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(state)
 
 
-_PROBE = QueryResponse("What is two and two?", "Four.")
-_DIGITS = 5
+# ## What a server is
 
 
-async def model_identity(engine: Engine) -> dict[str, Any]:
-    """Say which model an engine runs, so that another one in its place can be told.
+_wait_for_start = wait_exponential(multiplier=0.5, max=4.0)
 
-    Args:
-        engine: The engine; a server is sent one short conversation.
 
-    Returns:
-        `fingerprint`: that of the folder that the engine reads, which for a server is that of tokeniser and heads. For
-        a server also `served`, its name for the model, and `probe`: the heads' numbers for a fixed text, which are to
-        be compared within what rounding does. Without a folder, nothing.
+def _served_model(client: httpx.Client, url: str, served: str | None, attempts: int) -> Mapping[str, Any]:
+    """The server's own description of the model; a server that is still starting is asked again for a few seconds."""
+    retrying = Retrying(
+        retry=retry_if_exception(_may_pass), stop=stop_after_attempt(attempts), wait=_wait_for_start, reraise=True
+    )
+    try:
+        body = retrying(lambda: _decoded(client.get("/v1/models")))
+    except (httpx.HTTPError, ReplyError) as error:
+        raise InputError(f"samer={url}: no vLLM server answers ({_described(error)})") from error
+    entries = body.get("data") if isinstance(body, Mapping) else None
+    models = [entry for entry in entries or [] if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)]
+    fitting = [entry for entry in models if served in {None, entry["id"]}]
+    if not fitting:
+        names = choices(entry["id"] for entry in models) or "none"
+        raise InputError(f"samer={url}: no model {served or ''!r} on the server; it has {names}")
+    if len(fitting) > 1:
+        raise InputError(f"samer={url}: several models; name one of {choices(entry['id'] for entry in fitting)}")
+    return fitting[0]
 
-    Raises:
-        InputError: If a file cannot be read, or the server gives no numbers.
+
+def _own_folder(url: str, entry: Mapping[str, Any]) -> Path:
+    """The folder that a server on this machine loaded."""
+    root = Path(str(entry.get("root") or ""))
+    local = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
+    if local and root.is_absolute() and (root / "tokenizer_config.json").is_file():
+        return root
+    raise InputError(f"samer={url}: say where its tokenizer and heads are: folder=DIR, a released or exported folder")
+
+
+def _heads(folder: Path) -> Heads:
+    file = folder / HEADS_FILE
+    return load_heads(file) if file.is_file() else open_checkpoint(folder).heads()
+
+
+def _check_reply(client: httpx.Client, engine: ServerEngine, conversations: Conversations) -> None:
+    """Send a short conversation and refuse a server whose reply does not fit.
+
+    Another backbone of the same width is not recognised; its name on the server is all there is.
     """
-    if not isinstance(engine, ServerEngine):
-        folder = Path(engine.spec.model).expanduser()
-        return {"fingerprint": await _fingerprint(folder)} if folder.is_dir() else {}
-    [found] = await engine.score([_PROBE])
-    if isinstance(found, EngineFailure):
-        raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
-    numbers = (float(value) for part in (found.raw.scores, found.raw.gates, found.raw.weights) for value in part)
-    return {
-        "fingerprint": await _fingerprint(engine.folder),
-        "served": engine.served,
-        "probe": [float(f"{number:.{_DIGITS}g}") for number in numbers],
+    where, pooling = f"samer={engine.spec.model}", engine.pooling
+    ids = conversations.encode("a", "b", engine.spec.max_length, bos=engine.spec.bos).ids
+    help_ = f"start it with {shlex.join(stock_options(conversations.end_of_turn))}"
+    try:
+        reply = _decoded(client.post("/pooling", json=pooling_body(engine.served, [ids])))
+        shape = shape_of(_read_data(reply, 1)[0])
+    except (httpx.HTTPError, ReplyError) as error:
+        status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
+        hint = f"; {help_}" if status in {400, 404, 405, 501} else ""
+        raise InputError(f"{where}: the server does not pool ({_described(error)}){hint}") from error
+    expected = pooling.size(ids)
+    if shape == expected:
+        return
+    if len(shape) == 2 and shape[0] == expected[0] and shape[1] != 3 * engine._heads.dimensions:
+        raise InputError(
+            f"{where}: another model: vectors of width {shape[1]:,}, but the heads in {engine.folder} take "
+            f"{expected[1]:,}"
+        )
+    raise InputError(f"{where}: a reply of shape {shape}; expected {expected}; export the checkpoint and {help_}")
+
+
+def stock_options(end_of_turn: int) -> tuple[str, ...]:
+    """Options of `vllm serve` for an exported folder, to be quoted for a shell (`shlex.join`).
+
+    The server then gives one vector per end of a turn; `end_of_turn` is its token's id, 128009 in Llama 3.
+    """
+    pooler = {
+        "task": "token_embed",
+        "tok_pooling_type": "STEP",
+        "step_tag_id": end_of_turn,
+        "use_activation": False,
     }
+    return ("--runner", "pooling", "--convert", "embed", "--pooler-config", json.dumps(pooler, separators=(",", ":")))
 
 
-async def _fingerprint(folder: Path) -> str:
-    return await to_thread.run_sync(fingerprint, folder)
+# ## Bodies, replies and errors
+
+
+def base_address(url: str) -> str:
+    """Check an address such as `http://host:8000` or `https://host/samer/v1`, and drop a trailing `/v1`."""
+    parts = urlsplit(url.strip())
+    try:
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # no valid port
+        valid = False
+    if not valid:
+        raise InputError(f"samer={url}: not an address; expected such as http://127.0.0.1:8000")
+    if parts.username or parts.password or parts.query or parts.fragment:  # it would end up in logs
+        raise InputError(f"samer: the address of {parts.hostname} may hold no key; set VLLM_API_KEY instead")
+    return url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def _headers() -> dict[str, str]:
+    key = os.environ.get("VLLM_API_KEY")
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def pooling_body(model: str, prompts: Sequence[Ids], task: str | None = None) -> dict[str, Any]:
+    """The body of `POST /pooling`; without a task the server uses its own.
+
+    Token ids, because a server puts one more start token in front of a text.
+    """
+    body: dict[str, Any] = {"model": model, "input": [list(prompt) for prompt in prompts], "use_activation": False}
+    if task is None:
+        return body | {"encoding_format": "float"}
+    # Four bytes per number in place of up to twenty characters.
+    return body | {"task": task, "encoding_format": "base64", "embed_dtype": "float32", "endianness": "little"}
+
+
+def read_replies(body: Any, sizes: Sequence[tuple[int, int]]) -> list[Array]:
+    """The float32 arrays of a reply in the order of the prompts, whose expected shapes are `sizes`."""
+    return [_array(data, size) for data, size in zip(_read_data(body, len(sizes)), sizes, strict=True)]
+
+
+def _read_data(body: Any, number: int) -> list[Any]:
+    entries = body.get("data") if isinstance(body, Mapping) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise ReplyError("wrong_shape", "the reply has no list `data`; is this a vLLM pooling server?")
+    by_index = {entry.get("index", place): entry.get("data") for place, entry in enumerate(entries)}
+    if len(entries) != number or set(by_index) != set(range(number)):
+        raise ReplyError("wrong_shape", f"{len(entries)} results for {number} prompts")
+    return [by_index[place] for place in range(number)]
+
+
+def _array(data: Any, size: tuple[int, int]) -> Array:
+    if isinstance(data, str):
+        try:
+            flat = np.frombuffer(base64.b64decode(data, validate=True), "<f4").astype(np.float32)
+        except (binascii.Error, ValueError):
+            raise ReplyError("wrong_shape", "a result is not base64 of float32 numbers") from None
+        if flat.size != size[0] * size[1]:
+            raise ReplyError("wrong_shape", f"a result of {flat.size:,} numbers; expected {size[0]} x {size[1]:,}")
+        return flat.reshape(size)
+    if shape_of(data) != size:
+        raise ReplyError("wrong_shape", f"a result of shape {shape_of(data)}; expected {size}")
+    return np.asarray(data, np.float32)
+
+
+def shape_of(data: Any) -> tuple[int, ...]:
+    """The shape of nested lists of numbers."""
+    try:
+        return np.asarray(data, np.float64).shape
+    except (TypeError, ValueError):
+        raise ReplyError("wrong_shape", "a result is not made of lists of numbers of one length") from None
+
+
+def _decoded(response: httpx.Response) -> Any:
+    """The JSON of a reply; `HTTPStatusError` if the server reports a failure."""
+    if not response.is_success:
+        raise httpx.HTTPStatusError("", request=response.request, response=response)
+    try:
+        return response.json()
+    except ValueError:
+        raise ReplyError("wrong_shape", "the reply is not JSON") from None
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether the same request may succeed later."""
+    if isinstance(error, httpx.HTTPStatusError):
+        return error.response.status_code in _TRANSIENT
+    return isinstance(error, httpx.TransportError | TimeoutError) and not isinstance(error, httpx.UnsupportedProtocol)
+
+
+def failure(status: int, text: str) -> ReplyError:
+    """What an error status means for one item."""
+    detail = f"status {status}: {_message(text)}"
+    if status in {400, 413, 422} and any(
+        word in text for word in ("maximum context length", "too long", "max_model_len")
+    ):
+        return ReplyError("too_long", detail)
+    if status == 404:
+        return ReplyError("wrong_model", detail)
+    return ReplyError("unreachable" if status in _TRANSIENT else "refused", detail)
+
+
+def _described(error: BaseException) -> str:
+    if isinstance(error, httpx.HTTPStatusError):
+        return failure(error.response.status_code, error.response.text).detail
+    return one_line(error)
+
+
+def _message(text: str) -> str:
+    """A server's message on one line; a proxy's page of HTML is cut short."""
+    try:
+        body = httpx.Response(200, text=text).json()
+        error = body.get("error", body) if isinstance(body, Mapping) else body
+        found = error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
+    except ValueError:
+        found = text
+    return " ".join(str(found).split())[:_MOST_TEXT] or "no message"

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softmax
@@ -14,9 +15,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softmax
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, inner_widths
-from urs_inspect.samer.training.pairs import ABSENT, PairLabels, check_split
+from urs_inspect.samer.training.pairs import ABSENT, PairLabels, Rows, check_split
 from urs_inspect.samer.training.predictions import Accuracy, EpochRecord, accuracy, predict_pairs
-from urs_inspect.samer.training.vectors import PairVectors, Rows, unit_scale
+from urs_inspect.samer.training.vectors import PairVectors, unit_scale
 
 DROPOUT = 0.1
 
@@ -25,13 +26,7 @@ class HeadsModule(nn.Module):
     """Scorer, predictor and weighter: bias-free layers with SiLU between (SaMer paper, section 4).
 
     Dropout stands after the first and the last activation, as in the released code, so that the names of the weights
-    are the released ones without their prefix `score.`.
-
-    Args:
-        hidden_size: Width of the vectors.
-        dimensions: Number of dimensions.
-        widths: Head -> widths of the layers between; as published if left out.
-        dropout: Share of activations dropped in training.
+    are the released ones without their prefix `score.`. `widths` are those of the layers between, by head.
     """
 
     def __init__(
@@ -47,27 +42,25 @@ class HeadsModule(nn.Module):
         self.dimpred_layer = _network([hidden_size, *widths["predictor"], dimensions], dropout)
         self.weighting_layer = _network([hidden_size, *widths["weighter"], dimensions], dropout)
 
+    # Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions).
+
     def score(self, vectors: Tensor) -> Tensor:
-        """Logits of the scores, shape (n, dimensions), of vectors of shape (n, hidden)."""
-        return _run(self.scoring_layer, vectors)
+        """The scorer."""
+        return cast("Tensor", self.scoring_layer(vectors))
 
     def select(self, vectors: Tensor) -> Tensor:
-        """Logits of the predictor, likewise."""
-        return _run(self.dimpred_layer, vectors)
+        """The predictor."""
+        return cast("Tensor", self.dimpred_layer(vectors))
 
     def weigh(self, vectors: Tensor) -> Tensor:
-        """Logits of the weights, likewise."""
-        return _run(self.weighting_layer, vectors)
+        """The weighter."""
+        return cast("Tensor", self.weighting_layer(vectors))
 
     def export(self, scale: float = 1.0) -> Heads:
-        """Copy the weights out.
+        """A copy of the heads in float32.
 
-        Args:
-            scale: What vectors were multiplied with before the heads saw them. It goes into the first layers, so that
-                the copy takes vectors as they are.
-
-        Returns:
-            The heads in float32.
+        `scale` is what vectors were multiplied with before the heads saw them; it goes into the first layers, so that
+        the copy takes vectors as they are.
         """
         state = {
             f"score.{name}": tensor.detach().cpu().float().numpy().copy() for name, tensor in self.named_parameters()
@@ -89,14 +82,7 @@ def _network(widths: Sequence[int], dropout: float) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
-def _run(network: nn.Sequential, vectors: Tensor) -> Tensor:
-    found = network(vectors)
-    if not isinstance(found, Tensor):
-        raise TypeError(f"heads gave {type(found).__name__}")
-    return found
-
-
-def as_tensor(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]", device: str = "cpu") -> Tensor:
+def as_tensor(array: npt.NDArray[np.generic], device: str = "cpu") -> Tensor:
     """A numpy array as a tensor on a device."""
     return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
@@ -107,30 +93,18 @@ MARGIN = 0.3
 
 @dataclass(frozen=True)
 class LossSpec:
-    """Which losses are added up.
-
-    Attributes:
-        name: Its name.
-        selection: Loss of the predictor: `zlpr` (Equation 1), or `bce`, the mean binary cross-entropy.
-        ties: Loss of a tie: `absolute` (the norm in Equations 2 and 3), or `squared`.
-        overall_of: What the overall score sums up: `logits` of the scores (section 4.3), or their `sigmoid`.
-        reduction: `pair`: sum over the dimensions of a pair, mean over pairs (Equation 2); `element`: mean over all
-            labels, ties included.
-        weights_at: Where the weighter reads; who uses the heads must read there as well.
-        margin: Gamma.
-        lambda_dimensions: Factor of the loss on dimensions (Equation 4).
-        lambda_overall: Factor of the overall loss (Equation 4).
-    """
+    """Which losses are added up."""
 
     name: str
-    selection: Literal["zlpr", "bce"]
-    ties: Literal["absolute", "squared"]
-    overall_of: Literal["logits", "sigmoid"]
+    selection: Literal["zlpr", "bce"]  # of the predictor: Equation 1, or the mean binary cross-entropy
+    ties: Literal["absolute", "squared"]  # the norm in Equations 2 and 3 is `absolute`
+    overall_of: Literal["logits", "sigmoid"]  # what the overall score sums up; section 4.3 has logits
+    # `pair`: sum over the dimensions of a pair, mean over pairs (Equation 2); `element`: mean over all labels.
     reduction: Literal["pair", "element"]
-    weights_at: WeightsAt
+    weights_at: WeightsAt  # users of the heads must read there as well
     margin: float = MARGIN
-    lambda_dimensions: float = 1.0
-    lambda_overall: float = 1.0
+    lambda_dimensions: float = 1.0  # Equation 4
+    lambda_overall: float = 1.0  # Equation 4
 
 
 PAPER = LossSpec("paper", "zlpr", "absolute", "logits", "pair", "query")
@@ -139,15 +113,7 @@ _SPECS = {spec.name: spec for spec in (PAPER, RELEASED)}
 
 
 def loss_spec(name: str, weights_at: WeightsAt | None = None) -> LossSpec:
-    """Find losses by name.
-
-    Args:
-        name: `paper` or `released`.
-        weights_at: Where the weighter reads, if not where these losses say.
-
-    Raises:
-        InputError: If there are none of that name.
-    """
+    """Losses by name (`paper` or `released`), with the weighter elsewhere if `weights_at` is given."""
     if name not in _SPECS:
         raise InputError(f"unknown loss '{name}'; allowed: {choices(_SPECS)}")
     return replace(_SPECS[name], weights_at=weights_at or _SPECS[name].weights_at)
@@ -155,52 +121,30 @@ def loss_spec(name: str, weights_at: WeightsAt | None = None) -> LossSpec:
 
 @dataclass(frozen=True, eq=False)
 class PairLogits:
-    """What the heads gave for a batch of n pairs on D dimensions, shape (n, D) each.
+    """Logits of the heads for a batch of n pairs on D dimensions, shape (n, D) each."""
 
-    Attributes:
-        gates: Predictor on the query.
-        scores_a: Scorer on the query with response a.
-        scores_b: Scorer on the query with response b.
-        weights_a: Weighter for response a.
-        weights_b: Weighter for response b; the same as `weights_a` if it reads the query.
-    """
-
-    gates: Tensor
+    gates: Tensor  # predictor on the query
     scores_a: Tensor
     scores_b: Tensor
-    weights_a: Tensor
+    weights_a: Tensor  # the same as `weights_b` if the weighter reads the query
     weights_b: Tensor
 
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """The loss of a batch and its parts, each without its factor.
+    """The loss of a batch and its parts, each a mean over pairs without its factor."""
 
-    Attributes:
-        total: Equation 4.
-        selection: Equation 1, mean over pairs.
-        dimensions: Equation 2, mean over pairs.
-        overall: Equation 3, mean over pairs.
-    """
-
-    total: Tensor
-    selection: Tensor
-    dimensions: Tensor
-    overall: Tensor
+    total: Tensor  # Equation 4
+    selection: Tensor  # Equation 1
+    dimensions: Tensor  # Equation 2
+    overall: Tensor  # Equation 3
 
 
 def samer_loss(logits: PairLogits, overall: Tensor, dimensions: Tensor, spec: LossSpec) -> Losses:
     """The loss of a batch (Equation 4). It is finite, and so is its gradient, whatever labels are missing.
 
-    Args:
-        logits: What the heads gave for n pairs.
-        overall: Preferences as a whole: 1, -1, 0 or `ABSENT`, shape (n,).
-        dimensions: Preferences on dimensions, likewise, shape (n, D). The labelled ones are those that the predictor
-            shall select and that the overall score sums up.
-        spec: Which losses.
-
-    Returns:
-        The loss and its parts, scalars.
+    `overall`, shape (n,), and `dimensions`, shape (n, D), hold preferences: 1, -1, 0 or `ABSENT`. The labelled
+    dimensions are those that the predictor shall select and that the overall score sums up.
     """
     known = dimensions != ABSENT
     any_known = known.any(dim=1)
@@ -217,16 +161,7 @@ def samer_loss(logits: PairLogits, overall: Tensor, dimensions: Tensor, spec: Lo
 
 
 def selection_loss(gates: Tensor, known: Tensor, spec: LossSpec) -> Tensor:
-    """Loss of the predictor (Equation 1, or binary cross-entropy), mean over pairs with a labelled dimension.
-
-    Args:
-        gates: Logits, shape (n, D).
-        known: Dimensions that should be selected, shape (n, D).
-        spec: Which loss.
-
-    Returns:
-        A scalar; 0 if no pair has a labelled dimension.
-    """
+    """Loss of the predictor, mean over pairs with a labelled dimension; 0 if there is none."""
     rows = known.any(dim=1)
     if not bool(rows.any()):
         return gates.sum() * 0.0  # keeps the graph, where a mean over nothing would be NaN
@@ -236,14 +171,9 @@ def selection_loss(gates: Tensor, known: Tensor, spec: LossSpec) -> Tensor:
 
 
 def zlpr(gates: Tensor, wanted: Tensor) -> Tensor:
-    """Zero-bounded log-sum-exp and pairwise rank-based loss (Equation 1; Su et al. 2022).
+    """Zero-bounded log-sum-exp and pairwise rank-based loss (Equation 1; Su et al. 2022), shape (n,).
 
-    Args:
-        gates: Logits, shape (n, D).
-        wanted: The dimensions P of each row, shape (n, D).
-
-    Returns:
-        log(1 + sum over P of exp(-gate)) + log(1 + sum over the others of exp(gate)), shape (n,).
+    log(1 + sum over the wanted dimensions P of exp(-gate)) + log(1 + sum over the others of exp(gate)).
     """
     nothing = torch.full_like(gates, -torch.inf)
     zero = torch.zeros_like(gates[:, :1])
@@ -255,20 +185,15 @@ def zlpr(gates: Tensor, wanted: Tensor) -> Tensor:
 def preference_loss(difference: Tensor, labels: Tensor, spec: LossSpec) -> Tensor:
     """Margin ranking where a response is better, closeness where there is a tie (Equations 2 and 3).
 
-    Args:
-        difference: Score of response a less that of response b, shape (n, K).
-        labels: 1, -1, 0 or `ABSENT`, shape (n, K); each entry is masked by its own label.
-        spec: Margin, loss of ties and reduction.
-
-    Returns:
-        A scalar; 0 if every label is absent.
+    Differences (score of response a less that of response b) and labels have the shape (n, K); each entry is masked by
+    its own label. 0 if every label is absent.
     """
     ranked, tied = labels.abs() == 1, labels == 0
     sign = torch.where(ranked, labels, torch.zeros_like(labels)).to(difference.dtype)
     margin = torch.where(ranked, torch.relu(spec.margin - sign * difference), torch.zeros_like(difference))
     # The norm of one number is its absolute value; written as a root of a square its gradient at 0 would be NaN.
-    apart = difference.abs() if spec.ties == "absolute" else difference.square()
-    closeness = torch.where(tied, apart, torch.zeros_like(difference))
+    distance = difference.abs() if spec.ties == "absolute" else difference.square()
+    closeness = torch.where(tied, distance, torch.zeros_like(difference))
     labelled = ranked | tied
     if spec.reduction == "pair":
         labelled = labelled.any(dim=1)
@@ -284,29 +209,13 @@ def _overall(scores: Tensor, weights: Tensor, known: Tensor, spec: LossSpec) -> 
 
 
 class Optimiser:
-    """Takes steps on the weights of a module.
+    """Takes steps of AdamW on the weights of a module; the learning rate follows `rate`."""
 
-    Args:
-        module: The module.
-        steps: Number of steps there will be.
-        learning_rate: Highest learning rate.
-        betas: Of AdamW.
-        weight_decay: Of AdamW.
-        warmup: Share of the steps in which the rate rises.
-    """
-
-    def __init__(
-        self,
-        module: nn.Module,
-        steps: int,
-        *,
-        learning_rate: float,
-        betas: tuple[float, float],
-        weight_decay: float,
-        warmup: float,
-    ) -> None:
-        self._adam = torch.optim.AdamW(module.parameters(), lr=learning_rate, betas=betas, weight_decay=weight_decay)
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._adam, lambda step: rate(step, steps, warmup))
+    def __init__(self, module: nn.Module, steps: int, spec: "TrainingSpec") -> None:
+        self._adam = torch.optim.AdamW(
+            module.parameters(), lr=spec.learning_rate, betas=spec.betas, weight_decay=spec.weight_decay
+        )
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._adam, lambda step: rate(step, steps, spec.warmup))
 
     def step(self, loss: Tensor) -> None:
         """Go down the gradient of a loss."""
@@ -317,16 +226,7 @@ class Optimiser:
 
 
 def rate(step: int, steps: int, warmup: float) -> float:
-    """Share of the highest learning rate at a step: a linear rise, then half a cosine down to 0.
-
-    Args:
-        step: The step, from 0.
-        steps: Number of steps.
-        warmup: Share of them that rise.
-
-    Returns:
-        0 to 1.
-    """
+    """Share of the highest learning rate at a step, from 0: a linear rise in the share `warmup`, then half a cosine."""
     rising = math.ceil(warmup * steps)
     if step < rising:
         return (step + 1) / rising
@@ -341,7 +241,7 @@ class TrainingSpec:
         loss: Which losses.
         epochs: Epochs over all pairs.
         predictor_epochs: Epochs of the predictor alone before; section 5.1 has them, but not how many.
-        batch: Pairs a step.
+        batch: Pairs per step.
         learning_rate: Highest learning rate.
         betas: Of AdamW.
         weight_decay: Of AdamW.
@@ -368,16 +268,9 @@ class TrainingSpec:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Trained heads.
+    """Trained heads."""
 
-    Attributes:
-        heads: The heads of the best epoch, or of the last if nothing was held out.
-        best_epoch: That epoch.
-        history: All epochs.
-        spec: How they were trained.
-    """
-
-    heads: Heads
+    heads: Heads  # of the best epoch, or of the last if nothing was held out
     best_epoch: int
     history: tuple[EpochRecord, ...]
     spec: TrainingSpec = field(default_factory=TrainingSpec)
@@ -406,7 +299,7 @@ def train(
         held_out: Rows of the pairs by which the best epoch is chosen; share no prompt with `fit`.
         spec: How; the paper's settings if left out.
         device: Where the heads are trained.
-        on_epoch: Told of every epoch.
+        on_epoch: Called with the record of every epoch.
 
     Returns:
         The heads.
@@ -448,7 +341,7 @@ class _Trainer:
     ) -> None:
         self._vectors, self._labels, self._fit, self._spec = vectors, labels, fit, spec
         self._held_out = held_out if held_out is not None and len(held_out) else None
-        self._device, self._tell = device, on_epoch
+        self._device, self._on_epoch = device, on_epoch
         widths, dimensions = inner_widths(spec.narrowing), labels.dimensions.shape[1]
         self._heads = HeadsModule(vectors.hidden_size, dimensions, widths=widths, dropout=spec.dropout).to(device)
         self._scale = unit_scale(vectors.take(fit[:1024]))
@@ -466,7 +359,7 @@ class _Trainer:
             for losses in self._steps(optimiser):
                 sums += [part.item() for part in (losses.total, losses.selection, losses.dimensions, losses.overall)]
             heads = self._heads.export(self._scale)
-            loss, selection, dimensions, overall = (sums / self._steps_an_epoch).tolist()
+            loss, selection, dimensions, overall = (sums / self._steps_per_epoch).tolist()
             record = EpochRecord(epoch, "joint", loss, selection, dimensions, overall, self._measure(heads))
             self._note(record)
             reached = record.held_out.mean if record.held_out else epoch
@@ -485,11 +378,11 @@ class _Trainer:
             self._heads.train()
             for rows in self._batches():
                 queries = self._tensors(rows)[0]
-                known = as_tensor(self._labels.take(rows).dimensions != ABSENT, self._device)
+                known = as_tensor(self._labels.take(rows).known, self._device)
                 loss = selection_loss(self._heads.select(queries), known, self._spec.loss)
                 optimiser.step(loss)
                 total += loss.item()
-            mean = total / self._steps_an_epoch
+            mean = total / self._steps_per_epoch
             self._note(EpochRecord(epoch, "predictor", mean, mean))
 
     def _steps(self, optimiser: Optimiser) -> Iterator[Losses]:
@@ -523,19 +416,11 @@ class _Trainer:
         return one, two, three
 
     @property
-    def _steps_an_epoch(self) -> int:
+    def _steps_per_epoch(self) -> int:
         return math.ceil(len(self._fit) / self._spec.batch)
 
     def _optimiser(self, module: nn.Module, epochs: int) -> Optimiser:
-        spec = self._spec
-        return Optimiser(
-            module,
-            epochs * self._steps_an_epoch,
-            learning_rate=spec.learning_rate,
-            betas=spec.betas,
-            weight_decay=spec.weight_decay,
-            warmup=spec.warmup,
-        )
+        return Optimiser(module, epochs * self._steps_per_epoch, self._spec)
 
     def _measure(self, heads: Heads) -> Accuracy | None:
         if self._held_out is None:
@@ -545,5 +430,5 @@ class _Trainer:
 
     def _note(self, record: EpochRecord) -> None:
         self._history.append(record)
-        if self._tell:
-            self._tell(record)
+        if self._on_epoch:
+            self._on_epoch(record)

@@ -1,10 +1,11 @@
-"""What heads are trained on: labelled pairs, their vectors, and how predictions are held against labels."""
+"""What heads are trained on: labelled pairs, their vectors, and how predictions are compared with labels."""
 
 from urs_inspect.samer.training.pairs import (
     ABSENT,
     PairLabels,
     Preference,
     TrainingPair,
+    balance,
     check_split,
     fold_numbers,
     label_pairs,
@@ -12,13 +13,12 @@ from urs_inspect.samer.training.pairs import (
     split_off,
     write_training,
 )
-from urs_inspect.samer.training.predictions import Accuracy, Balance, PairPredictions, accuracy, balance, predict_pairs
+from urs_inspect.samer.training.predictions import Accuracy, PairPredictions, accuracy, predict_pairs
 from urs_inspect.samer.training.vectors import PairEmbedder, PairVectors, TextEmbedder, fill_cache, pair_vectors
 
 __all__ = [
     "ABSENT",
     "Accuracy",
-    "Balance",
     "PairEmbedder",
     "PairLabels",
     "PairPredictions",

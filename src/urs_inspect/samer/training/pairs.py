@@ -1,9 +1,9 @@
-"""Training pairs: files, checks, folds."""
+"""Training pairs: files, labels, balance, folds."""
 
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,9 +19,10 @@ Preference = Literal["a", "b", "tie"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 Codes = npt.NDArray[np.int8]
+Rows = npt.NDArray[np.intp]
 
 ABSENT = 2
-"""Code of a preference that nobody stated; the others are those of Equation 2."""
+"""Code of a preference that is not known; the others are those of Equation 2."""
 _CODES: Mapping[Preference | None, int] = {"a": 1, "b": -1, "tie": 0, None: ABSENT}
 
 
@@ -34,7 +35,7 @@ class TrainingPair:
         prompt: What the user asked.
         response_a: First response.
         response_b: Second response.
-        winner: Which is better as a whole; None if nobody said.
+        winner: Which is better overall; None if not known.
         scenario: Scenario id of the taxonomy; empty if not known.
         dimensions: Dimension -> which is better on it; empty before annotation.
         source: Data set that it comes from.
@@ -52,15 +53,10 @@ class TrainingPair:
 
 @dataclass(frozen=True, eq=False)
 class PairLabels:
-    """Preferences of n pairs on D dimensions: 1 (a is better), -1 (b is), 0 (tie) or `ABSENT`.
+    """Preferences of n pairs on D dimensions: 1 (a is better), -1 (b is), 0 (tie) or `ABSENT`."""
 
-    Attributes:
-        overall: As a whole, shape (n,).
-        dimensions: On each dimension, shape (n, D).
-    """
-
-    overall: Codes
-    dimensions: Codes
+    overall: Codes  # shape (n,)
+    dimensions: Codes  # shape (n, D)
 
     def __post_init__(self) -> None:
         if self.overall.ndim != 1 or self.dimensions.ndim != 2 or len(self.overall) != len(self.dimensions):
@@ -69,28 +65,25 @@ class PairLabels:
     def __len__(self) -> int:
         return len(self.overall)
 
-    def take(self, rows: npt.NDArray[np.intp]) -> "PairLabels":
+    def take(self, rows: Rows) -> "PairLabels":
         """The labels of some pairs, in that order."""
         return PairLabels(self.overall[rows], self.dimensions[rows])
 
     def swapped(self) -> "PairLabels":
         """The labels with the two responses of every pair exchanged."""
-        return PairLabels(_swap(self.overall), _swap(self.dimensions))
+        overall, dimensions = (
+            np.where(codes == ABSENT, codes, -codes).astype(np.int8) for codes in (self.overall, self.dimensions)
+        )
+        return PairLabels(overall, dimensions)
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Dimensions with a preference or a tie, shape (n, D): those that the predictor learns."""
+        return np.asarray(self.dimensions != ABSENT, bool)
 
 
 def label_pairs(pairs: Sequence[TrainingPair], dimensions: Sequence[str]) -> PairLabels:
-    """Turn preferences into codes.
-
-    Args:
-        pairs: The pairs, n.
-        dimensions: Names of all dimensions in the order of the heads' outputs, D.
-
-    Returns:
-        Shapes (n,) and (n, D).
-
-    Raises:
-        InputError: If a pair has a dimension that is none of these.
-    """
+    """Codes of n pairs for the D dimensions in the order of the heads' outputs."""
     place = {name: number for number, name in enumerate(dimensions)}
     overall = np.array([_CODES[pair.winner] for pair in pairs], np.int8)
     labels = np.full((len(pairs), len(dimensions)), ABSENT, np.int8)
@@ -102,18 +95,9 @@ def label_pairs(pairs: Sequence[TrainingPair], dimensions: Sequence[str]) -> Pai
     return PairLabels(overall, labels)
 
 
-def check_split(labels: PairLabels, fit: npt.NDArray[np.intp], held_out: npt.NDArray[np.intp] | None) -> None:
-    """Refuse a split from which nothing could be learnt, or by which no epoch could be chosen.
-
-    Args:
-        labels: Of n pairs.
-        fit: Rows of the pairs to learn from.
-        held_out: Rows of the pairs by which the best epoch is chosen; None or empty if none shall be.
-
-    Raises:
-        InputError: If no pair to fit has a label on a dimension, or no held-out pair has any label but ties.
-    """
-    if not len(fit) or not bool((labels.take(fit).dimensions != ABSENT).any()):
+def check_split(labels: PairLabels, fit: Rows, held_out: Rows | None) -> None:
+    """Refuse a split from which nothing could be learnt, or by which no epoch could be chosen."""
+    if not len(fit) or not bool(labels.take(fit).known.any()):
         raise InputError("no pair to fit has a label on a dimension")
     if held_out is None or not len(held_out):
         return
@@ -125,19 +109,16 @@ def check_split(labels: PairLabels, fit: npt.NDArray[np.intp], held_out: npt.NDA
         )
 
 
-def _swap(codes: Codes) -> Codes:
-    return np.where(codes == ABSENT, codes, -codes).astype(np.int8)
-
+# ## Files
 
 _LABELS: Mapping[str, Preference] = {"a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b"}
-_TEXTS = ("prompt", "response_a", "response_b")
 
 
 def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
     """Read a file in the training format.
 
     Args:
-        path: The file.
+        path: JSON Lines with `prompt`, `response_a`, `response_b` and optionally the other fields of `TrainingPair`.
         taxonomy: Dimensions and scenarios that may occur; aliases of dimensions are resolved.
 
     Returns:
@@ -159,11 +140,7 @@ def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Read the objects of a JSON Lines file one by one, each with the number of its line from 1.
-
-    Raises:
-        InputError: If there is no such file, or a line is not UTF-8 or no JSON object.
-    """
+    """Read the objects of a JSON Lines file one by one, each with the number of its line from 1."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -182,15 +159,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
-    """Write pairs in the training format, whole or not at all.
-
-    Args:
-        path: The file; what was there is replaced.
-        pairs: The pairs.
-
-    Returns:
-        How many were written.
-    """
+    """Write pairs in the training format, whole or not at all; returns how many were written."""
     fresh = path.with_name(f"{path.name}.new")
     count = 0
     with fresh.open("w", encoding="utf-8") as file:
@@ -205,20 +174,11 @@ def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
 
 def as_record(pair: TrainingPair) -> dict[str, Any]:
     """A pair as an object of the training format."""
-    return {
-        "id": pair.id,
-        "prompt": pair.prompt,
-        "response_a": pair.response_a,
-        "response_b": pair.response_b,
-        "winner": pair.winner,
-        "scenario": pair.scenario,
-        "dimensions": dict(pair.dimensions),
-        "source": pair.source,
-    }
+    return asdict(pair) | {"dimensions": dict(pair.dimensions)}
 
 
 def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) -> TrainingPair:
-    for column in _TEXTS:
+    for column in ("prompt", "response_a", "response_b"):
         if not isinstance(row.get(column), str) or (column == "prompt" and not row[column].strip()):
             raise InputError(f"{place}: '{column}' must be a text, is {_shown(row.get(column))}")
     for column in ("id", "scenario", "source"):
@@ -227,8 +187,7 @@ def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) 
     dimensions = row.get("dimensions", {})
     if not isinstance(dimensions, dict):
         raise InputError(f"{place}: 'dimensions' must be an object, is {_shown(dimensions)}")
-    scenario = row.get("scenario", "")
-    winner = row.get("winner")
+    scenario, winner = row.get("scenario", ""), row.get("winner")
     return TrainingPair(
         id=row.get("id") or default_id,
         prompt=row["prompt"],
@@ -262,35 +221,49 @@ def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=True)[:60]
 
 
-Rows = npt.NDArray[np.intp]
+# ## Balance and folds
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Pairs balanced over scenarios (SaMer paper, Table 1: 2,000 to 5,500 per scenario)."""
+
+    pairs: tuple[TrainingPair, ...]  # what was kept, in the given order
+    found: dict[str, int]  # scenario -> pairs before
+    kept: dict[str, int]  # scenario -> pairs after
+    short: tuple[str, ...]  # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
+
+
+def balance(pairs: Sequence[TrainingPair], *, least: int = 2000, most: int = 5500, seed: int = 0) -> Balance:
+    """Keep at most `most` pairs of each scenario, chosen by seed and id alone, and name scenarios below `least`."""
+    if most < 1 or least < 0 or least > most:
+        raise InputError(f"balance of {least} to {most} pairs per scenario; allowed: 0 <= least <= most, most >= 1")
+    by_scenario: dict[str, list[TrainingPair]] = {}
+    for pair in sorted(pairs, key=lambda pair: pair.scenario):
+        by_scenario.setdefault(pair.scenario, []).append(pair)
+    kept: set[str] = set()
+    for members in by_scenario.values():
+        ranked = sorted(members, key=lambda pair: sha256(f"{seed}/{pair.id}".encode()).digest())
+        kept.update(pair.id for pair in ranked[:most])
+    found = {scenario: len(members) for scenario, members in by_scenario.items()}
+    counts = {scenario: min(count, most) for scenario, count in found.items()}
+    short = tuple(scenario for scenario, count in counts.items() if count < least)
+    return Balance(tuple(pair for pair in pairs if pair.id in kept), found, counts, short)
 
 
 def fold_numbers(
     prompts: Sequence[str], folds: int, *, strata: Sequence[str] | None = None, seed: int = 0
 ) -> npt.NDArray[np.int64]:
-    """Divide pairs into folds by prompt.
+    """Divide n pairs into folds by prompt; returns the fold of each, 0 to folds - 1.
 
     Prompts are dealt out in an order that depends on the seed and the prompt alone, stratum by stratum, so that each
-    stratum is spread over the folds as evenly as its prompts allow, and neither the order of the pairs nor a further
-    copy of one changes the folds.
-
-    Args:
-        prompts: Prompt of each of the n pairs.
-        folds: Number of folds, 2 to the number of different prompts.
-        strata: What is spread evenly, such as the scenario of each pair; a prompt with several counts to the first by
-            name.
-        seed: Seed.
-
-    Returns:
-        Fold of each pair, 0 to folds - 1, shape (n,).
-
-    Raises:
-        InputError: If there are fewer prompts than folds, or fewer than 2 folds.
+    stratum (such as the scenario of each pair) is spread over the folds as evenly as its prompts allow, and neither the
+    order of the pairs nor a further copy of one changes the folds. A prompt with several strata counts to the first by
+    name.
     """
-    stratum = _strata(prompts, strata)
-    if not 2 <= folds <= len(stratum):
-        raise InputError(f"{folds} folds of {len(stratum)} prompts; allowed: 2 to the number of prompts")
-    order = sorted(stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest()))
+    order = _dealt(prompts, strata, seed)
+    if not 2 <= folds <= len(order):
+        raise InputError(f"{folds} folds of {len(order)} prompts; allowed: 2 to the number of prompts")
     fold = {prompt: place % folds for place, prompt in enumerate(order)}
     return np.array([fold[prompt] for prompt in prompts], np.int64)
 
@@ -298,40 +271,28 @@ def fold_numbers(
 def split_off(
     prompts: Sequence[str], share: float, *, strata: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Rows, Rows]:
-    """Hold out a share of the prompts.
+    """Hold out a share (0 to below 1) of the prompts, spread over the strata as by `fold_numbers`.
 
-    Args:
-        prompts: Prompt of each of the n pairs.
-        share: Share of the prompts, 0 to below 1.
-        strata: What is spread evenly, as for `fold_numbers`.
-        seed: Seed.
-
-    Returns:
-        Rows of the pairs to fit, and of those held out (none for a share of 0; at least one prompt for any other).
-
-    Raises:
-        InputError: If the share is not allowed, or would leave nothing to fit.
+    Returns rows of the pairs to fit, and of those held out: none for a share of 0, at least one prompt for any other.
     """
     if not 0 <= share < 1:
         raise InputError(f"held-out share {share:g}; allowed: 0 to below 1")
     everything = np.arange(len(prompts), dtype=np.intp)
     if share == 0:
         return everything, everything[:0]
-    stratum = _strata(prompts, strata)
-    count = max(1, round(share * len(stratum)))
-    if count >= len(stratum):
-        raise InputError(f"a held-out share of {share:g} of {len(stratum)} prompts leaves none to fit")
-    order = sorted(stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest()))
+    order = _dealt(prompts, strata, seed)
+    count = max(1, round(share * len(order)))
+    if count >= len(order):
+        raise InputError(f"a held-out share of {share:g} of {len(order)} prompts leaves none to fit")
     # Evenly spaced in an order sorted by stratum: each stratum gives its share.
     chosen = {order[int((place + 0.5) * len(order) / count)] for place in range(count)}
     held = np.array([prompt in chosen for prompt in prompts], bool)
     return everything[~held], everything[held]
 
 
-def _strata(prompts: Sequence[str], strata: Sequence[str] | None) -> dict[str, str]:
-    if strata is None:
-        return dict.fromkeys(prompts, "")
-    found: dict[str, str] = {}
-    for prompt, stratum in zip(prompts, strata, strict=True):
-        found[prompt] = min(found.get(prompt, stratum), stratum)
-    return found
+def _dealt(prompts: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[str]:
+    """The different prompts by stratum, and within it by a hash."""
+    stratum: dict[str, str] = {}
+    for prompt, name in zip(prompts, strata or [""] * len(prompts), strict=True):
+        stratum[prompt] = min(stratum.get(prompt, name), name)
+    return sorted(stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest()))

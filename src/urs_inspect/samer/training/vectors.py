@@ -10,30 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.heads_file import BACKBONE
-from urs_inspect.samer.training.pairs import TrainingPair
+from urs_inspect.samer.checkpoint import BACKBONE
+from urs_inspect.samer.training.pairs import Rows, TrainingPair
 
 Vectors = npt.NDArray[np.floating[Any]]
 Singles = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.intp]
 
 Layout = Literal["joined", "beside"]
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
-_BATCH = 64
-"""Items that are embedded between two writes: what an interruption can lose."""
+_BATCH = 64  # items that are embedded between two writes: what an interruption can lose
 
 
 class PairEmbedder(Protocol):
-    """Gives the two vectors of a query and a response.
+    """Gives the two vectors of a query and a response."""
 
-    Attributes:
-        name: Name that vectors are cached under; another model or preparation needs another name.
-        facts: What the file of heads that are trained on its vectors says of it.
-    """
-
-    name: str
-    facts: Mapping[str, str]
+    name: str  # that vectors are cached under; another model or preparation needs another name
+    facts: Mapping[str, str]  # what the file of heads that are trained on its vectors declares about it
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
@@ -70,18 +62,15 @@ class TextEmbedder:
     """Makes an embedding model of texts the backbone.
 
     Args:
-        model: The model, d numbers a text.
-        layout: `beside`: the query's vector beside the response's, h = 2d; where there is no response, zeros stand for
-            it. `joined`: query and response are one text, as for SaMer's own backbone, h = d; a model that reads only
-            the beginning of a text may not reach the response, so that two responses get the same vector.
-
-    Raises:
-        InputError: If the layout is unknown.
+        model: The model.
+        layout: `beside`: the query's vector beside the response's, h = 2d, with zeros where there is no response.
+            `joined`: query and response are one text, as for SaMer's own backbone, h = d; a model that reads only the
+            beginning of a text may not reach the response, so that two responses get the same vector.
     """
 
     def __init__(self, model: TextModel, layout: str = "beside") -> None:
-        if layout not in LAYOUTS:
-            raise InputError(f"unknown layout '{layout}'; allowed: {choices(LAYOUTS)}")
+        if layout not in get_args(Layout):
+            raise InputError(f"unknown layout '{layout}'; allowed: {choices(get_args(Layout))}")
         self._model, self._layout = model, layout
         self.name = f"samer/{layout}/{model.name}"
         self.facts: Mapping[str, str] = {BACKBONE: self.name}
@@ -89,15 +78,15 @@ class TextEmbedder:
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
         if self._layout == "joined":
-            both = [f"{query}\n\n{response}" for query, response in zip(queries, responses, strict=True)]
-            found = self._encode([*queries, *both])
-            return found[: len(queries)], found[len(queries) :]
+            responses = [f"{query}\n\n{response}" for query, response in zip(queries, responses, strict=True)]
         found = self._encode([*queries, *responses])
         of_queries, of_responses = found[: len(queries)], found[len(queries) :]
+        if self._layout == "joined":
+            return of_queries, of_responses
         return np.hstack([of_queries, np.zeros_like(of_queries)]), np.hstack([of_queries, of_responses])
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text; zeros for blank ones, each different text computed once."""
+        """One vector per text; zeros for blank ones, each different text computed once."""
         once = {text: place for place, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))}
         if not once:
             raise InputError(f"backbone '{self._model.name}': nothing but blank texts to embed")
@@ -108,17 +97,11 @@ class TextEmbedder:
 
 @dataclass(frozen=True, eq=False)
 class PairVectors:
-    """Vectors of n pairs, read from a table (in memory or memory-mapped) only when asked for.
+    """Vectors of n pairs, read from a table (in memory or memory-mapped) only when asked for."""
 
-    Attributes:
-        table: The vectors, shape (m, h).
-        queries: Row of each pair's query, shape (n,).
-        responses: Rows of each pair's query with response a and with response b, shape (n, 2).
-    """
-
-    table: Any
-    queries: Rows
-    responses: Rows
+    table: Any  # shape (m, h)
+    queries: Rows  # row of each pair's query, shape (n,)
+    responses: Rows  # rows of each pair's query with response a and with response b, shape (n, 2)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -134,21 +117,11 @@ class PairVectors:
 
     def gather(self) -> tuple[Singles, Singles, Singles]:
         """Vectors of the queries, of queries with response a, and with response b, shape (n, h) each, float32."""
-        one, two, three = (
+        query, first, second = (
             np.asarray(self.table[rows], np.float32)
             for rows in (self.queries, self.responses[:, 0], self.responses[:, 1])
         )
-        return one, two, three
-
-
-def query_key(prompt: str) -> str:
-    """What a query's vector is cached under."""
-    return json.dumps([prompt])
-
-
-def response_key(prompt: str, response: str) -> str:
-    """What the vector of a query with a response is cached under."""
-    return json.dumps([prompt, response])
+        return query, first, second
 
 
 def fill_cache(
@@ -159,27 +132,20 @@ def fill_cache(
     batch: int = _BATCH,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Compute the vectors that are missing; it may be stopped at any time and goes on where it was.
+    """Compute the vectors that are missing; it may be stopped at any time and resumes.
 
-    Args:
-        pairs: The pairs.
-        embedder: Computes vectors.
-        cache: Where they are kept.
-        batch: Items between two writes.
-        progress: Told the number of items done and of all that were missing.
-
-    Returns:
-        Number of items (a query with a response) that were computed.
+    `batch` is the number of items (a query with a response) between two writes; `progress` is called with the number of
+    items done and of all that were missing, which is also returned.
     """
     items = list(dict.fromkeys((pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)))
-    whole = cache.find([response_key(*item) for item in items]) >= 0
-    queries = cache.find([query_key(prompt) for prompt, _ in items]) >= 0
-    missing = [item for item, there in zip(items, whole & queries, strict=True) if not there]
+    cached = cache.find([_key(*item) for item in items]) >= 0
+    queries = cache.find([_key(prompt) for prompt, _ in items]) >= 0
+    missing = [item for item, there in zip(items, cached & queries, strict=True) if not there]
     for start in range(0, len(missing), batch):
         part = missing[start : start + batch]
         prompts, responses = [prompt for prompt, _ in part], [response for _, response in part]
         of_queries, of_responses = embedder.embed(prompts, responses)
-        keys = [*(query_key(prompt) for prompt in prompts), *(response_key(*item) for item in part)]
+        keys = [*(_key(prompt) for prompt in prompts), *(_key(*item) for item in part)]
         cache.add(keys, np.vstack([of_queries, of_responses]))
         if progress:
             progress(start + len(part), len(missing))
@@ -187,36 +153,24 @@ def fill_cache(
 
 
 def pair_vectors(pairs: Sequence[TrainingPair], cache: VectorCache) -> PairVectors:
-    """Find the vectors of pairs.
-
-    Args:
-        pairs: The pairs, n.
-        cache: Where they are kept.
-
-    Returns:
-        The vectors, not read yet.
-
-    Raises:
-        InputError: If one is missing.
-    """
-    queries = cache.find([query_key(pair.prompt) for pair in pairs])
-    keys = [response_key(pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)]
+    """Find the vectors of pairs, not read yet; `InputError` if one is missing."""
+    queries = cache.find([_key(pair.prompt) for pair in pairs])
+    keys = [_key(pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)]
     responses = cache.find(keys).reshape(-1, 2)
     if missing := int((queries < 0).sum() + (responses < 0).sum()):
         raise InputError(f"{missing} of {3 * len(pairs)} vectors were never computed: urs-inspect samer embed")
     return PairVectors(cache.rows(), queries, responses)
 
 
+def _key(*texts: str) -> str:
+    """What the vector of a query, or of a query with a response, is cached under."""
+    return json.dumps(texts)
+
+
 def unit_scale(vectors: PairVectors) -> float:
-    """What makes the mean square of the vectors' numbers 1, as the layers' initial weights expect.
+    """The factor that makes the mean square of the vectors' numbers 1, as the layers' initial weights expect.
 
-    Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
-
-    Args:
-        vectors: The vectors.
-
-    Returns:
-        A factor above 0; 1 if all numbers are 0.
+    Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias. 1 if all are 0.
     """
     squares = [float(np.square(part, dtype=np.float64).mean()) for part in vectors.gather()]
     mean = sum(squares) / len(squares)

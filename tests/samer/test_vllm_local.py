@@ -13,16 +13,16 @@ import anyio
 import numpy as np
 import pytest
 
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.engines.pooling_server import plugin_rows, step_rows, vector
-from tests.samer.test_heads_file import saying
+from tests.samer.pooling_server import step_rows, vector
 from urs_inspect._util import InputError
-from urs_inspect.samer.checkpoint import open_checkpoint
-from urs_inspect.samer.engines.protocol import EngineFailure, EngineSpec, QueryResponse, Scored
+from urs_inspect.samer.checkpoint_check import open_checkpoint
+from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
-from urs_inspect.samer.engines.vllm_local import VllmEngine, open_plugin, open_step
+from urs_inspect.samer.engines.vllm_local import VllmEngine, make_vllm
 from urs_inspect.samer.evaluation import RawOutputs, raw_outputs
+from urs_inspect.samer.export import exported_folder
 from urs_inspect.samer.weights import Array
 
 HIDDEN = 64
@@ -83,11 +83,8 @@ class FakeVllm:
         assert self.release.wait(20)
         if self.poison in ids:
             raise ValueError("bad\nprompt")
-        make = {
-            "token_embed": lambda one: step_rows(one, self.eot, HIDDEN),
-            "token_classify": lambda one: plugin_rows(one, self.eot, self.heads),
-        }[options["pooling_task"]]
-        arrays = [make(one) * np.float32(np.nan if one == self.spoiled else 1) for one in ids]
+        assert options["pooling_task"] == "token_embed"
+        arrays = [step_rows(one, self.eot, HIDDEN) * np.float32(np.nan if one == self.spoiled else 1) for one in ids]
         return [SimpleNamespace(outputs=SimpleNamespace(data=Tensor(array))) for array in arrays]
 
     def free(self) -> None:
@@ -103,12 +100,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def fake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakeVllm:
     vllm = FakeVllm(folder)
-    registered: list[str] = []
-    registry = SimpleNamespace(
-        get_supported_archs=lambda: registered, register_model=lambda name, _: registered.append(name)
-    )
     modules: dict[str, dict[str, Any]] = {
-        "vllm": {"LLM": vllm.load, "PoolingParams": SimpleNamespace, "ModelRegistry": registry},
+        "vllm": {"LLM": vllm.load, "PoolingParams": SimpleNamespace},
         "vllm.config": {"PoolerConfig": lambda **options: options},
         "vllm.distributed": {"cleanup_dist_env_and_memory": vllm.free},
     }
@@ -122,12 +115,10 @@ def fake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakeVllm:
     return vllm
 
 
-def engine(folder: Path, kind: str = "vllm", **options: Any) -> VllmEngine:
-    checkpoint = open_checkpoint(folder)
-    spec = EngineSpec(str(folder), dtype="float32", max_length=512)
-    if kind == "plugin":
-        return open_plugin(spec, checkpoint.conversations(), folder, checkpoint.heads().dimensions, options)
-    return open_step(spec, checkpoint.conversations(), checkpoint.heads(), folder, options)
+def engine(folder: Path, **options: Any) -> VllmEngine:
+    made = make_vllm(str(folder), **options)
+    assert isinstance(made, VllmEngine)
+    return made
 
 
 def expected(folder: Path, items: Sequence[QueryResponse]) -> list[RawOutputs]:
@@ -146,11 +137,9 @@ def check_equal(found: Sequence[Scored | EngineFailure], wanted: Sequence[RawOut
             np.testing.assert_allclose(getattr(one.raw, name), getattr(other, name), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["vllm", "plugin"])
-def test_outputs_of_both_ways(folder: Path, fake: FakeVllm, kind: str) -> None:
-    opened = engine(folder, kind)
+def test_outputs(folder: Path, fake: FakeVllm) -> None:
+    opened = engine(folder)
     check_equal(anyio.run(opened.score, ITEMS), expected(folder, ITEMS))
-    assert opened.name == kind
     assert fake.batches == [len(ITEMS)]
 
 
@@ -158,7 +147,7 @@ def test_what_stock_vllm_is_asked_for(folder: Path, fake: FakeVllm) -> None:
     anyio.run(engine(folder, gpu_memory_utilization=0.5).score, ITEMS[:1])
     pooler = {"task": "token_embed", "use_activation": False, "tok_pooling_type": "STEP", "step_tag_id": fake.eot}
     assert fake.arguments == {
-        "model": str(folder),
+        "model": str(exported_folder(open_checkpoint(folder))),
         "runner": "pooling",
         "convert": "embed",
         "dtype": "float32",
@@ -170,16 +159,6 @@ def test_what_stock_vllm_is_asked_for(folder: Path, fake: FakeVllm) -> None:
         "gpu_memory_utilization": 0.5,
     }
     assert vars(fake.params[0]) == {"task": "token_embed", "use_activation": False}
-
-
-def test_the_plugin_is_told_where_the_query_ends(folder: Path, fake: FakeVllm) -> None:
-    anyio.run(engine(folder, "plugin").score, ITEMS[:1])
-    assert fake.arguments["hf_overrides"] == {
-        "architectures": ["SaMerForRewardModeling"], "samer_eot_token_id": fake.eot,
-    }  # fmt: skip
-    assert "convert" not in fake.arguments
-    end = open_checkpoint(folder).conversations().encode(ITEMS[0].query, ITEMS[0].response, 512).query_length - 1
-    assert fake.params[0].extra_kwargs == {"query_end": end}
 
 
 def test_everything_runs_in_one_thread(folder: Path, fake: FakeVllm) -> None:
@@ -245,29 +224,26 @@ def test_too_long_and_no_items(folder: Path, fake: FakeVllm) -> None:
 
 def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
     fake.broken = "No space\nleft on GPU"
-    with pytest.raises(InputError, match="released: vLLM cannot load it: No space left on GPU"):
+    with pytest.raises(InputError, match="vLLM cannot load it: No space left on GPU"):
         engine(folder)
 
 
-@pytest.mark.parametrize("option", ["runner", "pooler_config", "trust_remote_code", "hf_overrides", "convert", "dtype"])
+@pytest.mark.parametrize("option", ["runner", "pooler_config", "trust_remote_code", "hf_overrides", "convert"])
 def test_options_that_are_samers_own(folder: Path, fake: FakeVllm, option: str) -> None:
     with pytest.raises(InputError, match=f"vllm: {option} cannot be set"):
         engine(folder, **{option: "x"})
 
 
 @pytest.mark.parametrize("value", [True, False])
-def test_inputs_in_chunks_are_for_the_plugin_only(folder: Path, fake: FakeVllm, value: bool) -> None:
+def test_inputs_in_chunks_are_refused(folder: Path, fake: FakeVllm, value: bool) -> None:
     with pytest.raises(InputError, match="engine 'vllm': enable_chunked_prefill cannot be set"):
         load_engine(str(folder), engine="vllm", enable_chunked_prefill=value)
-    load_engine(str(folder), engine="plugin", enable_chunked_prefill=value)
-    assert fake.arguments["enable_chunked_prefill"] is value
 
 
 def test_a_users_length_leaves_a_token_free_as_well(folder: Path, fake: FakeVllm) -> None:
-    for kind in ("vllm", "plugin"):
-        [cut] = anyio.run(load_engine(str(folder), engine=kind, max_length=100).score, [QueryResponse("q", "r " * 999)])
-        assert isinstance(cut, Scored)
-        assert (fake.arguments["max_model_len"], cut.tokens) == (100, 99)
+    [cut] = anyio.run(load_engine(str(folder), engine="vllm", max_length=100).score, [QueryResponse("q", "r " * 999)])
+    assert isinstance(cut, Scored)
+    assert (fake.arguments["max_model_len"], cut.tokens) == (100, 99)
 
 
 def test_vllm_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,22 +291,19 @@ def test_load_engine_exports_a_released_folder_once(folder: Path, fake: FakeVllm
     assert fake.arguments["model"] == exported
 
 
-@pytest.mark.parametrize("kind", ["vllm", "plugin"])
 @pytest.mark.parametrize("stored", ["float32", "bfloat16"])
-def test_the_checkpoints_type_is_kept_unless_another_is_named(
-    fake: FakeVllm, tmp_path: Path, kind: str, stored: str
-) -> None:
+def test_the_checkpoints_type_is_kept_unless_another_is_named(fake: FakeVllm, tmp_path: Path, stored: str) -> None:
     """vLLM's own `auto` would make float16 of float32."""
     folder = tiny_checkpoint(tmp_path / "m", dtype=stored, inner_widths=SMALL)
-    opened = load_engine(str(folder), engine=kind)
+    opened = load_engine(str(folder), engine="vllm")
     assert fake.arguments["dtype"] == opened.spec.dtype == stored
-    opened = load_engine(str(folder), engine=kind, dtype="float16")
+    opened = load_engine(str(folder), engine="vllm", dtype="float16")
     assert fake.arguments["dtype"] == opened.spec.dtype == "float16"
 
 
 def test_heads_are_read_where_they_were_trained(fake: FakeVllm, tmp_path: Path) -> None:
     """An export keeps what the heads say; a user's word counts more."""
-    folder = saying(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
+    folder = declaring(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
     opened = load_engine(str(folder), engine="vllm")
     assert opened.spec.weights_at == "query"
     assert load_engine(str(folder), engine="vllm", weights_at="response").spec.weights_at == "response"

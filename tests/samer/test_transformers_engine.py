@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import LlamaModel
 
-from tests.samer.checkpoints import CHAT_TEMPLATE, EOT, tiny_checkpoint, write_tokenizer
+from tests.samer.checkpoints import CHAT_TEMPLATE, EOT, declaring, tiny_checkpoint, write_tokenizer
 from tests.samer.conftest import SMALL
 from tests.samer.reference import Reference
-from tests.samer.test_heads_file import Copied, saying
+from tests.samer.test_checkpoint import Copied
 from urs_inspect._util import InputError
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, load_engine
-from urs_inspect.samer.evaluation import evaluate
 from urs_inspect.samer.export import export_checkpoint
 from urs_inspect.samer.neural import transformers_engine
 from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder, batches
 
 TOLERANCE = 1e-5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Models as small as these are slower on several threads, and much slower on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def whole(released: Path) -> "list[Scored]":
+    """Outputs of all items."""
+    return run(released, ITEMS)
+
+
 ITEMS = [
     QueryResponse("Why is the sky blue?", "Because short waves scatter more."),
     QueryResponse("a", "!" * 60),  # token 0, which the released configuration calls padding
@@ -89,20 +105,15 @@ def test_the_second_start_token_is_that_of_the_released_inference(released: Path
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 100, 700, 100_000])
-def test_batch_size_changes_nothing(released: Path, batch_tokens: int) -> None:
-    assert_equal(run(released, ITEMS, batch_tokens=batch_tokens), run(released, ITEMS))
-
-
-def test_order_changes_nothing(released: Path) -> None:
-    order = np.random.default_rng(0).permutation(len(ITEMS))
-    shuffled = run(released, [ITEMS[at] for at in order])
-    whole = run(released, ITEMS)
+def test_batch_size_and_order_change_nothing(released: Path, whole: list[Scored], batch_tokens: int) -> None:
+    order = np.random.default_rng(batch_tokens).permutation(len(ITEMS))
+    shuffled = run(released, [ITEMS[at] for at in order], batch_tokens=batch_tokens)
     assert_equal(shuffled, [whole[at] for at in order])
 
 
-def test_what_is_exported_gives_the_same(released: Path, tmp_path: Path) -> None:
+def test_what_is_exported_gives_the_same(released: Path, whole: list[Scored], tmp_path: Path) -> None:
     export_checkpoint(released, tmp_path / "out")
-    assert_equal(run(tmp_path / "out", ITEMS), run(released, ITEMS), 0)
+    assert_equal(run(tmp_path / "out", ITEMS), whole, 0)
 
 
 def test_a_template_whose_query_is_no_prefix_takes_two_passes(released: Path, tmp_path: Path) -> None:
@@ -139,8 +150,8 @@ def test_an_items_fault_is_its_own(released: Path) -> None:
     assert run_any(released, []) == []
 
 
-def test_bfloat16_is_near_and_its_heads_are_exact(released: Path) -> None:
-    rounded, exact = run(released, ITEMS, dtype="bfloat16"), run(released, ITEMS)
+def test_bfloat16_is_near_and_its_heads_are_exact(released: Path, whole: list[Scored]) -> None:
+    rounded, exact = run(released, ITEMS, dtype="bfloat16"), whole
     assert_equal(rounded, exact, 0.5)
     assert np.abs(rounded[0].raw.scores - exact[0].raw.scores).max() > TOLERANCE
     assert rounded[0].raw.scores.dtype == np.float32
@@ -157,7 +168,7 @@ def test_the_type_that_was_settled_is_in_the_spec(tmp_path: Path, stored: str, w
 
 
 def test_heads_are_read_where_they_were_trained_unless_a_user_says_otherwise(copied: Copied) -> None:
-    folder = saying(copied("m"), "query")
+    folder = declaring(copied("m"), "query")
     trained, other = run(folder, ITEMS), run(folder, ITEMS, weights_at="response")
     assert_equal(trained, run(folder, ITEMS, weights_at="query"), 0)
     assert np.abs(trained[0].raw.weights - other[0].raw.weights).max() > 100 * TOLERANCE
@@ -175,7 +186,9 @@ def test_a_model_that_gives_nan_fails_and_never_scores(released: Path, monkeypat
     assert [one.mode for one in outcomes if isinstance(one, EngineFailure)] == ["not_finite"] * 2
 
 
-def test_too_large_a_batch_is_halved_until_it_fits(released: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_a_batch_is_halved_until_it_fits(
+    released: Path, whole: list[Scored], monkeypatch: pytest.MonkeyPatch
+) -> None:
     gathered, sizes = transformers_engine._gathered, []
 
     def small_memory(model: Any, sequences: list[Any], *rest: Any) -> Any:
@@ -184,21 +197,22 @@ def test_too_large_a_batch_is_halved_until_it_fits(released: Path, monkeypatch: 
             raise torch.OutOfMemoryError("no")
         return gathered(model, sequences, *rest)
 
-    expected = run(released, ITEMS)
     monkeypatch.setattr(transformers_engine, "_gathered", small_memory)
-    assert_equal(run(released, ITEMS, batch_tokens=100_000), expected)
+    assert_equal(run(released, ITEMS, batch_tokens=100_000), whole)
     assert sizes[0] == len(ITEMS)
 
 
-def test_the_event_loop_lives_and_single_items_share_batches(released: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_event_loop_lives_and_single_items_share_batches(
+    released: Path, whole: list[Scored], monkeypatch: pytest.MonkeyPatch
+) -> None:
     sizes = []
-    original = transformers_engine.TransformersEngine._vectors
+    original = transformers_engine._Backbone.pairs
 
     def counted(self: Any, items: list[Any]) -> Any:
         sizes.append(len(items))
         return original(self, items)
 
-    monkeypatch.setattr(transformers_engine.TransformersEngine, "_vectors", counted)
+    monkeypatch.setattr(transformers_engine._Backbone, "pairs", counted)
 
     async def main() -> tuple[list[Any], int]:
         engine = load_engine(str(released), engine="transformers")
@@ -217,7 +231,7 @@ def test_the_event_loop_lives_and_single_items_share_batches(released: Path, mon
 
     outcomes, beats = asyncio.run(main())
     assert beats > 0
-    assert_equal(outcomes, run(released, ITEMS))
+    assert_equal(outcomes, whole)
     assert sizes[0] == len(ITEMS) or len(sizes) < len(ITEMS)
 
 
@@ -259,12 +273,6 @@ def test_batches_hold_everything_once_within_the_budget(lengths: list[int], budg
         assert len(group) == 1 or len(group) * max(lengths[at] for at in group) <= budget
 
 
-def test_answers_differ_and_evaluate(small: Path) -> None:
-    overall = [evaluate(one.raw).overall for one in run(small, ITEMS)]
-    assert len({round(value, 6) for value in overall}) > len(ITEMS) // 2
-    assert all(0 <= value <= 1 for value in overall)
-
-
 QUERIES = ["Hello?", "What is the sum of two and two, and why?", "Hello?", ""]
 RESPONSES = ["Hi!", "Four. " * 30, "", "<|eot_id|> nothing"]
 
@@ -296,12 +304,6 @@ def test_company_in_a_batch_changes_nothing(folder: Path):
             embedder.embed(QUERIES[row : row + 1], RESPONSES[row : row + 1]), together, strict=True
         ):
             assert np.abs(alone[0] - with_others[row]).max() < 1e-5
-
-
-def test_a_long_response_is_cut(folder: Path):
-    embedder = BackboneEmbedder(folder, dtype="float32", device="cpu", max_length=64)
-    found = embedder.embed(["Hello?"], ["word " * 5000])
-    assert all(np.isfinite(part).all() for part in found)
 
 
 def test_the_name_tells_models_and_types_apart(folder: Path, tmp_path: Path):

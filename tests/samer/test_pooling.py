@@ -1,15 +1,64 @@
-"""Many callers, one model."""
+"""What is run for an item, where it is read, and what becomes of replies; many callers of one model."""
 
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import anyio
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests.samer.pooling_server import step_rows, vector
+from urs_inspect.samer.conversation import Encoded
+from urs_inspect.samer.engines.pooling import Reading, ReplyError, StepPooling, readings
 from urs_inspect.samer.engines.protocol import Batching, EngineFailure, Outcome, QueryResponse, Scored
 from urs_inspect.samer.evaluation import RawOutputs
+
+EOT, HIDDEN = 9, 6
+POOLING = StepPooling(EOT, HIDDEN)
+
+# 9 closes a turn: query 1 2 9, response 3 9.
+ENCODED = Encoded((1, 2, 9, 3, 9), (1, 2, 9), is_prefix=True)
+
+
+def test_one_pass_gives_both_vectors_and_a_query_that_is_no_prefix_needs_two() -> None:
+    assert readings(ENCODED) == [Reading(ENCODED.ids, (2, 4))]
+    apart = replace(ENCODED, query_ids=(1, 7, 9), is_prefix=False)
+    assert readings(apart) == [Reading((1, 7, 9), (2,)), Reading(ENCODED.ids, (4,))]
+    assert POOLING.size(ENCODED.ids) == (2, HIDDEN)  # two ends of turn
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(1, 9), max_size=6), st.lists(st.integers(1, 9), max_size=6), st.booleans())
+def test_any_turns_give_the_vectors_at_both_ends(query: list[int], response: list[int], is_prefix: bool) -> None:
+    """Ends of turn anywhere in the query, as system turns make them, or in the response."""
+    query_ids = (*query, EOT)
+    ids = (*query_ids, *response, EOT) if is_prefix else (7, *query_ids, *response, EOT)
+    encoded = Encoded(ids, query_ids, is_prefix)
+    replies = [step_rows(reading.ids, EOT, HIDDEN) for reading in readings(encoded)]
+    expected = [vector(query_ids, HIDDEN), vector(ids, HIDDEN)]
+    np.testing.assert_array_equal(POOLING.pair(encoded, replies), expected)
+
+
+def test_replies_that_cannot_be_read() -> None:
+    valid = np.zeros((2, HIDDEN), np.float32)
+    POOLING.pair(ENCODED, [valid])
+    for wrong in ([], [valid, valid], [valid[:1]], [valid[:, 1:]], [valid[0]], [np.zeros((0, HIDDEN), np.float32)]):
+        with pytest.raises(ReplyError) as caught:
+            POOLING.pair(ENCODED, wrong)
+        assert caught.value.mode == "wrong_shape"
+    for broken in (np.nan, np.inf, -np.inf):
+        spoiled = valid.copy()
+        spoiled[1, 3] = broken
+        with pytest.raises(ReplyError) as caught:
+            POOLING.pair(ENCODED, [spoiled])
+        assert caught.value.mode == "not_finite"
+
+
+# ## Batching
 
 
 def scored(item: QueryResponse) -> Scored:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from tests.servers import LoopbackServer, Response
-from urs_inspect.samer.heads import Heads
 from urs_inspect.samer.weights import Array
 
 Body = Mapping[str, Any]
@@ -27,14 +26,6 @@ def vector(ids: Sequence[int], hidden: int) -> Array:
 def step_rows(ids: Sequence[int], eot: int, hidden: int) -> Array:
     """What STEP pooling gives: a vector for each end-of-turn token."""
     return np.stack([vector(ids[: at + 1], hidden) for at, one in enumerate(ids) if one == eot])
-
-
-def plugin_rows(ids: Sequence[int], eot: int, heads: Heads) -> Array:
-    """What the plugin gives: all heads at the last end-of-turn token before the last token, and at the last token."""
-    turns = [at for at, one in enumerate(ids[:-1]) if one == eot]
-    ends = (turns[-1] if turns else len(ids) - 1, len(ids) - 1)
-    vectors = np.stack([vector(ids[: end + 1], heads.hidden_size) for end in ends])
-    return np.concatenate([heads.score(vectors), heads.at_query(vectors), heads.weigh(vectors)], axis=1)
 
 
 def replies(body: Body, arrays: Sequence[Array]) -> Response:
@@ -54,11 +45,6 @@ def replies(body: Body, arrays: Sequence[Array]) -> Response:
 def step_script(eot: int, hidden: int) -> Script:
     """A stock server with STEP pooling."""
     return lambda _, body: replies(body, [step_rows(ids, eot, hidden) for ids in body["input"]])
-
-
-def plugin_script(eot: int, heads: Heads) -> Script:
-    """A server with the plugin."""
-    return lambda _, body: replies(body, [plugin_rows(ids, eot, heads) for ids in body["input"]])
 
 
 def says(content: Any, status: int = 200) -> Response:

@@ -1,6 +1,7 @@
 """Tests of `urs_inspect.samer.neural.trainer`."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import margin_ranking_loss, mse_loss
 
-from tests.samer.training.made import learnable
+from tests.samer.stubs import learnable
 from urs_inspect._util import InputError
 from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, load_heads, save_heads
 from urs_inspect.samer.neural.trainer import (
@@ -33,6 +34,16 @@ from urs_inspect.samer.neural.trainer import (
 )
 from urs_inspect.samer.training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
 from urs_inspect.samer.training.predictions import EpochRecord
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    """Matrices as small as these are slower on several threads, and much slower on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
 
 SMALL = {head: tuple(width // 64 for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
 
@@ -58,7 +69,7 @@ def test_numpy_computes_the_same_with_the_scale_inside(scale: float, tmp_path: P
         given = torch.from_numpy(vectors) * scale
         expected = [part(given).numpy() for part in (module.score, module.select, module.weigh)]
     for found, wanted in zip(
-        (heads.score(vectors), heads.at_query(vectors), heads.weigh(vectors)), expected, strict=True
+        (heads.score(vectors), heads.select(vectors), heads.weigh(vectors)), expected, strict=True
     ):
         assert found == pytest.approx(wanted, abs=1e-5)
 
@@ -309,7 +320,7 @@ def test_a_step_goes_as_far_as_the_rate_says():
     weight = torch.nn.Linear(1, 1, bias=False)
     with torch.no_grad():
         weight.weight.fill_(2.0)
-    optimiser = Optimiser(weight, 20, learning_rate=0.1, betas=(0.9, 0.95), weight_decay=0.5, warmup=0.1)
+    optimiser = Optimiser(weight, 20, TrainingSpec(learning_rate=0.1, betas=(0.9, 0.95), weight_decay=0.5, warmup=0.1))
     optimiser.step(3 * weight.weight.sum())
     first = 0.1 * 0.5  # half of the highest rate, in the first of two rising steps
     assert weight.weight.item() == pytest.approx(2.0 - first * 0.5 * 2.0 - first, abs=1e-6)

@@ -1,4 +1,4 @@
-"""Predicted dimensions, scenario by scenario, against those that people chose for it (SaMer paper, Table A2)."""
+"""Predicted dimensions, scenario by scenario, compared with those that people chose for it (SaMer paper, Table A2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,21 +19,13 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class SelectionQuality:
-    """How well dimensions were selected.
+    """How well dimensions were selected, over some queries."""
 
-    Attributes:
-        name: Scenario, or what it is about.
-        queries: Number of queries.
-        hits: Selected dimensions that belong to the scenario, over all queries.
-        selected: Selected dimensions.
-        expected: Dimensions that belong to the scenario.
-    """
-
-    name: str
+    name: str  # scenario, or `all`
     queries: int
-    hits: int
+    hits: int  # selected dimensions that belong to the scenario
     selected: int
-    expected: int
+    expected: int  # dimensions that belong to the scenario
 
     @property
     def precision(self) -> float:
@@ -53,12 +45,7 @@ class SelectionQuality:
 
 @dataclass(frozen=True)
 class ScenarioView:
-    """Quality over all queries and by scenario.
-
-    Attributes:
-        total: Over all queries together (micro average).
-        scenarios: By scenario, in the order of the taxonomy.
-    """
+    """Quality over all queries together (micro average), and by scenario in the order of the taxonomy."""
 
     total: SelectionQuality
     scenarios: tuple[SelectionQuality, ...]
@@ -66,23 +53,11 @@ class ScenarioView:
     @property
     def macro_f1(self) -> float:
         """Mean of the scenarios' F1, 0 to 1."""
-        return sum(one.f1 for one in self.scenarios) / len(self.scenarios)
+        return sum(quality.f1 for quality in self.scenarios) / len(self.scenarios)
 
 
 def scenario_view(selected: Flags, scenarios: Sequence[str], taxonomy: Taxonomy) -> ScenarioView:
-    """Hold selections against Table A2.
-
-    Args:
-        selected: Dimensions that were selected for each of n queries, shape (n, D).
-        scenarios: Scenario of each query, n.
-        taxonomy: Dimensions of each scenario.
-
-    Returns:
-        Precision, recall and F1 over all queries and by scenario.
-
-    Raises:
-        InputError: If a scenario is unknown, the shapes do not fit, or there is no query.
-    """
+    """Compare the dimensions selected for n queries, shape (n, D), with those of the queries' scenarios (Table A2)."""
     if selected.shape != (len(scenarios), len(taxonomy.dimensions)) or not len(scenarios):
         raise InputError(
             f"selections of shape {selected.shape}; expected {(len(scenarios), len(taxonomy.dimensions))}, "
@@ -103,11 +78,7 @@ def scenario_view(selected: Flags, scenarios: Sequence[str], taxonomy: Taxonomy)
 
 
 def expected_dimensions(scenarios: Sequence[str], taxonomy: Taxonomy) -> Flags:
-    """Dimensions of each query's scenario, shape (n, D).
-
-    Raises:
-        InputError: If a scenario is unknown.
-    """
+    """Dimensions of each query's scenario, shape (n, D)."""
     rows = {
         name: [dimension in taxonomy.scenario(name).dimensions for dimension in taxonomy.dimensions]
         for name in dict.fromkeys(scenarios)
