@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.samer.stubs import Opening
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.samer.engines import registry, shared
 from urs_inspect.solvers import preflight
+
+settings.register_profile("ci", max_examples=30, deadline=None, database=None)
+settings.register_profile("thorough", max_examples=500, deadline=None)
+settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
 
 
 @pytest.fixture(autouse=True)

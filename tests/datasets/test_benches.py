@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.datasets.conftest import Publish, WriteRows
@@ -68,7 +68,6 @@ def test_the_side_depends_on_the_id_alone(case_id: str, better: str) -> None:
     assert assign_sides(case_id, "bad", "good").better == better
 
 
-@settings(deadline=None, database=None, max_examples=30)
 @given(case_id=st.text(st.characters(exclude_categories=["Cs"])), better=st.text(), worse=st.text())
 def test_the_label_points_at_the_better_response(case_id: str, better: str, worse: str) -> None:
     sides = assign_sides(case_id, better, worse)
@@ -84,7 +83,6 @@ def test_sides_are_balanced() -> None:
 texts = st.text(max_size=200).filter(lambda text: "###" not in text and text.strip())
 
 
-@settings(deadline=None, database=None, max_examples=30)
 @given(prompt=texts, response=texts, reference=st.none() | texts)
 def test_wrapped_texts_come_out_without_their_edges(prompt: str, response: str, reference: str | None) -> None:
     assert unwrap(wrap(prompt, response, reference)) == Unwrapped(prompt.strip(), response.strip())

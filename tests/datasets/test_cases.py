@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
@@ -88,7 +88,6 @@ def test_the_order_of_a_seed_is_the_same_on_every_machine() -> None:
     ]
 
 
-@settings(deadline=None, database=None, max_examples=30)
 @given(counts=sizes, seed=seeds)
 def test_the_order_is_a_permutation_and_the_input_stays_as_it_was(counts: dict[Kind, int], seed: int) -> None:
     cases = make(counts)
@@ -98,7 +97,6 @@ def test_the_order_is_a_permutation_and_the_input_stays_as_it_was(counts: dict[K
     assert cases == before
 
 
-@settings(deadline=None, database=None, max_examples=30)
 @given(counts=sizes, seed=seeds, mixing=seeds)
 def test_the_order_depends_on_the_seed_and_the_order_within_kinds_alone(
     counts: dict[Kind, int], seed: int, mixing: int
@@ -123,7 +121,6 @@ def test_one_seed_shuffles_kinds_of_one_size_differently() -> None:
     assert numbers["a"] != numbers["b"]
 
 
-@settings(deadline=None, database=None, max_examples=30)
 @given(counts=sizes, seed=seeds)
 def test_every_prefix_holds_every_kind_in_proportion(counts: dict[Kind, int], seed: int) -> None:
     # A prefix that ends at place t of the list holds n_i t + e_i cases of kind i, |e_i| <= 1/2, of m = N t + sum e.
@@ -134,7 +131,6 @@ def test_every_prefix_holds_every_kind_in_proportion(counts: dict[Kind, int], se
         assert worst <= (1 + (len(counts) - 2) * share) / 2 + 1e-9
 
 
-@settings(deadline=None, database=None, max_examples=30)
 @given(first=st.integers(1, 60), second=st.integers(1, 60), seed=seeds)
 def test_with_two_kinds_no_prefix_is_half_a_case_off(first: int, second: int, seed: int) -> None:
     ordered = in_proportion(make({("a", "en"): first, ("a", "zh"): second}), seed)
@@ -483,7 +479,6 @@ def as_csv(rows: list[tuple[str, str]], newline: str, quoting: int = csv.QUOTE_M
     return out.getvalue()
 
 
-@settings(deadline=None, max_examples=30, database=None)
 @given(rows=cases, newline=st.sampled_from(["\n", "\r\n"]), blank=st.integers(0, 3))
 def test_the_line_named_holds_the_faulty_row(rows: list[tuple[str, str]], newline: str, blank: int) -> None:
     table = as_csv(rows, newline, csv.QUOTE_ALL)
@@ -500,7 +495,6 @@ def test_the_line_named_holds_the_faulty_row(rows: list[tuple[str, str]], newlin
 # --- good files ---
 
 
-@settings(deadline=None, max_examples=30, database=None)
 @given(rows=cases, newline=st.sampled_from(["\n", "\r\n"]), mark=st.sampled_from(["", "\ufeff"]))
 def test_a_csv_table_is_read_to_the_letter(rows: list[tuple[str, str]], newline: str, mark: str) -> None:
     def check(path: Path) -> None:
@@ -509,7 +503,6 @@ def test_a_csv_table_is_read_to_the_letter(rows: list[tuple[str, str]], newline:
     in_file("my.csv", mark + as_csv(rows, newline, csv.QUOTE_ALL), check)
 
 
-@settings(deadline=None, max_examples=30, database=None)
 @given(
     rows=cases,
     newline=st.sampled_from(["\n", "\r\n"]),

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
@@ -102,7 +102,6 @@ def test_adaptive_worth_agrees_with_slow_simulation_of_outcomes() -> None:
         assert worth == pytest.approx(gained, rel=0.03)
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     st.sampled_from(RULES), st.integers(2, 5), st.integers(1, 30), st.integers(1, 7), st.integers(0, 9), st.booleans()
 )
@@ -396,7 +395,6 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=30)
 @given(ROWS, st.permutations(range(4)))
 def test_other_numbers_or_sides_change_nothing(rows: list[tuple[int, int, float]], places: list[int]) -> None:
     found = laplace(posterior_battles(rows, 4))
@@ -407,7 +405,6 @@ def test_other_numbers_or_sides_change_nothing(rows: list[tuple[int, int, float]
     assert np.allclose(renamed.covariance[np.ix_(places, places)], found.covariance, atol=1e-7)
 
 
-@settings(deadline=None, max_examples=30)
 @given(ROWS)
 def test_comparisons_only_add_certainty_about_a_gap(rows: list[tuple[int, int, float]]) -> None:
     found = laplace(posterior_battles(rows, 4))

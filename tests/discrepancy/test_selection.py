@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.discrepancy.small_pools import pool, slow_selection
@@ -79,7 +79,6 @@ def test_it_is_what_the_loop_selects(lam: float, set_similarity: Any, dtype: Any
         assert [item.objective for item in found.selected[pair]] == pytest.approx([v for _, v in chosen], abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_it_is_what_the_loop_selects_among_ties_and_duplicates(data: st.DataObject) -> None:
     size, width = data.draw(st.integers(2, 14)), data.draw(st.integers(1, 4))

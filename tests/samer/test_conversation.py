@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer
@@ -65,7 +65,6 @@ def test_equal_to_transformers(conversations: Conversations, theirs: Any, query:
 
 
 @given(st.text(), st.text())
-@settings(deadline=None)
 def test_a_query_is_a_prefix_and_turns_are_the_templates_own(query: str, response: str) -> None:
     encoded = _shared().encode(query, response, LONG)
     end = _shared().end_of_turn
@@ -97,7 +96,6 @@ def _shared() -> Conversations:
     st.lists(st.sampled_from([*SPECIAL, "the", " ", "\n", "\ue0001\ue000", EOT + BOS]), max_size=8).map("".join),
 )
 @example(query=f"{BOS}0{BOS}", response="")
-@settings(deadline=None)
 def test_special_tokens_that_a_text_spells_out_are_text(query: str, response: str) -> None:
     conversations = _shared()
     encoded = conversations.encode(query, response, LONG)

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.intent.page.factory import NAN, make_block, make_models
@@ -111,7 +111,6 @@ def test_numbers_stand_where_they_belong() -> None:
     assert hollow == [False, False, True]
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1, 10), min_size=1, max_size=5), st.integers(3, 7))
 def test_scales_hold_what_they_are_for(values: list[float], ticks: int) -> None:
     scale = Scale(values, (100, 300), ticks)
