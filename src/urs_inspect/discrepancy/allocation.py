@@ -27,17 +27,13 @@ fairly sure, though several might overturn it."""
 
 @dataclass(frozen=True)
 class Posterior:
-    """Strengths of P players as a normal distribution.
+    """Strengths of P players as a normal distribution."""
 
-    Attributes:
-        strengths: Most likely strengths in natural units (the log odds of winning are their difference), shape (P,).
-        covariance: Their covariance, shape (P, P).
-        dispersion: How far outcomes scatter, as a share of what they would without ties and were the model exact; ties
-            make it smaller than 1.
-    """
-
+    # most likely strengths in natural units (the log odds of winning are their difference), shape (P,)
     strengths: Floats
-    covariance: Floats
+    covariance: Floats  # their covariance, shape (P, P)
+    # how far outcomes scatter, as a share of what they would without ties and were the model exact; ties make it
+    # smaller than 1
     dispersion: float = 1.0
 
     def order(self) -> Integers:
@@ -108,19 +104,13 @@ def _slope(gaps: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a rule may look at.
+    """What a rule may look at."""
 
-    Attributes:
-        pairs: Indices of the models of each pair that may be asked, shape (Q, 2).
-        asked: Comparisons asked of each pair so far, those under way included, shape (Q,).
-        posterior: Gives the posterior of the strengths, those under way counted; computed when first called.
-        draws: Random numbers of this comparison.
-    """
-
-    pairs: Integers
-    asked: Integers
+    pairs: Integers  # indices of the models of each pair that may be asked, shape (Q, 2)
+    asked: Integers  # comparisons asked of each pair so far, those under way included, shape (Q,)
+    # gives the posterior of the strengths, those under way counted; computed when first called
     posterior: Callable[[], Posterior]
-    draws: np.random.Generator
+    draws: np.random.Generator  # random numbers of this comparison
 
 
 class Allocation(Protocol):

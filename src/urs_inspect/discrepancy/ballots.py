@@ -115,12 +115,7 @@ class Ballot:
 
 
 def read_ballots(path: Path) -> tuple[Ballot, ...]:
-    """Read ballots from a file with one JSON object per line; blank lines are ignored.
-
-    Raises:
-        InputError: If the file cannot be read, is empty, a line holds no ballot, or two lines hold different ballots of
-            one id.
-    """
+    """Read ballots from a file with one JSON object per line; blank lines are ignored."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -140,11 +135,7 @@ def read_ballots(path: Path) -> tuple[Ballot, ...]:
 
 
 def collect_ballots(objects: Iterable[tuple[str, Any]]) -> tuple[Ballot, ...]:
-    """Make ballots of JSON objects, each with its place for error messages; an unchanged duplicate is left out.
-
-    Raises:
-        InputError: If an object is no ballot, or two different ones have the same id.
-    """
+    """Make ballots of JSON objects, each with its place for error messages; an unchanged duplicate is left out."""
     ballots: dict[str, tuple[str, Ballot]] = {}
     for place, values in objects:
         ballot = Ballot.from_dict(values, place)

@@ -172,9 +172,6 @@ async def instruction_selector(
         rules: How instructions are selected.
         similarity: Similarity of answers; by default the one that needs no model. The instructions' own similarity, for
             the diversity of Eq. (2), is the same where it has vectors, otherwise the default one.
-
-    Raises:
-        InputError: If there is nothing to select from, or a baseline needs log probabilities that the pool has not.
     """
     if rules.method == "random":
         return FixedOrder({pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()})
@@ -257,16 +254,8 @@ def divergence(first: Sequence[float], second: Sequence[float], kind: Method) ->
     the mean over t of p log(p / q) for `kl`, and of -p log(q) for `cross_entropy`, averaged over both directions,
     because a comparison has no first model. The mean keeps long answers from winning by length alone.
 
-    Args:
-        first: Natural log probabilities of one answer's tokens, each 0 or less.
-        second: Those of the other answer's.
-        kind: `kl` or `cross_entropy`.
-
     Returns:
         Higher means more different; `cross_entropy` is 0 or more. NaN if an answer has no token.
-
-    Raises:
-        InputError: If a log probability is above 0 or not a number.
     """
     length = min(len(first), len(second))
     if not length:

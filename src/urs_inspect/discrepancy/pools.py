@@ -146,9 +146,6 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
     Columns: instruction or question, and optionally reference (also reference_ans, answer, output), id, language,
     user_intent (also intent; `intent` for rows without one). `<name of the file>_0001` is the id of a first row without
     one. A row without a language counts as Chinese, `zh`, if it holds Chinese characters and no kana, else as `en`.
-
-    Raises:
-        InputError: If the file cannot be read, or naming row and column of every error (of the first 20).
     """
 
     def build(fields: Fields, default_id: str) -> PoolItem:

@@ -18,15 +18,10 @@ DEFAULT_SIMILARITY = "lexical"
 
 @runtime_checkable
 class VectorSimilarity(Protocol):
-    """Turns a text into a vector; similarity is the cosine. One vector per text serves all pairs of models.
+    """Turns a text into a vector; similarity is the cosine. One vector per text serves all pairs of models."""
 
-    Attributes:
-        name: Name that vectors are cached under; another text preparation or model needs another name.
-        costly: Whether vectors are worth keeping on disk.
-    """
-
-    name: str
-    costly: bool
+    name: str  # name that vectors are cached under; another text preparation or model needs another name
+    costly: bool  # whether vectors are worth keeping on disk
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts that are not blank, shape (n, d), finite; zero for a text it knows nothing of."""
@@ -35,13 +30,9 @@ class VectorSimilarity(Protocol):
 
 @runtime_checkable
 class PairwiseSimilarity(Protocol):
-    """Compares two texts directly; every pair of answers is a call.
+    """Compares two texts directly; every pair of answers is a call."""
 
-    Attributes:
-        name: What it is called in results.
-    """
-
-    name: str
+    name: str  # what it is called in results
 
     def compare(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """Similarities of text pairs, shape (n,), between -1 and 1; NaN where there is none."""
@@ -50,13 +41,9 @@ class PairwiseSimilarity(Protocol):
 
 @runtime_checkable
 class AskedSimilarity(Protocol):
-    """Compares two texts by asking a model, which takes time and can fail.
+    """Compares two texts by asking a model, which takes time and can fail."""
 
-    Attributes:
-        name: What it is called in results.
-    """
-
-    name: str
+    name: str  # what it is called in results
 
     async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """Similarities of text pairs, shape (n,), between 0 and 1; NaN where there is none."""

@@ -34,10 +34,6 @@ class VectorCache:
     Two files grow side by side: `keys` has 32 bytes per text, `vectors` 2 x width bytes. Both are written under a lock,
     vectors first and each forced to disk, so that every key has its vector. What a crash left half written is cut off
     by the next writer. Readers take no lock.
-
-    Args:
-        name: Name of the model, that of its similarity.
-        folder: Folder of all caches; by default `vectors` in the package's cache directory.
     """
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
@@ -90,11 +86,7 @@ class VectorCache:
         return np.memmap(self._vectors, np.float16, "r", shape=(count, width))
 
     def add(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Append vectors of texts, shape (n, d), and force them to disk; texts added meanwhile are skipped.
-
-        Raises:
-            InputError: If the vectors have another width than the cache, or do not fit float16 (65,504 at most).
-        """
+        """Append vectors of texts, shape (n, d), and force them to disk; texts added meanwhile are skipped."""
         with np.errstate(over="ignore"):
             halves = checked_vectors(vectors.astype(np.float16), len(texts), self.name)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -141,9 +133,6 @@ def cached_vectors(similarity: VectorSimilarity, texts: Sequence[str], cache: Ve
     Always float16, as in the cache, so that a second run selects what the first did. A similarity that is not costly is
     computed anew and not kept, unless a cache is given; by default it is the model's in the package's cache directory.
     Blank texts have zero vectors and are never computed; if all are blank, the width is 0 or 1.
-
-    Raises:
-        InputError: If the cache is of another width or damaged, or the model's vectors are unusable.
     """
     full = [number for number, text in enumerate(texts) if text.strip()]
     wanted = [texts[number] for number in full]

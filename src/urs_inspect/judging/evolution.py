@@ -37,9 +37,6 @@ def evolution_prompt(scenario: str, instruction: str, reference: str = "") -> Ju
     """Ask for a new instruction made out of a given one (MAD paper, Tables 10 to 13).
 
     `reference` is the given one's answer, empty for none; scenarios without answers do not show it.
-
-    Raises:
-        InputError: If the scenario is none of `evolution_scenarios()`.
     """
     frame = _frame(scenario, bool(reference.strip()) and has_answers(scenario))
     # The material comes from the pool's own seeds and generators, who are asked for an object of this very form, so

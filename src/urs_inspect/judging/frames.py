@@ -70,9 +70,6 @@ def build_frame(
 
     A template whose case part uses `key` asks for a key; the `example` of the record that the judge must write, for the
     template `record_example`, then begins with one. `needed` are the materials that the template must use.
-
-    Raises:
-        InputError: If the template is faulty; the message names it (`place`), the line and the fault.
     """
     try:
         template = _ENVIRONMENT.from_string(source)

@@ -222,9 +222,6 @@ def choice_prompt(
     """Ask which of two responses is better by the criteria of a kind of task (MAD paper, Tables 5, 14 to 17).
 
     The scenario is one of `comparison_scenarios()`, the language of the instructions one of `comparison_languages()`.
-
-    Raises:
-        InputError: If the scenario or the language is unknown.
     """
     frame = _choice_frame(scenario, language, bool(reference.strip()))
     material = {"prompt": prompt, "reference": reference, "response_1": first, "response_2": second}
@@ -309,11 +306,7 @@ REVIEW_AGAIN = {
 
 
 def case_review_prompt(rubric: Rubric, language: str, question: str) -> JudgePrompt:
-    """Ask for a review of a question by the rubric's intents; the one that the user named is not shown.
-
-    Raises:
-        InputError: If the language is none of `REVIEW_LANGUAGES` or the rubric lacks it.
-    """
+    """Ask for a review of a question by the rubric's intents; the one that the user named is not shown."""
     if language not in REVIEW_LANGUAGES or language not in rubric.languages:
         raise InputError(f"judge_language: unknown value '{language}'; allowed: {choices(REVIEW_LANGUAGES)}")
     intents = tuple((name, intent.text[language].definition) for name, intent in rubric.intents.items())

@@ -58,25 +58,15 @@ class BulkInput:
 
 @dataclass(frozen=True)
 class BulkReport:
-    """What came of a bulk evaluation.
-
-    Attributes:
-        rows: Number of rows.
-        resumed: Rows that an earlier start had done.
-        failures: Failure mode -> number of rows.
-        mean_overall: Mean overall score of the rows without a failure, 0 to 1; NaN if there is none.
-        no_response: Empty responses.
-        shortened: Responses that were shortened.
-        empty_selection: Rows for whose query no dimension was selected.
-    """
+    """What came of a bulk evaluation."""
 
     rows: int
-    resumed: int
-    failures: dict[str, int]
-    mean_overall: float
+    resumed: int  # rows that an earlier start had done
+    failures: dict[str, int]  # failure mode -> number of rows
+    mean_overall: float  # mean overall score of the rows without a failure, 0 to 1; NaN if there is none
     no_response: int
-    shortened: int
-    empty_selection: int
+    shortened: int  # responses that were shortened
+    empty_selection: int  # rows for whose query no dimension was selected
 
 
 # ## Rows in

@@ -24,12 +24,7 @@ _MODEL = {
 
 
 class PartialResults:
-    """Results by the number of their row, counted from 0; what `add` has returned from is on the disk.
-
-    Args:
-        path: The file, which no other process may have open.
-        header: What is evaluated with what; an existing file with another header is refused.
-    """
+    """Results by the number of their row, counted from 0; what `add` has returned from is on the disk."""
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self.path = path

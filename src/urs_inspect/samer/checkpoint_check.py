@@ -61,11 +61,7 @@ class Report:
 
 
 def open_checkpoint(folder: str | Path) -> Checkpoint:
-    """Check a folder and open it; takes under a second for an 8B model, because only headers and heads are read.
-
-    Raises:
-        InputError: If it cannot be used, with the first error.
-    """
+    """Check a folder and open it; takes under a second for an 8B model, because only headers and heads are read."""
     report = check_checkpoint(folder)
     if report.checkpoint is None:
         rest = len(report.errors) - 1

@@ -52,9 +52,6 @@ class Conversations:
 
     Special tokens that a user's text spells out, such as `<|eot_id|>`, are read as plain text: only the template makes
     turns. (The released code lets a text close its own turn.) Where a text has none, ids equal those of transformers.
-
-    Args:
-        folder: A folder with `tokenizer.json` and `tokenizer_config.json`.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -271,20 +271,7 @@ SOURCES: Mapping[str, tuple[Columns, ...]] = {
 
 
 def map_records(source: str, records: Iterable[Record], skipped: list[Skipped] | None = None) -> Iterator[Mapped]:
-    """Turn the records of a source into pairs.
-
-    Args:
-        source: One of `SOURCES`.
-        records: Its records, in the order of its file.
-        skipped: Takes what makes no pair on purpose: more than one turn, no second rating, equal responses.
-
-    Yields:
-        Pairs, or responses that still need a second one, with ids by source and content, so that a further copy of a
-        record has the same id; it is skipped.
-
-    Raises:
-        InputError: If there is no such source, or naming the record and field that cannot be used.
-    """
+    """Turn the records of a source into pairs."""
     if source not in SOURCES:
         raise InputError(f"unknown source '{source}'; allowed: {choices(SOURCES)}")
     skipped = skipped if skipped is not None else []

@@ -124,9 +124,6 @@ def check_roles(
 
     `least` contestants are needed, none of them among the models that have `answered` before; `similarity` is the role
     of a model that is asked for similarities, if one is.
-
-    Raises:
-        InputError: If there are too few contestants, one is named twice or has answered already, or a role is missing.
     """
     names = [str(model) for model in contestants()] if least or has_contestants() else []
     if len(names) < least:

@@ -143,11 +143,7 @@ class SamerPair:
 
 
 def samer_choice(judge_name: str, options: Mapping[str, Any] | None) -> EngineChoice | None:
-    """The engine of a judge, checked; None if another judge was chosen. `options` are the fields of `EngineChoice`.
-
-    Raises:
-        InputError: If SaMer judges without a model or the other way round, or the engine cannot be used.
-    """
+    """The engine of a judge, checked; None if another judge was chosen. `options` are the fields of `EngineChoice`."""
     if judge_name != SAMER_JUDGE:
         if options is not None:
             raise InputError(f"samer: only with judge={SAMER_JUDGE}, not with judge={judge_name}")

@@ -34,9 +34,6 @@ def preflight_setup(wanted: object, roles: Sequence[str], *, under_test: bool = 
     While the `inspect` command makes a task, each model that a server runs is checked at once, so that the command
     ends with one line and the status 1. Other models, those whose server the harness starts, and those of scripts are
     checked when the run begins. `under_test`: whether the model under test is checked as well.
-
-    Raises:
-        InputError: If `wanted` is not true or false, or a server refuses a model: 401, 403, 404, or its API key.
     """
     if not isinstance(wanted, bool):
         raise InputError(f"preflight: must be true or false, got {wanted!r}")

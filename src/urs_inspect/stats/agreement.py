@@ -109,9 +109,6 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     `(p_o - p_e) / (1 - p_e)` with the share of agreement `p_o` and that expected by chance from each rater's own shares
     `p_e`: 1 for perfect agreement, 0 for agreement by chance. NaN without units, and where both raters only ever name
     the same one class.
-
-    Raises:
-        ValueError: If the lengths differ.
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} classes by one rater, {len(second)} by the other")

@@ -129,9 +129,6 @@ def outcome_of(winner: object, first: str, second: str) -> float:
     """Outcome (MAD paper, Eq. 3) of a published vote between models `first` (a) and `second` (b).
 
     The winner is one of `WINNERS` or the name of the winning model.
-
-    Raises:
-        InputError: If it is neither, or a word of `WINNERS` that is also the name of one of the models.
     """
     if winner in (first, second) and winner in WINNERS:
         raise InputError(

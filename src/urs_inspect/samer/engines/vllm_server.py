@@ -75,21 +75,7 @@ def make_server(
     attempts: int = 5,
     connections: Connections | None = None,
 ) -> Engine:
-    """Ask a server at the address `samer` what it is, check its reply to a conversation, and set up an engine for it.
-
-    Args:
-        samer: Its address.
-        weights_at: As for `load_engine`, as are `bos` and `overlong`.
-        bos: Start tokens.
-        max_length: Length that is used: the server's limit, at most 8192, if not given.
-        overlong: What happens to a longer item.
-        folder: Tokenizer and heads, in a released or exported folder; the weights of an exported one need not be there.
-            For a server on this machine its own folder is the default.
-        served: Name of the model on the server; the only one if not given.
-        timeout: Seconds for one attempt.
-        attempts: Attempts at one request.
-        connections: Context for each request; limits how many there are at once.
-    """
+    """Ask a server at the address `samer` what it is, check its reply to a conversation, and make an engine for it."""
     if max_length is not None and max_length < 1:
         raise InputError(f"max_length {max_length}; expected 1 or more")
     options = ServerOptions(timeout, attempts, connections)

@@ -235,35 +235,21 @@ def rate(step: int, steps: int, warmup: float) -> float:
 
 @dataclass(frozen=True)
 class TrainingSpec:
-    """How heads are trained; the defaults are the paper's.
+    """How heads are trained; the defaults are the paper's."""
 
-    Attributes:
-        loss: Which losses.
-        epochs: Epochs over all pairs.
-        predictor_epochs: Epochs of the predictor alone before; section 5.1 has them, but not how many.
-        batch: Pairs per step.
-        learning_rate: Highest learning rate.
-        betas: Of AdamW.
-        weight_decay: Of AdamW.
-        warmup: Share of the steps in which the learning rate rises; after that it falls to 0 along a cosine.
-        dropout: Share of activations dropped.
-        patience: Epochs without a better accuracy on held-out pairs before training ends; None to run all epochs.
-        narrowing: Divides the published widths of the layers, for few data; 1 is as published.
-        seed: Seed of weights, order and dropout.
-    """
-
-    loss: LossSpec = PAPER
-    epochs: int = 3
-    predictor_epochs: int = 1
-    batch: int = 32
-    learning_rate: float = 5e-5
-    betas: tuple[float, float] = (0.9, 0.95)
-    weight_decay: float = 0.1
-    warmup: float = 0.1
-    dropout: float = DROPOUT
+    loss: LossSpec = PAPER  # which losses
+    epochs: int = 3  # epochs over all pairs
+    predictor_epochs: int = 1  # epochs of the predictor alone before; section 5.1 has them, but not how many
+    batch: int = 32  # pairs per step
+    learning_rate: float = 5e-5  # highest learning rate
+    betas: tuple[float, float] = (0.9, 0.95)  # of AdamW
+    weight_decay: float = 0.1  # of AdamW
+    warmup: float = 0.1  # share of the steps in which the learning rate rises; after that it falls to 0 along a cosine
+    dropout: float = DROPOUT  # share of activations dropped
+    # epochs without a better accuracy on held-out pairs before training ends; None to run all epochs
     patience: int | None = 2
-    narrowing: int = 1
-    seed: int = 0
+    narrowing: int = 1  # divides the published widths of the layers, for few data; 1 is as published
+    seed: int = 0  # seed of weights, order and dropout
 
 
 @dataclass(frozen=True, eq=False)

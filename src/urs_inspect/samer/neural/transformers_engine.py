@@ -49,18 +49,7 @@ def make_transformers(
     device: str = "auto",
     batch_tokens: int | None = None,
 ) -> Engine:
-    """Load a checkpoint into torch; `dtype` `auto` is that of its weights on a GPU, float32 on a CPU.
-
-    Args:
-        samer: Folder of a checkpoint, as released or exported.
-        weights_at: As for `load_engine`, as are `bos`, `max_length` and `overlong`.
-        bos: Start tokens.
-        dtype: Type that the backbone computes in.
-        max_length: Length that the model is run with.
-        overlong: What happens to a longer item.
-        device: Torch device; `auto`: a GPU if there is one.
-        batch_tokens: Most tokens of a batch, padding included; one longer item is a batch of its own.
-    """
+    """Load a checkpoint into torch; `dtype` `auto` is that of its weights on a GPU, float32 on a CPU."""
     checkpoint = open_checkpoint(samer)
     device = _usable_device(device)
     resolved = "float32" if dtype == "auto" and device == "cpu" else resolve_dtype(checkpoint, dtype)
@@ -115,12 +104,6 @@ class BackboneEmbedder:
 
     Serve heads on the backbone and in the number type that their vectors came from: in another type, outputs of the
     predictor near 0 change sides. The end of a response that is too long is cut.
-
-    Args:
-        folder: Its folder, with safetensors and tokenizer.
-        dtype: `float32` or `bfloat16`.
-        device: Torch device; `auto`: a GPU if there is one.
-        max_length: Length that the model is run with, its own limit if not given.
     """
 
     def __init__(
