@@ -91,7 +91,7 @@ def test_alpha_has_no_value_without_two_units() -> None:
     assert krippendorff_alpha([(2, 0, 0), (3, 0, 0)]) == 1.0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(votes_of_some)
 def test_alpha_is_that_of_evalica(votes: list[Vote]) -> None:
     place = {"a": 1.0, "tie": 0.5, "b": 0.0, "cannot_tell": np.nan}

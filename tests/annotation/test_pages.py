@@ -19,40 +19,13 @@ TAGS = set(
 )
 CLASSES = {"wide", "left", "right", "center", "link", "address", "image"}
 PIECES = [
-    *("<script>alert(1)</script>", "<img src=http://evil.test/x onerror=alert(1)>", "![x](http://evil.test/p.png)"),
-    *("[x](javascript:alert(1))", "[x](data:text/html,<script>)", "![x](data:image/png;base64,AA==)", "<svg onload=a>"),
-    *('[x](http://evil.test "onmouseover=alert(1)")', "<http://evil.test>", "</script>", "]]>", "<!--", "{{7*7}}"),
-    *(
-        '"><img src=x>',
-        "'",
-        "&#60;script&#62;",
-        "&lt;b&gt;",
-        "\n",
-        "\n\n",
-        "```",
-        "```js\n",
-        "    ",
-        "| a | b |\n|:-:|--:|\n",
-    ),
-    *(
-        "# ",
-        "- ",
-        "1. ",
-        "> ",
-        "**",
-        "_",
-        "`",
-        "[",
-        "](",
-        ")",
-        "\\",
-        "[x]: http://evil.test\n",
-        "[x]",
-        "text",
-        "字",
-        "\u202e",
-    ),
-]
+    "<script>alert(1)</script>", "<img src=http://evil.test/x onerror=alert(1)>", "![x](http://evil.test/p.png)",
+    "[x](javascript:alert(1))", "[x](data:text/html,<script>)", "![x](data:image/png;base64,AA==)", "<svg onload=a>",
+    '[x](http://evil.test "onmouseover=alert(1)")', "<http://evil.test>", "</script>", "]]>", "<!--", "{{7*7}}",
+    '"><img src=x>', "'", "&#60;script&#62;", "&lt;b&gt;", "\n", "\n\n", "```", "```js\n", "    ",
+    "| a | b |\n|:-:|--:|\n", "# ", "- ", "1. ", "> ", "**", "_", "`", "[", "](", ")", "\\", "[x]: http://evil.test\n",
+    "[x]", "text", "字", "\u202e",
+]  # fmt: skip
 
 
 class Inventory(HTMLParser):

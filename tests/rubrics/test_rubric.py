@@ -399,119 +399,83 @@ def test_the_hash_of_the_rubric_names_its_whole_content(tmp_path: Path):
 
 # Mistakes: each names the file, the key and what is allowed.
 
-MISTAKES = {
-    "unknown top-level key": ("critera: {}", ["critera: unknown key", "allowed: name, version, reference_score"]),
-    "unknown key of an intent": (
+MISTAKES = [
+    ("critera: {}", ["critera: unknown key", "allowed: name, version, reference_score"]),
+    (
         "intents: {leisure: {criterion: [clarity]}}",
         ["intents.leisure.criterion: unknown key", "allowed: label, group, criteria, text"],
     ),
-    "unknown key of a criterion": (
-        "criteria: {clarity: {en: {title: x}}}",
-        ["criteria.clarity.en.title: unknown key", "allowed: name, definition"],
-    ),
-    "unknown key of an intent's text": (
+    ("criteria: {clarity: {en: {title: x}}}", ["criteria.clarity.en.title: unknown key", "allowed: name, definition"]),
+    (
         "intents: {leisure: {text: {en: {title: x}}}}",
         ["intents.leisure.text.en.title: unknown key", "allowed: name, definition"],
     ),
-    "unknown key of a language": (
+    (
         "languages: {en: {prompt: x}}",
         ["languages.en.prompt: unknown key", "allowed: name, dataset_label, final, ask_again, bands, frame"],
     ),
-    "unknown key of the final score": (
-        "languages: {en: {final: {title: x}}}",
-        ["languages.en.final.title: unknown key", "allowed: name, aliases"],
-    ),
-    "unknown base": ("extends: mt-bench", ["extends: unknown rubric 'mt-bench'", "allowed: urs, nothing"]),
-    "unknown criterion": (
+    ("languages: {en: {final: {title: x}}}", ["languages.en.final.title: unknown key", "allowed: name, aliases"]),
+    ("extends: mt-bench", ["extends: unknown rubric 'mt-bench'", "allowed: urs, nothing"]),
+    (
         "intents: {leisure: {criteria: [fun]}}",
         ["intents.leisure.criteria: unknown criterion 'fun'", "allowed: factuality, user_satisfaction"],
     ),
-    "unknown dominant criterion": (
-        "dominant: [fun]",
-        ["dominant: unknown criterion 'fun'", "allowed: factuality, user_satisfaction"],
-    ),
-    "criterion listed twice": (
-        "intents: {leisure: {criteria: [clarity, clarity]}}",
-        ["intents.leisure.criteria: a criterion is listed twice"],
-    ),
-    "no criteria": ("intents: {leisure: {criteria: []}}", ["intents.leisure.criteria:", "at least 1 item"]),
-    "criteria that are no list": ("intents: {leisure: {criteria: clarity}}", ["intents.leisure.criteria:", "tuple"]),
-    "intent without label": (
-        "intents: {chat: {group: g, criteria: [clarity], text: {}}}",
-        ["intents.chat.label: Field required"],
-    ),
-    "intent that is no mapping": ("intents: {leisure: 3}", ["intents.leisure:"]),
-    "identifier with blanks": (
+    ("dominant: [fun]", ["dominant: unknown criterion 'fun'", "allowed: factuality, user_satisfaction"]),
+    ("intents: {leisure: {criteria: [clarity, clarity]}}", ["intents.leisure.criteria: a criterion is listed twice"]),
+    ("intents: {leisure: {criteria: []}}", ["intents.leisure.criteria:", "at least 1 item"]),
+    ("intents: {leisure: {criteria: clarity}}", ["intents.leisure.criteria:", "tuple"]),
+    ("intents: {chat: {group: g, criteria: [clarity], text: {}}}", ["intents.chat.label: Field required"]),
+    ("intents: {leisure: 3}", ["intents.leisure:"]),
+    (
         "criteria: {Good Humour: {en: {name: a, definition: b}, zh: {name: c, definition: d}}}",
         ["criteria.Good Humour", "^[a-z][a-z0-9_]*$"],
     ),
-    "criterion called final": (
+    (
         "criteria: {final: {en: {name: a, definition: b}, zh: {name: c, definition: d}}}",
         ["criteria.final: the name is taken by the final score; choose another"],
     ),
-    "criterion without a language": (
-        "criteria: {wit: {en: {name: Wit, definition: b}}}",
-        ["criteria.wit: no text in language 'zh'"],
-    ),
-    "intent without a language": (
+    ("criteria: {wit: {en: {name: Wit, definition: b}}}", ["criteria.wit: no text in language 'zh'"]),
+    (
         "intents: {chat: {label: C, group: g, criteria: [clarity], text: {en: {name: a, definition: b}}}}",
         ["intents.chat.text: no text in language 'zh'"],
     ),
-    "empty text": ("criteria: {clarity: {en: {name: ''}}}", ["criteria.clarity.en.name:", "at least 1 character"]),
-    "too few band texts": ("languages: {en: {bands: [a, b]}}", ["languages.en.bands: 2 texts, but there are 5 bands"]),
-    "bands with a gap": (
-        "bands: [[1, 2], [4, 5], [6, 7], [8, 9], [10, 10]]",
-        ["bands: bands must cover 1 to 10 once each, lowest first"],
-    ),
-    "bands that overlap": ("bands: [[1, 2], [2, 10]]", ["bands: bands must cover 1 to 10 once each"]),
-    "bands upside down": ("bands: [[6, 10], [1, 5]]", ["bands: bands must cover 1 to 10 once each"]),
-    "a band as wide as the sky": ("bands: [[1, 1000000000000]]", ["bands: bands must cover 1 to 10 once each"]),
-    "bands beyond the scale": ("bands: [[0, 10]]", ["bands: bands must cover 1 to 10 once each"]),
-    "a band without end": ("bands: [[1]]", ["bands.0.1: Field required"]),
-    "reference beyond the scale": ("reference_score: 11", ["reference_score:", "less than or equal to 10"]),
-    "reference that is no number": ("reference_score: high", ["reference_score:", "valid integer"]),
-    "label of another intent": (
+    ("criteria: {clarity: {en: {name: ''}}}", ["criteria.clarity.en.name:", "at least 1 character"]),
+    ("languages: {en: {bands: [a, b]}}", ["languages.en.bands: 2 texts, but there are 5 bands"]),
+    ("bands: [[1, 2], [4, 5], [6, 7], [8, 9], [10, 10]]", ["bands: bands must cover 1 to 10 once each, lowest first"]),
+    ("bands: [[1, 2], [2, 10]]", ["bands: bands must cover 1 to 10 once each"]),
+    ("bands: [[6, 10], [1, 5]]", ["bands: bands must cover 1 to 10 once each"]),
+    ("bands: [[1, 1000000000000]]", ["bands: bands must cover 1 to 10 once each"]),
+    ("bands: [[0, 10]]", ["bands: bands must cover 1 to 10 once each"]),
+    ("bands: [[1]]", ["bands.0.1: Field required"]),
+    ("reference_score: 11", ["reference_score:", "less than or equal to 10"]),
+    ("reference_score: high", ["reference_score:", "valid integer"]),
+    (
         "intents: {leisure: {label: Factual_QA}}",
         ["intents.leisure.label: 'Factual_QA' also names intent 'factual_qa'"],
     ),
-    "label that is another intent's id": (
+    (
         "intents: {leisure: {label: factual qa}}",
         ["intents.leisure.label: 'factual qa' also names intent 'factual_qa'"],
     ),
-    "label of another language": (
-        "languages: {zh: {dataset_label: en}}",
-        ["languages.zh.dataset_label: 'en' also names language 'en'"],
-    ),
-    "name of another criterion": (
-        "criteria: {richness: {en: {name: Clarity}}}",
-        ["criteria.clarity: 'clarity' also names criteria.richness"],
-    ),
-    "alias of another criterion": (
+    ("languages: {zh: {dataset_label: en}}", ["languages.zh.dataset_label: 'en' also names language 'en'"]),
+    ("criteria: {richness: {en: {name: Clarity}}}", ["criteria.clarity: 'clarity' also names criteria.richness"]),
+    (
         "criteria: {richness: {en: {aliases: [logic]}}}",
         ["criteria.richness: 'logic' also names criteria.logical_coherence"],
     ),
-    "criterion named like the final score": (
+    (
         "criteria: {richness: {en: {name: Final score}}}",
         ["criteria.richness: 'Final score' also names the final score"],
     ),
-    "language code": (
-        "languages: {english: {name: x}}",
-        ["languages.english"],
-    ),
-    "a language code that YAML takes for a truth value": (
-        "languages: {no: {name: Norsk}}",
-        ["languages.", "valid string"],
-    ),
-    "languages that are a list": ("languages: [de]", ["languages: must be a mapping of language code to texts"]),
-    "version that is no text": ("version: 3", ["version:", "valid string"]),
-    "frame that is not there": (
-        "languages: {en: {frame: nowhere.jinja}}",
-        ["languages.en.frame: no file", "nowhere.jinja"],
-    ),
-}
+    ("languages: {english: {name: x}}", ["languages.english"]),
+    ("languages: {no: {name: Norsk}}", ["languages.", "valid string"]),
+    ("languages: [de]", ["languages: must be a mapping of language code to texts"]),
+    ("version: 3", ["version:", "valid string"]),
+    ("languages: {en: {frame: nowhere.jinja}}", ["languages.en.frame: no file", "nowhere.jinja"]),
+]
 
 
-@pytest.mark.parametrize(("text", "named"), MISTAKES.values(), ids=MISTAKES.keys())
+@pytest.mark.parametrize(("text", "named"), MISTAKES)
 def test_a_mistake_is_refused_with_file_key_and_what_is_allowed(text: str, named: list[str], tmp_path: Path):
     head = "" if text.startswith("version") else "version: '1'\n"
     path = write(tmp_path, f"name: own\n{head}{text}")

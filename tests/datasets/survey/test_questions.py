@@ -17,41 +17,28 @@ from urs_inspect.datasets.survey.questions import (
     read_transcript,
 )
 
-
-@pytest.mark.parametrize(
-    "text",
-    ["hello", "Hello!", "Hi ChatGPT", "hey there :)", "Good morning!!", "你好", "你好！", "您好，在吗？",
-     "hello 你好", "Thanks", "ok, thank you",
-     "继续", "测试", "HELLO 👋", "Ｈｅｌｌｏ", "你好 文心一言"],
+GREETINGS = (
+    "hello", "Hello!", "Hi ChatGPT", "hey there :)", "Good morning!!", "你好", "你好！", "您好，在吗？", "hello 你好",
+    "Thanks", "ok, thank you", "继续", "测试", "HELLO 👋", "Ｈｅｌｌｏ", "你好 文心一言",
 )  # fmt: skip
-def test_greetings_ask_nothing(text: str) -> None:
-    assert problem_of(text) == "only a greeting or courtesy"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Hello, what is bitcoin?", "你好，请问今天天气如何", "1+1", "hi5 meaning", "test results of the Turing test",
-     "继续写第二段", "雪山",
-     "https://example.org is this safe?", "Who are you?", "你是谁"],
+QUESTIONS = (
+    "Hello, what is bitcoin?", "你好，请问今天天气如何", "1+1", "hi5 meaning", "test results of the Turing test",
+    "继续写第二段", "雪山", "https://example.org is this safe?", "Who are you?", "你是谁",
 )  # fmt: skip
-def test_questions(text: str) -> None:
-    assert problem_of(text) == ""
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "problem"),
     [
-        ("", "empty"),
-        (" \n", "empty"),
-        ("?", "fewer than two letters or digits"),
-        ("👍👍", "fewer than two letters or digits"),
-        ("雪", "fewer than two letters or digits"),
-        ("https://chat.example.org/share/1", "only a link, which is not fetched"),
-        ("www.example.org\nhttp://x.org", "only a link, which is not fetched"),
+        *((text, "only a greeting or courtesy") for text in GREETINGS),
+        *((text, "") for text in QUESTIONS),
+        *((text, "empty") for text in ("", " \n")),
+        *((text, "fewer than two letters or digits") for text in ("?", "👍👍", "雪")),
+        *((text, "only a link, which is not fetched") for text in ("https://x.org/1", "www.x.org\nhttp://x.org")),
     ],
 )
-def test_other_faults(text: str, fault: str) -> None:
-    assert problem_of(text) == fault
+def test_what_is_a_question(text: str, problem: str) -> None:
+    assert problem_of(text) == problem
 
 
 def test_the_first_valid_turn_of_the_user_counts() -> None:
@@ -140,18 +127,12 @@ def test_one_question_and_its_answer(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "用户：天为什么是蓝的？\n助手：因为散射。",
-        "【用户】：天为什么是蓝的？\n【助手】：因为散射。",
-        "我：天为什么是蓝的？\nAI助手: 因为散射。",
-        "问：天为什么是蓝的？\n答：因为散射。",
-        "问题：天为什么是蓝的？\n回答：因为散射。",
-        "问题：天为什么是蓝的？回答：因为散射。",
-        "天为什么是蓝的？\n文心一言：因为散射。",
-        "用户\n天为什么是蓝的？\n助手\n因为散射。",
+        "用户：{}\n助手：{}", "【用户】：{}\n【助手】：{}", "我：{}\nAI助手: {}", "问：{}\n答：{}",
+        "问题：{}\n回答：{}", "问题：{}回答：{}", "{}\n文心一言：{}", "用户\n{}\n助手\n{}",
     ],
-)
+)  # fmt: skip
 def test_the_same_in_chinese(text: str) -> None:
-    assert read_transcript(text) == ZH
+    assert read_transcript(text.format(*(turn.text for turn in ZH))) == ZH
 
 
 def test_a_list_of_messages_need_not_be_text() -> None:
@@ -240,7 +221,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
 def test_any_text_is_read_and_nothing_is_invented(text: str) -> None:
     try:

@@ -88,8 +88,7 @@ def _intents(described: Described) -> list[str]:
     for group in groups:
         cells = [counts[group, code] for code in languages]
         rows.append([group, *cells, sum(cells)])
-    parts = _parts(described)
-    return ["", "## Intents by language", "", *_table(["Intent", *languages.values(), "Total"], rows), *parts]
+    return _section("Intents by language", ["Intent", *languages.values(), "Total"], rows, *_parts(described))
 
 
 def _parts(described: Described) -> list[str]:
@@ -97,28 +96,26 @@ def _parts(described: Described) -> list[str]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case in described.cases:
         counts[described.groups[case.intent]][case.intent] += 1
-    lines = [
+    return [
         f"{group} holds {', '.join(f'{number} of {intent}' for intent, number in parts.items())}."
         for group, parts in counts.items()
         if len(parts) > 1
     ]
-    return ["", *lines] if lines else []
 
 
 def _examples(described: Described) -> list[str]:
     rows = []
     for group in _groups(described):
         for code, name in _languages(described).items():
-            several = [c.question for c in described.cases if (described.groups[c.intent], c.language) == (group, code)]
-            if several:
-                rows.append([group, name, _short(min(several, key=lambda text: (len(text), text)))])
-    return ["", "## Examples, the shortest of each kind", "", *_table(["Intent", "Language", "Question"], rows)]
+            texts = [c.question for c in described.cases if (described.groups[c.intent], c.language) == (group, code)]
+            if texts:
+                rows.append([group, name, _short(min(texts, key=lambda text: (len(text), text)))])
+    return _section("Examples, the shortest of each kind", ["Intent", "Language", "Question"], rows)
 
 
 def _services(described: Described) -> list[str]:
     if not described.services:
         return ["", "## Services", "", "The cases do not say which service was asked."]
-    lines = ["", f"## Services, the first {_TOP_SERVICES} of each language", ""]
     rows: list[list[object]] = []
     for code, name in _languages(described).items():
         counts = Counter(
@@ -129,12 +126,9 @@ def _services(described: Described) -> list[str]:
         rows.append([name, "Total", counts.total()])
         rows += [[name, service, number] for service, number in _first(counts, _TOP_SERVICES)]
     without = len(described.cases) - len(described.services)
-    return [
-        *lines,
-        *_table(["Language", "Service", "Cases"], rows),
-        "",
-        f"{counted(len(set(described.services.values())), 'service')} in all; {_none_named(without)}.",
-    ]
+    note = f"{counted(len(set(described.services.values())), 'service')} in all; {_none_named(without)}."
+    title = f"Services, the first {_TOP_SERVICES} of each language"
+    return _section(title, ["Language", "Service", "Cases"], rows, note)
 
 
 def _countries(described: Described) -> list[str]:
@@ -149,7 +143,7 @@ def _countries(described: Described) -> list[str]:
     ]
     without = len(described.cases) - counts.total()
     note = f"{counted(len(counts), 'country', 'countries')}; {_none_named(without)}."
-    return ["", "## Countries", "", *_table(["Country", *languages.values(), "Total"], rows), "", note]
+    return _section("Countries", ["Country", *languages.values(), "Total"], rows, note)
 
 
 def _lengths(described: Described) -> list[str]:
@@ -163,27 +157,25 @@ def _lengths(described: Described) -> list[str]:
             middle = [f"{statistics.fmean(lengths):.1f}", f"{statistics.median(lengths):g}"]
             rows.append([name, unit, *middle, min(lengths), max(lengths)])
     note = "A word is a run of letters and digits, or a single Chinese character."
-    table = _table(["Language", "Unit", "Mean", "Median", "Shortest", "Longest"], rows)
-    return ["", "## Length of questions", "", *table, "", note]
+    return _section("Length of questions", ["Language", "Unit", "Mean", "Median", "Shortest", "Longest"], rows, note)
 
 
 def _dropped(dropped: Sequence[Dropped]) -> list[str]:
-    counts = Counter(one.reason for one in dropped)
+    counts = Counter(row.reason for row in dropped)
     rows: list[list[object]] = [[reason, counts[reason]] for reason in REASONS if counts[reason]]
     rows.append(["all", counts.total()])
-    return ["", "## Rows of the survey that became no case", "", *_table(["Reason", "Rows"], rows)]
+    return _section("Rows of the survey that became no case", ["Reason", "Rows"], rows)
 
 
 def _removed(removed: Sequence[Removed]) -> list[str]:
-    counts = Counter(fault for one in removed for fault in one.faults)
+    counts = Counter(fault for case in removed for fault in case.faults)
     rows: list[list[object]] = [[fault, number] for fault, number in _first(counts, len(counts))]
     rows.append(["all", len(removed)])
-    note = "A case may have several faults."
-    return ["", "## Cases that the review took out", "", *_table(["Fault", "Cases"], rows), "", note]
+    return _section("Cases that the review took out", ["Fault", "Cases"], rows, "A case may have several faults.")
 
 
 def _account(described: Described, dropped: Sequence[Dropped] | None, removed: Sequence[Removed] | None) -> list[str]:
-    """What the counts come to, so that a reader can lay it beside the survey."""
+    """The sum of the counts, to compare with the survey."""
     parts = [counted(len(described.cases), "case")]
     parts += [] if dropped is None else [f"{counted(len(dropped), 'row')} dropped by the import"]
     parts += [] if removed is None else [f"{counted(len(removed), 'case')} taken out by the review"]
@@ -212,11 +204,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_EXAMPLE else f"{line[: _LONGEST_EXAMPLE - 1]}…"
 
 
-def _table(header: Sequence[object], rows: Iterable[Sequence[object]]) -> list[str]:
-    lines = [header, ["---" for _ in header], *rows]
-    return [f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines]
-
-
-def _cell(value: object) -> str:
-    text = str(value)
-    return text if text == "---" else escaped(text)
+def _section(title: str, header: Sequence[object], rows: Iterable[Sequence[object]], *notes: str) -> list[str]:
+    lines = [f"| {' | '.join(escaped(str(cell)) for cell in line)} |" for line in (header, *rows)]
+    lines.insert(1, f"| {' | '.join('---' for _ in header)} |")
+    return ["", f"## {title}", "", *lines, *(["", *notes] if notes else [])]
