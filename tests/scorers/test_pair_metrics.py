@@ -5,6 +5,7 @@ import random
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
+from unittest import mock
 
 import pytest
 from inspect_ai.scorer import SampleScore, Score
@@ -13,7 +14,7 @@ from urs_inspect.judging import OVERALL
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import judge_report
 from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judged_items
-from urs_inspect.stats import TIE, UNREAD, A, B, measure
+from urs_inspect.stats import TIE, UNREAD, A, B, bootstrap_counts, measure
 
 Verdicts = dict[str, dict[str, str | None]]
 
@@ -125,12 +126,12 @@ def test_the_header_has_the_numbers_and_bounds_of_all_measures(full: list[Sample
 
 
 def test_a_refresh_resamples_the_headline_only(full: list[SampleScore], monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("all measures are resampled")
-
-    monkeypatch.setattr("urs_inspect.stats.measures.bootstrap_counts", refuse)
-    monkeypatch.setattr("urs_inspect.scorers.pair_metrics.group_accuracies", refuse)
-    assert report(full)["low"] < report(full)["high"]
+    with (
+        mock.patch("urs_inspect.stats.measures.bootstrap_counts", side_effect=bootstrap_counts) as resampled,
+        mock.patch("urs_inspect.scorers.pair_metrics.group_accuracies", side_effect=AssertionError),
+    ):
+        assert report(full)["low"] < report(full)["high"]
+    assert resampled.call_count == 2 * 2  # for each report once overall, and once for dimensions
 
 
 def test_the_headline_is_there_where_it_is_not_defined() -> None:

@@ -144,15 +144,15 @@ def _urs(
 def _crossval(
     arguments: dict[str, Any], limit: int | None, models: _Names, graders: _Names, options: dict[str, Any]
 ) -> "RunEstimate":
+    from urs_inspect._arguments import ALL, Names, check, names
     from urs_inspect.reports.estimate import estimate_crossval
-    from urs_inspect.tasks import arguments as reading
     from urs_inspect.tasks.urs_crossval import urs_crossval
 
     if not graders:
         raise InputError("--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'")
     if twice := sorted({name for name in graders if graders.count(name) > 1}):
         raise InputError(f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own")
-    chosen = reading.names(arguments.get("evaluators", reading.ALL), "evaluators", str) or list(graders)
+    chosen = names(check("evaluators", arguments.get("evaluators", ALL), Names), "evaluators") or list(graders)
     if unknown := sorted(set(chosen) - set(graders)):
         raise InputError(f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}")
     # In a thread of its own no command is running, so that the task takes the names and looks for no models.
