@@ -1,7 +1,7 @@
 """Arguments of tasks and scorers: their types, and the decorator that checks them.
 
-The harness parses `-T name=value` as YAML and hands on whatever comes out. A type here accepts no look-alike: `True` is
-no number, and `"3"` is no whole number.
+The harness parses `-T name=value` as YAML and passes any result on. A type here accepts no look-alike: `True` is not a
+number, and `"3"` is not a whole number.
 """
 
 import re
@@ -11,11 +11,11 @@ from inspect import signature
 from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
 
 import click
-from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetPydanticSchema,
     Strict,
     StrictFloat,
@@ -26,7 +26,6 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
-from pydantic_core import ErrorDetails, PydanticCustomError
 
 from urs_inspect._util import InputError, choices, is_blank
 from urs_inspect.samer.checkpoint import Dtype
@@ -92,13 +91,13 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
     return TypeAdapter(hint)
 
 
-def _reason(error: ErrorDetails) -> str:
+def _reason(error: Mapping[str, Any]) -> str:
     match error["type"]:
         case "literal_error":  # pydantic joins the values with commas and an `or`
             allowed = choices(re.findall(r"'([^']*)'", error["ctx"]["expected"]))
             return f"unknown value {error['input']!r}; allowed: {allowed}"
-        case "unknown_value":
-            return error["msg"]
+        case "value_error":
+            return str(error["ctx"]["error"])
         case "missing":
             return "is missing"
         case _:
@@ -112,7 +111,7 @@ def _must_be(what: str) -> WrapValidator:
         try:
             return handler(value)
         except (ValidationError, TypeError, ValueError):
-            raise PydanticCustomError("must_be", f"must be {what}") from None
+            raise ValueError(f"must be {what}, got {value!r}") from None
 
     return WrapValidator(validate)
 
@@ -133,20 +132,21 @@ def _bounds(value: Any) -> Any:
 
 Flag = Annotated[bool, Strict(), _must_be("true or false")]
 Text = Annotated[str, Strict(), BeforeValidator(_not_blank), _must_be("a text")]
-Count = Annotated[int, Strict(), Ge(1), _must_be("a whole number of at least 1")]
-Natural = Annotated[int, Strict(), Ge(0), _must_be("a whole number of at least 0")]
-NotNegative = Annotated[float, Strict(), Ge(0), _must_be("a number of at least 0")]
-AtLeastOne = Annotated[float, Strict(), Ge(1), _must_be("a number of at least 1")]
+Count = Annotated[int, Field(strict=True, ge=1), _must_be("a whole number of at least 1")]
+Natural = Annotated[int, Field(strict=True, ge=0), _must_be("a whole number of at least 0")]
+NotNegative = Annotated[float, Field(strict=True, ge=0), _must_be("a number of at least 0")]
+AtLeastOne = Annotated[float, Field(strict=True, ge=1), _must_be("a number of at least 1")]
 Confidence = Annotated[
-    float, Strict(), Ge(0.501), Le(0.9999), _must_be("a number of at least 0.501 and at most 0.9999")
+    float, Field(strict=True, ge=0.501, le=0.9999), _must_be("a number of at least 0.501 and at most 0.9999")
 ]
-Cosine = Annotated[float, Strict(), Gt(0), Le(1), _must_be("a number above 0 and at most 1")]
+Cosine = Annotated[float, Field(strict=True, gt=0, le=1), _must_be("a number above 0 and at most 1")]
 Temperature = Annotated[
-    float, Strict(), Ge(0), Le(2), _must_be("a number from 0 to 2, or null for the provider's default")
+    float, Field(strict=True, ge=0, le=2), _must_be("a number from 0 to 2, or null for the provider's default")
 ]
 
 Names = Annotated[
-    StrictStr | Annotated[list[StrictStr], MinLen(1)], _must_be(f"'{ALL}', a name, or names separated by commas")
+    StrictStr | Annotated[list[StrictStr], Field(min_length=1)],
+    _must_be(f"'{ALL}', a name, or names separated by commas"),
 ]
 """Read by `names`, which knows the vocabulary."""
 
@@ -156,7 +156,7 @@ Lengths = Annotated[
 
 Paths = Annotated[
     str | list[str],
-    GetPydanticSchema(lambda _, handler: handler(Annotated[list[Text], MinLen(1), BeforeValidator(_parts)])),
+    GetPydanticSchema(lambda _, handler: handler(Annotated[list[Text], Field(min_length=1), BeforeValidator(_parts)])),
     _must_be("a path, or paths separated by commas"),
 ]
 """Becomes a list."""
@@ -175,8 +175,7 @@ def one_of(allowed: Callable[[], Iterable[str]]) -> BeforeValidator:
     def validate(value: Any) -> Any:
         known = list(allowed())
         if value not in known:
-            facts = {"value": repr(value), "allowed": choices(known)}
-            raise PydanticCustomError("unknown_value", "unknown value {value}; allowed: {allowed}", facts)
+            raise ValueError(f"unknown value {value!r}; allowed: {choices(known)}")
         return value
 
     return BeforeValidator(validate)
@@ -228,12 +227,10 @@ class _Options(BaseModel):
             return value
         if isinstance(value, dict):
             if unknown := value.keys() - cls.model_fields.keys():
-                facts = {"value": choices(sorted(map(str, unknown))), "allowed": choices(cls.model_fields)}
-                raise PydanticCustomError("unknown_value", "unknown option {value}; allowed: {allowed}", facts)
+                named = choices(sorted(map(str, unknown)))
+                raise ValueError(f"unknown option {named}; allowed: {choices(cls.model_fields)}")
             return value
-        raise PydanticCustomError(
-            "must_be", "must be a text, or options: {names}", {"names": choices(cls.model_fields)}
-        )
+        raise ValueError(f"must be a text, or options: {choices(cls.model_fields)}; got {value!r}")
 
 
 class SamerOptions(_Options):
@@ -289,11 +286,13 @@ _MOVED = {
 
 def _refuse_moved(given: Iterable[str], parameters: Collection[str]) -> None:
     """Refuse former arguments with their new form, also on the command line, where the harness drops unknown ones."""
-    options = command_options().get("t", ())
-    for name in [*given, *(str(option).partition("=")[0] for option in options)]:
+    options = [str(option).partition("=")[0] for option in command_options().get("t", ())]
+    if "samer" not in options:  # another task of the command may have an argument of that name
+        options = [name for name in options if name not in _SAMER_OPTIONS]
+    for name in [*given, *options]:
         beside, form = _MOVED.get(name, ("", ""))
         if beside in parameters and name not in parameters:
-            raise InputError(f"{name}: is no argument any more; use {form}")
+            raise InputError(f"{name}: is no longer an argument; use {form}")
 
 
 def command_options() -> Mapping[str, Any]:

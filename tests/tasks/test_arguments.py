@@ -144,7 +144,7 @@ def test_the_decorator_keeps_the_signature_and_hands_on_what_was_read() -> None:
         ({"size": 0}, f"size: {WHOLE} 1, got 0"),
         ({}, "example: missing a required argument: 'size'; arguments: size, word, other, samer"),
         ({"size": 1, "sizes": 2}, "example: got an unexpected keyword argument 'sizes'; arguments: size, word,"),
-        ({"size": 1, "dtype": "x"}, "dtype: is no argument any more; use -T samer='{model: DIR, dtype: ...}'"),
+        ({"size": 1, "dtype": "x"}, "dtype: is no longer an argument; use -T samer='{model: DIR, dtype: ...}'"),
     ],
 )
 def test_the_decorator_refuses(arguments: dict[str, Any], message: str) -> None:
@@ -208,7 +208,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("urs", {"scorer": "samer"}, "scorer=samer or both needs samer: the folder of a checkpoint, or the address"),
     ("urs", {"samer": "DIR"}, "samer: only with scorer=samer or both"),
     ("urs", {"scorer": "both", "samer": "/absent"}, "samer '/absent': no such folder"),
-    ("urs", {"judge_cache": True}, "judge_cache: is no argument any more; use --model-role 'grader={model: <judge>"),
+    ("urs", {"judge_cache": True}, "judge_cache: is no longer an argument; use --model-role 'grader={model: <judge>"),
     ("urs_probe", {"per_kind": 0}, "per_kind: must be a whole number of at least 1"),
     ("urs_addition", {"lengths": "2-x"}, "lengths: must be numbers and ranges such as 2-20 or 2-9,15; got '2-x'"),
     ("urs_addition", {"lengths": "9-2"}, "lengths: must be numbers and ranges"),
@@ -262,7 +262,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("mad", {"judge": "human", "allocation": "adaptive"}, "with judge=human only 'uniform' works"),
     ("mad", {"similarity": "magic"}, "unknown similarity 'magic'; allowed: lexical, openai"),
     ("mad", {"similarity": {"name": "lexical", "url": "u"}}, "url: only for openai/<model>, not for 'lexical'"),
-    ("mad", {"similarity_url": "u"}, "similarity_url: is no argument any more; use -T similarity='{name: openai/"),
+    ("mad", {"similarity_url": "u"}, "similarity_url: is no longer an argument; use -T similarity='{name: openai/"),
     ("mad", {"lam": float("nan")}, "lam: must be a number of at least 0, got nan"),
     ("mad", {"set_similarity": "median"}, "set_similarity: unknown value 'median'; allowed: max, mean"),
     ("mad", {"selection": "best"}, "selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"),
@@ -335,7 +335,7 @@ HARNESS: list[tuple[str, tuple[str, ...], str]] = [
     ("urs_case_review", (), "urs_case_review: missing a required argument: 'dataset'; arguments: dataset, language"),
     ("urs_crossval", ("unanswered=maybe",), "unanswered: unknown value 'maybe'; allowed: refuse, unscored"),
     ("md_eval", ("protocol=single",), "protocol: unknown value 'single'; allowed: joint, per_dimension, overall"),
-    ("md_eval", ("judge=samer", "samer=DIR", "engine=vllm"), "engine: is no argument any more; use -T samer='{model"),
+    ("md_eval", ("judge=samer", "samer=DIR", "engine=vllm"), "engine: is no longer an argument; use -T samer='{model"),
     ("judge_pairwise", ("bench=7",), "bench: must be a text, got 7"),
     ("judge_rating", ("bench=x.jsonl", "scale=five"), f"scale: {BOUNDS}, got 'five'"),
     ("mad", ("pool=sample", "confidence=1"), "confidence: must be a number of at least 0.501 and at most 0.9999"),
@@ -370,7 +370,7 @@ def test_former_arguments_are_found_among_the_options_of_the_command() -> None:
     command.callback.__module__ = "inspect_ai._cli.eval"
     with (
         command.make_context("eval", ["-T", "samer=DIR", "-T", "bos=double"]),
-        pytest.raises(InputError, match="bos: is no argument any more"),
+        pytest.raises(InputError, match="bos: is no longer an argument"),
     ):
         example(1)
 

@@ -26,7 +26,7 @@ def addition_report() -> Metric:
     Rows: `accuracy` (chains of 2 to 9 numbers) with its 95% interval over chains, `low` and `high`; `longest` (Max L:
     the longest chains with an accuracy of 80% or more) and `longest unbroken` (if no shorter ones have less), 0 for
     none; `2-10 accuracy` and `all accuracy`; `no_number` and `no_response`, the answers that count as wrong because
-    they hold no number, or nothing. Rows about lengths that were not tried are left out, but `accuracy`, which then is
+    they hold no number, or nothing. Rows about lengths that were not tried are omitted, but `accuracy`, which then is
     NaN. `urs-inspect addition` has the accuracy of each length, and all intervals.
     """
 

@@ -210,10 +210,10 @@ def _made(ballot: Ballot, outcome: float, facts: dict[str, Any], explanation: st
     )
 
 
-def _short(one: str, other: str) -> tuple[str, str]:
+def _short(name_a: str, name_b: str) -> tuple[str, str]:
     """Names without the provider, which would fill the viewer's narrow columns; whole ones if they become equal."""
-    short = one.rpartition("/")[2], other.rpartition("/")[2]
-    return (one, other) if short[0] == short[1] else short
+    short = name_a.rpartition("/")[2], name_b.rpartition("/")[2]
+    return (name_a, name_b) if short[0] == short[1] else short
 
 
 def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:

@@ -36,7 +36,7 @@ class RatedItem:
     cluster: str  # what responses to the same question have in common, usually the prompt
     label: float
     rating: float  # on the judge's scale; NaN if unread
-    rescaled: float  # on the scale of the labels, likewise
+    rescaled: float  # on the scale of the labels; NaN if unread
     places: dict[str, str]  # intent, group and language; empty where it has none
     label_scale: tuple[float, float]
     failure: str  # why the rating could not be read; empty if it was
@@ -125,7 +125,7 @@ def agreement(items: Sequence[RatedItem]) -> RatingAgreement:
 
 
 URS_RUBRIC = "urs"
-"""Name of the built-in rubric, where a rubric may be left out."""
+"""Name of the built-in rubric, where a rubric is optional."""
 
 DISTANCE = "distance"
 """Key of the distance between rating and label in the value of a score."""

@@ -80,7 +80,7 @@ class Plan:
     allocation: str = UNIFORM
     budget: int | None = None  # comparisons at most; None for k per pair
     confidence: float = 0.95  # how sure the order of neighbours must be for an early end; not for the uniform one
-    batch: int = 8  # comparisons asked for at once, likewise
+    batch: int = 8  # comparisons asked for at once; not for the uniform one
     scenario: str = "general"  # for instructions that name none
     only: tuple[str, ...] | None = None  # contestants that take part; None for all
     seed: int = 0
@@ -194,7 +194,7 @@ class Competition(SampleSource):
     Args:
         plan: What to do.
         pool: Instructions, with the answers that exist already.
-        answering: Whether contestants of this run answer the instructions first, whatever roles there are.
+        answering: Whether contestants of this run answer the instructions first, without looking at roles.
         check_roles: Refuses models of the run that cannot do this, before any is called.
         similarity: Similarity of answers; None for the default.
         previous: Comparisons of an earlier run: they stand, and only pairs with a new contestant are compared.
@@ -249,7 +249,7 @@ class Competition(SampleSource):
         try:
             samples = await self._next()
         except InputError as error:
-            # The harness draws the traceback of whatever ends a task. This local is the mark at which rich leaves out
+            # The harness draws the traceback of an error that ends a task. This local is the mark at which rich omits
             # all frames so far, and a fresh error has no other causes to draw: what remains is the line.
             _rich_traceback_guard = True
             raise InputError(error.message) from None

@@ -141,7 +141,7 @@ def evolve(
 
     Run it with `--model none --model-role 'generator=[a, b, c]'`. Several generators take turns, so that no model's
     habits rule the pool. A round makes one new instruction out of the youngest one of every seed's line; the round ends
-    when all are there. Those that nearly repeat a seed or anything kept so far are then left out. Where nothing was
+    when all are there. Those that nearly repeat a seed or anything kept so far are then dropped. Where nothing was
     kept, the same instruction is evolved again in the next round, by the next generator. Samples are called
     `<seed>-r<round>`; a sample's metadata say what its `parent` was.
 

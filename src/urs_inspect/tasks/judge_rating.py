@@ -92,7 +92,7 @@ def _load(bench: str, rubric: Rubric | None, scale: tuple[float, float] | None) 
     if scale is None and max(case.rating for case in data.cases) <= HIGHEST / 2:
         logger.warning(
             f"{bench}: no label is above {HIGHEST // 2}, but the scale is taken to be {LOWEST} to {HIGHEST}; "
-            f"if it is another, say so: -T scale=1,{HIGHEST // 2}"
+            f"if it is another, declare it: -T scale=1,{HIGHEST // 2}"
         )
     return data
 

@@ -32,7 +32,7 @@ from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, chec
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.judging import JudgeFailure, JudgePrompt
-from urs_inspect.judging.prompts import comparison_scenarios
+from urs_inspect.judging.prompts import ORDERS, comparison_scenarios
 from urs_inspect.judging.replies import asked_similarity
 from urs_inspect.reports import Comparison, read_battles, read_comparisons
 from urs_inspect.scorers import pair_choice
@@ -76,7 +76,7 @@ def mad(
     budget: Count | None = None,
     confidence: Confidence = 0.95,
     batch: Count = 8,
-    orders: Literal["ab", "seeded", "both"] = "both",
+    orders: Annotated[str, one_of(lambda: ORDERS)] = "both",
     scenario: Annotated[str, one_of(comparison_scenarios)] = "general",
     judge_language: Text | None = None,
     preflight: Flag = True,

@@ -1,14 +1,15 @@
 """MD-Eval: how well does a model judge, dimension by dimension?"""
 
-from typing import Literal
+from typing import Annotated
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import ALL, Flag, Names, Natural, Samer, Text, checked, names, samer_arguments
+from urs_inspect._arguments import ALL, Flag, Names, Natural, Samer, Text, checked, names, one_of, samer_arguments
 from urs_inspect.datasets import load_md_eval
+from urs_inspect.judging.prompts import ORDERS, PROTOCOLS
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
@@ -24,8 +25,8 @@ MD_EVAL_VERSION = "2-B"
 @task
 @checked
 def md_eval(
-    protocol: Literal["joint", "per_dimension", "overall"] = "joint",
-    orders: Literal["ab", "seeded", "both"] = "ab",
+    protocol: Annotated[str, one_of(lambda: PROTOCOLS)] = "joint",
+    orders: Annotated[str, one_of(lambda: ORDERS)] = "ab",
     judge: Text = "model",
     scenarios: Names = ALL,
     preflight: Flag = True,
@@ -37,8 +38,8 @@ def md_eval(
     The model under test is the judge, or with `judge=samer` and `--model none` a SaMer model.
 
     Args:
-        protocol: `joint`: one reply with all verdicts (the paper's); `per_dimension`: one call per dimension, told to
-            disregard the rest, and one overall; `overall`: overall only.
+        protocol: `joint`: one reply with all verdicts (the paper's); `per_dimension`: one call per dimension, in
+            which the judge is to disregard the rest, and one overall; `overall`: overall only.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
         judge: `model`; or with `--model none` `samer` (both responses are evaluated, the larger number is better,
             overall and on each labelled dimension, selected or not) or `baseline/<kind>`; kinds: longest, shortest,

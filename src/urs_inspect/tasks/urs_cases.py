@@ -74,7 +74,7 @@ def choose_cases(
         references: Reference answers in place of those of the data.
         need_references: Whether every case needs a reference.
         only_asked: Whether cases that the running command leaves out need none in `references`; where some have none,
-            the cases left out are not among the chosen ones.
+            those cases are not among the chosen ones.
     """
     languages = names(language, "language", rubric.language_code)
     chosen = names(intents, "intents", rubric.intent_id)
@@ -155,7 +155,7 @@ def _choice_of_log(config: EvalConfig) -> _Choice:
         return 0, ()
     limit = config.limit[1] if isinstance(config.limit, tuple) else config.limit
     ids = config.sample_id if isinstance(config.sample_id, list) else [config.sample_id or ""]
-    return limit or 0, _patterns(str(one) for one in ids)
+    return limit or 0, _patterns(map(str, ids))
 
 
 def _patterns(ids: Iterable[str]) -> tuple[str, ...]:
