@@ -371,10 +371,10 @@ def test_without_samer_there_is_no_outcome(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"model": ""}, "model must be a text"),
+        ({"model": ""}, "model: must be a text"),
         ({"model": "absent"}, "samer 'absent': no such folder"),
         ({"model": ".", "engine": "onnx"}, "unknown engine 'onnx'"),
-        ({"model": ".", "dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
+        ({"model": ".", "dtype": "half"}, "dtype: unknown value 'half'; allowed: auto, float32, bfloat16, float16"),
         ({"model": "http://u:p@host:1"}, "may hold no key"),
         ({"model": "."}, "no weights"),
     ],

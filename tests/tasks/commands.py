@@ -1,13 +1,18 @@
 """The harness's command line, as a child process and within this one."""
 
+import io
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from inspect_ai.model import _model
 
 REPOSITORY = Path(__file__).parents[2]
 TIMEOUT = 120
@@ -37,10 +42,31 @@ def run_inspect(*arguments: str, tmp_path: Path, cwd: Path | None = None) -> sub
 
 
 def succeed(*arguments: str, tmp_path: Path, cwd: Path | None = None) -> str:
-    """Run `inspect <arguments>` in a child process, which must succeed; return what it printed."""
-    done = run_inspect(*arguments, tmp_path=tmp_path, cwd=cwd)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    """Run `inspect <arguments>` within this process, which must succeed; return what it printed."""
+    printed = io.StringIO()
+    before = Path.cwd()
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+        mock.patch.dict(os.environ, child_environment(tmp_path)),
+    ):
+        patched.chdir(cwd or tmp_path)
+        status = _main(patched, arguments)
+    assert Path.cwd() == before
+    assert status in (0, None), printed.getvalue()
+    return printed.getvalue()
+
+
+def _main(patched: pytest.MonkeyPatch, arguments: Sequence[str]) -> object:
+    """The exit status of the command's own entry point."""
+    [command] = entry_points(group="console_scripts", name="inspect")
+    patched.setattr(sys, "argv", ["inspect", *arguments])
+    patched.setattr(sys, "excepthook", sys.excepthook)  # which the command replaces
+    patched.setattr(_model, "_models", {})  # models are kept by name, and a name may be that of another test's server
+    with pytest.raises(SystemExit) as ended:
+        command.load()()
+    return ended.value.code
 
 
 @dataclass(frozen=True)
@@ -53,9 +79,4 @@ class Refusal:
 
 def refused(*arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refusal:
     """Run `inspect <arguments>`, which must fail, through the command's own entry point but within this process."""
-    [command] = entry_points(group="console_scripts", name="inspect")
-    monkeypatch.setattr(sys, "argv", ["inspect", *arguments])
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # which the command replaces
-    with pytest.raises(SystemExit) as ended:
-        command.load()()
-    return Refusal(ended.value.code, capsys.readouterr().err)
+    return Refusal(_main(monkeypatch, arguments), capsys.readouterr().err)

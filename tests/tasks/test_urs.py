@@ -34,7 +34,7 @@ from urs_inspect import urs
 from urs_inspect.datasets import UrsCase
 from urs_inspect.reports.results import read_result
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.tasks.urs import case_to_sample
+from urs_inspect.tasks.urs_cases import case_to_sample
 
 GROUPS = ["Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem", "Text Assistant"]
 PARTS = ["Solve Problem: api", "Solve Problem: solve_professional_problem"]
@@ -102,7 +102,7 @@ def test_embedded_sample_runs_to_the_end_with_every_case_scored(simulated: EvalL
 
 def test_log_says_what_was_run(simulated: EvalLog, rubric: Rubric):
     assert simulated.eval.task == "urs_inspect/urs"
-    assert simulated.eval.task_version == "2-A"
+    assert simulated.eval.task_version == "2-B"
     assert simulated.eval.task_args["dataset"] == "sample"
     assert simulated.eval.metadata is not None
     assert simulated.eval.metadata["rubric"] == "urs 2"

@@ -107,9 +107,9 @@ def agreement(
 
 
 def _scale(value: str, option: str) -> tuple[float, float]:
-    from urs_inspect.tasks.arguments import scale
+    from urs_inspect._arguments import Scale, check
 
-    return cast("tuple[float, float]", scale(value, option))  # null alone gives none
+    return cast("tuple[float, float]", check(option, value, Scale))
 
 
 def print_agreement(report: "AgreementReport", console: Console) -> None:

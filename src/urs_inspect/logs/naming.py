@@ -29,6 +29,8 @@ def facts_of(log: EvalLog) -> dict[str, str]:
         Name -> value, without anything whose name sounds like a secret.
     """
     facts: dict[str, Any] = {name: value for name, value in log.eval.task_args.items() if name not in _LEFT_OUT}
+    if isinstance(options := facts.get("samer"), dict):  # one that differs is named alone
+        facts |= {"samer" if name == "model" else name: value for name, value in options.items()}
     calls = (event for sample in log.samples or [] for event in sample.events if isinstance(event, ModelEvent))
     if (call := next(calls, None)) is not None:
         facts |= {name: getattr(call.config, name) for name in _SETTINGS}

@@ -182,7 +182,9 @@ def _judge_of(log: EvalLog) -> str:
     arguments = log.eval.task_args
     judge = str(arguments.get("judge", "model"))
     if judge == "samer":
-        return f"samer/{str(arguments.get('samer', '')).rstrip('/').rpartition('/')[2]}"
+        samer = arguments.get("samer", "")
+        model = samer.get("model", "") if isinstance(samer, dict) else samer
+        return f"samer/{str(model).rstrip('/').rpartition('/')[2]}"
     return judge if judge.startswith(BASELINE) else log.eval.model
 
 
