@@ -18,7 +18,7 @@ _COMMANDS = {
     "rank": "Rank models by pairwise comparisons or votes.",
     "references": "Write the answers of a model as reference answers.",
     "report": "Report on runs of urs: one page, CSV, Markdown, JSON.",
-    "robustness": "Do scores hold for other judges and references?",
+    "robustness": "Whether scores hold for other judges and references.",
     "samer": "SaMer: check, export, score with and train checkpoints.",
     "table": "Scores by intent, language and criterion.",
 }
