@@ -409,12 +409,7 @@ def test_too_few_questions_leave_no_interval() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "clusters", "kept"),
-    [
-        (-1.0, 1.0, 40, False),
-        (0.4, 0.4, 40, False),
-        (0.4, 0.9, 5, False),
-        (0.4, 1.2, 40, True),
-    ],
+    [(-1.0, 1.0, 40, False), (0.4, 0.4, 40, False), (0.4, 0.9, 5, False), (0.4, 1.2, 40, True)],
 )
 def test_which_intervals_of_correlations_are_reported(low: float, high: float, clusters: int, kept: bool) -> None:
     found = reported(Estimate(0.5, low, high, 40, clusters), CORRELATIONS)
@@ -491,10 +486,7 @@ def test_models_of_one_side_are_left_out_and_named() -> None:
     found = models_level(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
     assert isinstance(found, ModelLevel)
     assert [point.model for point in found.points] == ["x", "y", "z"]
-    assert found.notes == (
-        "Skipped, with votes but without a score: w.",
-        "Skipped, with scores but without votes: v.",
-    )
+    assert found.notes == ("Skipped, with votes but without a score: w.", "Skipped, with scores but without votes: v.")
 
 
 def test_a_bare_name_will_do_where_one_model_has_it() -> None:
@@ -729,12 +721,7 @@ NAN = math.nan
 @pytest.mark.parametrize(
     ("pearson", "without_noise", "over_points", "parts"),
     [
-        (
-            (0.9, 0.8, 1.0),
-            0.95,
-            (0.3, 0.99),
-            [r"0.95 \(0.80 to 1.00\): brackets", "Only 6 points: .* 0.30 to 0.99"],
-        ),
+        ((0.9, 0.8, 1.0), 0.95, (0.3, 0.99), [r"0.95 \(0.80 to 1.00\): brackets", "Only 6 points: .* 0.30 to 0.99"]),
         ((0.4, -0.5, 1.0), 0.6, (-0.6, 0.9), ["about 0.60", "The interval holds 0", "Only 6 points"]),
         ((0.4, -1.0, 1.0), NAN, (-0.6, 0.9), ["no more than noise .* from −1.00 to 1.00", "Only 6 points"]),
         ((0.4, NAN, NAN), NAN, (-0.6, 0.9), ["no interval, .*: 1 person on Leisure", "Only 6 points"]),

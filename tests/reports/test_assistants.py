@@ -290,6 +290,26 @@ def test_the_order_of_logs_changes_nothing(tmp_path: Path) -> None:
     assert one["tables"] == other["tables"]
 
 
+def notes(folder: Path) -> str:
+    made = report_assistants([str(folder)], rounds=50)
+    return "\n".join(note for section in made.sections for note in section.notes)
+
+
+def test_what_to_leave_out_is_advised_where_nothing_is_common(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "1.eval", {"a": 5.0, "b": BROKEN}, model="p/1")
+    write_assistant(tmp_path / "2.eval", {"a": 5.0, "b": BROKEN}, model="p/2")
+    write_assistant(tmp_path / "s.eval", {"a": NOTHING, "b": 3.0}, SEARCH)
+    assert "Leave out the logs of search (folder:pages): the others share 1 question." in notes(tmp_path)
+
+
+def test_equal_means_are_noted(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "1.eval", {"a": 5.0, "b": 4.0}, model="p/1", judge="p/1")
+    write_assistant(tmp_path / "2.eval", {"a": 4.0, "b": 5.0}, model="p/2", judge="p/1")
+    write_assistant(tmp_path / "3.eval", {"a": 4.0, "b": 4.0}, model="p/3", judge="p/1")
+    sentence = "p/1 has the highest mean, the same as p/2, but is not significantly ahead of p/2 and p/3."
+    assert sentence in notes(tmp_path)
+
+
 def test_the_report_to_read(tmp_path: Path) -> None:
     names = [f"q{n}" for n in range(8)]
     for place in range(2):  # equal means

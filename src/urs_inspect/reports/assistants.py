@@ -409,6 +409,7 @@ def report_assistants(
                 **{"differs_from_first": one.block.apart_because, "questions": one.questions, "common": one.common},
                 **{"common_with_nothing": one.common_with_nothing, "without": one.without[0]},
                 **{"common_without": one.without[1] or None},
+                "self_judged": dict(zip(one.services["service"], one.services["self_judged"], strict=True)),
             }
             for one in comparisons
         ],

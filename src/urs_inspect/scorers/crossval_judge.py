@@ -35,7 +35,7 @@ def crossval_report() -> Metric:
     Rows are called `<evaluator> rating bias`, where some model is both tested and a source of references, and
     `<evaluator> mean`, names beginning with what tells them apart, because the viewer shows beginnings: `gpt-4o
     (openai)`. A rating bias does not count answers that are word for word their own reference. The cells of the grid,
-    and all intervals, are in `urs-inspect crossval`.
+    and all intervals, are in `urs-inspect robustness`.
 
     Returns:
         The metric; evaluators without a score have no row.
