@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import urs_inspect
-from urs_inspect.cli import main
+from urs_inspect.cli import _FILES, main
 
 SOURCE = Path(urs_inspect.__file__).parent
 PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rubrics", "samer", "stats")
@@ -69,14 +69,14 @@ def test_the_command_and_its_help_load_no_command_and_nothing_heavy(statement: s
 def test_the_help_lists_every_command_with_a_whole_line() -> None:
     shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output.partition("Commands:\n")[2].splitlines()
     lines = dict(line.strip().split("  ", 1) for line in shown)
-    # Where a command is written: a file or folder whose command has its name.
+    # Where a command is written: a file or folder whose command has its name, or a file that holds several.
     written = [
         path.stem
         for path in sorted((SOURCE / "cli").iterdir())
         if not path.stem.startswith("__")
         and isinstance(getattr(import_module(f"urs_inspect.cli.{path.stem}"), path.stem, None), click.Command)
     ]
-    assert list(lines) == written
+    assert list(lines) == sorted([*written, *_FILES])
     assert len(lines) > 10
     assert all(line.strip().endswith(".") and "..." not in line for line in lines.values())
 

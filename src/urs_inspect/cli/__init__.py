@@ -10,7 +10,6 @@ _COMMANDS = {
     "annotate": "Vote on pairs of answers, in a browser.",
     "assistants": "Compare models, search engines and translators.",
     "cases": "Cases of your own: import a survey, review, describe.",
-    "crossval": "Bias, leniency and agreement of several evaluators.",
     "data": "List, fetch and verify the published data.",
     "demo": "Run URS with simulated models: no key, network or cost.",
     "estimate": "Tokens and cost of a run, before anything is spent.",
@@ -19,10 +18,15 @@ _COMMANDS = {
     "rank": "Rank models by pairwise comparisons or votes.",
     "references": "Write the answers of a model as reference answers.",
     "report": "Report on runs of urs: one page, CSV, Markdown, JSON.",
+    "robustness": "Whether scores hold for other judges and references.",
     "samer": "SaMer: check, export, score with and train checkpoints.",
     "table": "Scores by intent, language and criterion.",
 }
 """Each command with its line in the help, in 80 columns uncut. The file and the command in it have the same name."""
+_FILES = dict.fromkeys(("addition", "agreement", "assistants", "robustness"), "reports")
+"""Commands that share a file."""
+_RENAMED = {"crossval": "robustness"}
+"""Old names, which work for one more release with a hint."""
 
 
 class _CommandsOnUse(click.Group):
@@ -30,9 +34,11 @@ class _CommandsOnUse(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if (name := _RENAMED.get(cmd_name, cmd_name)) not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), cmd_name)
+        if name != cmd_name:
+            click.echo(f"`urs-inspect {cmd_name}` is now `urs-inspect {name}`; the old name will go.", err=True)
+        command: click.Command = getattr(import_module(f"{__name__}.{_FILES.get(name, name)}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

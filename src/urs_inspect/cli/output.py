@@ -1,7 +1,7 @@
 """Tables and sections on the terminal."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from urs_inspect._util import visible
 if TYPE_CHECKING:
     from urs_inspect.reports.judge_result import JudgeResult
     from urs_inspect.reports.judges import RatingJudge
+    from urs_inspect.reports.tables import Report, TextTable
 
     Judges = Sequence[JudgeResult] | Sequence[RatingJudge]
 
@@ -114,9 +115,6 @@ def effort_notes(judges: "Judges") -> str:
     return " ".join(notes)
 
 
-if TYPE_CHECKING:
-    from urs_inspect.reports.output import TextTable
-
 _BORDER = 3  # blanks beside a cell, and the line after it
 
 
@@ -203,21 +201,15 @@ def _text_tables_shared(least: Sequence[int], wanted: Sequence[int], room: int) 
     return widths
 
 
-if TYPE_CHECKING:
-    from urs_inspect.reports.output import Section
-
-
-def print_sections(sections: "Iterable[Section]", console: Console, warnings: Collection[str] = ()) -> None:
-    """Print sections, their tables as wide as the terminal with nothing cut off.
-
-    Args:
-        sections: The sections.
-        console: Where to.
-        warnings: Lines that stand out where a section has them.
-    """
-    for section in sections:
+def print_report(report: "Report", console: Console) -> None:
+    """Print the sections of a report, their tables as wide as the terminal with nothing cut off."""
+    for section in report.sections:
+        if section.appendix:
+            continue
         console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
-        for line in section.lines:
-            console.print(escape(line), highlight=False, style="bold red" if line in warnings else "")
-        for found in section.tables:
-            print_text_table(found, console)
+        for note in section.notes:
+            style = "bold red" if note in section.warnings else ""
+            console.print(escape(visible(note)), highlight=False, style=style)
+        for table in section.tables:
+            if (text := table.text()).headings and text.rows:
+                print_text_table(text, console, table.title)

@@ -22,7 +22,7 @@ _COMMANDS = {
     "urs_addition": "addition",
     "urs_assistants": "assistants",
     "urs_case_review": "cases review",
-    "urs_crossval": "crossval",
+    "urs_crossval": "robustness",
     "urs_probe": "probe",
     "urs_references": "references",
     "md_eval": "judges",

@@ -1,19 +1,16 @@
-"""Sections of text tables, and CSV and JSON of dataclasses: for reports that are not yet `reports.tables.Report`s."""
+"""CSV and JSON of dataclasses, for reports that are not yet `reports.tables.Report`s."""
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from urs_inspect._util import escaped
 from urs_inspect.reports import tables
 from urs_inspect.reports.tables import (
     ReportKind,
     TextTable,
     check_directory,
-    markdown_table,
     plain,
     write_directory,
 )
@@ -34,24 +31,3 @@ def report_json(kind: ReportKind, report: object, **more: object) -> str:
 def report_dict(kind: ReportKind, report: object, **more: object) -> dict[str, Any]:
     """`format` and `schema_version`, then the attributes of a report by their names; what is not known is null."""
     return {"format": kind.format, "schema_version": kind.version, **plain(report), **plain(more)}
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a report: its title, level (2 or 3), lines and tables."""
-
-    title: str
-    level: int
-    lines: tuple[str, ...] = ()
-    tables: tuple[TextTable, ...] = ()
-
-
-def sections_markdown(title: str, sections: Iterable[Section]) -> str:
-    """A report to read, names from logs escaped."""
-    parts = [f"# {title}"]
-    for section in sections:
-        parts.append(f"{'#' * section.level} {escaped(section.title)}")
-        if section.lines:
-            parts.append("\n".join(f"- {escaped(line)}" for line in section.lines))
-        parts += [markdown_table(table) for table in section.tables]
-    return "\n\n".join(parts) + "\n"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, escaped
@@ -54,6 +55,25 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def share(value: float) -> str:
+    """A share of 1 in percent, never 0% or 100% of what is only nearly that: `83%`, `<1%`, or a dash for NaN."""
+    if math.isnan(value):
+        return DASH
+    if 0 < value < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not known."""
+    return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
+
+
+def level_text(level: float) -> str:
+    """A confidence level in percent: `95%`."""
+    return f"{100 * level:.10g}%"
+
+
 @dataclass(frozen=True)
 class TextTable:
     """A table as text cells; the first `names` columns hold names, the others numbers."""
@@ -78,6 +98,8 @@ class Table:
         headings: Headings of columns where they are not the columns' names.
         shown: The columns that text shows, names before numbers; all of them if not given, none if empty.
         main: The column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix.
+        estimates: Other columns of estimates, which have their columns of bounds even if no row has an estimate.
+        size: What `n` is called in CSV.
         title: A title above the table.
     """
 
@@ -88,6 +110,8 @@ class Table:
     shown: Sequence[str] | None = None
     main: str = ""
     title: str = ""
+    estimates: Sequence[str] = ()
+    size: str = "n"
 
     def text(self) -> TextTable:
         """The table as text cells."""
@@ -106,10 +130,11 @@ class Table:
         for column, values in self.data.items():
             name, cells = str(column), list(values)
             columns[name] = cells
-            if any(isinstance(cell, Estimate) for cell in cells):
+            if name in (self.main, *self.estimates) or any(isinstance(cell, Estimate) for cell in cells):
                 prefix = "" if name == self.main else f"{name}_"
                 columns[name] = [_part(cell, "value") for cell in cells]
-                columns |= {f"{prefix}{part}": [_part(cell, part) for cell in cells] for part in ("low", "high", "n")}
+                parts = {"low": "low", "high": "high", self.size: "n"}
+                columns |= {f"{prefix}{key}": [_part(cell, part) for cell in cells] for key, part in parts.items()}
         return pd.DataFrame(columns, index=self.data.index, dtype=object)
 
 
@@ -128,6 +153,7 @@ class Section:
     Attributes:
         level: 2 for a part, 3 for a part of a part.
         warnings: Those of the notes that stand out.
+        appendix: Whether only the Markdown file has it, and not the terminal.
     """
 
     title: str
@@ -135,6 +161,15 @@ class Section:
     tables: Sequence[Table] = ()
     level: int = 2
     warnings: Sequence[str] = ()
+    appendix: bool = False
+
+
+SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing."
+
+
+def simulation_section(simulated: bool) -> list[Section]:
+    """The section that comes first where a model or judge is a simulation."""
+    return [Section("Simulation", (SIMULATION,), warnings=(SIMULATION,))] if simulated else []
 
 
 @dataclass(frozen=True)
@@ -230,7 +265,7 @@ def markdown_table(table: TextTable) -> str:
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """A data frame as CSV; an unknown number is an empty cell."""
+    """A data frame as CSV; an unknown number is an empty cell, and what holds or not is `true` or `false`."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -239,6 +274,8 @@ def csv_text(table: pd.DataFrame) -> str:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
     return "" if value is None or (isinstance(value, float) and not math.isfinite(value)) else value
 
 

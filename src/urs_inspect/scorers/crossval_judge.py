@@ -25,7 +25,7 @@ def crossval_report() -> Metric:
 
     Rows: `<evaluator> rating bias`, where some model is both tested and a source of references, without answers that
     are word for word their own reference; and `<evaluator> mean`. Evaluators without a score have none. Names begin
-    with the model, because the viewer shows beginnings: `gpt-4o (openai)`. `urs-inspect crossval` has all intervals.
+    with the model, because the viewer shows beginnings: `gpt-4o (openai)`. `urs-inspect robustness` has all intervals.
     """
 
     def compute(scores: list[SampleScore]) -> Value:

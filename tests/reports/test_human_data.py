@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.agreement.people`."""
+"""Tests of `urs_inspect.reports.human_data`."""
 
 import json
 import math
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.reports.agreement.people import HumanRating, Satisfaction, read_human_ratings, read_satisfaction
+from urs_inspect.reports.human_data import HumanRating, Satisfaction, read_human_ratings, read_satisfaction
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats.mean_correlation import derived_seed
 
@@ -73,9 +73,7 @@ def test_faults_are_named(row: str, message: str, tmp_path: Path) -> None:
 
 def test_two_ratings_without_a_name_might_be_one_person_or_two(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "q1,m,5", "q1,m,5", header="id,model,rating")
-    message = (
-        "line 3: 'q1' of m was rated on line 2 already; if these are two people, say who rated in a column 'rater'"
-    )
+    message = "line 3: 'q1' of m was rated on line 2 already; if these are two people, name them in a column 'rater'"
     assert error_of(path) == f"{path}: {message}"
 
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.agreement.statistics`."""
+"""Tests of `urs_inspect.reports.agreement`, and of votes."""
 
 import json
 import math
@@ -10,34 +10,49 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from tests.reports.agreement.tables import answers, rows
+from tests.reports.answer_tables import answers, rows
+from tests.reports.golden_files import check_golden, rows_of
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.reports.agreement.people import (
+from urs_inspect.reports.agreement import (
     CORRELATIONS,
+    PUBLISHED_INTENTS,
+    PUBLISHED_MODELS,
+    AgreementBlock,
+    CaseLevel,
+    IntentLevel,
+    ModelLevel,
+    _about_correlation,
+    agreement_of,
+    agreement_report,
+    case_level,
+    intent_level,
+    match_ratings,
+    model_level,
+    model_names,
+    reported,
+    unused,
+)
+from urs_inspect.reports.human_data import (
     HumanRating,
     HumanRatings,
     Satisfaction,
     SatisfactionRow,
     Votes,
     read_vote_ranking,
-    reported,
-)
-from urs_inspect.reports.agreement.report import PUBLISHED_INTENTS, PUBLISHED_MODELS, CaseLevel, IntentLevel, ModelLevel
-from urs_inspect.reports.agreement.statistics import (
-    agreement_of,
-    case_level,
-    intent_level,
-    left_out,
-    match_ratings,
-    model_level,
-    model_names,
 )
 from urs_inspect.reports.intent.answers import Answers
 from urs_inspect.reports.intent.block_report import question_table
+from urs_inspect.reports.tables import Report
 from urs_inspect.stats import Battle, Estimate, MeanDraws, Resampling, battles_of, interval_alpha, rank
-from urs_inspect.stats.mean_correlation import correlate_means, derived_seed, exact_means, fisher_interval
+from urs_inspect.stats.mean_correlation import (
+    MeanCorrelation,
+    correlate_means,
+    derived_seed,
+    exact_means,
+    fisher_interval,
+)
 
 HOW = Resampling(rounds=40, seed=1)
 ONE = {"a1": 2.0, "a2": 4.0, "b1": 6.0, "b2": 8.0}
@@ -135,11 +150,11 @@ def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
     found = case_level(matched, made, HOW)
     assert isinstance(found, CaseLevel)
     assert (found.all.answers, found.notes) == (2, ())
-    assert left_out(made, [matched]) == [
-        "5 ratings of r.csv about a question or epoch without an answer, left out: 'q0' of m (line 4); 'q1' of m "
+    assert unused(made, [matched]) == [
+        "5 ratings of r.csv about a question or epoch without an answer, skipped: 'q0' of m (line 4); 'q1' of m "
         "(line 5); 'q2' of m (line 6) and 2 more.",
-        "1 rating of r.csv about another model, left out: 'a1' of gpt (line 9).",
-        "2 rows of r.csv repeat another one, left out.",
+        "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 9).",
+        "2 rows of r.csv repeat another one, skipped.",
     ]
 
 
@@ -149,11 +164,11 @@ def test_left_out_is_only_what_no_block_used() -> None:
     other = match_ratings(answers(rows("n", ONE)).table, {"n": "n"}, made)
     assert (len(one.answers), len(other.answers)) == (2, 2)
     assert (
-        left_out(made, [one, other])
-        == left_out(made, [other, one])
+        unused(made, [one, other])
+        == unused(made, [other, one])
         == [
-            "1 rating of r.csv about a question or epoch without an answer, left out: 'zz' of m (line 6).",
-            "1 rating of r.csv about another model, left out: 'a1' of gpt (line 7).",
+            "1 rating of r.csv about a question or epoch without an answer, skipped: 'zz' of m (line 6).",
+            "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 7).",
         ]
     )
 
@@ -162,7 +177,7 @@ def test_answers_without_a_score_are_counted_and_never_become_one() -> None:
     finals = {**ONE, "b2": math.nan}
     given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5))
     found = agreed(answers(rows("m", finals)), given)
-    assert found.notes == ("1 rated answer without a score of the judge, left out.",)
+    assert found.notes == ("1 rated answer without a score of the judge, skipped.",)
     assert found.all == agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))).all
 
 
@@ -176,12 +191,12 @@ def test_epochs() -> None:
     second = agreed(twice, ratings(("a1", "m", 1, "", 2), ("a2", "m", 3, "", 1), ("b1", "m", 5)))
     assert second.all.difference.value == pytest.approx(((6 - 1) + (4 - 5.5) + (9 - 10)) / 3)
     assert whole.notes == (
-        "2 ratings of r.csv without an epoch, about questions that were answered several times: held against the mean "
+        "2 ratings of r.csv without an epoch, about questions that were answered several times: compared with the mean "
         "score over epochs.",
     )
     assert second.notes == ()
     made = ratings(("a1", "m", 1), ("b1", "m", 5), ("b1", "m", 5, "", 2))
-    assert "'b1' of m, epoch 2 (line 4)" in left_out(made, [match_ratings(twice.table, {"m": "m"}, made)])[0]
+    assert "'b1' of m, epoch 2 (line 4)" in unused(made, [match_ratings(twice.table, {"m": "m"}, made)])[0]
 
 
 def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
@@ -236,7 +251,7 @@ def test_intents_values_worked_out_by_hand() -> None:
         ("Leisure", 4, 2),
     ]
     assert [(p.questions, p.people) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
-    assert found.notes == ("Intents without satisfaction were left out: Solve Problem.",)
+    assert found.notes == ("Intents without satisfaction were skipped: Solve Problem.",)
     assert all(math.isnan(bound) for bound in found.correlation.over_points)  # three points have no such interval
     assert not found.people_resampled
 
@@ -358,7 +373,7 @@ def test_answers_without_a_score_and_models_without_an_intent() -> None:
         answers(rows("m", INTENTS_ONE), rows("n", {**partial, "d2": math.nan})), satisfaction(a=2, b=4, c=3, d=1)
     )
     assert set(found.by_model) == {"m"}
-    assert found.notes[0] == "Left out of the mean over models, for want of a score on some intent: n."
+    assert found.notes[0] == "Not in the mean over models, because they have no score on some intent: n."
     assert found.correlation.pearson == found.by_model["m"].pearson
 
 
@@ -393,12 +408,7 @@ def test_too_few_questions_leave_no_interval() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "clusters", "kept"),
-    [
-        (-1.0, 1.0, 40, False),
-        (0.4, 0.4, 40, False),
-        (0.4, 0.9, 5, False),
-        (0.4, 1.2, 40, True),
-    ],
+    [(-1.0, 1.0, 40, False), (0.4, 0.4, 40, False), (0.4, 0.9, 5, False), (0.4, 1.2, 40, True)],
 )
 def test_which_intervals_of_correlations_are_reported(low: float, high: float, clusters: int, kept: bool) -> None:
     found = reported(Estimate(0.5, low, high, 40, clusters), CORRELATIONS)
@@ -475,10 +485,7 @@ def test_models_of_one_side_are_left_out_and_named() -> None:
     found = models_level(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
     assert isinstance(found, ModelLevel)
     assert [point.model for point in found.points] == ["x", "y", "z"]
-    assert found.notes == (
-        "With votes but without a score, and left out: w.",
-        "With scores but without votes, and left out: v.",
-    )
+    assert found.notes == ("Skipped, with votes but without a score: w.", "Skipped, with scores but without votes: v.")
 
 
 def test_a_bare_name_will_do_where_one_model_has_it() -> None:
@@ -539,7 +546,7 @@ def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
         assert (found.ranking.players, found.ranking.battles) == (("y", "x"), 3)  # not the judge's verdicts
         assert found.notes == (
             "6 votes by 2 people on 3 of 4 ballots; the majority counts, a shared one is a tie.",
-            "2 votes about other ballots, left out.",
+            "2 votes about other ballots, skipped.",
         )
 
 
@@ -573,84 +580,56 @@ def said() -> Satisfaction:
     return Satisfaction(Path("s.csv"), (1.0, 5.0), tuple(SatisfactionRow(n, v, None, "") for n, v in names.items()))
 
 
+def blocks(found: Answers, **said_by_people: Any) -> list[AgreementBlock]:
+    return agreement_of(found, resampling=STATISTICS_HOW, **said_by_people)[0]
+
+
 def test_each_judge_stands_by_itself() -> None:
     stern = {question: final - 1 for question, final in STATISTICS_FINALS.items()}
-    both = answers(
-        rows("m", STATISTICS_FINALS),
-        rows("n", STATISTICS_FINALS),
-        rows("m", stern, judge="p/stern"),
-        left_out=("One log.",),
-    )
-    report = agreement_of(
-        both, human=given(*STATISTICS_FINALS), satisfaction=said(), resampling=STATISTICS_HOW, sources={"x": ("y",)}
-    )
-    assert [block.conditions.judges for block in report.blocks] == [("p/judge",), ("p/stern",)]
-    assert [block.models for block in report.blocks] == [("m", "n"), ("m",)]
-    assert report.blocks[0].apart_because == ()
-    assert report.blocks[1].apart_because[0].startswith("Other judges: p/stern, not p/judge")
-    first, second = (block.cases for block in report.blocks)
+    both = answers(rows("m", STATISTICS_FINALS), rows("n", STATISTICS_FINALS), rows("m", stern, judge="p/stern"))
+    found = blocks(both, human=given(*STATISTICS_FINALS), satisfaction=said())
+    assert [block.conditions.judges for block in found] == [("p/judge",), ("p/stern",)]
+    assert [block.models for block in found] == [("m", "n"), ("m",)]
+    assert not found[0].apart_because
+    assert found[1].apart_because[0].startswith("Other judges: p/stern, not p/judge")
+    first, second = (block.cases for block in found)
     assert first is not None and second is not None
     assert first.all.answers == second.all.answers == 6
     assert first.all.difference.value == pytest.approx(second.all.difference.value + 1)
-    assert (report.left_out, report.sources, report.rounds, report.seed) == (("One log.",), {"x": ("y",)}, 20, 2)
 
 
 def test_a_block_alone_is_what_it_is_beside_others() -> None:
-    alone = agreement_of(
-        answers(rows("m", STATISTICS_FINALS)),
-        human=given(*STATISTICS_FINALS),
-        satisfaction=said(),
-        resampling=STATISTICS_HOW,
-    )
+    people: dict[str, Any] = {"human": given(*STATISTICS_FINALS), "satisfaction": said()}
+    [alone] = blocks(answers(rows("m", STATISTICS_FINALS)), **people)
     others = answers(rows("m", STATISTICS_FINALS), rows("m", STATISTICS_FINALS, judge="p/other"))
-    for block in agreement_of(
-        others, human=given(*STATISTICS_FINALS), satisfaction=said(), resampling=STATISTICS_HOW
-    ).blocks:
-        assert block.cases is not None and alone.blocks[0].cases is not None
-        assert block.cases.all == alone.blocks[0].cases.all
-        assert block.intents is not None and alone.blocks[0].intents is not None
-        assert block.intents.correlation.pearson == alone.blocks[0].intents.correlation.pearson
+    assert alone.cases is not None and alone.intents is not None
+    for block in blocks(others, **people):
+        assert block.cases is not None and block.intents is not None
+        assert block.cases.all == alone.cases.all
+        assert block.intents.correlation.pearson == alone.intents.correlation.pearson
 
 
 def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
-    found = agreement_of(
-        answers(rows("m", STATISTICS_FINALS), rows("n", HALF)),
-        human=given(*STATISTICS_FINALS),
-        resampling=STATISTICS_HOW,
-    )
-    [block] = found.blocks
-    assert block.cases is not None
-    assert block.cases.all.answers == 6
-    assert (block.notes, block.cases.notes) == ((), ())
-
-
-def test_how_questions_were_chosen_is_said_where_means_are_over_them() -> None:
     both = answers(rows("m", STATISTICS_FINALS), rows("n", HALF))
-    [block] = agreement_of(both, human=given(*STATISTICS_FINALS), satisfaction=said(), resampling=STATISTICS_HOW).blocks
-    assert block.intents is not None and block.cases is not None
-    assert block.intents.notes[-1].startswith("Ranked over the 3 questions that all 2 models attempted")
+    [block] = blocks(both, human=given(*STATISTICS_FINALS), satisfaction=said())
+    assert block.cases is not None and block.intents is not None
+    assert block.cases.all.answers == 6
+    # How questions were chosen is noted where means are over them.
     assert (block.notes, block.cases.notes) == ((), ())
+    assert block.intents.notes[-1].startswith("Ranked over the 3 questions that all 2 models attempted")
 
 
-def test_ratings_that_another_block_used_are_not_left_out() -> None:
-    others = {"d1": 3.0, "d2": 4.0}
-    human = given(*STATISTICS_FINALS, "zz")
-    report = agreement_of(
-        answers(rows("m", STATISTICS_FINALS), rows("m", others, judge="p/own")), human=human, resampling=STATISTICS_HOW
-    )
-    assert [block.cases is None for block in report.blocks] == [False, True]
-    assert report.blocks[1].notes == ("No agreement on single answers: 0 were both rated and scored.",)
-    assert report.notes == (
-        "1 rating of r.csv about a question or epoch without an answer, left out: 'zz' of m (line 8).",
-    )
+def test_ratings_that_another_block_used_are_not_skipped() -> None:
+    both = answers(rows("m", STATISTICS_FINALS), rows("m", {"d1": 3.0, "d2": 4.0}, judge="p/own"))
+    found, notes = agreement_of(both, human=given(*STATISTICS_FINALS, "zz"), resampling=STATISTICS_HOW)
+    assert [block.cases is None for block in found] == [False, True]
+    assert found[1].notes == ("No agreement on single answers: 0 were both rated and scored.",)
+    assert notes == ["1 rating of r.csv about a question or epoch without an answer, skipped: 'zz' of m (line 8)."]
 
 
-def test_what_cannot_be_had_is_said_and_the_rest_goes_on() -> None:
-    ranking = rank(battles_of([Battle("m", "gpt", 1.0, "1")]), **STATISTICS_HOW.options)
-    votes = Votes(ranking, ("A note about votes.",))
-    [block] = agreement_of(
-        answers(rows("m", HALF)), human=given("a1", "b1"), satisfaction=said(), votes=votes, resampling=STATISTICS_HOW
-    ).blocks
+def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
+    votes = Votes(rank(battles_of([Battle("m", "gpt", 1.0, "1")]), **STATISTICS_HOW.options), ())
+    [block] = blocks(answers(rows("m", HALF)), human=given("a1", "b1"), satisfaction=said(), votes=votes)
     assert block.ratings is None
     assert block.notes == (
         "No correlation over models: 1 have both scores and votes, at least 3 are needed. Votes are about: m, gpt; "
@@ -664,7 +643,7 @@ def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
         agreement_of(answers(rows("m", STATISTICS_FINALS)), human=given("x1", "x2"), resampling=STATISTICS_HOW)
     assert str(caught.value) == (
         "r.csv: none of 2 ratings is about an answer in the logs. 2 ratings of r.csv about a question or epoch without "
-        "an answer, left out: 'x1' of m (line 2); 'x2' of m (line 3). The logs have answers of m to 6 questions such "
+        "an answer, skipped: 'x1' of m (line 2); 'x2' of m (line 3). The logs have answers of m to 6 questions such "
         "as a1, a2, b1"
     )
 
@@ -676,8 +655,7 @@ def test_nothing_to_compare_with_is_refused() -> None:
 
 def test_a_simulation_is_marked() -> None:
     simulated = answers(rows("urs_simulation/strong", STATISTICS_FINALS), rows("m", STATISTICS_FINALS, judge="p/other"))
-    report = agreement_of(simulated, satisfaction=said(), resampling=STATISTICS_HOW)
-    assert {block.models: block.simulated for block in report.blocks} == {
+    assert {block.models: block.simulated for block in blocks(simulated, satisfaction=said())} == {
         ("urs_simulation/strong",): True,
         ("m",): False,
     }
@@ -687,4 +665,73 @@ def test_what_the_paper_prints() -> None:
     assert (PUBLISHED_INTENTS.pearson, PUBLISHED_MODELS.pearson) == (0.95, 0.94)
     assert PUBLISHED_INTENTS.over_points == pytest.approx((0.604, 0.995), abs=1e-3)
     assert PUBLISHED_MODELS.over_points == pytest.approx((0.760, 0.986), abs=1e-3)
-    assert not any(math.isnan(bound) for bound in PUBLISHED_MODELS.over_points)
+
+
+# --- the report ---
+
+
+def example() -> Report:
+    fought = [Battle("m", "n", 1.0, "1"), Battle("n", "o|p", 1.0, "2"), Battle("o|p", "m", 0.5, "3")]
+    votes = Votes(rank(battles_of(fought), **STATISTICS_HOW.options), ("A note about votes.",))
+    logs = [rows(model, {q: v - n for q, v in STATISTICS_FINALS.items()}) for n, model in enumerate(("m", "n", "o|p"))]
+    found, notes = agreement_of(
+        answers(*logs, rows("urs_simulation/x", STATISTICS_FINALS, judge="p/other")),
+        human=given(*STATISTICS_FINALS, "zz"),
+        satisfaction=said(),
+        votes=votes,
+        resampling=STATISTICS_HOW,
+    )
+    return agreement_report(found, notes, STATISTICS_HOW, {"votes": ["v.csv"]}, ["A log was left out."])
+
+
+def test_the_report_to_read() -> None:
+    check_golden("agreement", example().markdown())
+
+
+def test_every_number_is_a_row_of_the_csv(tmp_path: Path) -> None:
+    made = example()
+    assert [file.name for file in made.write(tmp_path)] == ["agreement.md", "agreement.csv", "agreement.json"]
+    table = made.tables()["agreement"]
+    assert ",".join(table.columns) == "block,judge,level,scope,statistic,value,low,high,n,clusters"
+    assert set(table["level"]) == {"intents", "models", "answers"}
+    found = {(row.block, row.level, row.scope, row.statistic): row for row in rows_of(table)}
+    block = made.facts["blocks"][0]
+    pearson = found[1, "models", "all", "pearson"]
+    assert (pearson.value, pearson.n, pearson.judge) == (block.ratings.correlation.pearson.value, 3, "p/judge")
+    assert found[1, "intents", "m", "without_noise"].low is not None
+    exact = found[1, "intents", "Leisure", "satisfaction"]
+    assert exact.value == 2.0 and math.isnan(exact.low)  # a mean that counts as exact has no interval
+
+
+def test_json_holds_what_the_csv_does_not() -> None:
+    found = json.loads(example().json())
+    first = found["blocks"][0]
+    assert first["conditions"]["judges"] == ["p/judge"]
+    assert first["intents"]["points"][0]["satisfaction"]["low"] is None
+    assert first["intents"]["correlation"]["over_points"] == [None, None]
+    assert set(first["cases"]["by_group"]) == {"Leisure", "Factual QA", "Text Assistant"}
+    assert found["published_in_the_urs_paper"]["intents"]["pearson"] == 0.95
+    assert (found["rounds"], found["sources"]) == (20, {"votes": ["v.csv"]})
+
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("pearson", "without_noise", "over_points", "parts"),
+    [
+        ((0.9, 0.8, 1.0), 0.95, (0.3, 0.99), [r"0.95 \(0.80 to 1.00\): brackets", "Only 6 points: .* 0.30 to 0.99"]),
+        ((0.4, -0.5, 1.0), 0.6, (-0.6, 0.9), ["about 0.60", "The interval holds 0", "Only 6 points"]),
+        ((0.4, -1.0, 1.0), NAN, (-0.6, 0.9), ["no more than noise .* from −1.00 to 1.00", "Only 6 points"]),
+        ((0.4, NAN, NAN), NAN, (-0.6, 0.9), ["no interval, .*: 1 person on Leisure", "Only 6 points"]),
+        ((NAN, NAN, NAN), NAN, (NAN, NAN), ["There is no correlation: all 6 intents have the same mean"]),
+        ((1.0, 1.0, 1.0), 1.0, (NAN, NAN), ["about 1.00", "6 points are too few for an interval over other intents"]),
+    ],
+)
+def test_how_sure_a_correlation_is_in_words(
+    pearson: tuple[float, float, float], without_noise: float, over_points: tuple[float, float], parts: list[str]
+) -> None:
+    found = MeanCorrelation(Estimate(*pearson, 6, 6), without_noise, 0.94, over_points)
+    notes = _about_correlation(found, 6, "intents", "questions", "1 person on Leisure")
+    assert len(notes) == len(parts)
+    assert all(re.search(part, note) for part, note in zip(parts, notes, strict=True))
