@@ -221,3 +221,21 @@ def print_sections(sections: "Iterable[Section]", console: Console, warnings: Co
             console.print(escape(line), highlight=False, style="bold red" if line in warnings else "")
         for found in section.tables:
             print_text_table(found, console)
+
+
+if TYPE_CHECKING:
+    from urs_inspect.reports import tables
+
+
+def print_report(sections: "Iterable[tables.Section]", console: Console) -> None:
+    """Print the sections of a report that are no appendix, their tables as wide as the terminal."""
+    for section in sections:
+        if section.appendix:
+            continue
+        console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
+        for note in section.notes:
+            console.print(escape(visible(note)), highlight=False, style="bold red" if note in section.warnings else "")
+        for table in section.tables:
+            text = table.text()
+            if text.headings and text.rows:
+                print_text_table(text, console, table.title)

@@ -16,8 +16,7 @@ from urs_inspect._util import InputError, counted
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.intent.answer_rows import ERROR, NOT_JUDGED, whole_characters
-from urs_inspect.reports.intent.answers import model_settings, version_number
+from urs_inspect.reports.intent.answers import ERROR, NOT_JUDGED, model_settings, version_number, whole_characters
 from urs_inspect.reports.intent.page.tables import NONE, share_text
 from urs_inspect.reports.output import (
     ReportKind,

@@ -16,10 +16,9 @@ from urs_inspect.judging import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.intent.answer_rows import ERROR, Row, whole_characters
-from urs_inspect.reports.intent.answers import JudgedLog, model_settings, read_judged_log
-from urs_inspect.reports.intent.block_report import Bootstrap, question_table
-from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
+from urs_inspect.reports.intent.answers import ERROR, JudgedLog, Row, model_settings, read_judged_log, whole_characters
+from urs_inspect.reports.intent.blocks import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.intent.leaderboard import ROUNDS
 from urs_inspect.reports.intent.page.tables import (
     NONE,
     interval_text,
@@ -29,8 +28,7 @@ from urs_inspect.reports.intent.page.tables import (
     signed_interval,
     signed_text,
 )
-from urs_inspect.reports.intent.report import Conditions
-from urs_inspect.reports.intent.statistics import ROUNDS
+from urs_inspect.reports.intent.scores import Resampling, score_table
 from urs_inspect.reports.output import (
     ReportKind,
     Section,
@@ -383,7 +381,7 @@ def compare_assistants(
         seed: Seed of the bootstrap.
         command: The command that makes the report.
     """
-    bootstrap = Bootstrap(rounds, level, seed)
+    bootstrap = Resampling(rounds, level, seed)
     comparisons: list[Comparison] = []
     used: set[str] = set()
     for cases in (FACTUAL, TRANSLATION, CHOSEN):
@@ -398,11 +396,11 @@ def compare_assistants(
     return AssistantReport(tuple(comparisons), answers.simulated, left_out, level, rounds, seed, command)
 
 
-def _comparison(cases: str, block: BlockAnswers, answers: pd.DataFrame, bootstrap: Bootstrap) -> Comparison:
+def _comparison(cases: str, block: BlockAnswers, answers: pd.DataFrame, bootstrap: Resampling) -> Comparison:
     """Compare the services of a block over all of their answers, those to questions of their own included."""
-    finals = question_table(answers, block.models).finals
+    finals = score_table(answers, block.models).finals
     nothing = answers["became"] == NOTHING
-    filled = question_table(answers.assign(**{FINAL: answers[FINAL].mask(nothing, LOWEST)}), block.models).finals
+    filled = score_table(answers.assign(**{FINAL: answers[FINAL].mask(nothing, LOWEST)}), block.models).finals
     common, common_with_nothing = _common(finals), _common(filled)
     means, with_nothing = _means(common, bootstrap), _means(common_with_nothing, bootstrap)
     # Equal means stand in the order of the names, so that the order of logs changes nothing.
@@ -413,7 +411,7 @@ def _comparison(cases: str, block: BlockAnswers, answers: pd.DataFrame, bootstra
     return Comparison(
         cases=cases,
         conditions=block.conditions,
-        apart_because=block.apart_because,
+        apart_because=block.differs_from_first,
         questions=len(finals),
         common=len(common),
         common_with_nothing=len(common_with_nothing),
@@ -431,7 +429,7 @@ def _common(finals: Floats) -> Floats:
     return finals[~np.isnan(finals).any(axis=1)]
 
 
-def _means(finals: Floats, bootstrap: Bootstrap) -> tuple[Estimate, ...]:
+def _means(finals: Floats, bootstrap: Resampling) -> tuple[Estimate, ...]:
     column = MeanColumn(np.arange(len(finals)), finals)
     [found] = bootstrap_means([column], len(finals), rounds=bootstrap.rounds, seed=bootstrap.seed)
     return mean_estimates(found, bootstrap.level)
@@ -455,7 +453,7 @@ def _service(name: str, answers: pd.DataFrame, mean: Estimate, with_nothing: Est
     )
 
 
-def _differences(finals: Floats, names: Sequence[str], bootstrap: Bootstrap) -> tuple[ServiceDifference, ...]:
+def _differences(finals: Floats, names: Sequence[str], bootstrap: Resampling) -> tuple[ServiceDifference, ...]:
     if not len(finals):
         return ()
     found = compare_means(finals, rounds=bootstrap.rounds, level=bootstrap.level, seed=bootstrap.seed)

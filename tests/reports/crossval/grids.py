@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from urs_inspect.reports.crossval.reading import CellScores, GridTable
 from urs_inspect.reports.crossval.report import Conditions
-from urs_inspect.reports.intent.block_report import Bootstrap
+from urs_inspect.reports.intent.scores import Resampling
 
-BOOTSTRAP = Bootstrap(500, 0.95, 0)
+BOOTSTRAP = Resampling(500, 0.95, 0)
 
 
 def conditions(**changed) -> Conditions:

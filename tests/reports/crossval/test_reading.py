@@ -26,7 +26,7 @@ from urs_inspect.reports.crossval.reading import (
     with_holm,
 )
 from urs_inspect.reports.crossval.report import ALL, Gap, Preference, SettingOrder
-from urs_inspect.reports.intent.block_report import Bootstrap
+from urs_inspect.reports.intent.scores import Resampling
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, holm
 from urs_inspect.stats.crossval import SelfPreference
@@ -270,7 +270,7 @@ def neutral_grid(seed: int, *, favour: float = 0.0) -> GridTable:
 
 def claims(table: GridTable) -> list[float]:
     """What self-preference a report claims: the differences that are significant."""
-    [found] = with_holm([report_grid(table, Bootstrap(300, 0.95, 0)).preferences])
+    [found] = with_holm([report_grid(table, Resampling(300, 0.95, 0)).preferences])
     return [one.result.beyond.value for one in found if one.p_beyond_holm < 0.05]
 
 

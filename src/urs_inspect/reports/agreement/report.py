@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from urs_inspect.reports.intent.report import Conditions
+from urs_inspect.reports.intent.blocks import Conditions
 from urs_inspect.stats import Correlations, Estimate
 from urs_inspect.stats.mean_correlation import MeanCorrelation, fisher_interval
 

@@ -32,8 +32,8 @@ from urs_inspect.reports.agreement.report import (
     PeopleAgreement,
 )
 from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.block_report import QuestionTable, question_table
 from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
+from urs_inspect.reports.intent.scores import ScoreTable, score_table
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import MeanDraws, clustered_mean, correlate, mean_estimates
 from urs_inspect.stats.agreement import clustered_interval_alpha
@@ -260,7 +260,7 @@ _QUESTIONS = 0
 """Names the resampling of questions among those of a seed."""
 
 
-def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: Resampling) -> IntentLevel | str:
+def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resampling) -> IntentLevel | str:
     """Hold mean scores against mean satisfaction, intent by intent.
 
     Args:
@@ -308,7 +308,7 @@ def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: R
     )
 
 
-def _shared(table: QuestionTable, satisfaction: Satisfaction) -> tuple[list[str], list[str]]:
+def _shared(table: ScoreTable, satisfaction: Satisfaction) -> tuple[list[str], list[str]]:
     """Intents with scores and satisfaction, in alphabetical order, and what is said of those with only one of them."""
     scored = {str(group) for group in set(table.facts["group"]) if not np.isnan(_of(table, str(group))).all()}
     said = set(satisfaction.groups)
@@ -319,7 +319,7 @@ def _shared(table: QuestionTable, satisfaction: Satisfaction) -> tuple[list[str]
     return sorted(scored & said), notes
 
 
-def _of(table: QuestionTable, group: str) -> Floats:
+def _of(table: ScoreTable, group: str) -> Floats:
     """Final scores of an intent, shape (questions, models)."""
     return table.finals[(table.facts["group"] == group).to_numpy()]
 
@@ -395,9 +395,7 @@ def model_names(answers: pd.DataFrame) -> dict[str, str]:
     return {**single, **{str(model): str(model) for model in pairs["model"]}}
 
 
-def model_level(
-    table: QuestionTable, names: Mapping[str, str], votes: Votes, resampling: Resampling
-) -> ModelLevel | str:
+def model_level(table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling) -> ModelLevel | str:
     """Hold mean scores against Bradley-Terry ratings, model by model.
 
     Args:
@@ -539,7 +537,7 @@ def _block(
     votes: Votes | None,
     how: Resampling,
 ) -> AgreementBlock:
-    table = question_table(found.table, found.models)
+    table = score_table(found.table, found.models)
     intents = intent_level(table, satisfaction, how) if satisfaction else None
     ratings = model_level(table, names, votes, how) if votes else None
     cases = case_level(matched, human, how) if matched is not None and human else None
@@ -551,7 +549,7 @@ def _block(
         ratings = replace(ratings, notes=(*ratings.notes, *found.notes))
     return AgreementBlock(
         conditions=found.conditions,
-        apart_because=found.apart_because,
+        apart_because=found.differs_from_first,
         models=tuple(sorted(found.models)),
         simulated=any(name.startswith(SIMULATED) for name in (*found.models, *found.conditions.judges)),
         intents=None if isinstance(intents, str) else intents,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from urs_inspect.datasets.references import DATASET
-from urs_inspect.reports.crossval.report import Bias, Cell, CrossvalReport, Grid
-from urs_inspect.reports.intent.page.figures.canvas import (
+from urs_inspect.reports.crossval.canvas import (
     INK,
     RULE,
     SOFT,
@@ -18,7 +17,8 @@ from urs_inspect.reports.intent.page.figures.canvas import (
     shortened,
     text_width,
 )
-from urs_inspect.reports.intent.page.figures.svg import svg_bytes
+from urs_inspect.reports.crossval.report import Bias, Cell, CrossvalReport, Grid
+from urs_inspect.reports.crossval.svg import svg_bytes
 from urs_inspect.reports.intent.page.tables import level_text, mean_text, short_names, signed_text
 
 if TYPE_CHECKING:

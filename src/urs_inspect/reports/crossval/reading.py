@@ -30,8 +30,8 @@ from urs_inspect.reports.crossval.report import (
     SettingOrder,
 )
 from urs_inspect.reports.intent.answers import read_answers, version_number
-from urs_inspect.reports.intent.block_report import Bootstrap
-from urs_inspect.reports.intent.statistics import ROUNDS
+from urs_inspect.reports.intent.leaderboard import ROUNDS
+from urs_inspect.reports.intent.scores import Resampling
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.answers import ANSWER
@@ -252,7 +252,7 @@ class Ratings:
     scores: Floats
 
 
-def report_grid(table: GridTable, how: Bootstrap) -> Grid:
+def report_grid(table: GridTable, how: Resampling) -> Grid:
     """Compute everything about one grid."""
     cases = sorted(table.folds)
     ratings = _ratings(table, cases)
@@ -292,7 +292,7 @@ def with_holm(parts: Sequence[Sequence[Preference]]) -> list[tuple[Preference, .
     ]
 
 
-def rating_biases(ratings: Ratings, reference_score: float, how: Bootstrap) -> tuple[Bias, ...]:
+def rating_biases(ratings: Ratings, reference_score: float, how: Resampling) -> tuple[Bias, ...]:
     """Rating bias of each evaluator over the models that are both tested and a source of references."""
     both = [model for model in ratings.models if model in ratings.sources]
     if not both:
@@ -306,7 +306,7 @@ def rating_biases(ratings: Ratings, reference_score: float, how: Bootstrap) -> t
     return tuple(found)
 
 
-def preferences(ratings: Ratings, how: Bootstrap) -> tuple[Preference, ...]:
+def preferences(ratings: Ratings, how: Resampling) -> tuple[Preference, ...]:
     """Self-preference of each evaluator that is also tested, by source of references and over all of them."""
     itself = [ratings.models.index(name) if name in ratings.models else None for name in ratings.evaluators]
     table = ratings.scores.transpose(0, 2, 1, 3)
@@ -325,7 +325,7 @@ def preferences(ratings: Ratings, how: Bootstrap) -> tuple[Preference, ...]:
     return tuple(found)
 
 
-def setting_orders(ratings: Ratings, how: Bootstrap) -> tuple[SettingOrder, ...]:
+def setting_orders(ratings: Ratings, how: Resampling) -> tuple[SettingOrder, ...]:
     """The order of the models in each setting in which all have scores, with Holm's correction over all pairs."""
     orders: list[tuple[str, str, Order]] = []
     for (e, evaluator), (s, source) in product(enumerate(ratings.evaluators), enumerate(ratings.sources)):
@@ -408,7 +408,7 @@ def _worst_last(scores: Floats) -> float:
     return -math.fsum(means) / len(means) if means else math.inf
 
 
-def _cells(table: GridTable, ratings: Ratings, folds: Sequence[int], how: Bootstrap) -> tuple[Cell, ...]:
+def _cells(table: GridTable, ratings: Ratings, folds: Sequence[int], how: Resampling) -> tuple[Cell, ...]:
     cases = len(folds)
     flat = ratings.scores.reshape(cases, -1)
     [found] = bootstrap_means([MeanColumn(np.arange(cases), flat)], cases, rounds=how.rounds, seed=how.seed)
@@ -461,7 +461,9 @@ class _Log:
     copies: frozenset[tuple[str, int]]
 
 
-def read_judged_answers(logs: Iterable[str], bootstrap: Bootstrap) -> tuple[tuple[JudgedAnswers, ...], tuple[str, ...]]:
+def read_judged_answers(
+    logs: Iterable[str], bootstrap: Resampling
+) -> tuple[tuple[JudgedAnswers, ...], tuple[str, ...]]:
     """Read self-preference from logs of answers.
 
     Judges compare only over the same answers: a panel's, or those of one run that was judged again with `inspect score`
@@ -601,7 +603,7 @@ def read_crossval(
     Raises:
         InputError: If a name does not exist, or nothing is left to report; the message says what was left out.
     """
-    names, bootstrap = list(logs), Bootstrap(rounds, level, seed)
+    names, bootstrap = list(logs), Resampling(rounds, level, seed)
     left_out: list[str] = []
     headers = finished_headers(names, left_out)
     others = [local_path(log.location) for log in headers if log.eval.task != TASK]
@@ -638,7 +640,7 @@ def _grids(logs: list[EvalLog], left_out: list[str]) -> list[GridTable]:
     return found
 
 
-def _reading_judged(files: list[str], bootstrap: Bootstrap, left_out: list[str]) -> tuple[JudgedAnswers, ...]:
+def _reading_judged(files: list[str], bootstrap: Resampling, left_out: list[str]) -> tuple[JudgedAnswers, ...]:
     if not files:
         return ()
     try:

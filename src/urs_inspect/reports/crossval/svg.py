@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from urs_inspect.reports.intent.page.figures.canvas import PALETTE, printable, settings
+from urs_inspect.reports.crossval.canvas import PALETTE, printable, settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
