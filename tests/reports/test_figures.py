@@ -65,8 +65,8 @@ def test_a_forest_has_a_row_per_model_in_order_and_a_dot_per_known_mean() -> Non
     drawn = svg(specification)
     places = [drawn.index(name) for name in ("gpt-large", "通义千问-max", "unscored")]
     assert places == sorted(places)
-    assert "score (simulation)" in drawn and ">8.43<" in drawn and ">5.50<" in drawn
-    assert drawn.count('aria-roledescription="point"') == 3
+    assert "score (simulation)" in drawn
+    assert all(">" + shown + "<" in drawn for shown in ("8.43", "8.21", "5.50")) and ">nan<" not in drawn
 
 
 def test_every_model_has_a_panel() -> None:

@@ -23,6 +23,8 @@ MARK, LINE, SIGNS = "#2f7fc9", "currentColor", ("#2f7fc9", "#d97a1e")
 VIZ = "pip install 'urs-inspect[viz]'"
 _LONGEST_NAME = {WIDE: 260, NARROW: 120}
 _FONT = "system-ui, sans-serif"
+_MOST_LINES = 8
+"""More lines of other models behind each panel hide more than they show."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _means(base: Any, means: pd.DataFrame, label: str, fill: Any) -> list[Any]:
 
 
 def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
-    """Mean scores of answers of about one length, one panel per model, with the lines of all models behind.
+    """Mean scores of answers of about one length, one panel per model; a few models have all lines behind each panel.
 
     Args:
         bins: Columns model, length (characters), score and answers (their number), in order.
@@ -137,6 +139,8 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
     )
     layered = alt.layer(base.mark_line(color=MARK), base.mark_point(color=MARK, fill=MARK, size=20, opacity=1))
     drawn = _panels(layered, bins, width, height=90)
+    if bins["model"].nunique() > _MOST_LINES:
+        return drawn
     behind = base.mark_line(color=LINE, opacity=0.18, strokeWidth=1).encode(detail="model:N").to_dict()
     # Rows that are not divided between the panels.
     drawn["spec"]["layer"].insert(0, {**{key: behind[key] for key in ("mark", "encoding")}, "data": {"name": "all"}})
@@ -195,7 +199,9 @@ def _specification(chart: Any, width: int) -> Specification:
     }
     axis = {**text, "labelLimit": _LONGEST_NAME[width], "gridColor": LINE, "gridOpacity": 0.15, "domain": False}
     found: Specification = (
-        chart.configure(background="transparent", font=_FONT, padding={"left": 12, "right": 30, "top": 4, "bottom": 4})
+        chart.configure(
+            aria=False, background="transparent", font=_FONT, padding={"left": 12, "right": 30, "top": 4, "bottom": 4}
+        )
         .configure_view(stroke=None)
         .configure_axis(**axis, tickColor=LINE, tickOpacity=0.3)
         .configure_header(labelColor=LINE, labelFontSize=12)
