@@ -224,18 +224,18 @@ def print_sections(sections: "Iterable[Section]", console: Console, warnings: Co
 
 
 if TYPE_CHECKING:
-    from urs_inspect.reports import tables
+    from urs_inspect.reports.tables import Report
 
 
-def print_report(sections: "Iterable[tables.Section]", console: Console) -> None:
-    """Print the sections of a report that are no appendix, their tables as wide as the terminal."""
-    for section in sections:
+def print_report(report: "Report", console: Console) -> None:
+    """Print the sections of a report, their tables as wide as the terminal with nothing cut off."""
+    for section in report.sections:
         if section.appendix:
             continue
         console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
         for note in section.notes:
-            console.print(escape(visible(note)), highlight=False, style="bold red" if note in section.warnings else "")
+            style = "bold red" if note in section.warnings else ""
+            console.print(escape(visible(note)), highlight=False, style=style)
         for table in section.tables:
-            text = table.text()
-            if text.headings and text.rows:
+            if (text := table.text()).headings and text.rows:
                 print_text_table(text, console, table.title)

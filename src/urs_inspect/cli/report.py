@@ -1,6 +1,7 @@
 """`urs-inspect report`: which model to use for which intent, and how sure that is."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -87,7 +88,7 @@ def report(
             command=shlex.join(words),
         )
         made = report_leaderboard(board)
-    print_report([section for section in made.sections if section.level == 2], console)
+    print_report(replace(made, sections=[section for section in made.sections if section.level == 2]), console)
     if output is None:
         console.print(f"\n{_NOTHING_WRITTEN}", highlight=False, markup=False)
         return

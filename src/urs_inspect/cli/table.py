@@ -28,4 +28,4 @@ def print_tables(logs: Iterable[str], console: Console) -> None:
     from urs_inspect.reports.intent.leaderboard import make_leaderboard
     from urs_inspect.reports.intent.report import report_leaderboard
 
-    print_report(report_leaderboard(make_leaderboard(read_answers(logs))).sections, console)
+    print_report(report_leaderboard(make_leaderboard(read_answers(logs))), console)
