@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,7 @@ from urs_inspect.reports.figures import (
     length_plot,
     missing_viz,
     profile_plot,
+    scripts,
     svg,
 )
 
@@ -82,3 +84,14 @@ def test_missing_libraries_are_named_with_the_way_to_get_them(monkeypatch: pytes
     assert "pip install 'urs-inspect[viz]'" in missing_viz()
     with pytest.raises(InputError, match="altair and vl-convert"):
         svg({})
+
+
+def test_scripts_are_kept_in_the_cache_and_are_the_same_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(tmp_path / "cache"))
+    first = scripts()
+    [kept] = (tmp_path / "cache").iterdir()
+    assert "vegaEmbed" in first and kept.read_text(encoding="utf-8") == scripts() == first
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(kept))  # where nothing can be written
+    assert scripts() == first

@@ -3,14 +3,18 @@
 Text and axes have the colour of the page around them (`currentColor`), so that figures follow light and dark schemes.
 """
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from urs_inspect._util import InputError
+from urs_inspect.datasets.sources import cache_dir
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -66,8 +70,21 @@ def svg(specification: Specification) -> str:
 
 
 def scripts() -> str:
-    """The scripts that make live figures of specifications, with `vegaEmbed`; about 0.9 MB, nothing is fetched."""
-    return str(_load("vl_convert").javascript_bundle())
+    """The scripts that make live figures of specifications, with `vegaEmbed`; about 0.9 MB, nothing is fetched.
+
+    Bundling them takes longer than all figures of a page, so that they are kept in the cache directory.
+    """
+    bundle = _load("vl_convert").javascript_bundle
+    kept = cache_dir() / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError):
+        return kept.read_text(encoding="utf-8")
+    text = str(bundle())
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_suffix(f".{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.replace(kept)  # another process may write at the same time
+    return text
 
 
 def forest_plot(means: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
