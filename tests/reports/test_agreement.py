@@ -43,7 +43,7 @@ from urs_inspect.reports.human_data import (
     read_vote_ranking,
 )
 from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.block_report import question_table
+from urs_inspect.reports.intent.scores import score_table
 from urs_inspect.reports.tables import Report
 from urs_inspect.stats import Battle, Estimate, MeanDraws, Resampling, battles_of, interval_alpha, rank
 from urs_inspect.stats.mean_correlation import (
@@ -235,7 +235,7 @@ def satisfaction(**values: float) -> Satisfaction:
 
 def intents_level(found: Answers, said: Satisfaction, how: Resampling = INTENTS_HOW) -> IntentLevel:
     models = list(dict.fromkeys(found.table["model"]))
-    made = intent_level(question_table(found.table, models), said, how)
+    made = intent_level(score_table(found.table, models), said, how)
     assert isinstance(made, IntentLevel)
     return made
 
@@ -385,13 +385,13 @@ def test_answers_without_a_score_and_models_without_an_intent() -> None:
     ],
 )
 def test_two_intents_are_too_few(said: Satisfaction, sentence: str) -> None:
-    found = intent_level(question_table(answers(rows("m", INTENTS_ONE)).table, ["m"]), said, INTENTS_HOW)
+    found = intent_level(score_table(answers(rows("m", INTENTS_ONE)).table, ["m"]), said, INTENTS_HOW)
     assert isinstance(found, str) and found.startswith(sentence)
 
 
 def test_without_a_model_that_has_all_intents_there_is_none() -> None:
     halves = [{q: v for q, v in INTENTS_ONE.items() if q[0] in keys} for keys in ("ab", "cd")]
-    table = question_table(answers(rows("m", halves[0]), rows("n", halves[1])).table, ["m", "n"])
+    table = score_table(answers(rows("m", halves[0]), rows("n", halves[1])).table, ["m", "n"])
     found = intent_level(table, satisfaction(a=2, b=4, c=3), INTENTS_HOW)
     assert found == "No correlation over intents: no model has a score on each of them."
 
@@ -433,7 +433,7 @@ def votes(fought: list[tuple[str, str, float]] = FOUGHT) -> Votes:
 def models_level(cast_votes: Votes, **finals: dict[str, float]) -> "ModelLevel | str":
     table = answers(*[rows(model, scores) for model, scores in (finals or FINALS).items()]).table
     models = list(dict.fromkeys(table["model"]))
-    return model_level(question_table(table, models), model_names(table), cast_votes, MODELS_HOW)
+    return model_level(score_table(table, models), model_names(table), cast_votes, MODELS_HOW)
 
 
 def test_values_are_those_of_the_means_and_the_ranking() -> None:

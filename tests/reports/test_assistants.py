@@ -235,7 +235,7 @@ def test_kinds_of_cases_and_judges_are_never_in_one_table(tmp_path: Path) -> Non
     write_assistant(tmp_path / "4.eval", {"t": 5.0}, model="p/1", cases="translation")
     found = compared(tmp_path)
     assert [(one.cases, len(one.services)) for one in found] == [(FACTUAL, 2), (FACTUAL, 1), (TRANSLATION, 1)]
-    assert [str(reason) for reason in found[1].block.apart_because] == ["Other judges: p/other, not p/judge."]
+    assert [str(reason) for reason in found[1].block.differs_from_first] == ["Other judges: p/other, not p/judge."]
 
 
 def test_nothing_in_common_names_whom_to_leave_out(tmp_path: Path) -> None:

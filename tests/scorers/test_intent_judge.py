@@ -14,6 +14,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Mo
 from inspect_ai.scorer import Score, match
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
+from tests.reports.intent.answer_tables import model_of, ranking_of_log
 from tests.tasks.scripted import (
     LEISURE,
     Reply,
@@ -32,7 +33,6 @@ from tests.tasks.scripted import (
 )
 from urs_inspect._util import is_blank
 from urs_inspect.judging import ASK_AGAIN
-from urs_inspect.reports.results import read_result
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 
@@ -408,10 +408,10 @@ def test_alpha_across_judges_is_reported_for_a_panel_only(tmp_path: Path):
         Script(lambda messages: record(6 if "question 1" in messages[1].text else 4)).model("b"),
     ]
 
-    together = read_result(run(task, tmp_path, model="mockllm/answers", grader=panel))
-    assert together is not None and together.judge_alpha == pytest.approx(0.7)
-    alone = read_result(run(task, tmp_path, model="mockllm/answers", grader=panel[0]))
-    assert alone is not None and math.isnan(alone.judge_alpha)
+    together = model_of(ranking_of_log(run(task, tmp_path, model="mockllm/answers", grader=panel)))
+    assert together.judge_alpha == pytest.approx(0.7)
+    alone = model_of(ranking_of_log(run(task, tmp_path, model="mockllm/answers", grader=panel[0])))
+    assert math.isnan(alone.judge_alpha)
     assert alone.by_group["Leisure"].value == 5.0  # (2 + 8) / 2
 
 
@@ -463,8 +463,7 @@ def test_without_a_grader_the_model_judges_itself_and_says_so_loudly_once(
         assert metadata["self_judged"] is True
         assert metadata["judges"][0]["judge"] == "mockllm/subject"
         assert "self-judged" in (sample.scores["intent_judge"].explanation or "")
-    result = read_result(log)
-    assert result is not None and result.self_judged == 1.0
+    assert model_of(ranking_of_log(log)).self_judged == 1.0
 
 
 def test_grader_that_is_the_model_under_test_is_self_judged(tmp_path: Path, caplog: pytest.LogCaptureFixture):

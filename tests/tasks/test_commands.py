@@ -8,11 +8,11 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 import urs_inspect
+from tests.reports.intent.answer_tables import model_of, ranking_of_log
 from tests.servers import Request, Response, says, serving
 from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
 from urs_inspect import urs
-from urs_inspect.reports.results import read_result
 
 SIMULATION = ["--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge"]
 OTHER_TASK = """\
@@ -63,8 +63,7 @@ def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest
     assert "openai-api/local/subject JUDGES ITS OWN ANSWERS" in said
     assert "--model-role grader=" in said
     [log] = logs_in(tmp_path)
-    result = read_result(read_eval_log(log.location))
-    assert result is not None and result.self_judged == 1.0
+    assert model_of(ranking_of_log(log)).self_judged == 1.0
     assert metric_values(log, "intent_judge")["final"] == 6
 
 
@@ -139,8 +138,7 @@ def test_panel_and_settings_of_judges_are_given_on_the_command_line(tmp_path: Pa
     [log] = logs_in(tmp_path)
     assert metric_values(log, "judge_outcome") == {"judged": 4}
     # The simulated models judge alike, so that they agree in full.
-    result = read_result(read_eval_log(log.location))
-    assert result is not None and result.judge_alpha == 1.0
+    assert model_of(ranking_of_log(log)).judge_alpha == 1.0
     for sample in samples_of(log):
         judges = ((sample.scores or {})["intent_judge"].metadata or {})["judges"]
         assert [(judge["judge"], judge["temperature_requested"]) for judge in judges] == [

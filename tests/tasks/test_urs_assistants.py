@@ -9,7 +9,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ContentText, Model, ModelOutput, ModelUsage, get_model
 
 from urs_inspect.assistants import Page, read_request, register_search
-from urs_inspect.reports.results import read_result
+from urs_inspect.logs.scores import answered_by
 from urs_inspect.solvers.assistants import pages_of
 from urs_inspect.tasks.urs_assistants import urs_assistants
 
@@ -42,9 +42,7 @@ def test_the_first_page_is_the_answer(pages: str, tmp_path: Path, monkeypatch: p
     assert log.eval.metadata is not None
     assert (log.eval.metadata["assistant"], log.eval.metadata["cases"]) == (f"search ({pages})", "factual")
     assert log.eval.metadata["published in the URS paper, Table 14"]["Search Engine (Google Top-1 page)"] == [5.14]
-    result = read_result(log)
-    assert result is not None
-    assert result.model == f"search ({pages})"
+    assert answered_by(log) == f"search ({pages})"
     for sample in log.samples or []:
         assert sample.metadata["intent"] == "factual_qa"
         assert sample.metadata.get("without_answer") == (None if sample.store["pages"] else "found_nothing")

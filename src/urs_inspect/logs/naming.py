@@ -104,3 +104,17 @@ def _numbered(names: Sequence[str]) -> list[str]:
         seen[name] += 1
         numbered.append(f"{name} #{seen[name]}" if counts[name] > 1 else name)
     return numbered
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Names of models without their providers, where that leaves no two equal."""
+    short = {model: _without_provider(model) for model in models}
+    counts = Counter(short.values())
+    return {model: name if counts[name] == 1 else model for model, name in short.items()}
+
+
+def _without_provider(model: str) -> str:
+    """`gpt-4o (temperature=1)` of `openai/gpt-4o (temperature=1)`; settings may hold slashes."""
+    bare, bracket, settings = model.partition(" (")
+    name = bare.rpartition("/")[2]
+    return name + bracket + settings if name else model

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.human_data import (
     HumanRating,
@@ -24,10 +25,8 @@ from urs_inspect.reports.human_data import (
     read_vote_ranking,
 )
 from urs_inspect.reports.intent.answers import Answers, read_answers
-from urs_inspect.reports.intent.block_report import QuestionTable, question_table
-from urs_inspect.reports.intent.blocks import blocks_of
-from urs_inspect.reports.intent.page.tables import short_names
-from urs_inspect.reports.intent.report import Conditions
+from urs_inspect.reports.intent.blocks import Conditions, blocks_of
+from urs_inspect.reports.intent.scores import ScoreTable, score_table
 from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import Correlations, Estimate, MeanDraws, Resampling, clustered_mean, correlate, mean_estimates
@@ -346,7 +345,7 @@ def _people(answers: Sequence[RatedAnswer], resampling: Resampling) -> PeopleAgr
     return PeopleAgreement(reported(alpha, CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum()))
 
 
-def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: Resampling) -> IntentLevel | str:
+def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resampling) -> IntentLevel | str:
     """Compare mean scores with mean satisfaction, intent by intent; a sentence if that cannot be done."""
     groups, notes = _shared(table, satisfaction)
     if len(groups) < FEWEST_POINTS:
@@ -385,7 +384,7 @@ def intent_level(table: QuestionTable, satisfaction: Satisfaction, resampling: R
     )
 
 
-def _shared(table: QuestionTable, satisfaction: Satisfaction) -> tuple[list[str], list[str]]:
+def _shared(table: ScoreTable, satisfaction: Satisfaction) -> tuple[list[str], list[str]]:
     """Intents with scores and satisfaction, in alphabetical order, and what is said of those with only one of them."""
     scored = {str(group) for group in set(table.facts["group"]) if not np.isnan(_of(table, str(group))).all()}
     said = set(satisfaction.groups)
@@ -396,7 +395,7 @@ def _shared(table: QuestionTable, satisfaction: Satisfaction) -> tuple[list[str]
     return sorted(scored & said), notes
 
 
-def _of(table: QuestionTable, group: str) -> Floats:
+def _of(table: ScoreTable, group: str) -> Floats:
     """Final scores of an intent, shape (questions, models)."""
     return table.finals[(table.facts["group"] == group).to_numpy()]
 
@@ -465,9 +464,7 @@ def model_names(answers: pd.DataFrame) -> dict[str, str]:
     return {**single, **{str(model): str(model) for model in pairs["model"]}}
 
 
-def model_level(
-    table: QuestionTable, names: Mapping[str, str], votes: Votes, resampling: Resampling
-) -> ModelLevel | str:
+def model_level(table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling) -> ModelLevel | str:
     """Compare mean scores with Bradley-Terry ratings, model by model; a sentence if that cannot be done.
 
     `table` is over the questions that all models of the block attempted; `names` are those of `model_names`.
@@ -569,7 +566,7 @@ def agreement_of(
         )
     found = []
     for place, block in enumerate(blocks):
-        table = question_table(block.table, block.models)
+        table = score_table(block.table, block.models)
         intents = intent_level(table, satisfaction, how) if satisfaction else None
         ratings = model_level(table, names[place], votes, how) if votes else None
         cases = case_level(matched[place], human, how) if human else None
@@ -581,7 +578,7 @@ def agreement_of(
         found.append(
             AgreementBlock(
                 conditions=block.conditions,
-                apart_because=block.apart_because,
+                apart_because=block.differs_from_first,
                 models=tuple(sorted(block.models)),
                 simulated=any(name.startswith(SIMULATED) for name in (*block.models, *block.conditions.judges)),
                 intents=None if isinstance(intents, str) else intents,

@@ -17,10 +17,9 @@ from urs_inspect.judging import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.intent.answer_rows import ERROR, whole_characters
-from urs_inspect.reports.intent.answers import JudgedLog, model_settings, read_judged_log
-from urs_inspect.reports.intent.block_report import question_table
+from urs_inspect.reports.intent.answers import ERROR, JudgedLog, model_settings, read_judged_log, whole_characters
 from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
+from urs_inspect.reports.intent.scores import score_table
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.tables import (
     DASH,
@@ -296,10 +295,10 @@ def _compare(
     cases: str, block: BlockAnswers, answers: pd.DataFrame, rounds: int, level: float, seed: int
 ) -> Comparison:
     """Compare the services of a block over all of their answers, those to questions of their own included."""
-    finals = question_table(answers, block.models).finals
+    finals = score_table(answers, block.models).finals
     lowest = answers[FINAL].mask(answers["became"] == NOTHING, LOWEST)
     common = _common(finals)
-    common_with_nothing = _common(question_table(answers.assign(**{FINAL: lowest}), block.models).finals)
+    common_with_nothing = _common(score_table(answers.assign(**{FINAL: lowest}), block.models).finals)
     means = _means(common, rounds, level, seed)
     with_nothing = _means(common_with_nothing, rounds, level, seed)
     known = [
@@ -406,7 +405,11 @@ def report_assistants(
         "comparisons": [
             {
                 **{"cases": one.cases, "conditions": asdict(one.block.conditions)},
-                **{"differs_from_first": one.block.apart_because, "questions": one.questions, "common": one.common},
+                **{
+                    "differs_from_first": one.block.differs_from_first,
+                    "questions": one.questions,
+                    "common": one.common,
+                },
                 **{"common_with_nothing": one.common_with_nothing, "without": one.without[0]},
                 **{"common_without": one.without[1] or None},
                 "self_judged": dict(zip(one.services["service"], one.services["self_judged"], strict=True)),
@@ -425,7 +428,7 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
     sha256 = f" (sha256 {facts.dataset_sha256[:8]})" if facts.dataset_sha256 else ""
     references = f" References: {facts.references}." if facts.references else ""
     lines = [
-        *(f"Not compared with the first table of these cases: {reason}" for reason in found.block.apart_because),
+        *(f"Not compared with the first table of these cases: {reason}" for reason in found.block.differs_from_first),
         f"Judge: {judges or 'none'}.",
         f"Data: {facts.dataset}{sha256}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
         *_in_common(found),

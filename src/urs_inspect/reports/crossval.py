@@ -20,12 +20,12 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging import SCORED_OUTCOMES
 from urs_inspect.logs.files import finished_headers, local_path, read_log, short_name
+from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.responses import ANSWERS_ONLY
 from urs_inspect.logs.scores import SIMULATED, prompts_digest, value_of
 from urs_inspect.reports.conditions import Reasons, changed, comparable_groups, differences
 from urs_inspect.reports.crossval_figures import draw_best_two, draw_settings
 from urs_inspect.reports.intent.answers import read_answers, version_number
-from urs_inspect.reports.intent.page.tables import short_names
 from urs_inspect.reports.tables import (
     DASH,
     Format,

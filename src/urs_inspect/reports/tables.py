@@ -7,16 +7,19 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, escaped
 from urs_inspect.stats import Estimate
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.figures import Figure
 
 DASH = "–"
 """Shown where a number is not known."""
@@ -81,6 +84,7 @@ class TextTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     names: int
+    marked: frozenset[tuple[int, int]] = frozenset()  # row and column of the cells that stand out
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,7 @@ class Table:
         estimates: Other columns of estimates, which have their columns of bounds even if no row has an estimate.
         size: What `n` is called in CSV.
         title: A title above the table.
+        marked: Number of the row and column of each cell that stands out, as the best of a column.
     """
 
     data: pd.DataFrame
@@ -112,6 +117,7 @@ class Table:
     title: str = ""
     estimates: Sequence[str] = ()
     size: str = "n"
+    marked: Collection[tuple[int, str]] = ()
 
     def text(self) -> TextTable:
         """The table as text cells."""
@@ -122,7 +128,8 @@ class Table:
             tuple(show(cell) for show, cell in zip(formats, row, strict=True)) for row in zip(*values, strict=True)
         )
         names = next((place for place, column in enumerate(columns) if column in self.formats), len(columns))
-        return TextTable(tuple(self.headings.get(column, column) for column in columns), rows, names)
+        marked = frozenset((row, columns.index(column)) for row, column in self.marked)
+        return TextTable(tuple(self.headings.get(column, column) for column in columns), rows, names, marked)
 
     def flat(self) -> pd.DataFrame:
         """The table with one number or text per cell; estimates take four columns."""
@@ -154,6 +161,7 @@ class Section:
         level: 2 for a part, 3 for a part of a part.
         warnings: Those of the notes that stand out.
         appendix: Whether only the Markdown file has it, and not the terminal.
+        figures: Figures of a page.
     """
 
     title: str
@@ -162,6 +170,7 @@ class Section:
     level: int = 2
     warnings: Sequence[str] = ()
     appendix: bool = False
+    figures: Sequence["Figure"] = ()
 
 
 SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing."
@@ -240,10 +249,14 @@ class Report:
         """The JSON file."""
         return json.dumps(self.as_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
-    def write(self, directory: Path) -> tuple[Path, ...]:
+    def write(self, directory: Path, more: Mapping[str, Callable[[], bytes | str]] | None = None) -> tuple[Path, ...]:
         """Write Markdown, JSON, one CSV file per named table, and figures.
 
         Files of an earlier report of the kind are replaced or removed; other files stay as they are.
+
+        Args:
+            directory: Where to; it is made if it is not there.
+            more: Further files, such as a page: name -> function that makes it.
 
         Returns:
             The files.
@@ -254,14 +267,18 @@ class Report:
         contents: dict[str, bytes | str] = {f"{self.kind.json.removesuffix('.json')}.md": self.markdown()}
         contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
         contents |= {name: draw() if callable(draw) else draw for name, draw in self.figures.items()}
+        contents |= {name: make() for name, make in (more or {}).items()}
         return write_directory(directory, {**contents, self.kind.json: self.json()}, self.kind)
 
 
 def markdown_table(table: TextTable) -> str:
     """A table in Markdown, with numbers aligned to the right."""
     rule = ["---" if place < table.names else "---:" for place in range(len(table.headings))]
-    rows = [[escaped(cell) for cell in row] for row in (table.headings, *table.rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))
+    rows = [[escaped(cell) for cell in row] for row in table.rows]
+    for row, column in table.marked:
+        rows[row][column] = f"**{rows[row][column]}**"
+    header = [escaped(heading) for heading in table.headings]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
 
 def csv_text(table: pd.DataFrame) -> str:

@@ -1,12 +1,16 @@
 """Tables of answers made by hand."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from inspect_ai.log import EvalLog
 
-from urs_inspect.reports.intent.answers import Answers
+from urs_inspect.reports.intent.answers import Answers, read_answers
+from urs_inspect.reports.intent.leaderboard import Ranking, make_leaderboard
+from urs_inspect.stats import Estimate
 
 JUDGE = "p/judge"
 
@@ -66,3 +70,57 @@ def rows(model: str, finals: Mapping[str, float], **others: Any) -> list[dict[st
 def answers(*models: list[dict[str, Any]], left_out: tuple[str, ...] = ()) -> Answers:
     """The answers of several models."""
     return Answers(pd.DataFrame([one for rows in models for one in rows]), (), left_out)
+
+
+def ranking_of(found: Answers, **options: Any) -> Ranking:
+    """The first ranking of answers, with few rounds of the bootstrap."""
+    return make_leaderboard(found, **{"rounds": 200, **options}).rankings[0]
+
+
+def ranking_of_log(log: EvalLog) -> Ranking:
+    """The ranking of the model of a log."""
+    return ranking_of(read_answers([log.location]))
+
+
+class ModelFacts(SimpleNamespace):
+    """What a ranking holds about a model: facts and means by their names."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+def models_of(ranking: Ranking) -> list[ModelFacts]:
+    """The models of a ranking, in order."""
+    return [_facts(ranking, name) for name in ranking.names]
+
+
+def model_of(found: Answers | Ranking, name: str = "", **options: Any) -> ModelFacts:
+    """One model of answers or of a ranking; the only one if no name is given."""
+    ranking = found if isinstance(found, Ranking) else ranking_of(found, **options)
+    return _facts(ranking, name or ranking.names[0])
+
+
+def _facts(ranking: Ranking, name: str) -> ModelFacts:
+    facts = {str(key): value for key, value in ranking.models.loc[name].to_dict().items()}
+    ranks = (facts["rank_from"], facts["rank_to"])
+    columns = ranking.columns
+
+    def means(keys: Iterable[str]) -> dict[str, Estimate]:
+        known = {key: ranking.mean(name, key) for key in keys}
+        return {key: mean for key, mean in known.items() if mean.n}
+
+    return ModelFacts(
+        **{key: value for key, value in facts.items() if not key.startswith("outcome/")},
+        model=name,
+        ranks=None if ranks[0] is None else ranks,
+        all=ranking.mean(name),
+        by_group=means(columns.groups),
+        by_part=means(columns.parts),
+        by_language=means(columns.languages),
+        by_cell=means(columns.cells),
+        by_country=means(columns.countries),
+        by_criterion={key: ranking.mean(name, f"criterion/{key}") for key in ranking.criteria},
+        outcomes={key[8:]: count for key, count in facts.items() if key.startswith("outcome/") and count},
+        bins=list(ranking.lengths[ranking.lengths["model"] == name].itertuples()),
+    )

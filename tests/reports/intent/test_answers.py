@@ -11,19 +11,17 @@ from click.testing import CliRunner
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset
-from inspect_ai.log import EvalConfig, EvalError, EvalLog, read_eval_log
+from inspect_ai.log import EvalConfig, EvalError, EvalLog, EvalResults, read_eval_log
 from inspect_ai.model import GenerateConfig, ModelConfig, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from tests.reports.intent.answer_tables import model_of, ranking_of, ranking_of_log
 from tests.reports.intent.judged_logs import JUDGE, SHA, answered, judgement, tokens, unscored, write_judged
 from tests.tasks.scripted import Script, one_case, output, record, run
 from urs_inspect._util import InputError
 from urs_inspect.cli.table import table
-from urs_inspect.reports.intent.answer_rows import answer_row
-from urs_inspect.reports.intent.answers import read_answers, run_command
+from urs_inspect.reports.intent.answers import answer_row, read_answers, run_command
 from urs_inspect.reports.intent.blocks import blocks_of
-from urs_inspect.reports.intent.statistics import report_of
-from urs_inspect.reports.results import read_result
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.tasks import urs
 
@@ -193,13 +191,12 @@ def test_cut_answers_are_counted_where_a_judge_of_a_panel_or_all_could_not_be_re
         )
         grader = [script.model(f"judge{number}") for number, script in enumerate(panel)]
         logs.append(run(task, tmp_path / "logs" / name, model=f"mockllm/{name}", grader=grader))
-    assert [(result.cut_off, result.outcomes) for log in logs if (result := read_result(log)) is not None] == [
+    rankings = [ranking_of_log(log) for log in logs]
+    assert [(model.cut_off, model.outcomes) for model in map(model_of, rankings)] == [
         (1, {"partial_panel": 1}),
         (1, {"unscored_unparseable": 1}),
     ]
-    blocks = report_of(read_answers([str(tmp_path / "logs")]), rounds=5).blocks
-    notes = " ".join(note for block in blocks for note in block.notes if "--max-tokens" in note)
-    assert "mockllm/one 1" in notes and "mockllm/none 1" in notes
+    assert ["--max-tokens" in " ".join(ranking.notes) for ranking in rankings] == [True, True]
     found = CliRunner().invoke(table, [str(tmp_path / "logs" / "none")])
     assert "cut off" in found.output
 
@@ -227,14 +224,12 @@ def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:
     )
     answers = read_answers([str(tmp_path)])
     log = read_eval_log(header.location)
-    result = read_result(log)
-    assert result is not None
     assert len(answers.table) == 18
     assert answers.left_out == ()
+    [metrics] = [score.metrics for score in (log.results or EvalResults()).scores if score.name == "intent_judge"]
     means = answers.table.groupby("question").mean(numeric_only=True)
-    assert means["final"].mean() == pytest.approx(result.final.value)
-    for criterion, estimate in result.by_criterion.items():
-        assert means[f"criterion/{criterion}"].mean() == pytest.approx(estimate.value, nan_ok=True)
+    for name in ("final", "criterion/clarity"):
+        assert means[name].mean() == pytest.approx(metrics[name.removeprefix("criterion/")].value)
     lengths = {(str(s.id), s.epoch): len(s.output.completion) for s in log.samples or []}
     table = answers.table.set_index(["question", "epoch"])
     assert table["answer_length"].to_dict() == lengths
@@ -242,7 +237,7 @@ def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:
     assert log.stats.role_usage["grader"].input_tokens == table["judge_input_tokens"].sum()
     [run] = answers.runs
     assert run.judges == ("urs_simulation/judge",)
-    assert run.prompts == result.conditions.prompts
+    assert run.prompts == ranking_of(answers).conditions.prompts
     assert run.samples == 18
 
 

@@ -19,7 +19,7 @@ def table(*models: list[dict[str, Any]]) -> pd.DataFrame:
 def test_models_under_the_same_conditions_stand_together() -> None:
     [block] = blocks_of(table(rows("a", ONE), rows("b", ONE), rows("c", ONE, task_version="1-B")))
     assert block.models == ("a", "b", "c")
-    assert block.apart_because == ()
+    assert block.differs_from_first == ()
     assert block.notes == ()
     assert len(block.table) == 9
     assert block.conditions.judges == ("p/judge",)
@@ -49,9 +49,9 @@ def test_models_under_the_same_conditions_stand_together() -> None:
 def test_other_conditions_stand_apart_and_say_why(other: dict[str, Any], reason: str) -> None:
     first, second = blocks_of(table(rows("c", ONE, **other), rows("a", ONE), rows("b", ONE)))
     assert first.models == ("a", "b")
-    assert first.apart_because == ()
+    assert first.differs_from_first == ()
     assert second.models == ("c",)
-    assert second.apart_because == (reason,)
+    assert second.differs_from_first == (reason,)
 
 
 def test_the_order_of_a_panel_does_not_matter() -> None:
@@ -62,7 +62,7 @@ def test_the_order_of_a_panel_does_not_matter() -> None:
 def test_models_that_judged_themselves_do_not_compare() -> None:
     blocks = blocks_of(table(rows("a", ONE, judges="a"), rows("b", ONE, judges="b")))
     assert [block.models for block in blocks] == [("a",), ("b",)]
-    assert blocks[1].apart_because == ("Other judges: b, not a.",)
+    assert blocks[1].differs_from_first == ("Other judges: b, not a.",)
 
 
 def test_models_are_ranked_over_the_questions_that_all_attempted() -> None:
@@ -88,7 +88,7 @@ def test_a_model_that_was_asked_few_stands_apart_and_leaves_the_others_their_que
     assert first.table["question"].nunique() == 100
     assert first.notes == ()
     assert second.models == ("few",)
-    assert second.apart_because == ("Asked 10 of the 100 questions of the first ranking, fewer than half.",)
+    assert second.differs_from_first == ("Asked 10 of the 100 questions of the first ranking, fewer than half.",)
 
 
 def test_half_of_the_questions_are_enough() -> None:
@@ -101,7 +101,7 @@ def test_many_that_were_asked_few_stand_together_and_the_whole_one_by_itself() -
     first, second = blocks_of(table(asked("whole", 0, 1846), asked("a", 0, 50), asked("b", 0, 50)))
     assert (first.models, second.models) == (("a", "b"), ("whole",))
     assert first.table["question"].nunique() == 50
-    assert second.apart_because == (
+    assert second.differs_from_first == (
         "Asked 50 of the 50 questions of the first ranking; all together would be ranked over fewer than half of the "
         "1,846 that whole was asked.",
     )
@@ -111,7 +111,7 @@ def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
     # b leaves 60 of 100, c would leave 40: fewer than half of what a was asked, though more than half of the 60.
     first, second = blocks_of(table(asked("a", 0, 100), asked("b", 40, 100), asked("c", 60, 110)))
     assert (first.models, second.models) == (("a", "b"), ("c",))
-    assert second.apart_because == (
+    assert second.differs_from_first == (
         "Asked 40 of the 60 questions of the first ranking; all together would be ranked over fewer than half of the "
         "100 that a was asked.",
     )
@@ -129,11 +129,11 @@ def test_blocks_keep_half_of_the_questions_and_do_not_go_by_the_order_of_logs(se
     for block in found:
         most = max(len(one) for one in models if one[0]["model"] in block.models)
         assert 2 * block.table["question"].nunique() >= most
-        assert bool(block.apart_because) == (block is not found[0])
+        assert bool(block.differs_from_first) == (block is not found[0])
     drawn.shuffle(models)
     again = blocks_of(table(*models))
-    assert [(one.models, one.apart_because, one.notes) for one in again] == [
-        (one.models, one.apart_because, one.notes) for one in found
+    assert [(one.models, one.differs_from_first, one.notes) for one in again] == [
+        (one.models, one.differs_from_first, one.notes) for one in found
     ]
     for one, other in zip(found, again, strict=True):
         assert one.table.equals(other.table)
@@ -151,7 +151,7 @@ def test_a_model_without_a_common_question_stands_alone() -> None:
     first, second = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
     assert first.models == ("a", "b")
     assert second.models == ("other",)
-    assert second.apart_because == ("No question in common with the first ranking, which is over 3 questions.",)
+    assert second.differs_from_first == ("No question in common with the first ranking, which is over 3 questions.",)
 
 
 def test_a_part_of_the_languages_has_the_same_prompts() -> None:

@@ -8,17 +8,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tests.reports.intent.answer_tables import answers, row, rows
+from tests.reports.intent.answer_tables import answers, model_of, models_of, ranking_of, row, rows
 from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.block_report import ALL, OrderedScores, QuestionTable, compare_models, order_models
-from urs_inspect.reports.intent.page.tables import best_sentence, headline
-from urs_inspect.reports.intent.report import Block
-from urs_inspect.reports.intent.statistics import report_of
+from urs_inspect.reports.intent.report import best_sentence, headline
+from urs_inspect.reports.intent.scores import ALL, OrderedScores, Resampling, ScoreTable, compare_models, order_models
 from urs_inspect.reports.intent.traffic import TrafficMix
 from urs_inspect.stats.bootstrap import Floats
 
 NAN = math.nan
-RUNS = 500
+RUNS = 250
 ALPHA = 0.001
 """How often a test below may fail by chance, though at most 5% of claims are false."""
 MOST_FALSE = int(stats.binom.ppf(1 - ALPHA, RUNS, 0.05))
@@ -39,20 +37,20 @@ def without_worst(finals: Floats, share: float, models: Sequence[int] = (0,)) ->
     return kept
 
 
-def table_of(finals: Floats) -> QuestionTable:
+def table_of(finals: Floats) -> ScoreTable:
     """The scores as the report has them, with one epoch."""
     facts = pd.DataFrame(
         {"intent": "leisure", "group": "Leisure", "language": "en", "country": ""}, index=range(len(finals))
     )
     names = tuple(f"m{number}" for number in range(finals.shape[1]))
-    return QuestionTable(facts, names, finals, {}, np.ones(finals.shape, dtype=np.int64), np.isnan(finals).astype(int))
+    return ScoreTable(facts, names, finals, {}, np.ones(finals.shape, dtype=np.int64), np.isnan(finals).astype(int))
 
 
 def claims(finals: Floats, seed: int) -> tuple[int, int]:
     """Number of significant differences over all pairs, and over the comparisons with the best of a column."""
     ordered: OrderedScores = order_models(table_of(finals))
     every = np.arange(len(finals))
-    found, _ = compare_models(ordered, {ALL: every, "x": every}, rounds=200, level=0.95, seed=seed)
+    found, _ = compare_models(ordered, {ALL: every, "x": every}, resampling=Resampling(200, 0.95, seed))
     return sum(one.significant for one in found[ALL]), sum(one.significant for one in found["x"])
 
 
@@ -108,76 +106,72 @@ def lacking(missing: int = 80, questions: int = 300) -> tuple[Answers, Floats]:
     return answers(finals_of("lacking", some[:, 0]), finals_of("whole", some[:, 1])), whole
 
 
-def block_of(found: Answers, **options: object) -> Block:
-    return report_of(found, rounds=500, **options).blocks[0]  # type: ignore[arg-type]
-
-
 def test_the_80_worst_of_300_scores_missing_make_no_claim() -> None:
     found, whole = lacking()
-    block = block_of(found)
-    [pair] = block.differences
+    ranking = ranking_of(found)
+    [pair] = ranking.comparisons["all"]
     # On the common questions the model seems to be better: that is what must not be claimed.
-    assert (pair.first, pair.questions) == ("lacking", 220)
+    assert (pair.first, pair.difference.n) == ("lacking", 220)
     assert pair.p_holm < 0.001
     assert (pair.verdict, pair.depends_on) == ("depends on unscored answers", {"lacking": 80})
     assert pair.p_worst == 1
-    assert [model.ranks for model in block.models] == [(1, 2), (1, 2)]
+    assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2)]
     for key in ("Leisure", "en"):
-        assert block.best[key].others[0].verdict == "depends on unscored answers"
-        assert block.best[key].marked == {"lacking", "whole"}
-    model = block.models[0]
+        assert ranking.beside_best(key)[0].verdict == "depends on unscored answers"
+        assert ranking.marked(key) == {"lacking", "whole"}
+    model = model_of(ranking)
     assert model.unscored_share == pytest.approx(80 / 300)
     kept = np.sort(whole[:, 0])[80:]
     assert model.mean_scored == pytest.approx(kept.mean())
     assert model.mean_lowest == pytest.approx((kept.sum() + 80) / 300)
     assert model.mean_highest == pytest.approx((kept.sum() + 800) / 300)
     assert model.mean_lowest <= whole[:, 0].mean() <= model.mean_highest
-    other = block.models[1]
+    other = models_of(ranking)[1]
     assert other.mean_lowest == other.mean_highest == other.mean_scored == pytest.approx(whole[:, 1].mean())
 
 
 def test_means_ranks_and_tests_are_over_the_questions_that_all_ranked_models_have_a_score_for() -> None:
-    block = block_of(
+    ranking = ranking_of(
         answers(
             rows("a", {"leisure-en-1": 5.0, "leisure-en-2": 9.0, "leisure-en-3": NAN, "leisure-zh-4": 4.0}),
             rows("b", {"leisure-en-1": 3.0, "leisure-en-2": NAN, "leisure-en-3": 1.0, "leisure-zh-4": 2.0}),
         )
     )
     # Questions 1 and 4.
-    assert (block.questions, block.asked) == (2, 4)
-    assert [(one.model, one.all.value, one.all.n) for one in block.models] == [("a", 4.5, 2), ("b", 2.5, 2)]
-    assert (block.question_counts["all"], block.question_counts["en"], block.question_counts["zh"]) == (2, 1, 1)
-    assert block.differences[0].difference.value == 2
-    assert [one.mean_scored for one in block.models] == [6, 2]
-    assert "2 of 8 answers" in block.notes[0] and "2 of 4 questions" in block.notes[0]
+    assert (ranking.questions, ranking.asked) == (2, 4)
+    assert [(one.model, one.all.value, one.all.n) for one in models_of(ranking)] == [("a", 4.5, 2), ("b", 2.5, 2)]
+    assert (ranking.question_counts["all"], ranking.question_counts["en"], ranking.question_counts["zh"]) == (2, 1, 1)
+    assert ranking.comparisons["all"][0].difference.value == 2
+    assert [one.mean_scored for one in models_of(ranking)] == [6, 2]
+    assert "2 of 8 answers" in ranking.notes[0] and "2 of 4 questions" in ranking.notes[0]
 
 
 def test_the_model_that_takes_questions_away_is_named() -> None:
     full = {f"leisure-en-{number}": 5.0 for number in range(20)}
-    block = block_of(
+    ranking = ranking_of(
         answers(
             rows("a", full),
             rows("b", {name: NAN if place < 6 else value for place, (name, value) in enumerate(full.items())}),
             rows("c", {name: NAN if place < 1 else value for place, (name, value) in enumerate(full.items())}),
         )
     )
-    assert block.questions == 14
-    [note] = [note for note in block.notes if note.startswith("b ")]
+    assert ranking.questions == 14
+    [note] = [note for note in ranking.notes if note.startswith("b ")]
     assert "19 questions" in note
 
 
 def test_a_model_that_lacks_most_scores_is_not_ranked_and_takes_nothing_from_the_others() -> None:
     full = {f"leisure-en-{number}": float(number % 5 + 3) for number in range(20)}
     few = {name: value if place < 9 else NAN for place, (name, value) in enumerate(full.items())}
-    block = block_of(answers(rows("a", full), rows("b", {n: v - 1 for n, v in full.items()}), rows("few", few)))
-    assert block.questions == 20
-    assert [(model.model, model.ranks) for model in block.models] == [("a", (1, 1)), ("b", (2, 2)), ("few", None)]
-    last = block.models[-1]
+    ranking = ranking_of(answers(rows("a", full), rows("b", {n: v - 1 for n, v in full.items()}), rows("few", few)))
+    assert ranking.questions == 20
+    assert [(model.model, model.ranks) for model in models_of(ranking)] == [("a", (1, 1)), ("b", (2, 2)), ("few", None)]
+    last = models_of(ranking)[-1]
     assert math.isnan(last.all.value) and last.mean_scored == pytest.approx(
         np.mean([v for v in few.values() if v == v])
     )
-    assert {pair.verdict for pair in block.differences if pair.second == "few"} == {"not comparable"}
-    assert any("few is not ranked" in note and "9 questions" in note for note in block.notes)
+    assert {pair.verdict for pair in ranking.comparisons["all"] if pair.second == "few"} == {"not comparable"}
+    assert any("few is not ranked" in note and "9 questions" in note for note in ranking.notes)
 
 
 def test_missing_epochs_and_errors_are_filled_in_the_worst_case() -> None:
@@ -192,7 +186,7 @@ def test_missing_epochs_and_errors_are_filled_in_the_worst_case() -> None:
             row("a", "leisure-en-3", 4.0, epoch=2),
         ]
     )
-    [model] = block_of(found).models
+    model = model_of(found)
     assert [model.mean_lowest, model.mean_highest] == pytest.approx([10.5 / 3, 24 / 3])
     assert (model.mean_scored, model.all.value, model.questions) == (6.5, 6.5, 2)
     assert (model.unscored_share, model.unscored, model.errors) == (0.5, 3, 1)
@@ -207,8 +201,8 @@ def test_missing_epochs_alone_can_make_a_verdict_depend_on_them() -> None:
             first, second = sorted(scores(generator, 2, 1)[:, 0])
             name = f"leisure-en-{number}"
             table += [row(model, name, NAN if model == "a" else first), row(model, name, second, epoch=2)]
-    [pair] = block_of(answers(table)).differences
-    assert (pair.questions, pair.p_holm < 0.001) == (100, True)
+    [pair] = ranking_of(answers(table)).comparisons["all"]
+    assert (pair.difference.n, pair.p_holm < 0.001) == (100, True)
     assert (pair.verdict, pair.depends_on) == ("depends on unscored answers", {"a": 100})
 
 
@@ -217,7 +211,7 @@ def test_missing_scores_of_the_worse_model_count_as_well() -> None:
     generator = np.random.default_rng(1)
     finals = np.clip(scores(generator, 100, 2) - np.array([0, 2]), 1, 10)
     finals[np.argsort(finals[:, 1])[-40:], 1] = NAN
-    [pair] = block_of(answers(finals_of("a", finals[:, 0]), finals_of("b", finals[:, 1]))).differences
+    [pair] = ranking_of(answers(finals_of("a", finals[:, 0]), finals_of("b", finals[:, 1]))).comparisons["all"]
     assert (pair.first, pair.verdict, pair.depends_on) == ("a", "depends on unscored answers", {"b": 40})
 
 
@@ -227,15 +221,15 @@ def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over
     finals = 6 + noise + np.where(np.arange(100) < 45, 0.0, 1.0)[:, None] * np.array([1, 0, 0])
     finals[:45] += np.array([0, 55 / 45, 0])
     finals[:45, 2] = NAN
-    block = block_of(answers(*[finals_of(model, column) for model, column in zip("abc", finals.T, strict=True)]))
-    [pair] = [one for one in block.differences if {one.first, one.second} == {"a", "b"}]
-    assert (pair.questions, pair.p_holm < 0.001) == (55, True)
+    ranking = ranking_of(answers(*[finals_of(model, column) for model, column in zip("abc", finals.T, strict=True)]))
+    [pair] = [one for one in ranking.comparisons["all"] if {one.first, one.second} == {"a", "b"}]
+    assert (pair.difference.n, pair.p_holm < 0.001) == (55, True)
     # The verdict must not contradict the p-value over the common questions.
     assert pair.p_worst >= 0.05
     assert (pair.verdict, pair.depends_on) == ("not significant over all questions", {})
     for key in (ALL, "Leisure"):
-        assert {"a", "b"} <= block.best[key].marked
-        said = best_sentence(block, key).striptags()
+        assert {"a", "b"} <= ranking.marked(key)
+        said = best_sentence(ranking, key)
         assert "over the 55 common questions" in said and "not over all" in said
         assert "cannot be distinguished from b" not in said
 
@@ -245,9 +239,9 @@ def test_with_shares_of_traffic_means_and_worst_case_are_weighted() -> None:
     finals = {f"leisure-en-{n}": 2.0 for n in range(10)} | {f"factual_qa-en-{n}": 8.0 for n in range(30)}
     some = {name: NAN if name in ("leisure-en-0", "factual_qa-en-0", "factual_qa-en-1") else 6.0 for name in finals}
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.5, "factual_qa": 0.5}})
-    block = block_of(answers(rows("a", finals), rows("b", some)), traffic=mix)
-    assert {model.model: model.all.value for model in block.models} == pytest.approx({"a": 5, "b": 6})
-    lowest = {model.model: model.mean_lowest for model in block.models}
+    ranking = ranking_of(answers(rows("a", finals), rows("b", some)), traffic=mix)
+    assert {model.model: model.all.value for model in models_of(ranking)} == pytest.approx({"a": 5, "b": 6})
+    lowest = {model.model: model.mean_lowest for model in models_of(ranking)}
     # (9 * 6 + 1) / 10 and (28 * 6 + 2) / 30, halves of each.
     assert lowest == pytest.approx({"a": 5, "b": 0.5 * 5.5 + 0.5 * 170 / 30})
 
@@ -264,9 +258,9 @@ def test_the_worst_case_with_shares_is_that_of_the_weighted_questions() -> None:
     ]
     extra = [rows(model, {f"leisure-en-{n}": 5.0 for n in range(200, 203)}) for model in "ab"]
     found = answers(*seen, *extra)
-    assert block_of(found).differences[0].verdict == "depends on unscored answers"
+    assert ranking_of(found).comparisons["all"][0].verdict == "depends on unscored answers"
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.001, "factual_qa": 0.999}})
-    assert block_of(found, traffic=mix).differences[0].verdict == "significant"
+    assert ranking_of(found, traffic=mix).comparisons["all"][0].verdict == "significant"
 
 
 # --- intents and languages ---
@@ -277,7 +271,7 @@ def test_each_intent_and_language_has_its_own_best() -> None:
     effect = generator.normal(0, 1, 80)
     names = [f"{'leisure' if n % 2 else 'factual_qa'}-{'en' if n < 40 else 'zh'}-{n:02}" for n in range(80)]
     level = {"a": {"leisure": 8.0, "factual_qa": 5.0}, "b": {"leisure": 5.0, "factual_qa": 8.0}}
-    block = block_of(
+    ranking = ranking_of(
         answers(
             *[
                 rows(
@@ -291,12 +285,12 @@ def test_each_intent_and_language_has_its_own_best() -> None:
             ]
         )
     )
-    assert set(block.best) == {"all", "Leisure", "Factual QA", "en", "zh"}
-    assert (block.best["Leisure"].model, block.best["Factual QA"].model) == ("a", "b")
-    assert block.best["Leisure"].marked == {"a"}
-    assert block.best["Leisure"].others[0].questions == 40
-    assert block.best["en"].others[0].verdict == "not distinguishable"
-    assert block.best["en"].marked == {"a", "b"}
+    assert set(ranking.comparisons) == {"all", "Leisure", "Factual QA", "en", "zh"}
+    assert (ranking.best("Leisure"), ranking.best("Factual QA")) == ("a", "b")
+    assert ranking.marked("Leisure") == {"a"}
+    assert ranking.beside_best("Leisure")[0].difference.n == 40
+    assert ranking.beside_best("en")[0].verdict == "not distinguishable"
+    assert ranking.marked("en") == {"a", "b"}
 
 
 def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> None:
@@ -304,7 +298,7 @@ def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> Non
     generator = np.random.default_rng(4)
     finals = scores(generator, 50, 4) + np.array([0.9, 0.0, 0.3, 0.6])
     ordered = order_models(table_of(np.clip(finals, 1, 10)))
-    found, _ = compare_models(ordered, {"x": np.arange(50)}, rounds=2000, level=0.95, seed=0)
+    found, _ = compare_models(ordered, {"x": np.arange(50)}, resampling=Resampling(2000, 0.95, 0))
     assert {one.first for one in found["x"]} == {0}
     raw = sorted(one.p for one in found["x"])
     expected, highest = [], 0.0
@@ -315,24 +309,23 @@ def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> Non
 
 
 def test_one_model_has_no_comparison_and_no_mark() -> None:
-    block = block_of(answers(rows("a", {"leisure-en-1": 5.0})))
-    assert block.best["Leisure"].model == "a"
-    assert (block.best["Leisure"].others, block.best["Leisure"].marked) == ((), frozenset())
-    assert block.models[0].ranks == (1, 1)
+    ranking = ranking_of(answers(rows("a", {"leisure-en-1": 5.0})))
+    assert ranking.best("Leisure") == "a"
+    assert (ranking.beside_best("Leisure"), ranking.marked("Leisure")) == ((), frozenset())
+    assert model_of(ranking).ranks == (1, 1)
 
 
 def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
     _, whole = lacking()
     some = without_worst(whole, 80 / 300)
-    block = block_of(answers(finals_of("alone", some[:, 0])))
-    [model] = block.models
-    said = headline(block)
-    assert "over 220 of 300 questions" in said.first.striptags()
-    more = said.more.striptags()
+    ranking = ranking_of(answers(finals_of("alone", some[:, 0])))
+    [model] = models_of(ranking)
+    first, more = headline(ranking)
+    assert "over 220 of 300 questions" in first
     assert "80 of 300 answers have no score" in more
     assert f"{model.mean_lowest:.2f} if they got 1" in more and f"{model.mean_highest:.2f} if they got 10" in more
-    [note] = [one for one in block.notes if "no score" in one]
+    [note] = [note for note in ranking.notes if "no score" in note]
     assert "220 of 300" in note
     assert not any(word in note for word in ("every", "rank", "difference", "tests"))
-    complete = headline(block_of(answers(finals_of("alone", whole[:, 0]))))
-    assert " of 300 " not in complete.first.striptags() and "no score" not in complete.more.striptags()
+    first, more = headline(ranking_of(answers(finals_of("alone", whole[:, 0]))))
+    assert " of 300 " not in first and "no score" not in more

@@ -7,33 +7,38 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs.scores import prompts_digest
 from urs_inspect.reports.intent.answers import version_number
-from urs_inspect.reports.intent.report import Conditions
 
 _SHARE = 2
-"""A block is over no less than the half of what any of its models was asked: else one short run would decide over what
-all others are ranked."""
+"""A block covers at least half of the questions that any of its models was asked: else one short run would decide over
+which questions all others are ranked."""
 
 Prompts = dict[tuple[str, str], str]
-"""Intent and language of cases -> judge language and hash of the prompt, joined by "/"."""
+"""Intent and language -> judge language and hash of the prompt, joined by "/"."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What must be equal for two models to stand in one ranking."""
+
+    judges: tuple[str, ...]  # of a panel all
+    dataset: str
+    dataset_sha256: str  # empty if unknown
+    rubric: str  # name and version
+    prompts: str  # first digits of a hash over the prompts of all intents and judge languages
+    references: str  # empty for those of the data
+    task_version: str
+    task: str = "urs_inspect/urs"
 
 
 @dataclass(frozen=True)
 class BlockAnswers:
-    """Answers of models that may be ranked together.
-
-    Attributes:
-        conditions: What they have in common.
-        apart_because: Why they do not stand with the first block, a sentence a reason; empty for the first.
-        table: Rows of the table of answers, those about the questions that all models attempted.
-        models: Names of the models.
-        notes: What a reader must know about the choice of questions, a sentence each.
-    """
+    """Answers of models that may be ranked together."""
 
     conditions: Conditions
-    apart_because: tuple[str, ...]
-    table: pd.DataFrame
+    differs_from_first: tuple[str, ...]  # reasons why they are not in the first block; empty for the first
+    table: pd.DataFrame  # rows of the table of answers about the questions that all models attempted
     models: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # about the choice of questions
 
 
 @dataclass
@@ -62,7 +67,7 @@ class _Block:
 
     @property
     def most(self) -> _Entry:
-        """The one that was asked most: entries come in that order."""
+        """The one with the most questions: entries come in that order."""
         return self.entries[0]
 
     def add(self, entry: _Entry) -> None:
@@ -76,23 +81,17 @@ def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
 
     Scores compare only where the task and its version, the data, the rubric, the judges, the references and the
     prompts for the same intents and languages are the same. Models of a block are ranked over the questions that all of
-    them attempted. From the model that was asked most on down, each goes to the first block of which it leaves at least
-    half as many questions as the model that was asked most has there; those for whom there is none begin another.
-    Questions that ended without a score were asked.
-
-    Args:
-        table: Rows of the table of answers, as from `read_answers`, in any order.
-
-    Returns:
-        The blocks, the one of most models first, then that of most questions.
+    them attempted, with or without a score. From the model with the most questions down, each joins the first block of
+    which it leaves at least half as many questions as the block's largest model has; otherwise it begins another one.
+    The block of most models comes first, then that of most questions; the order of the rows does not matter.
     """
     blocks: list[_Block] = []
-    for entry in sorted(_entries(table), key=lambda one: (-len(one.questions), one.model)):
-        block = next((one for one in blocks if one.takes(entry)), None)
+    for entry in sorted(_entries(table), key=lambda entry: (-len(entry.questions), entry.model)):
+        block = next((block for block in blocks if block.takes(entry)), None)
         if block is None:
             blocks.append(block := _Block())
         block.add(entry)
-    blocks.sort(key=lambda one: (-len(one.entries), -len(one.questions)))
+    blocks.sort(key=lambda block: (-len(block.entries), -len(block.questions)))
     return tuple(_answers(block, blocks[0]) for block in blocks)
 
 
@@ -103,9 +102,9 @@ def _entries(table: pd.DataFrame) -> list[_Entry]:
         # Logs of one model about other questions, as one for each language, are one run in parts.
         whole = next(
             (
-                one
-                for one in entries
-                if (one.model, _key(one.conditions)) == (model, _key(conditions)) and _agree(one.prompts, prompts)
+                entry
+                for entry in entries
+                if (entry.model, _key(entry.conditions)) == (model, _key(conditions)) and _agree(entry.prompts, prompts)
             ),
             None,
         )
@@ -162,7 +161,7 @@ def _answers(block: _Block, first: _Block) -> BlockAnswers:
     conditions = Conditions(**{**vars(block.entries[0].conditions), "prompts": digest})
     return BlockAnswers(
         conditions=conditions,
-        apart_because=() if block is first else tuple(_reasons(block, first)),
+        differs_from_first=() if block is first else tuple(_reasons(block, first)),
         table=table[table["question"].isin(block.questions)].reset_index(drop=True),
         models=tuple(entry.model for entry in block.entries),
         notes=tuple(_notes(block)),

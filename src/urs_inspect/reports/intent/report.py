@@ -1,331 +1,662 @@
-"""The typed report: everything that its page, tables and files show."""
+"""Leaderboard -> report: sentences, tables and figures."""
 
-from dataclasses import dataclass
-from typing import Literal
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from urs_inspect.stats import Estimate
+import pandas as pd
 
-Verdict = Literal[
-    "significant",
-    "not distinguishable",
-    "depends on unscored answers",
-    "not significant over all questions",
-    "not comparable",
-]
-"""What a comparison says: the first model is significantly better, whatever the missing scores are; nothing; it would
-be significant if the missing scores were like the others; it is significant over the common questions, but not over all
-that were asked, though neither model lacks a score; or there is no question to compare the models on."""
-UNSCORED_ALERT = 0.02
-"""Share of answers without a score above which a report draws attention to it."""
+from urs_inspect._util import counted
+from urs_inspect.judging import SCORED_OUTCOMES
+from urs_inspect.logs.naming import short_names
+from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
+from urs_inspect.reports.intent.answers import CRITERION
+from urs_inspect.reports.intent.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.intent.published import published_sections
+from urs_inspect.reports.intent.scores import ALL, DIGITS
+from urs_inspect.reports.tables import (
+    DASH,
+    Format,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    interval,
+    level_text,
+    number,
+    p_value,
+    share,
+    simulation_section,
+)
+from urs_inspect.stats.bootstrap import fewest_clusters
 
-
-@dataclass(frozen=True)
-class Conditions:
-    """What must be equal for two models to stand in one ranking.
-
-    Attributes:
-        judges: The judges, in order; of a panel all.
-        dataset: Name of the data.
-        dataset_sha256: Its hash; empty if the log does not say.
-        rubric: Name and version of the rubric.
-        prompts: First digits of a hash over the prompts of all intents and judge languages that occur.
-        references: Where the reference answers come from; empty for those of the data.
-        task_version: Version of the task.
-        task: Name of the task.
-    """
-
-    judges: tuple[str, ...]
-    dataset: str
-    dataset_sha256: str
-    rubric: str
-    prompts: str
-    references: str
-    task_version: str
-    task: str = "urs_inspect/urs"
-
-
-@dataclass(frozen=True)
-class Usage:
-    """Tokens, money and time of a model's answers that count, all together.
-
-    Where a number is known of some answers only, their mean stands for the others.
-
-    Attributes:
-        input_tokens: Tokens sent to the model under test; NaN if not known of any answer, here and below.
-        output_tokens: Tokens that it gave, reasoning included.
-        judge_input_tokens: Tokens sent to the judges.
-        judge_output_tokens: Tokens that they gave.
-        cost: US dollars of the model under test.
-        judge_cost: US dollars of the judges.
-        seconds: Working time of all samples, one after the other.
-    """
-
-    input_tokens: float
-    output_tokens: float
-    judge_input_tokens: float
-    judge_output_tokens: float
-    cost: float
-    judge_cost: float
-    seconds: float
+LEADERBOARD = ReportKind(
+    "urs-inspect intent report",
+    3,
+    "urs-inspect report",
+    "report.json",
+    ("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv"),
+)
+_MOST_NAMES = 4
+_MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
+_VERDICTS = {"not distinguishable": "cannot be distinguished"}
+_OTHER_QUESTIONS = "hold different questions: a difference between them is one of questions as well."
 
 
-@dataclass(frozen=True)
-class LengthBin:
-    """Answers of about one length.
-
-    Attributes:
-        length: Median length, in characters.
-        score: Mean final score, 1 to 10.
-        answers: Number of answers.
-    """
-
-    length: float
-    score: float
-    answers: int
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Length of a model's answers against their scores.
-
-    Attributes:
-        median: Median length, in characters; NaN if not known.
-        correlation: Spearman's rho of length and final score over questions, -1 to 1.
-        bins: Answers from the shortest to the longest in up to ten equal parts.
-    """
-
-    median: float
-    correlation: Estimate
-    bins: tuple[LengthBin, ...]
+def report_leaderboard(board: Leaderboard) -> Report:
+    """The report of a leaderboard, to print or to write."""
+    sections = list(simulation_section(board.simulated))
+    for place, ranking in enumerate(board.rankings, start=1):
+        sections += _ranking_sections(ranking, place, board)
+    sections += [Section("Left out", board.skipped)] if board.skipped else []
+    sections += [_runs(board), _method(board), *published_sections()]
+    resampling = board.resampling
+    facts = {
+        "rankings": [_ranking_facts(ranking, place) for place, ranking in enumerate(board.rankings, start=1)],
+        "runs": board.runs,
+        "left_out": board.skipped,
+        "simulated": board.simulated,
+        "level": resampling.level,
+        "rounds": resampling.rounds,
+        "seed": resampling.seed,
+        "command": board.command,
+    }
+    return Report(LEADERBOARD, "Which model serves which intent", sections, facts)
 
 
-@dataclass(frozen=True)
-class ModelReport:
-    """What a block says about one model. Means are of the final score, 1 to 10, over questions.
-
-    Means and intervals are over the questions for which every ranked model has a score, so that those of two models
-    compare.
-
-    Attributes:
-        model: Its name.
-        simulated: Whether it, or a judge, is a simulation.
-        all: Over all these questions.
-        by_group: For each reported intent.
-        by_part: For each intent that shares its reported group with another one, as API does in URS.
-        by_language: For each language.
-        by_group_and_language: For each cell.
-        by_country: For each country that is shown; empty if the cases have none.
-        by_criterion: For each criterion, the mean of its own score.
-        ranks: First and last rank that it may have: 1 + the number of models that are significantly better, and the
-            number of ranked models less those that are significantly worse; None if it is not ranked.
-        unscored_share: Share of its answers without a score, 0 to 1.
-        mean_scored: Mean over all questions that it has a score for.
-        mean_lowest: Mean over all questions it was asked if each missing score were 1.
-        mean_highest: The same if each were 10.
-        questions: Questions for which it has a score.
-        answers: Answers to the questions of the block, epochs included.
-        epochs: Most answers to one question.
-        outcomes: How their judging ended, with counts.
-        unscored: Answers without a score, for whatever reason.
-        empty: Empty answers, which have the lowest score.
-        errors: Samples that ended in an error before they were judged.
-        self_judged: Share of the scored answers that the model judged itself, 0 to 1; NaN without scores.
-        epoch_deviation: Standard deviation between epochs of one question, pooled, of answers and judge together; NaN
-            with one epoch.
-        judge_deviation: Standard deviation between judgements of one answer by the same judges, pooled; NaN if no
-            answer was judged twice.
-        lengths: Length against score.
-        usage: Tokens, money and time.
-        log: Name of its log, or of its logs, joined by a comma.
-    """
-
-    model: str
-    simulated: bool
-    all: Estimate
-    by_group: dict[str, Estimate]
-    by_part: dict[str, Estimate]
-    by_language: dict[str, Estimate]
-    by_group_and_language: dict[tuple[str, str], Estimate]
-    by_country: dict[str, Estimate]
-    by_criterion: dict[str, Estimate]
-    ranks: tuple[int, int] | None
-    unscored_share: float
-    mean_scored: float
-    mean_lowest: float
-    mean_highest: float
-    questions: int
-    answers: int
-    epochs: int
-    outcomes: dict[str, int]
-    unscored: int
-    empty: int
-    errors: int
-    self_judged: float
-    epoch_deviation: float
-    judge_deviation: float
-    lengths: Lengths
-    usage: Usage
-    log: str
+def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
+    return {
+        "block": place,
+        "headline": " ".join(headline(ranking)).strip(),
+        "conditions": ranking.conditions,
+        "differs_from_first": ranking.differs_from_first,
+        "models": ranking.names,
+        "questions": ranking.questions,
+        "asked": ranking.asked,
+        "question_counts": ranking.question_counts,
+        "groups": ranking.columns.groups,
+        "parts": ranking.columns.parts,
+        "languages": ranking.columns.languages,
+        "countries": ranking.columns.countries,
+        "criteria": ranking.criteria,
+        "titles": ranking.titles,
+        "traffic": ranking.traffic,
+        "notes": ranking.notes,
+    }
 
 
-@dataclass(frozen=True)
-class PairedDifference:
-    """Two models on the same questions.
-
-    Attributes:
-        first: The one with the higher mean.
-        second: The other.
-        difference: Mean of the paired differences of final scores, first less second, with its interval.
-        p: Two-sided bootstrap p-value of no difference, 0 to 1; NaN where nothing can be tested.
-        p_holm: The same after Holm's correction over all pairs, or over the comparisons with the best of a column.
-        p_worst: The same if each missing score of the first were 1 and each of the second 10.
-        verdict: What this says.
-        depends_on: The models of the pair that lack scores, with the number of answers without one, if the verdict
-            depends on them; else empty.
-        questions: Questions that both are compared on.
-    """
-
-    first: str
-    second: str
-    difference: Estimate
-    p: float
-    p_holm: float
-    p_worst: float
-    verdict: Verdict
-    depends_on: dict[str, int]
-    questions: int
-
-    @property
-    def significant(self) -> bool:
-        """Whether the first model is significantly better."""
-        return self.verdict == "significant"
+# --- sentences ---
 
 
-@dataclass(frozen=True)
-class Best:
-    """The best model of a column, and what can be said about the others.
-
-    Attributes:
-        model: The one with the highest mean; empty if none has a score.
-        others: It beside each other ranked model. p-values are corrected by Holm over these comparisons, and for the
-            choice of the best by the same data; in the column `all` over all pairs.
-    """
-
-    model: str
-    others: tuple[PairedDifference, ...]
-
-    @property
-    def marked(self) -> frozenset[str]:
-        """The best model, and those that are not significantly worse; empty without two models to compare."""
-        unclear = (one.second for one in self.others if not one.significant)
-        return frozenset((self.model, *unclear)) if self.others else frozenset()
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """The user's own share of kinds of questions.
-
-    Attributes:
-        source: The file.
-        shares: Kind (`intents`, `languages`, `countries`) -> id -> share; those of a kind add up to 1.
-        effective_questions: Kish's effective number of questions under the weights.
-    """
-
-    source: str
-    shares: dict[str, dict[str, float]]
-    effective_questions: float
+def headline(ranking: Ranking) -> tuple[str, str]:
+    """Which model is best over all questions, and what must be known beside it; the second may be empty."""
+    scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
+    if not scored:
+        return "No model has a score.", ""
+    top, mean = scored[0], _MEAN(ranking.mean(scored[0]))
+    if len(scored) > 1:
+        return best_sentence(ranking, ALL), f"Its mean score is {mean}."
+    lacking = ranking.questions < ranking.asked
+    over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}" if lacking else ""
+    facts: Any = ranking.models.loc[top]
+    unscored = (
+        f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all questions, the mean "
+        f"would be {facts['mean_lowest']:.2f} if they got 1 and {facts['mean_highest']:.2f} if they got 10. "
+    )
+    more = f"{unscored if facts['unscored'] else ''}No other model is ranked here."
+    return f"{short_names(ranking.names)[top]} has a mean score of {mean}{over}.", more
 
 
-@dataclass(frozen=True)
-class Block:
-    """Models that may be ranked together.
-
-    Attributes:
-        conditions: What they have in common.
-        apart_because: Why they do not stand with the first block, a sentence a reason; empty for the first.
-        models: The models, the best first; those that are not ranked come last.
-        differences: Every pair of them, in the order of `models`.
-        best: Column key (`all`, a reported intent or a language) -> its best model.
-        questions: Questions that means, ranks and tests are about: all ranked models have a score for them.
-        asked: Questions that all models were asked.
-        groups: Ids of reported intents, in the order of the rubric.
-        parts: Keys of `by_part`, in order.
-        languages: Codes of languages, in order.
-        countries: Names of countries, the most frequent first; the rest together as the last.
-        criteria: Ids of criteria, in the order of the rubric.
-        titles: Id of an intent, language or criterion -> its English name.
-        question_counts: Column key (`all`, a group, language or country, or `group/language`) -> number of questions.
-        traffic: The shares that means and intervals are weighted by; None for those of the data.
-        notes: What else a reader must know, a sentence each.
-    """
-
-    conditions: Conditions
-    apart_because: tuple[str, ...]
-    models: tuple[ModelReport, ...]
-    differences: tuple[PairedDifference, ...]
-    best: dict[str, Best]
-    questions: int
-    asked: int
-    groups: tuple[str, ...]
-    parts: tuple[str, ...]
-    languages: tuple[str, ...]
-    countries: tuple[str, ...]
-    criteria: tuple[str, ...]
-    titles: dict[str, str]
-    question_counts: dict[str, int]
-    traffic: Traffic | None
-    notes: tuple[str, ...]
+def best_sentences(ranking: Ranking) -> list[str]:
+    """Which model is best for each intent, and in each language where there are several."""
+    languages = ranking.columns.languages if len(ranking.columns.languages) > 1 else ()
+    return [
+        f"{ranking.title(key)} ({counted(ranking.question_counts[key], 'question')}): {best_sentence(ranking, key)}"
+        for key in (*ranking.columns.groups, *languages)
+        if ranking.models["rank_from"].notna().sum() > 1
+    ]
 
 
-@dataclass(frozen=True)
-class Run:
-    """A log that the report was made from.
+def best_sentence(ranking: Ranking, key: str) -> str:
+    """Which model is best in a column, and which ones cannot be distinguished from it."""
+    compared, short = ranking.beside_best(key), short_names(ranking.names)
+    if not any(pair.difference.n for pair in compared):
+        return "No question has a score of every ranked model."
+    by_verdict: dict[str, list[str]] = {}
+    for pair in compared:
+        by_verdict.setdefault(pair.verdict, []).append(short[pair.second])
+    name, others = short[ranking.best(key)], len(compared)
+    better, unclear = by_verdict.get("significant", []), by_verdict.get("not distinguishable", [])
+    if len(better) == others:
+        rest = "both others" if others == 2 else f"all {others} others" if others > 1 else better[0]
+        return f"{name} is best, significantly better than {rest}."
+    equal = [short[pair.second] for pair in compared if round(pair.difference.value, DIGITS) == 0]
+    text = f"{_listed([name, *equal])} share the highest mean score" if equal else f"{name} has the highest mean score"
+    unclear = [other for other in unclear if other not in equal]
+    if better:
+        text += f", significantly above {counted(len(better), 'other')}"
+    if len(unclear) == others > 1:
+        text += ", but cannot be distinguished from any other model"
+    elif unclear:
+        text += f", but cannot be distinguished from {_listed(unclear, 'or')}"
+    if partly := by_verdict.get("not significant over all questions"):
+        text += (
+            f"; it is significantly above {_listed(partly)} only over the "
+            f"{counted(compared[0].difference.n, 'common question')}, not over all that were asked"
+        )
+    if depends := by_verdict.get("depends on unscored answers"):
+        lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
+        text += (
+            f"; whether it is better than {_listed(depends)} depends on unscored answers of {_listed(list(lacking))}"
+        )
+    return f"{text}."
 
-    Attributes:
-        log: Its file name.
-        model: The model under test.
-        judges: The judges.
-        command: A command that repeats the run; nothing in it that sounds like a secret.
-        created: When it began, ISO 8601.
-        dataset_sha256: Hash of the data.
-        rubric_sha256: Hash of the rubric.
-        prompts: As in `Conditions`.
-        package: Version of inspect-ai that made it.
-        samples: Number of samples.
-    """
 
-    log: str
-    model: str
-    judges: tuple[str, ...]
-    command: str
-    created: str
-    dataset_sha256: str
-    rubric_sha256: str
-    prompts: str
-    package: str
-    samples: int
+def _listed(names: Sequence[str], joint: str = "and") -> str:
+    """Names as part of a sentence, those beyond the most as a count."""
+    shown = list(names)
+    if len(shown) > _MOST_NAMES + 1:
+        shown = [*shown[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {joint} {shown[-1]}"
 
 
-@dataclass(frozen=True)
-class IntentReport:
-    """A report.
+def verdict_text(pair: Comparison, short: dict[str, str]) -> str:
+    """The result of a comparison in words."""
+    lacking = " and ".join(f"{short[name]} ({count:,})" for name, count in pair.depends_on.items())
+    return _VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
 
-    Attributes:
-        blocks: Models that may be ranked together, the block of most models first.
-        runs: The logs.
-        left_out: What was left out and why, a sentence each, with counts.
-        simulated: Whether any model or judge is a simulation.
-        level: Confidence level of all intervals, 0 to 1.
-        rounds: Rounds of the bootstrap.
-        seed: Its seed.
-        command: The command that made the report.
-    """
 
-    blocks: tuple[Block, ...]
-    runs: tuple[Run, ...]
-    left_out: tuple[str, ...]
-    simulated: bool
-    level: float
-    rounds: int
-    seed: int
-    command: str
+def _condition_notes(ranking: Ranking, place: int) -> list[str]:
+    conditions, traffic = ranking.conditions, ranking.traffic
+    digits = f" (sha256 {conditions.dataset_sha256[:12]})" if conditions.dataset_sha256 else ""
+    over = f"{ranking.questions:,} of the {counted(ranking.asked, 'question')} asked"
+    notes = [f"Not ranked with the models of ranking 1. {reason}" for reason in ranking.differs_from_first]
+    notes += [
+        f"Judges: {', '.join(conditions.judges) or 'none'}. Rubric: {conditions.rubric or 'not known'}. Prompts: "
+        f"{conditions.prompts}. Task: {conditions.task}, version {conditions.task_version}.",
+        f"Data: {conditions.dataset}{digits}, "
+        f"{over if ranking.questions < ranking.asked else counted(ranking.asked, 'question')}. "
+        f"References: {conditions.references or 'those of the data'}.",
+    ]
+    if traffic is not None:
+        shares = "; ".join(
+            f"{kind}: {', '.join(f'{ranking.title(name)} {share(part)}' for name, part in given.items())}"
+            for kind, given in traffic.shares.items()
+        )
+        notes.append(
+            f"Means and intervals are weighted by the mix of {traffic.source} ({shares}); the "
+            f"{counted(ranking.questions, 'question')} then say as much as {traffic.effective_questions:,.0f} of equal "
+            "weight."
+        )
+    return [*notes, *ranking.notes]
+
+
+# --- tables of a ranking ---
+
+
+def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
+    several = len(ranking.names) > 1
+    title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
+    first, more = headline(ranking)
+    scale = f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals."
+    legend = [scale]
+    if (ranking.models["unscored"] > 0).any():
+        legend.append(
+            "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each got 10."
+        )
+    if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
+        legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
+    notes = [first, more, *best_sentences(ranking), *_condition_notes(ranking, place), *legend]
+    written = [
+        Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
+        Table(differences_frame(ranking, place), name="differences", shown=()),
+    ]
+    figures = [_forest(ranking, place, board)] if several else []
+    sections = [Section(title, [note for note in notes if note], [_summary(ranking), *written], figures=figures)]
+    if several:
+        sections += [_differences(ranking, place), _column_tests(ranking)]
+    sections += [_intents(ranking, place, scale), *_languages(ranking)]
+    if ranking.columns.countries:
+        tables = [_means(ranking, ranking.columns.countries)]
+        sections.append(Section("Countries", [f"Countries {_OTHER_QUESTIONS}"], tables, 3))
+    if ranking.criteria:
+        note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
+        tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
+        sections.append(Section("Criteria", [note], tables, 3))
+    return [*sections, _answers(ranking, place), *_lengths(ranking, place, board), _cost(ranking)]
+
+
+def _summary(ranking: Ranking) -> Table:
+    models = ranking.models
+    data = pd.DataFrame(
+        {
+            "Model": ranking.names,
+            "Rank": _ranks(ranking),
+            "Mean": ranking.means[ALL],
+            "Without a score": [_unscored(part) for part in models["unscored_share"]],
+            "From 1 to 10": [
+                interval(facts["mean_lowest"], facts["mean_highest"]) if facts["unscored"] else ""
+                for _, facts in models.iterrows()
+            ],
+            "Self-judged": list(models["self_judged"]),
+        }
+    )
+    shown = ["Model", "Rank", "Mean", "Without a score"]
+    shown += ["From 1 to 10"] if (models["unscored"] > 0).any() else []
+    shown += ["Self-judged"] if (models["self_judged"] > 0).any() else []
+    formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str, "From 1 to 10": str, "Self-judged": share}
+    marked = [(row, "Mean") for row, name in enumerate(ranking.names) if name in ranking.marked(ALL)]
+    return Table(data, formats, shown=shown, marked=marked)
+
+
+def _ranks(ranking: Ranking) -> list[str]:
+    pairs = zip(ranking.models["rank_from"], ranking.models["rank_to"], strict=True)
+    return [DASH if low is None else f"{low}" if low == high else f"{low}–{high}" for low, high in pairs]
+
+
+def _unscored(part: float) -> str:
+    text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
+    return f"{text} !" if part > UNSCORED_ALERT else text
+
+
+def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
+    """Means of columns, with their numbers of questions; the best and those not significantly worse are marked."""
+    counts = ranking.question_counts
+    headings = {key: ranking.title(key) + (f" ({counts[key]:,})" if key in counts else "") for key in keys}
+    marked = [(row, key) for key in keys for row, name in enumerate(ranking.names) if name in ranking.marked(key)]
+    data = pd.DataFrame({"Model": ranking.names, **{key: ranking.means[key] for key in keys}})
+    return Table(data, dict.fromkeys(keys, _MEAN), headings=headings, title=title, marked=marked)
+
+
+def _intents(ranking: Ranking, place: int, scale: str) -> Section:
+    columns = ranking.columns
+    tables = [_means(ranking, columns.groups)]
+    tables += [_means(ranking, columns.parts, "Intents that are reported together")] if columns.parts else []
+    notes = [f"{scale} In brackets: number of questions."]
+    if len(ranking.names) > 1:
+        notes.append(
+            "Bold: the best of a column and models that are not significantly worse; means over all questions, of "
+            "intents and of languages are tested."
+        )
+    caption = "Dots are means by intent, lines their intervals, which are wider than those over all questions."
+    if len(ranking.names) > 1:
+        caption += " The upright stroke is the mean of all models of this ranking: a dot to its right is a strength."
+    figure = _figure(
+        ranking, place, "profiles", "Mean final score of each model by intent", caption, profile_plot, _profiles
+    )
+    return Section("Intents", notes, tables, 3, figures=[figure])
+
+
+def _languages(ranking: Ranking) -> list[Section]:
+    if not ranking.columns.languages:
+        return []
+    tables = [_means(ranking, ranking.columns.languages)]
+    for language in ranking.columns.languages if len(ranking.columns.languages) > 1 else ():
+        cells = [cell for cell in ranking.columns.cells if cell.endswith(f"/{language}")]
+        table = _means(ranking, cells, ranking.title(language))
+        headings = {cell: text.replace(f"/{language}", "", 1) for cell, text in table.headings.items()}
+        tables.append(Table(table.data, table.formats, headings=headings, title=table.title))
+    return [Section("Languages", [f"Languages {_OTHER_QUESTIONS}"], tables, 3)]
+
+
+def _differences(ranking: Ranking, place: int) -> Section:
+    pairs, short = ranking.comparisons[ALL], short_names(ranking.names)
+    unclear: dict[str, list[str]] = {name: [] for name in ranking.names}
+    depends: dict[str, list[str]] = {name: [] for name in ranking.names}
+    for pair in pairs:
+        if pair.verdict not in ("significant", "not comparable"):
+            found = depends if pair.verdict == "depends on unscored answers" else unclear
+            found[pair.first].append(short[pair.second])
+            found[pair.second].append(short[pair.first])
+    data = {"Model": ranking.names, "Rank": _ranks(ranking), "Not significantly different": _names(unclear)}
+    if any(depends.values()):
+        data["Depends on unscored answers"] = _names(depends)
+    notes = [
+        "That two models cannot be distinguished does not make them equal: with more questions they might be "
+        "distinguished."
+    ]
+    caption = (
+        "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
+        "orange: significantly worse, else not significant."
+    )
+    figure = _figure(ranking, place, "differences", "Differences between models", caption, difference_plot, _matrix)
+    tables = [Table(pd.DataFrame(data)), _tests(ranking, [("", pair) for pair in pairs])]
+    return Section("Differences", notes, tables, 3, figures=[figure])
+
+
+def _names(by_model: dict[str, list[str]]) -> list[str]:
+    return [", ".join(names) or DASH for names in by_model.values()]
+
+
+def _column_tests(ranking: Ranking) -> Section:
+    keys = (*ranking.columns.groups, *ranking.columns.languages)
+    tests = [(ranking.title(key), pair) for key in keys for pair in ranking.beside_best(key)]
+    return Section("The best of each intent and language", (), [_tests(ranking, tests)], 3)
+
+
+def _tests(ranking: Ranking, tests: Sequence[tuple[str, Comparison]]) -> Table:
+    short = short_names(ranking.names)
+    rows = [
+        (
+            *(title, short[pair.first], short[pair.second], verdict_text(pair, short)),
+            *(pair.difference, pair.p, pair.p_holm, pair.p_worst, pair.difference.n),
+        )
+        for title, pair in tests
+    ]
+    columns = [
+        "Questions of",
+        "First",
+        "Second",
+        "Verdict",
+        "Difference",
+        "p",
+        "p (Holm)",
+        "p, worst case",
+        "Questions",
+    ]
+    shown = columns if any(title for title, _ in tests) else columns[1:]
+    if not (ranking.models["unscored"] > 0).any():
+        shown = [column for column in shown if column != "p, worst case"]
+    formats = dict.fromkeys(("p", "p (Holm)", "p, worst case"), p_value) | {"Difference": _SIGNED, "Questions": _COUNT}
+    return Table(pd.DataFrame(rows, columns=columns), formats, shown=shown)
+
+
+def _answers(ranking: Ranking, place: int) -> Section:
+    models = ranking.models
+    outcomes = [str(column) for column in models if str(column).startswith("outcome/")]
+    first = [f"outcome/{name}" for name in SCORED_OUTCOMES]
+    outcomes.sort(key=lambda name: (first.index(name) if name in first else len(first), name))
+    known = [name for name in ("judge_alpha", "epoch_deviation", "judge_deviation") if models[name].notna().any()]
+    several = ["epochs"] if (models["epochs"] > 1).any() else []
+    formats: dict[str, Format] = dict.fromkeys(
+        ("questions", "answers", "unscored", "empty", "errors", "cut_off"), _COUNT
+    )
+    formats |= dict.fromkeys(("mean_scored", "judge_alpha", "epoch_deviation", "judge_deviation"), _MEAN)
+    formats |= {"epochs": _COUNT, "self_judged": share, **dict.fromkeys(outcomes, _COUNT)}
+    shown = ["model", "questions", "mean_scored", "answers", "unscored", "empty", "errors", "cut_off", "self_judged"]
+    headings = {
+        "model": "Model",
+        "questions": "Scored questions",
+        "mean_scored": "Mean of all its scores",
+        "answers": "Answers",
+        "unscored": "Unscored",
+        "empty": "Empty",
+        "errors": "Errors",
+        "cut_off": "Cut off",
+        "self_judged": "Self-judged",
+        "epochs": "Epochs",
+        "judge_alpha": "Judges' alpha",
+        "epoch_deviation": "Deviation between epochs",
+        "judge_deviation": "Deviation of the judge",
+        **{name: name.removeprefix("outcome/").replace("_", " ") for name in outcomes},
+    }
+    notes = [
+        "An empty answer has the lowest score, 1, without calling a judge. An error ended a sample before it was "
+        "judged. The columns on the right count how the judging of the answers ended."
+    ]
+    explained = {
+        "judge_alpha": "Judges' alpha is Krippendorff's alpha (interval) of the final scores of the judges of a panel.",
+        "epoch_deviation": "The deviation between epochs is the pooled standard deviation of the scores of one "
+        "question: what answering and judging again changes.",
+        "judge_deviation": "The deviation of the judge is the pooled standard deviation between judgements of the same "
+        "answer by the same judges (`inspect score`): what judging again changes.",
+    }
+    notes += [explained[name] for name in known]
+    data = models.reset_index(names="model").assign(block=place)
+    data = data[["block", *(column for column in data if column != "block")]]
+    shown = [*shown, *several, *known, *outcomes]
+    table = Table(data, formats, "models", headings, shown, estimates=("length_correlation",))
+    return Section("Answers and judging", notes, [table], 3)
+
+
+def _lengths(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
+    if ranking.lengths.empty:
+        return []
+    data = ranking.models.reset_index(names="Model")
+    formats = {"median_length": _COUNT, "length_correlation": _SIGNED}
+    headings = {"median_length": "Median length", "length_correlation": "Spearman's rho"}
+    table = Table(data, formats, headings=headings, shown=["Model", *formats])
+    bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
+    notes = [
+        "Rho of length in characters and score over questions. Above zero may mean that the judge likes length, or "
+        "that longer answers are better."
+    ]
+    caption = (
+        "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from the shortest to the "
+        "longest; faint lines are all models."
+    )
+    figure = _figure(
+        ranking, place, "lengths", "Mean final score of each model by length of the answer", caption, length_plot, _bins
+    )
+    return [Section("Length and score", notes, [table, Table(bins, name="lengths", shown=())], 3, figures=[figure])]
+
+
+def _cost(ranking: Ranking) -> Section:
+    models = ranking.models
+    data = models.reset_index(names="Model").assign(
+        cost_1000=1000 * models["cost"].to_numpy() / models["answers"].to_numpy(),
+        seconds_each=models["seconds"].to_numpy() / models["answers"].to_numpy(),
+    )
+    headings = {
+        "input_tokens": "Tokens in",
+        "output_tokens": "Tokens out",
+        "cost": "Cost",
+        "cost_1000": "per 1,000",
+        "judge_input_tokens": "Judges' tokens in",
+        "judge_output_tokens": "Judges' tokens out",
+        "judge_cost": "Judges' cost",
+        "seconds": "Working time",
+        "seconds_each": "per answer",
+    }
+    formats: dict[str, Format] = dict.fromkeys(headings, _count_or_unknown)
+    formats |= dict.fromkeys(("cost", "cost_1000", "judge_cost"), money)
+    formats |= dict.fromkeys(("seconds", "seconds_each"), duration)
+    notes = [
+        "Of the answers that count, all together. Where a number is known for some of them only, their mean stands for "
+        "the others. Working time is that of the samples one after the other, judging included; runs go in parallel "
+        "and take less."
+    ]
+    return Section(
+        "Tokens, cost and time", notes, [Table(data, formats, headings=headings, shown=["Model", *headings])], 3
+    )
+
+
+UNKNOWN = "not known"
+
+
+def _count_or_unknown(value: float) -> str:
+    return UNKNOWN if math.isnan(value) else f"{value:,.0f}"
+
+
+def money(dollars: float) -> str:
+    """US dollars, small sums with two significant digits."""
+    if math.isnan(dollars):
+        return UNKNOWN
+    if dollars == 0 or dollars >= 1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.{min(6, max(2, 1 - math.floor(math.log10(dollars))))}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units."""
+    if math.isnan(seconds):
+        return UNKNOWN
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole, minutes = round(seconds), round(seconds / 60)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+# --- data frames ---
+
+
+def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
+    """Every mean, one row per model and column; ranks and bounds in the rows of all questions."""
+    columns, criteria = ranking.columns, [CRITERION + name for name in ranking.criteria]
+    kinds = {
+        "all": (ALL,),
+        "intent": columns.groups,
+        "part": columns.parts,
+        "language": columns.languages,
+        "intent and language": columns.cells,
+        "country": columns.countries,
+        "criterion": criteria,
+    }
+    over_all = ["rank_from", "rank_to", "unscored_share", "mean_scored", "mean_lowest", "mean_highest"]
+    facts = ranking.models[over_all].to_dict("index")
+    beside: dict[tuple[str, str], str] = {}
+    for key in ranking.comparisons:
+        beside[key, ranking.best(key)] = "best"
+        beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
+    rows = [
+        [place, name, kind, key.removeprefix(CRITERION), ranking.mean(name, key), beside.get((key, name), "")]
+        + (list(facts[name].values()) if kind == "all" else [None] * len(over_all))
+        for name in ranking.names
+        for kind, keys in kinds.items()
+        for key in keys
+    ]
+    return pd.DataFrame(
+        rows, columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all], dtype=object
+    )
+
+
+def differences_frame(ranking: Ranking, place: int) -> pd.DataFrame:
+    """Every comparison: all pairs in the column `all`, and the best model of each intent and language."""
+    rows = [
+        {
+            "block": place,
+            "column": key,
+            "first": pair.first,
+            "second": pair.second,
+            "difference": pair.difference.value,
+            "low": pair.difference.low,
+            "high": pair.difference.high,
+            "p": pair.p,
+            "p_holm": pair.p_holm,
+            "p_worst": pair.p_worst,
+            "verdict": pair.verdict,
+            "depends_on": "; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()),
+            "n": pair.difference.n,
+        }
+        for key, pairs in ranking.comparisons.items()
+        for pair in pairs
+    ]
+    columns = ("block", "column", "first", "second", "difference", "low", "high", "p", "p_holm", "p_worst")
+    return pd.DataFrame(rows, columns=[*columns, "verdict", "depends_on", "n"], dtype=object)
+
+
+# --- figures ---
+
+
+def _figure(
+    ranking: Ranking,
+    place: int,
+    name: str,
+    title: str,
+    caption: str,
+    draw: Callable[..., Any],
+    data: Callable[[Ranking], pd.DataFrame],
+    description: str = "",
+) -> Figure:
+    label = "mean final score" + (" (simulation)" if ranking.models["simulated"].any() else "")
+    options = {} if draw is difference_plot else {"label": label}
+    return Figure(
+        f"r{place}-{name}", title, caption, lambda width: partial(draw, **options)(data(ranking), width), description
+    )
+
+
+def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
+    caption = f"All questions. Dots are means, lines their {level_text(board.resampling.level)} intervals."
+    if (ranking.models["self_judged"] > 0).any():
+        caption += " A hollow dot stands for a model that judged answers of its own."
+    caption += (
+        " Each interval is about one model by itself. The difference of two that overlap may still be significant, "
+        "because the comparison below goes question by question."
+    )
+    short = short_names(ranking.names)
+    said = "; ".join(f"{short[name]} {_MEAN(ranking.mean(name))}" for name in ranking.names)
+    return _figure(
+        ranking, place, "forest", "Mean final score of each model", caption, forest_plot, _forest_frame, said
+    )
+
+
+def _forest_frame(ranking: Ranking) -> pd.DataFrame:
+    short = short_names(ranking.names)
+    rows = [
+        (short[name], rank, mean.value, mean.low, mean.high, bool(hollow > 0))
+        for name, rank, mean, hollow in zip(
+            ranking.names, _ranks(ranking), ranking.means[ALL], ranking.models["self_judged"], strict=True
+        )
+    ]
+    return pd.DataFrame(rows, columns=["model", "rank", "mean", "low", "high", "hollow"])
+
+
+def _profiles(ranking: Ranking) -> pd.DataFrame:
+    short, rows = short_names(ranking.names), []
+    for name in ranking.names:
+        for group in ranking.columns.groups:
+            mean = ranking.mean(name, group)
+            values = [other.value for other in ranking.means[group] if not math.isnan(other.value)]
+            field = math.fsum(values) / len(values) if len(values) > 1 else math.nan
+            rows.append((short[name], ranking.title(group), mean.value, mean.low, mean.high, field))
+    return pd.DataFrame(rows, columns=["model", "intent", "mean", "low", "high", "field"])
+
+
+def _bins(ranking: Ranking) -> pd.DataFrame:
+    return ranking.lengths.assign(model=ranking.lengths["model"].map(short_names(ranking.names)))
+
+
+def _matrix(ranking: Ranking) -> pd.DataFrame:
+    short, rows = short_names(ranking.names), []
+    for pair in ranking.comparisons[ALL]:
+        details = (
+            f"{short[pair.first]} less {short[pair.second]}: {_SIGNED(pair.difference)}, Holm-corrected p "
+            f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, 'question')}"
+        )
+        for sign, row, column in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
+            text = _SIGNED(sign * pair.difference.value)
+            significant = sign if pair.significant else 0
+            verdict = verdict_text(pair, short)
+            rows.append((short[row], short[column], text, significant, verdict, details))
+    order = {short[name]: place for place, name in enumerate(ranking.names)}
+    frame = pd.DataFrame(rows, columns=["row", "column", "text", "sign", "verdict", "details"])
+    return frame.sort_values("row", key=lambda names: names.map(order), kind="stable")
+
+
+# --- appendix ---
+
+
+def _runs(board: Leaderboard) -> Section:
+    rows = [
+        {
+            "Model": run.model,
+            "Judges": ", ".join(run.judges) or DASH,
+            "Log": run.log,
+            "Began": run.created,
+            "inspect-ai": run.package or UNKNOWN,
+            "Prompts": run.prompts,
+            "Data": run.dataset_sha256[:12],
+            "Rubric": run.rubric_sha256[:12],
+            "Command": run.command,
+            "Samples": run.samples,
+        }
+        for run in board.runs
+    ]
+    notes = [f"This report was made by: {board.command}"] if board.command else []
+    table = Table(pd.DataFrame(rows), {"Samples": _COUNT})
+    return Section("Runs", notes, [table], appendix=True)
+
+
+def _method(board: Leaderboard) -> Section:
+    resampling = board.resampling
+    text = (Path(__file__).parent / "method.txt").read_text(encoding="utf-8")
+    filled = text.format(
+        level=level_text(resampling.level),
+        alpha=f"{1 - resampling.level:.2g}",
+        rounds=counted(resampling.rounds, "round"),
+        seed=resampling.seed,
+        fewest=fewest_clusters(resampling.level),
+    )
+    return Section("Method", filled.splitlines(), appendix=True)
