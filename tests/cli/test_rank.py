@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.cli.test_judges import row
+from tests.cli.conftest import Run, row
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 
 

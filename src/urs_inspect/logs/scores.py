@@ -2,8 +2,8 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Mapping
+from re import fullmatch
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
@@ -12,7 +12,6 @@ from inspect_ai.scorer import Score
 from urs_inspect.judging import CUT_OFF
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT
 
-_JUDGE = re.compile(r"intent_judge(-?\d+)?")
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
 SIMULATED = "urs_simulation/"
@@ -39,15 +38,25 @@ def cut_off(facts: Mapping[str, Any]) -> bool:
     return facts.get("outcome") in CUT_OFF
 
 
+def scores_of(sample: EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
+    """All scores that a scorer gave a sample, the first one first; a later one is numbered, as `intent_judge-1`."""
+    return [score for name, score in (sample.scores or {}).items() if fullmatch(rf"{scorer}(-?\d+)?", name)]
+
+
+def last_score(sample: EvalSample | EvalSampleSummary, scorer: str) -> Score | None:
+    """The last score that a scorer gave a sample."""
+    scores = scores_of(sample, scorer)
+    return scores[-1] if scores else None
+
+
 def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
     """The last score that `intent_judge` gave a sample."""
-    scores = judgements(sample)
-    return scores[-1] if scores else None
+    return last_score(sample, "intent_judge")
 
 
 def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
     """All scores that `intent_judge` gave a sample, the first one first."""
-    return [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
+    return scores_of(sample, "intent_judge")
 
 
 def value_of(score: Score, key: str) -> float:
