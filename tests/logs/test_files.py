@@ -4,11 +4,21 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+import click
 import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
 from tests.reports.intent.judged_logs import answered, judgement, write_judged
-from urs_inspect.logs.files import copies_of_files, finished_headers, finished_logs, read_log
+from urs_inspect import tasks
+from urs_inspect.cli import main
+from urs_inspect.logs.files import (
+    _COMMANDS,
+    copies_of_files,
+    finished_headers,
+    finished_logs,
+    read_log,
+    reading_command,
+)
 
 
 def said_of(*names: Path) -> list[str]:
@@ -183,3 +193,11 @@ def test_logs_are_named_as_inspect_names_them(tmp_path: Path, monkeypatch: pytes
     skipped: list[str] = []
     assert len(finished_headers(["../logs", "../link", str(tmp_path / "logs")], skipped)) == 1
     assert skipped == []
+
+
+def test_commands_that_read_logs_and_their_tasks_exist() -> None:
+    assert reading_command("urs_inspect/urs_assistants") == "urs-inspect assistants"
+    assert reading_command("urs_inspect/evolve") == reading_command("inspect_evals/urs") == ""
+    for task, command in _COMMANDS.items():
+        assert hasattr(tasks, task)
+        assert main.get_command(click.Context(main), command.split()[0]) is not None

@@ -19,7 +19,7 @@ SIMULATED = "urs_simulation/"
 
 
 def answered_by(log: EvalLog) -> str:
-    """Who gave the answers of a log: the model, or what answered in its place or beside it."""
+    """What gave the answers of a log: the model, an assistant in its place, or both."""
     assistant = str((log.eval.metadata or {}).get(ASSISTANT, ""))
     if not assistant:
         return log.eval.model
@@ -27,12 +27,12 @@ def answered_by(log: EvalLog) -> str:
 
 
 def prompts_digest(prompts: Iterable[str]) -> str:
-    """First digits of a hash over prompts, each as `<intent>/<judge language>/<sha256>`, in whatever order."""
+    """First digits of a hash over prompts, each as `<intent>/<judge language>/<sha256>`, in any order."""
     return hashlib.sha256("\n".join(sorted(set(prompts))).encode()).hexdigest()[:8]
 
 
 def cut_off(facts: Mapping[str, Any]) -> bool:
-    """Whether an answer was cut off at the token limit, by the metadata of its score; whatever the judging led to."""
+    """Whether an answer was cut off at the token limit, by the metadata of its score, even if it was not judged."""
     if (stop_reason := facts.get("answer_stop_reason")) is not None:
         return stop_reason in STOPPED_AT_LIMIT
     return facts.get("outcome") in CUT_OFF
