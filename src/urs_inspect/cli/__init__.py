@@ -1,30 +1,41 @@
-"""The command `urs-inspect`, one command a file; a file is imported when its command is used."""
+"""The command `urs-inspect`; the module of a command is imported when the command is used."""
 
 from importlib import import_module
 
 import click
 
-_COMMANDS = {
-    "addition": "How long a chain of numbers models add up right.",
-    "agreement": "Agreement of a judge's scores with those of people.",
-    "annotate": "Vote on pairs of answers, in a browser.",
-    "assistants": "Compare models, search engines and translators.",
-    "cases": "Cases of your own: import a survey, review, describe.",
-    "data": "List, fetch and verify the published data.",
-    "demo": "Run URS with simulated models: no key, network or cost.",
-    "estimate": "Tokens and cost of a run, before anything is spent.",
-    "judges": "Compare judges: md_eval, judge_pairwise, judge_rating.",
-    "probe": "Check a judge with answers that deserve a low score.",
-    "rank": "Rank models by pairwise comparisons or votes.",
-    "references": "Write the answers of a model as reference answers.",
-    "report": "Report on runs of urs: one page, CSV, Markdown, JSON.",
-    "robustness": "Whether scores hold for other judges and references.",
-    "samer": "SaMer: check, export, score with and train checkpoints.",
-    "table": "Scores by intent, language and criterion.",
+_GROUPS = {
+    "Results": {
+        "report": ("report", "Report on runs of urs: one page, CSV, Markdown, JSON."),
+        "table": ("table", "Scores by intent, language and criterion."),
+        "robustness": ("reports", "Whether scores hold for other judges and references."),
+        "assistants": ("reports", "Compare models, search engines and translators."),
+        "addition": ("reports", "How long a chain of numbers models add up right."),
+        "rank": ("rank", "Rank models by pairwise comparisons or votes."),
+    },
+    "Before a run": {
+        "demo": ("demo", "Run URS with simulated models: no key, network or cost."),
+        "estimate": ("estimate", "Tokens and cost of a run, before anything is spent."),
+    },
+    "Judges": {
+        "judges": ("judges", "Compare judges: md_eval, judge_pairwise, judge_rating."),
+        "probe": ("probe", "Check a judge with answers that deserve a low score."),
+    },
+    "People": {
+        "annotate": ("annotate", "Vote on pairs of answers, in a browser."),
+        "agreement": ("reports", "Agreement of a judge's scores with those of people."),
+    },
+    "Data": {
+        "data": ("data", "List, fetch and verify the published data."),
+        "cases": ("cases", "Cases of your own: import a survey, review, describe."),
+        "references": ("references", "Write the answers of a model as reference answers."),
+    },
+    "SaMer": {
+        "samer": ("samer", "SaMer: check, export, score with and train checkpoints."),
+    },
 }
-"""Each command with its line in the help, in 80 columns uncut. The file and the command in it have the same name."""
-_FILES = dict.fromkeys(("addition", "agreement", "assistants", "robustness"), "reports")
-"""Commands that share a file."""
+"""Purpose -> command -> the module that holds it, and its line in the help, which fits 80 columns."""
+_COMMANDS = {command: entry for group in _GROUPS.values() for command, entry in group.items()}
 _RENAMED = {"crossval": "robustness"}
 """Old names, which work for one more release with a hint."""
 
@@ -38,12 +49,15 @@ class _CommandsOnUse(click.Group):
             return None
         if name != cmd_name:
             click.echo(f"`urs-inspect {cmd_name}` is now `urs-inspect {name}`; the old name will go.", err=True)
-        command: click.Command = getattr(import_module(f"{__name__}.{_FILES.get(name, name)}"), name)
+        module, _ = _COMMANDS[name]
+        command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        width = max(map(len, _COMMANDS))  # the same column of lines in all groups
+        for purpose, commands in _GROUPS.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(command.ljust(width), line) for command, (_, line) in commands.items()])
 
 
 @click.group(cls=_CommandsOnUse, context_settings={"help_option_names": ["-h", "--help"]})
