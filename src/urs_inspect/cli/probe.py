@@ -63,11 +63,7 @@ def probe(
 
 
 def print_probe(log: "EvalLog", console: Console) -> bool:
-    """Print what each null answer got.
-
-    Returns:
-        Whether any mean lies outside the range in which it should lie, or could not be measured.
-    """
+    """Print what each null answer got."""
     from urs_inspect.logs.scores import SIMULATED, last_judgement, value_of
     from urs_inspect.rubrics import FINAL
     from urs_inspect.stats import mean_interval

@@ -18,13 +18,7 @@ _FILE = click.Path(path_type=Path)
 
 
 def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report.
-
-    Args:
-        kind: Module and name of the `ReportKind`, imported when the command is used.
-        rounds: Default of `--rounds`; None for a report without a bootstrap.
-        figures: Whether the report has figures.
-    """
+    """Make a command of a function that makes a report."""
 
     def decorate(make: Callable[..., Any]) -> click.Command:
         def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:

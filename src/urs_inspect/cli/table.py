@@ -19,11 +19,7 @@ def table(logs: tuple[str, ...]) -> None:
 
 
 def print_tables(logs: Iterable[str], console: Console) -> None:
-    """Print all tables of the leaderboard of logs.
-
-    Raises:
-        InputError: If there is no log, or none with intent-judged answers.
-    """
+    """Print all tables of the leaderboard of logs."""
     from urs_inspect.reports.intent.answers import read_answers
     from urs_inspect.reports.intent.leaderboard import make_leaderboard
     from urs_inspect.reports.intent.report import report_leaderboard

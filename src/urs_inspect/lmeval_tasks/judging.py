@@ -149,9 +149,6 @@ def judge_answers(
 
     A judge that failed `judge_give_up` answers in a row is not asked about the rest, nor is any judge after an
     interrupt.
-
-    Raises:
-        InputError: If there is no judge, no key, no such SaMer model, or the cache cannot be used.
     """
     if settings.judge == "samer":
         return _judge_with_samer(answers, settings, progress)

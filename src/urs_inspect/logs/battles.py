@@ -104,9 +104,6 @@ def read_vote_list(path: Path) -> list[Vote]:
     the MAD paper published its annotations; and files `<model>-vs-<model>.jsonl` whose rows have the winner in
     `output`, as it published the votes of Chatbot Arena. Votes on one instruction (the column `instruction`, the one
     inside `data`, else `question_id`) are one cluster; without any of these each vote is a cluster of its own.
-
-    Raises:
-        InputError: If the file cannot be read or has no votes, or naming the first row that is not a vote.
     """
     rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
     votes = []
@@ -235,14 +232,6 @@ def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logge
     An unparsed verdict is no battle. If a log was judged several times, the last judgement counts; if it has people's
     choices, only these do. A comparison that a run took over from an earlier one counts once, and so do a file that is
     named or copied twice and a vote or verdict that several files hold; two equal votes of one file are two.
-
-    Args:
-        paths: Logs of `mad` with verdicts of a judge (.eval, .json), files of votes as `read_vote_list` reads them
-            (.json, .jsonl, .csv), and directories of either.
-        say: Takes a line about each log of which people's choices count, and about what is repeated or skipped.
-
-    Raises:
-        InputError: If a path does not exist, a file cannot be read, or there is no battle.
     """
     named, skipped = [str(path) for path in paths], list[str]()
     files = _distinct(named, skipped)
@@ -275,16 +264,7 @@ def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
 def read_human_battles(
     paths: Iterable[str | Path], votes: Iterable[str | Path], say: Callable[[str], None] = logger.warning
 ) -> HumanBattles:
-    """Read majorities of people's votes about ballots, in the order of the ballots; judges' verdicts do not count.
-
-    Args:
-        paths: Logs of `mad`, files with one ballot per line (.jsonl), and directories of logs.
-        votes: Files with one vote per line (.jsonl), and directories of such files.
-        say: Takes a line about each skipped log.
-
-    Raises:
-        InputError: If a path does not exist, a file cannot be read, or no ballot has a vote.
-    """
+    """Read majorities of people's votes about ballots, in the order of the ballots; judges' verdicts do not count."""
     named, skipped = [str(path) for path in paths], list[str]()
     ballots = _ballots(_distinct(named, skipped))
     if not ballots:
@@ -403,11 +383,7 @@ def check_new_log(path: Path) -> None:
 
 
 def attach_votes(source: Path, votes: list[str], output: Path) -> None:
-    """Write a copy of a finished log of `mad` in which every ballot has the score `human_choice`, with ratings from it.
-
-    Raises:
-        InputError: If the log or a vote cannot be read, or the new log could not be written.
-    """
+    """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot, and ratings from it."""
     check_new_log(output)
     log = read_log(str(source))
     # No model is called, so those of the run are not set up, which may need keys that are missing.

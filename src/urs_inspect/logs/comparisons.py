@@ -30,9 +30,6 @@ def read_comparisons(name: str) -> tuple[Comparison, ...]:
 
     Of a comparison that was judged several times, the last judgement counts; in a log with people's choices, only these
     do.
-
-    Raises:
-        InputError: If there is none.
     """
     comparisons: dict[str, Comparison] = {}
     skipped: list[str] = []

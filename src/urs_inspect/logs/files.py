@@ -60,9 +60,6 @@ def log_files(logs: Iterable[str]) -> list[str]:
     """The log files among the names, and those below the directories, each once.
 
     Files are named as inspect-ai names them, absolute and with any `..` kept, so that tables of it can be joined.
-
-    Raises:
-        InputError: If a name does not exist.
     """
     return _distinct_files(file for name in logs for file in _files_of(name))
 
@@ -98,11 +95,7 @@ def local_path(file: str) -> str:
 
 
 def read_log(file: str, header_only: bool = False, without: Collection[str] | None = None) -> EvalLog:
-    """Read a log, `without` some fields of samples; then long texts, which inspect-ai stores separately, are resolved.
-
-    Raises:
-        InputError: If the file is no log.
-    """
+    """Read a log, `without` some fields of samples; then texts that inspect-ai stores separately are resolved."""
     try:
         return read_eval_log(
             file,
@@ -125,19 +118,6 @@ def finished_headers(
     A file that cannot be read is skipped; so are copies of a log, logs of other tasks, and runs that did not finish.
     Of several attempts at one run (`inspect eval-retry` keeps its task id) unfinished ones are skipped if one finished,
     else the newest is named.
-
-    Args:
-        names: Log files and directories.
-        skipped: Gets a sentence for each directory without logs, each damaged file and each run that did not finish,
-            and one each for copies, other tasks and retried attempts, with counts. The sentences name no folders.
-        task: Only logs of this task, named without the package; None for logs of any.
-        also_foreign: Beside those, logs of tasks that are not of this package.
-
-    Returns:
-        The headers, in the order in which the logs were made.
-
-    Raises:
-        InputError: If a name does not exist.
     """
     finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
     skipped += map(_about_unfinished, unfinished)

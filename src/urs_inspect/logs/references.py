@@ -19,15 +19,7 @@ LOG_SUFFIXES = (".eval", ".json")
 
 
 def read_references(place: str) -> References:
-    """Read reference answers.
-
-    Args:
-        place: A `.jsonl` file as `urs-inspect references` writes it, or the log of a finished run, of `urs_references`
-            or any other task whose samples have one answer, or a folder of such logs.
-
-    Raises:
-        InputError: If there is no such file, or it cannot be read or used.
-    """
+    """Read reference answers."""
     path = Path(place).expanduser()
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
@@ -49,9 +41,6 @@ def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
 
     The first epoch of a sample counts. Of several answers to one question the last usable one counts, so that a later
     run over some of the questions repairs an earlier one. `skipped` gets sentences as from `finished_headers`.
-
-    Raises:
-        InputError: If no log is left, or the logs are of several models.
     """
     names, places = list(logs), list[str]()
     items: list[Reference] = []

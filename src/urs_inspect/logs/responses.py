@@ -43,14 +43,6 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     Logs of any task whose samples have one answer are read, such as `urs`, and logs of `mad`, where a sample holds the
     answers of all contestants. The first epoch of a sample counts, and the later one of two logs of one model. An
     answer that is missing, after an error or at a limit, has no entry; the notes of the pool name skipped logs.
-
-    Args:
-        logs: Log files and directories.
-        same_references: Whether logs must have the same references. Else those of the first log count.
-
-    Raises:
-        InputError: If there is no finished log, the logs are of different data, tasks or versions, or a sample has
-            another text or reference in one log than in another; the message names the logs.
     """
     names = list(logs)
     reading = _Reading(same_references)

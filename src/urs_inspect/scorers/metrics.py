@@ -184,11 +184,7 @@ def outcome_counts() -> Metric:
 
 
 def panel_alpha(facts: Iterable[Mapping[str, Any]]) -> float:
-    """Krippendorff's alpha (interval) of the final scores across the judges of a panel; NaN for a single judge.
-
-    Args:
-        facts: What `intent_judge` left in the metadata of each score.
-    """
+    """Krippendorff's alpha (interval) of the final scores across the judges of a panel; NaN for a single judge."""
     panels: list[Sequence[Mapping[str, Any]]] = [fact.get("judges") or [] for fact in facts]
     size = max((len(panel) for panel in panels), default=0)
     if size < 2:

@@ -50,18 +50,7 @@ def sample_list(
     descending: bool = False,
     compact: bool = False,
 ) -> ViewerConfig:
-    """Show one line per sample: status and id, then the given columns and no other.
-
-    Args:
-        name: Name of the view.
-        columns: The columns in their order: `<scorer>.<key>` for a score, else a column of the viewer.
-        labels: Key of a score -> heading of its column.
-        scales: Key of a score -> its colours.
-        sort: Columns by which lines are sorted, each `<scorer>.<key>`.
-        hidden: Columns that can be switched on.
-        descending: Whether the largest comes first.
-        compact: Whether a column of scores is narrower than its heading.
-    """
+    """Show one line per sample: status and id, then the given columns and no other."""
     shown = ["sampleStatus", "sampleId", *columns]
     hidden = [*hidden, *(column for column in _HIDDEN if column not in shown)]
     return ViewerConfig(
@@ -179,13 +168,7 @@ def addition_viewer() -> ViewerConfig:
 
 
 def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
-    """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts first.
-
-    Args:
-        name: Name of the view.
-        group: What the groups of the benchmark are called.
-        dimensions: Whether verdicts on dimensions are asked for; then their share of right ones is a column.
-    """
+    """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts first."""
     shares = {"overall": _wide("Overall"), **({"dimensions": _wide("Dims")} if dimensions else {})}
     columns = [f"pair_verdict.{key}" for key in shares]
     return sample_list(
@@ -198,14 +181,7 @@ def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
 
 
 def rating_viewer(name: str, scale: tuple[int, int], label_scale: tuple[float, float], *, group: str) -> ViewerConfig:
-    """Group, label (the target), rating, and distance between them, the largest first.
-
-    Args:
-        name: Name of the view.
-        scale: Lowest and highest rating of the judge.
-        label_scale: Lowest and highest label.
-        group: What the groups of the benchmark are called.
-    """
+    """Group, label (the target), rating, and distance between them, the largest first."""
     return sample_list(
         name,
         ["rating_agreement.group", "target", "rating_agreement.rating", "rating_agreement.distance", "input"],
