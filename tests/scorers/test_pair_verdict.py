@@ -27,8 +27,8 @@ from tests.tasks.scripted import (
 )
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
-from urs_inspect.judging import joint_prompt
 from urs_inspect.judging.pair_reply import PairReading, read_pair_reply
+from urs_inspect.judging.prompts import joint_prompt
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_verdict import explain_pair

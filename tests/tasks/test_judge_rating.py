@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.tasks.scripted import Reply, Script, judge_numbers, metric_values, output, record, run, samples_of
 from urs_inspect._util import InputError
-from urs_inspect.judging import rating_prompt
+from urs_inspect.judging.prompts import rating_prompt
 from urs_inspect.tasks import judge_rating
 
 Rows = list[dict[str, object]]

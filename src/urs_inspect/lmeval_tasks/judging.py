@@ -11,17 +11,9 @@ from logging import getLogger
 from types import FrameType
 from typing import Any, TypeVar
 
-from urs_inspect.judging import (
-    NO_RESPONSE,
-    TINY_REQUEST,
-    Answer,
-    AnswerJudging,
-    CircuitBreaker,
-    Judge,
-    Judgement,
-    Message,
-    describe_error,
-)
+from urs_inspect.judging import Answer, AnswerJudging, Judge, Judgement, Message
+from urs_inspect.judging.ask import TINY_REQUEST, CircuitBreaker
+from urs_inspect.judging.failures import NO_RESPONSE, describe_error
 from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache, open_endpoint
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.samer import judgement as samer_judgement

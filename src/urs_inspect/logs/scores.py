@@ -9,8 +9,7 @@ from typing import Any
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.scorer import Score
 
-from urs_inspect.judging import CUT_OFF
-from urs_inspect.judging.failures import STOPPED_AT_LIMIT
+from urs_inspect.judging.failures import CUT_OFF, STOPPED_AT_LIMIT
 
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""

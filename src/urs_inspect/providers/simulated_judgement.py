@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from urs_inspect.judging import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE
 from urs_inspect.judging.keys import KEY
-from urs_inspect.judging.prompts import YES_OR_NO
+from urs_inspect.judging.prompts import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE, YES_OR_NO
 
 FORM = "quality-<1 to 10>[-lenient-<0 to 9>][-partial-<0 to 9>]"
 

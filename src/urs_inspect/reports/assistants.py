@@ -13,7 +13,7 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.assistants import asks_for_translation
-from urs_inspect.judging import NO_RESPONSE
+from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED

@@ -18,7 +18,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.judging import SCORED_OUTCOMES
+from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.logs.files import finished_headers, local_path, read_log, short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.responses import ANSWERS_ONLY

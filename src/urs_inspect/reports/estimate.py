@@ -27,7 +27,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging import TINY_REQUEST
+from urs_inspect.judging.ask import TINY_REQUEST
 from urs_inspect.logs.files import short_name, sorted_headers
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum

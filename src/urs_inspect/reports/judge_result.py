@@ -12,7 +12,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect._util import InputError
-from urs_inspect.judging import OVERALL
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.logs.naming import facts_of
 from urs_inspect.logs.scores import SIMULATED, last_score
 from urs_inspect.scorers.pair_metrics import items_of

@@ -17,18 +17,9 @@ from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
-from urs_inspect.judging import (
-    Answer,
-    AnswerJudging,
-    Judge,
-    Judged,
-    JudgeFailure,
-    Judgement,
-    Message,
-    Reply,
-    check_temperature,
-    stopped,
-)
+from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, JudgeFailure, Judgement, Message, Reply
+from urs_inspect.judging.answers import check_temperature
+from urs_inspect.judging.ask import stopped
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 

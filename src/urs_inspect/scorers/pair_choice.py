@@ -14,8 +14,8 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Majority, majorities
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
-from urs_inspect.judging import OVERALL, REPLIES
-from urs_inspect.judging.pair_reply import PairReading, read_pair_reply
+from urs_inspect.judging.pair_reply import REPLIES, PairReading, read_pair_reply
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import as_number, count_rows, facts_of, number_of
 from urs_inspect.solvers.pair_asking import temperature_facts

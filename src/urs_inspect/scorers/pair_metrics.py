@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from urs_inspect.judging import OVERALL
 from urs_inspect.judging.pair_reply import final_verdict
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.scorers.metrics import defined, facts_of
 from urs_inspect.stats import Estimate, Verdicts, baseline_verdicts, encode, longer_response, measure
 from urs_inspect.stats.bootstrap import number_clusters

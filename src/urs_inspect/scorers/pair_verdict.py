@@ -9,9 +9,9 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect.judging import OVERALL, REPLIES
 from urs_inspect.judging.keys import KEY
-from urs_inspect.judging.pair_reply import PairReading, compare_with_labels, read_pair_reply
+from urs_inspect.judging.pair_reply import REPLIES, PairReading, compare_with_labels, read_pair_reply
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import mean, reason_of
 from urs_inspect.scorers.pair_metrics import judge_report

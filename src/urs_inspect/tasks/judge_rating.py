@@ -13,7 +13,8 @@ from urs_inspect._arguments import Flag, Natural, Scale, Text, checked, required
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
 from urs_inspect.datasets.references import named
-from urs_inspect.judging import JudgePrompt, PromptBuilder, rating_prompt
+from urs_inspect.judging import JudgePrompt, PromptBuilder
+from urs_inspect.judging.prompts import rating_prompt
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers.rating_agreement import load_named_rubric

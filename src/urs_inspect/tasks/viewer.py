@@ -13,7 +13,7 @@ from inspect_ai.viewer import (
 )
 
 from urs_inspect.datasets.references import OUTCOMES, USABLE
-from urs_inspect.judging import FAILURE_MODES
+from urs_inspect.judging.failures import FAILURE_MODES
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.engines import FailureMode

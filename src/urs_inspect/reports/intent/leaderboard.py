@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.judging import NO_RESPONSE
+from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import short_name
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.intent.answers import CRITERION, ERROR, NOT_SENT, Answers, Run

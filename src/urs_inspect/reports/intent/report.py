@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.judging import SCORED_OUTCOMES
+from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.logs.naming import short_names
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.intent.answers import CRITERION
