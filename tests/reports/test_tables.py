@@ -146,6 +146,13 @@ def test_markdown_shows_notes_and_tables_escaped() -> None:
     assert not any("| a |" in line for line in lines), "a table that is not shown is in the text"
 
 
+def test_a_users_file_with_the_name_of_a_table_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"holds scores\.csv"):
+        report().write(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["scores.csv"]
+
+
 def test_a_report_is_written_whole(tmp_path: Path) -> None:
     written = report().write(tmp_path)
     assert [file.name for file in written] == ["r.md", "scores.csv", "more.csv", "r_1.svg", "r.json"]

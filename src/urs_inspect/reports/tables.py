@@ -8,7 +8,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -268,7 +268,9 @@ class Report:
         contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
         contents |= {name: draw() if callable(draw) else draw for name, draw in self.figures.items()}
         contents |= {name: make() for name, make in (more or {}).items()}
-        return write_directory(directory, {**contents, self.kind.json: self.json()}, self.kind)
+        # A file of the user's that happens to have the name of a table is not overwritten either.
+        kind = replace(self.kind, others=(*self.kind.others, *(name for name in contents if name != self.kind.json)))
+        return write_directory(directory, {**contents, self.kind.json: self.json()}, kind)
 
 
 def markdown_table(table: TextTable) -> str:
