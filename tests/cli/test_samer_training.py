@@ -91,7 +91,7 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     assert report["weights_at"] == "query" and report["settings"]["loss"]["name"] == "paper"
     assert [record["phase"] for record in report["history"]] == ["predictor", "joint", "joint", "joint"]
     picture = (out / "curves.svg").read_text(encoding="utf-8")
-    assert picture.lstrip().startswith("<?xml") and "held-out accuracy" in picture
+    assert picture.startswith("<svg") and "held-out accuracy" in picture
 
     again = call("train", data, "--out", tmp_path / "again", "--backbone", "letters", *SETTINGS)
     assert again.exit_code == 0

@@ -64,7 +64,7 @@ def draw_learning_curves(history: Sequence[Epoch], path: Path) -> None:
             altair.Chart(data, width=300, height=220)
             .mark_line(point=True)
             .encode(
-                x=altair.X("epoch:Q", axis=altair.Axis(tickMinStep=1, format="d")),
+                x=altair.X("epoch:Q", axis=altair.Axis(values=sorted(set(data["epoch"])), format="d")),
                 y=altair.Y("value:Q", title=heading, scale=altair.Scale(zero=False)),
                 color=altair.Color("part:N", title=None, sort=None),
             )
