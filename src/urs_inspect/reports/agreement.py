@@ -579,7 +579,14 @@ def agreement_report(
     """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files."""
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
     about = f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
-    sections = [Section("What is compared", (*files, *notes, about))]
+    rows = [
+        (place, ", ".join(block.conditions.judges), *names, found, found.clusters)
+        for place, block in enumerate(blocks, start=1)
+        for *names, found in _numbers(block)
+    ]
+    columns = ["block", "judge", "level", "scope", "statistic", "value", "clusters"]
+    numbers = Table(pd.DataFrame(rows, columns=columns), name="agreement", shown=(), main="value")
+    sections = [Section("What is compared", (*files, *notes, about), (numbers,))]
     for place, block in enumerate(blocks, start=1):
         sections += _sections(place, block)
     sections += [Section("Skipped", skipped)] if skipped else []
@@ -602,20 +609,11 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
         f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
         f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
     )
-    numbers = pd.DataFrame(
-        [(place, ", ".join(facts.judges), *names, found, found.clusters) for *names, found in _numbers(block)],
-        columns=["block", "judge", "level", "scope", "statistic", "value", "clusters"],
-    )
     simulation = [_SIMULATION] if block.simulated else []
     differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
     short = short_names(block.models)
     return [
-        Section(
-            title,
-            (*simulation, *differs, *block.notes),
-            (Table(numbers, name="agreement", shown=(), main="value"),),
-            warnings=simulation,
-        ),
+        Section(title, (*simulation, *differs, *block.notes), warnings=simulation),
         *([_intents(block.intents, short)] if block.intents else []),
         *([_models(block.ratings, short)] if block.ratings else []),
         *([_cases(block.cases, short)] if block.cases else []),
