@@ -514,9 +514,9 @@ def report_crossval(
     """
     names, skipped, read = list(logs), list[str](), list[GridLog]()
     headers = finished_headers(names, skipped)
-    for log in headers:
+    for log in (header for header in headers if header.eval.task == TASK):
         try:
-            read += [read_grid_log(log)] if log.eval.task == TASK else []
+            read.append(read_grid_log(log))
         except Exception as error:  # a damaged file may raise anything
             reason = f"{type(error).__name__}: {error}"
             skipped.append(f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}.")
@@ -627,8 +627,8 @@ def _sections(
         for model, cases in grid.copies.items()
     ]
     yield Section("Rating bias", notes, (_bias_table(biases, short), csv("rating_bias", "bias")), 3)
-    one = "There is only one evaluator, so there is no other to compare with."
-    none = one if len(grid.scores.evaluators) < 2 else "No evaluator is among the tested models, so there is none."
+    alone = "There is only one evaluator, so there is no other to compare with."
+    none = alone if len(grid.scores.evaluators) < 2 else "No evaluator is among the tested models, so there is none."
     several = len(grid.scores.sources) > 1
     shown = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
     yield Section("Self-preference", (_PREFERENCE if len(preference) else none,), shown, 3)
