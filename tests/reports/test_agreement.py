@@ -245,12 +245,12 @@ def test_intents_values_worked_out_by_hand() -> None:
     # Deviations -7/3 7/6 7/6 and -1 1 0: products 7/3 + 7/6 = 3.5, squares 49/9 + 49/36 * 2 = 49/6, and 2.
     found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3))
     assert found.correlation.pearson.value == pytest.approx(3.5 / math.sqrt(49 / 6 * 2))
-    assert [(p.group, p.score.value, p.satisfaction.value) for p in found.points] == [
+    assert [(p["group"], p["score"].value, p["satisfaction"].value) for p in found.points] == [
         ("Factual QA", 7.5, 4),
         ("Text Assistant", 7.5, 3),
         ("Leisure", 4, 2),
     ]
-    assert [(p.questions, p.people) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
+    assert [(p["questions"], p["people"]) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
     assert found.notes == ("Intents without satisfaction were skipped: Solve Problem.",)
     assert all(math.isnan(bound) for bound in found.correlation.over_points)  # three points have no such interval
     assert not found.people_resampled
@@ -329,7 +329,7 @@ def test_where_one_person_stands_for_an_intent_there_is_no_interval() -> None:
     for correlation in (found.correlation, *found.by_model.values()):
         assert not math.isnan(correlation.pearson.value)
         assert all(map(math.isnan, (correlation.pearson.low, correlation.pearson.high, correlation.without_noise)))
-    bounds = {point.group: point.satisfaction.low for point in found.points}
+    bounds = {point["group"]: point["satisfaction"].low for point in found.points}
     assert [group for group, low in bounds.items() if math.isnan(low)] == ["Solve Problem"]
 
 
@@ -402,7 +402,7 @@ def test_too_few_questions_leave_no_interval() -> None:
         answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1), Resampling(80, 0.95, 4)
     )
     assert all(math.isnan(one.pearson.low) for one in (found.correlation, *found.by_model.values()))
-    assert all(math.isnan(point.score.low) for point in found.points)
+    assert all(math.isnan(point["score"].low) for point in found.points)
     assert "fewer than 6 questions" in found.why_no_interval
 
 
@@ -439,8 +439,8 @@ def models_level(cast_votes: Votes, **finals: dict[str, float]) -> "ModelLevel |
 def test_values_are_those_of_the_means_and_the_ranking() -> None:
     found = models_level(votes())
     assert isinstance(found, ModelLevel)
-    assert [(point.model, point.score.value) for point in found.points] == [("x", 8), ("y", 6), ("z", 4)]
-    ratings = [point.rating.value for point in found.points]
+    assert [(point["model"], point["score"].value) for point in found.points] == [("x", 8), ("y", 6), ("z", 4)]
+    ratings = [point["rating"].value for point in found.points]
     # The means 8 6 4 are evenly spaced: with ratings r1 r2 r3, r = (r1 - r3) / sqrt(2 * squared deviations).
     deviations = sum((rating - sum(ratings) / 3) ** 2 for rating in ratings)
     assert found.correlation.pearson.value == pytest.approx((ratings[0] - ratings[2]) / math.sqrt(2 * deviations))
@@ -484,7 +484,7 @@ def test_models_of_one_side_are_left_out_and_named() -> None:
     fought = [*FOUGHT, ("x", "w", 1.0), ("w", "x", 1.0)]
     found = models_level(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
     assert isinstance(found, ModelLevel)
-    assert [point.model for point in found.points] == ["x", "y", "z"]
+    assert [point["model"] for point in found.points] == ["x", "y", "z"]
     assert found.notes == ("Skipped, with votes but without a score: w.", "Skipped, with scores but without votes: v.")
 
 

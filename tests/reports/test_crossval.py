@@ -30,7 +30,6 @@ from urs_inspect.reports.crossval import (
     Grid,
     GridLog,
     JudgedRuns,
-    Resampling,
     bias_table,
     crossval_report,
     grids_of,
@@ -46,7 +45,7 @@ from urs_inspect.reports.crossval import (
 )
 from urs_inspect.reports.tables import Report
 from urs_inspect.scorers import intent_judge
-from urs_inspect.stats import Estimate, holm
+from urs_inspect.stats import Estimate, Resampling, holm
 
 _ = places  # a fixture
 HOW = Resampling(500, 0.95, 0)

@@ -16,7 +16,7 @@ from urs_inspect._util import InputError, counted
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED, value_of
-from urs_inspect.reports.conditions import Reasons, differences
+from urs_inspect.reports.conditions import Reasons, comparable_groups, differences
 from urs_inspect.reports.intent.answers import ERROR, NOT_JUDGED, model_settings, version_number, whole_characters
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.tables import (
@@ -109,12 +109,7 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
         what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
         raise InputError("\n".join([what, *skipped]))
     simulated = any(run.of.startswith(SIMULATED) for run in runs)
-    blocks: list[list[_Run]] = []
-    for run in runs:
-        block = next((block for block in blocks if block[0].conditions == run.conditions), None)
-        if block is None:
-            blocks.append(block := [])
-        block.append(run)
+    blocks = comparable_groups(runs, lambda block, run: block[0].conditions != run.conditions)
     blocks.sort(key=lambda block: (-len(block), -block[0].conditions["chains"]))
     outcomes = sorted({outcome for run in runs for outcome in run.outcomes})
     sections = simulation_section(simulated)
@@ -124,16 +119,12 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
     sections.append(published_section(7, judged=False))
     sections += [Section("Skipped", skipped)] if skipped else []
     sections.append(Section("Method", _METHOD))
-    facts = {
-        "blocks": [
-            {"table": place, "conditions": block[0].conditions, "logs": [short_name(run.file) for run in block]}
-            for place, block in enumerate(blocks, start=1)
-        ],
-        "skipped": skipped,
-        "simulated": simulated,
-        "command": command,
-    }
-    return Report(ADDITION, "Addition", sections, facts)
+    facts = [
+        {"table": place, "conditions": block[0].conditions, "logs": [short_name(run.file) for run in block]}
+        for place, block in enumerate(blocks, start=1)
+    ]
+    about = {"skipped": skipped, "simulated": simulated, "command": command}
+    return Report(ADDITION, "Addition", sections, {"blocks": facts, **about})
 
 
 def _read(log: EvalLog, skipped: list[str]) -> _Run | None:
@@ -152,16 +143,9 @@ def _read(log: EvalLog, skipped: list[str]) -> _Run | None:
             f"{name} of {log.eval.model} was left out: none of its {len(samples)} answers is scored ({why})."
         )
         return None
-    return _Run(
-        file=log.location,
-        run_id=log.eval.eval_id,
-        of=log.eval.model,
-        settings={key: str(value) for key, value in model_settings(log).items()},
-        conditions=_conditions(log, samples),
-        trials=trials,
-        outcomes=outcomes,
-        epochs=log.eval.config.epochs or 1,
-    )
+    settings = {key: str(value) for key, value in model_settings(log).items()}
+    about = log.location, log.eval.eval_id, log.eval.model, settings, _conditions(log, samples)
+    return _Run(*about, trials, outcomes, log.eval.config.epochs or 1)
 
 
 def _ended(sample: EvalSampleSummary) -> tuple[str, Trial | None]:
@@ -197,8 +181,8 @@ def _sections(
     """Everything about models that were asked the same chains in the same words, the longest Max L first."""
     names = distinct_names([(whole_characters(run.of), run.settings) for run in runs])
     rows = [_row(place, name, run) for name, run in zip(names, runs, strict=True)]
-    order = sorted(range(len(rows)), key=lambda one: (-rows[one]["longest"], -_known(rows[one]), rows[one]["model"]))
-    data, runs = pd.DataFrame([rows[one] for one in order]), [runs[one] for one in order]
+    ranked = sorted(zip(rows, runs, strict=True), key=lambda pair: _rank(pair[0]))
+    data, runs = pd.DataFrame([row for row, _ in ranked]), [run for _, run in ranked]
     models, facts = list(data["model"]), runs[0].conditions
     lengths = pd.DataFrame(
         [(place, name, *pair) for name, run in zip(models, runs, strict=True) for pair in _by_length(run).items()],
@@ -221,41 +205,33 @@ def _sections(
         Table(data.join(ended), name="addition", shown=(), main="accuracy", size="chains"),
         Table(lengths, name="addition_lengths", shown=(), main="accuracy", size="chains"),
     )
+    outcomes_table = Table(by_outcome, dict.fromkeys(by_outcome.columns[1:], str))
     return [
         Section(f"Addition (laid out as Table 7){title}", notes, tables),
         Section("Right answers by number of summands", tables=(Table(by_length),), level=3),
-        Section(
-            "Outcomes of the answers", tables=(Table(by_outcome, dict.fromkeys(by_outcome.columns[1:], str)),), level=3
-        ),
+        Section("Outcomes of the answers", tables=(outcomes_table,), level=3),
     ]
 
 
 def _row(place: int, name: str, run: _Run) -> dict[str, Any]:
     any_length, unbroken = longest(run.trials)
     return {
-        "table": place,
-        "model": name,
-        "longest": any_length,
-        "unbroken": unbroken,
-        "at_longest": _accuracy(run, any_length, any_length),
-        "accuracy": _accuracy(run, *HEADLINE),
-        "accuracy_to_ten": _accuracy(run, *TEXT),
-        "epochs": run.epochs,
-        "unscored": sum(run.outcomes.values()) - len(run.trials),
+        **{"table": place, "model": name, "longest": any_length, "unbroken": unbroken},
+        "at_longest": accuracy(between(run.trials, any_length, any_length)),
+        "accuracy": accuracy(between(run.trials, *HEADLINE)),
+        "accuracy_to_ten": accuracy(between(run.trials, *TEXT)),
+        **{"epochs": run.epochs, "unscored": sum(run.outcomes.values()) - len(run.trials)},
     }
 
 
-def _accuracy(run: _Run, first: int, last: int) -> Estimate:
-    """Accuracy over chains of so many numbers, with its score interval over chains."""
-    return accuracy(between(run.trials, first, last))
-
-
 def _by_length(run: _Run) -> dict[int, Estimate]:
-    return {length: _accuracy(run, length, length) for length in sorted({trial.summands for trial in run.trials})}
+    lengths = sorted({trial.summands for trial in run.trials})
+    return {length: accuracy(between(run.trials, length, length)) for length in lengths}
 
 
-def _known(row: Mapping[str, Any]) -> float:
-    return row["accuracy"].value if row["accuracy"].n else 0.0
+def _rank(row: Mapping[str, Any]) -> tuple[float, float, str]:
+    found = row["accuracy"]
+    return -row["longest"], -(found.value if found.n else 0.0), row["model"]
 
 
 def _notes(data: pd.DataFrame, runs: Sequence[_Run]) -> list[str]:
@@ -293,10 +269,6 @@ def _words(outcome: str) -> str:
     return _COUNTED.get(outcome, outcome.removeprefix("unscored_").replace("_", " "))
 
 
-def _length(value: int) -> str:
-    return str(value or DASH)
-
-
 def _interval(found: Estimate) -> str:
     return DASH if math.isnan(found.low) else f"{100 * found.low:.0f}–{100 * found.high:.0f}"
 
@@ -305,16 +277,12 @@ def _with_interval(found: Estimate) -> str:
     return f"{share(found.value)} ({_interval(found)})" if found.n else DASH
 
 
-def _percent(found: Estimate) -> str:
-    return number(1, percent=True)(found.value)
-
-
 _HEADINGS = {"longest": "Max L", "at_longest": "right at Max L", "n": "chains"}
 _FORMATS: dict[str, Format] = {
-    "longest": _length,
+    "longest": lambda length: str(length or DASH),
     "at_longest": _with_interval,
-    "unbroken": _length,
-    "accuracy": _percent,
+    "unbroken": lambda length: str(length or DASH),
+    "accuracy": lambda found: number(1, percent=True)(found.value),
     "interval": _interval,
     "n": str,
 }

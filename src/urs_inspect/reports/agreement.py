@@ -4,8 +4,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,10 +54,13 @@ _OTHER_MODEL = "another model"
 _NO_ANSWER = "a question or epoch without an answer"
 _FEWEST = 2  # answers that an agreement needs; a correlation needs one more
 _QUESTIONS, _MODELS_QUESTIONS = 0, 2  # name the resamplings of questions among those of a seed; people have 1
+_STATISTICS = ("spearman", "kendall", "pearson", "alpha", "difference")
 _NUMBER, _SIGNED = number(2), number(2, sign=True)
 
 Answer = tuple[str, str, int | None]
 """Model, question, and epoch where the file of ratings names it."""
+Behind = Mapping[str, Mapping[str, int]]
+"""What is counted, such as "people on" -> of what, such as an intent -> how many are behind a mean of it."""
 Flags = npt.NDArray[np.bool_]
 
 
@@ -84,22 +87,18 @@ PUBLISHED_MODELS = PublishedCorrelation(
 )
 
 
-@dataclass(frozen=True)
-class IntentPoint:
-    """One reported intent (URS paper, Figure 5): mean score over questions, then models, and mean satisfaction."""
-
-    group: str
-    score: Estimate
-    satisfaction: Estimate  # without bounds where it counts as exact
-    questions: int  # with a score
-    people: int | None  # None if the file does not name it
+Point = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class IntentLevel:
-    """Mean score against mean satisfaction, over intents, those with most satisfaction first."""
+    """Mean score against mean satisfaction, over intents, those with most satisfaction first (URS paper, Figure 5).
 
-    points: tuple[IntentPoint, ...]
+    A point is a group (the reported intent), score (mean over questions, then models), satisfaction (without bounds
+    where it counts as exact), questions (with a score) and people (None if the file does not name it).
+    """
+
+    points: tuple[Point, ...]
     correlation: MeanCorrelation  # questions are resampled within intents, people where the file has single ones
     by_model: dict[str, MeanCorrelation]
     people_resampled: bool  # else satisfaction counts as exact
@@ -109,19 +108,13 @@ class IntentLevel:
 
 
 @dataclass(frozen=True)
-class ModelPoint:
-    """One model (URS paper, Figure 6): mean score over questions, and Bradley-Terry rating by people's votes."""
-
-    model: str
-    score: Estimate
-    rating: Estimate
-
-
-@dataclass(frozen=True)
 class ModelLevel:
-    """Mean score against the rating by people's votes, over models, the best rated first."""
+    """Mean score against the rating by people's votes, over models, the best rated first (URS paper, Figure 6).
 
-    points: tuple[ModelPoint, ...]
+    A point is a model, score (mean over questions) and rating (Bradley-Terry).
+    """
+
+    points: tuple[Point, ...]
     correlation: MeanCorrelation  # instructions of votes and questions of scores are resampled independently
     comparisons: int
     instructions: int
@@ -188,21 +181,14 @@ def reported(found: Estimate, scale: tuple[float, float], clusters: int | None =
 
 
 @dataclass(frozen=True)
-class RatedAnswer:
-    """An answer that people rated."""
-
-    model: str
-    question: str
-    group: str  # reported intent of the question
-    score: float  # the judge's final score, mean over epochs unless the file names one; NaN without
-    ratings: Mapping[str, float]  # rater -> rating on the scale of the file
-
-
-@dataclass(frozen=True)
 class Matched:
-    """Ratings matched with answers, and what ratings that match none are about, in words."""
+    """Ratings matched with answers, and what ratings that match none are about, in words.
 
-    answers: tuple[RatedAnswer, ...]
+    Columns of answers: model, question, group (reported intent), score (final score of the judge, mean over epochs
+    unless the file names one; NaN without) and ratings (rater -> rating on the scale of the file).
+    """
+
+    answers: pd.DataFrame
     lost: Mapping[HumanRating, str]
     notes: tuple[str, ...]
 
@@ -216,40 +202,38 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
     by_answer = _answers(answers, given)
     ratings: dict[Answer, dict[str, float]] = defaultdict(dict)
     lost: dict[HumanRating, str] = {}
-    for one in given.ratings:
-        model = _model(one, names, given)
-        key = (model, one.question, one.epoch)
-        if not model:
-            lost[one] = _OTHER_MODEL
-        elif key in by_answer:
-            ratings[key][one.rater] = one.rating
+    for rating in given.ratings:
+        model = _model(rating, names, given)
+        key = (model, rating.question, rating.epoch)
+        if key in by_answer:
+            ratings[key][rating.rater] = rating.rating
         else:
-            lost[one] = _NO_ANSWER
-    matched = tuple(
-        RatedAnswer(model, question, *by_answer[model, question, epoch], given)
-        for (model, question, epoch), given in ratings.items()
+            lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
+    matched = [(*key[:2], *by_answer[key], by_rater) for key, by_rater in ratings.items()]
+    answered = Counter(key[:2] for key in by_answer if key[2] is not None)
+    vague = [len(by_rater) for key, by_rater in ratings.items() if key[2] is None and answered[key[:2]] > 1]
+    note = (
+        f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered several "
+        "times: compared with the mean score over epochs."
     )
-    notes = []
-    answered = Counter((model, question) for model, question, epoch in by_answer if epoch is not None)
-    vague = [len(one) for (model, name, epoch), one in ratings.items() if epoch is None and answered[model, name] > 1]
-    if vague:
-        notes.append(
-            f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered "
-            "several times: compared with the mean score over epochs."
-        )
-    return Matched(matched, lost, tuple(notes))
+    columns = ["model", "question", "group", "score", "ratings"]
+    return Matched(pd.DataFrame(matched, columns=columns), lost, (note,) if vague else ())
 
 
 def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
     """What of a file of ratings no block used, with counts, a sentence each."""
-    blocks = [one.lost for one in matched]
+    blocks = [block.lost for block in matched]
     lost: dict[str, list[HumanRating]] = defaultdict(list)
-    for one in given.ratings:
-        if all(one in block for block in blocks):
+    for rating in given.ratings:
+        if all(rating in block for block in blocks):
             # A block that knows the model says more.
-            whys = {block[one] for block in blocks}
-            lost[_NO_ANSWER if _NO_ANSWER in whys else _OTHER_MODEL].append(one)
-    notes = [_lost(what, several, given) for what, several in lost.items()]
+            whys = {block[rating] for block in blocks}
+            lost[_NO_ANSWER if _NO_ANSWER in whys else _OTHER_MODEL].append(rating)
+    notes = []
+    for what, ratings in lost.items():
+        first = "; ".join(f"{rating.answer} ({rating.place})" for rating in ratings[:_SHOWN])
+        more = f" and {len(ratings) - _SHOWN} more" if len(ratings) > _SHOWN else ""
+        notes.append(f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}{more}.")
     if given.repeated:
         notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, skipped.")
     return notes
@@ -257,24 +241,20 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
 
 def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
     """Compare the judge's scores with the mean of people's ratings; a sentence if that cannot be done."""
-    scored = [one for one in matched.answers if not math.isnan(one.score)]
+    scored = matched.answers.dropna(subset="score")
     notes = list(matched.notes)
     if unscored := len(matched.answers) - len(scored):
         notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, skipped.")
     if len(scored) < _FEWEST:
-        why = " ".join(notes)
         were = "was" if len(scored) == 1 else "were"
-        return f"No agreement on single answers: {len(scored)} {were} both rated and scored. {why}".strip()
-    agreement = partial(_agreement, given=given, resampling=resampling)
-    groups, models = sorted({answer.group for answer in scored}), sorted({answer.model for answer in scored})
-    return CaseLevel(
-        all=agreement(scored),
-        by_group={name: agreement([answer for answer in scored if answer.group == name]) for name in groups},
-        by_model={name: agreement([answer for answer in scored if answer.model == name]) for name in models},
-        people=_people(matched.answers, resampling),
-        scale=given.scale,
-        notes=tuple(notes),
+        why = f"No agreement on single answers: {len(scored)} {were} both rated and scored."
+        return " ".join([why, *notes])
+    by_group, by_model = (
+        {str(name): _agreement(part, given, resampling) for name, part in scored.groupby(column)}
+        for column in ("group", "model")
     )
+    people = _people(matched.answers, resampling)
+    return CaseLevel(_agreement(scored, given, resampling), by_group, by_model, people, given.scale, tuple(notes))
 
 
 def _answers(answers: pd.DataFrame, given: HumanRatings) -> dict[Answer, tuple[str, float]]:
@@ -306,18 +286,11 @@ def _model(one: HumanRating, names: Mapping[str, str], given: HumanRatings) -> s
     return models[0]
 
 
-def _lost(what: str, several: Sequence[HumanRating], given: HumanRatings) -> str:
-    first = "; ".join(f"{one.answer} ({one.place})" for one in several[:_SHOWN])
-    more = f" and {len(several) - _SHOWN} more" if len(several) > _SHOWN else ""
-    return f"{counted(len(several), 'rating')} of {given.path} about {what}, skipped: {first}{more}."
-
-
-def _agreement(answers: Sequence[RatedAnswer], given: HumanRatings, resampling: Resampling) -> CaseAgreement:
+def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
     low, high = given.scale
-    scores = np.array([one.score for one in answers])
-    means = np.array([math.fsum(one.ratings.values()) / len(one.ratings) for one in answers])
+    scores, questions = answers["score"].to_numpy(dtype=np.float64), list(answers["question"])
+    means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
     rescaled = LOWEST + (means - low) * (HIGHEST - LOWEST) / (high - low)
-    questions = [one.question for one in answers]
     found = correlate(means, scores, questions, **resampling.options)
     pearson, spearman, kendall = (
         # Two points always lie on a line.
@@ -327,20 +300,20 @@ def _agreement(answers: Sequence[RatedAnswer], given: HumanRatings, resampling: 
     alpha = clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options)
     difference = clustered_mean(scores - rescaled, questions, **resampling.options)
     return CaseAgreement(
-        correlations=replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
-        alpha=reported(alpha, CORRELATIONS),
-        difference=reported(difference, (LOWEST - HIGHEST, HIGHEST - LOWEST)),
-        answers=len(answers),
-        questions=len(set(questions)),
+        replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
+        reported(alpha, CORRELATIONS),
+        reported(difference, (LOWEST - HIGHEST, HIGHEST - LOWEST)),
+        len(answers),
+        len(set(questions)),
     )
 
 
-def _people(answers: Sequence[RatedAnswer], resampling: Resampling) -> PeopleAgreement | None:
-    raters = sorted({rater for one in answers for rater in one.ratings if rater})
+def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | None:
+    raters = sorted({rater for ratings in answers["ratings"] for rater in ratings if rater})
     if not raters:
         return None
-    table = np.array([[one.ratings.get(rater, math.nan) for one in answers] for rater in raters])
-    alpha = clustered_interval_alpha(table, [one.question for one in answers], **resampling.options)
+    table = np.array([[ratings.get(rater, math.nan) for ratings in answers["ratings"]] for rater in raters])
+    alpha = clustered_interval_alpha(table, list(answers["question"]), **resampling.options)
     given = (~np.isnan(table)).sum(axis=0)
     return PeopleAgreement(reported(alpha, CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum()))
 
@@ -363,22 +336,40 @@ def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resa
     if not whole.all():
         partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
         notes.append(f"Not in the mean over models, because they have no score on some intent: {', '.join(partial)}.")
-    counted = [int((~np.isnan(_of(table, group)[:, whole])).any(axis=1).sum()) for group in groups]
+    questions = {group: _scored(_of(table, group)[:, whole]) for group in groups}
+    people = {group: satisfaction.people(group) for group in groups}
+    # The mean of one person is not exact.
+    resampled = {group: n or 0 for group, n in people.items() if satisfaction.by_respondent or n == 1}
+    behind = {"questions with a score on": questions, "people on": resampled}
     if satisfaction.mixed:
         notes.append(f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as exact.")
     said = satisfaction.means(groups, resampling.rounds, resampling.seed)
-    fewest = _fewest(counted, groups, satisfaction)
-    scores = _over_intents(parts, whole, counted)
+
+    def over_intents(models: Flags) -> MeanDraws:
+        """Mean score of some models on each intent, shape (G,)."""
+        values = np.array([part.values[models].mean() for part in parts])
+        draws = np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1)
+        return MeanDraws(values, draws, np.array(list(questions.values())), parts[0].seed)
+
+    scores, alone = over_intents(whole), {name: np.arange(len(whole)) == m for m, name in enumerate(table.models)}
+    means = zip(groups, mean_estimates(scores, resampling.level), mean_estimates(said, resampling.level), strict=True)
+    points = [
+        {
+            **{"group": group, "score": reported(score, (LOWEST, HIGHEST))},
+            **{"satisfaction": reported(value, satisfaction.scale), "questions": score.n, "people": people[group]},
+        }
+        for group, score, value in means
+    ]
     return IntentLevel(
-        points=_points(groups, scores, said, satisfaction, resampling.level),
-        correlation=_correlated(scores, said, fewest, resampling),
+        points=tuple(sorted(points, key=lambda point: -point["satisfaction"].value)),
+        correlation=_correlated(scores, said, behind, resampling),
         by_model={
-            name: _correlated(_over_intents(parts, np.arange(len(whole)) == m, counted), said, fewest, resampling)
-            for m, name in enumerate(table.models)
-            if whole[m]
+            name: _correlated(over_intents(flags), said, behind, resampling)
+            for name, flags in alone.items()
+            if whole[flags]
         },
         people_resampled=satisfaction.by_respondent,
-        why_no_interval=_why_no_interval(counted, groups, satisfaction, resampling.level),
+        why_no_interval=_why_no_interval(behind, resampling.level),
         scale=satisfaction.scale,
         notes=tuple(notes),
     )
@@ -400,60 +391,24 @@ def _of(table: ScoreTable, group: str) -> Floats:
     return table.finals[(table.facts["group"] == group).to_numpy()]
 
 
-def _over_intents(parts: Sequence[MeanDraws], models: Flags, counted: list[int]) -> MeanDraws:
-    """Mean score of some models on each intent, shape (G,)."""
-    return MeanDraws(
-        np.array([part.values[models].mean() for part in parts]),
-        np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1),
-        np.array(counted),
-        parts[0].seed,
-    )
+def _scored(finals: Floats) -> int:
+    """Number of questions with a score."""
+    return int((~np.isnan(finals)).any(axis=1).sum())
 
 
-def _fewest(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction) -> int:
-    """Fewest questions, or people if they are resampled, behind any mean; the mean of one person is not exact."""
-    people = [satisfaction.people(group) or 0 for group in groups] if satisfaction.by_respondent else []
-    alone = [1 for group in groups if satisfaction.people(group) == 1]
-    return min(*counted, *people, *alone)
-
-
-def _why_no_interval(counted: Sequence[int], groups: Sequence[str], satisfaction: Satisfaction, level: float) -> str:
+def _why_no_interval(behind: Behind, level: float) -> str:
     """Which means are of so few questions or people that nothing says how far they would scatter."""
     least = fewest_clusters(level)
-    people = [satisfaction.people(group) or 0 if satisfaction.by_respondent else least for group in groups]
-    few = {
-        "questions with a score": [group for group, number in zip(groups, counted, strict=True) if number < least],
-        "people": [
-            group
-            for group, number in zip(groups, people, strict=True)
-            if number < least or satisfaction.people(group) == 1
-        ],
-    }
-    return "; ".join(f"fewer than {least} {what} on {', '.join(found)}" for what, found in few.items() if found)
+    few = {what: [name for name, n in numbers.items() if n < least] for what, numbers in behind.items()}
+    return "; ".join(f"fewer than {least} {what} {', '.join(names)}" for what, names in few.items() if names)
 
 
-def _correlated(scores: MeanDraws, said: MeanDraws, fewest: int, resampling: Resampling) -> MeanCorrelation:
+def _correlated(scores: MeanDraws, said: MeanDraws, behind: Behind, resampling: Resampling) -> MeanCorrelation:
+    fewest = min(n for numbers in behind.values() for n in numbers.values())
     found = correlate_means(scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed)
     found = replace(found, pearson=reported(found.pearson, CORRELATIONS, fewest))
     # Where nothing says how much a mean scatters, its noise is not 0 but not known.
     return found if fewest > 1 else replace(found, without_noise=math.nan)
-
-
-def _points(
-    groups: Sequence[str], scores: MeanDraws, said: MeanDraws, satisfaction: Satisfaction, level: float
-) -> tuple[IntentPoint, ...]:
-    columns = zip(groups, mean_estimates(scores, level), mean_estimates(said, level), strict=True)
-    points = [
-        IntentPoint(
-            group,
-            reported(score, (LOWEST, HIGHEST)),
-            reported(value, satisfaction.scale),
-            score.n,
-            satisfaction.people(group),
-        )
-        for group, score, value in columns
-    ]
-    return tuple(sorted(points, key=lambda point: -point.satisfaction.value))
 
 
 def model_names(answers: pd.DataFrame) -> dict[str, str]:
@@ -482,53 +437,36 @@ def model_level(table: ScoreTable, names: Mapping[str, str], votes: Votes, resam
     scores = table_means(
         table.finals[:, columns], rounds=resampling.rounds, seed=derived_seed(resampling.seed, _MODELS_QUESTIONS)
     )
+    rated = [ranking.bradley_terry[place] for place in shared]
     ratings = MeanDraws(
-        np.array([ranking.bradley_terry[place].value for place in shared]),
+        np.array([rating.value for rating in rated]),
         ranking.draws[:, shared],
-        np.array([ranking.bradley_terry[place].clusters for place in shared]),
+        np.array([rating.clusters for rating in rated]),
         ranking.seed,
     )
-    fewest = int(min(scores.n.min(), ranking.clusters))
-    correlation = correlate_means(scores, ratings, clusters=fewest, level=resampling.level, seed=resampling.seed)
-    correlation = replace(correlation, pearson=reported(correlation.pearson, CORRELATIONS, fewest))
+    questions = dict(zip(models, scores.n.tolist(), strict=True))
+    behind = {"questions with a score of": questions, "instructions": {"with votes": ranking.clusters}}
+    skipped = {
+        "votes but without a score": [name for place, name in enumerate(ranking.players) if place not in shared],
+        "scores but without votes": sorted(scored - set(models)),
+    }
+    notes = [f"Skipped, with {what}: {', '.join(others)}." for what, others in skipped.items() if others]
+    if message := ranking.connectivity.message:
+        notes.append(f"NOT ALL MODELS COMPARE: {message}")
+    means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
     return ModelLevel(
         points=tuple(
-            ModelPoint(model, reported(score, (LOWEST, HIGHEST)), ranking.bradley_terry[place])
-            for model, score, place in zip(models, mean_estimates(scores, resampling.level), shared, strict=True)
+            {"model": model, "score": reported(score, (LOWEST, HIGHEST)), "rating": rating}
+            for model, score, rating in means
         ),
-        # Where nothing says how much a mean scatters, its noise is not 0 but not known.
-        correlation=correlation if fewest > 1 else replace(correlation, without_noise=math.nan),
+        correlation=_correlated(scores, ratings, behind, resampling),
         comparisons=ranking.battles,
         instructions=ranking.clusters,
         ties=ranking.ties,
-        questions=int((~np.isnan(table.finals[:, columns])).any(axis=1).sum()),
-        why_no_interval=_models_why_no_interval(
-            dict(zip(models, scores.n.tolist(), strict=True)), ranking.clusters, resampling.level
-        ),
-        notes=tuple(_notes(votes, set(models), scored, [ranking.players[place] for place in shared])),
+        questions=_scored(table.finals[:, columns]),
+        why_no_interval=_why_no_interval(behind, resampling.level),
+        notes=tuple(notes),
     )
-
-
-def _models_why_no_interval(questions: Mapping[str, int], instructions: int, level: float) -> str:
-    """What is there so rarely that nothing says how far it would scatter."""
-    least = fewest_clusters(level)
-    few = [model for model, number in questions.items() if number < least]
-    reasons = [
-        f"fewer than {least} questions with a score of {', '.join(few)}" if few else "",
-        f"fewer than {least} instructions with votes" if instructions < least else "",
-    ]
-    return "; ".join(filter(None, reasons))
-
-
-def _notes(votes: Votes, models: set[str], scored: set[str], voted: Sequence[str]) -> list[str]:
-    notes = []
-    if others := [name for name in votes.ranking.players if name not in voted]:
-        notes.append(f"Skipped, with votes but without a score: {', '.join(others)}.")
-    if others := sorted(scored - models):
-        notes.append(f"Skipped, with scores but without votes: {', '.join(others)}.")
-    if message := votes.ranking.connectivity.message:
-        notes.append(f"NOT ALL MODELS COMPARE: {message}")
-    return notes
 
 
 def agreement_of(
@@ -556,7 +494,7 @@ def agreement_of(
     names = [model_names(rows) for rows in whole]
     matched = [match_ratings(*pair, human) for pair in zip(whole, names, strict=True)] if human else []
     notes = [*(votes.notes if votes else ()), *(unused(human, matched) if human else ())]
-    if human and not any(block.answers for block in matched):
+    if human and not any(len(block.answers) for block in matched):
         questions = sorted(set(answers.table["question"]))
         raise InputError(
             f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
@@ -567,25 +505,20 @@ def agreement_of(
     found = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)
-        intents = intent_level(table, satisfaction, how) if satisfaction else None
-        ratings = model_level(table, names[place], votes, how) if votes else None
-        cases = case_level(matched[place], human, how) if human else None
-        # Single answers are over questions of their own.
-        if isinstance(intents, IntentLevel):
-            intents = replace(intents, notes=(*intents.notes, *block.notes))
-        if isinstance(ratings, ModelLevel):
-            ratings = replace(ratings, notes=(*ratings.notes, *block.notes))
+        levels: dict[str, Any] = {
+            "intents": intent_level(table, satisfaction, how) if satisfaction else None,
+            "ratings": model_level(table, names[place], votes, how) if votes else None,
+            "cases": case_level(matched[place], human, how) if human else None,
+        }
+        lacking = tuple(level for level in levels.values() if isinstance(level, str))
+        levels = {name: None if isinstance(level, str) else level for name, level in levels.items()}
+        for name in ("intents", "ratings"):  # single answers are over questions of their own
+            if levels[name]:
+                levels[name] = replace(levels[name], notes=(*levels[name].notes, *block.notes))
+        simulated = any(name.startswith(SIMULATED) for name in (*block.models, *block.conditions.judges))
+        models = tuple(sorted(block.models))
         found.append(
-            AgreementBlock(
-                conditions=block.conditions,
-                apart_because=block.differs_from_first,
-                models=tuple(sorted(block.models)),
-                simulated=any(name.startswith(SIMULATED) for name in (*block.models, *block.conditions.judges)),
-                intents=None if isinstance(intents, str) else intents,
-                ratings=None if isinstance(ratings, str) else ratings,
-                cases=None if isinstance(cases, str) else cases,
-                notes=tuple(level for level in (intents, ratings, cases) if isinstance(level, str)),
-            )
+            AgreementBlock(block.conditions, block.differs_from_first, models, simulated, **levels, notes=lacking)
         )
     return found, notes
 
@@ -646,7 +579,14 @@ def agreement_report(
     """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files."""
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
     about = f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
-    sections = [Section("What is compared", (*files, *notes, about))]
+    rows = [
+        (place, ", ".join(block.conditions.judges), *names, found, found.clusters)
+        for place, block in enumerate(blocks, start=1)
+        for *names, found in _numbers(block)
+    ]
+    columns = ["block", "judge", "level", "scope", "statistic", "value", "clusters"]
+    numbers = Table(pd.DataFrame(rows, columns=columns), name="agreement", shown=(), main="value")
+    sections = [Section("What is compared", (*files, *notes, about), (numbers,))]
     for place, block in enumerate(blocks, start=1):
         sections += _sections(place, block)
     sections += [Section("Skipped", skipped)] if skipped else []
@@ -669,20 +609,11 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
         f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
         f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
     )
-    numbers = pd.DataFrame(
-        [(place, ", ".join(facts.judges), *names, found, found.clusters) for *names, found in _numbers(block)],
-        columns=["block", "judge", "level", "scope", "statistic", "value", "clusters"],
-    )
     simulation = [_SIMULATION] if block.simulated else []
     differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
     short = short_names(block.models)
     return [
-        Section(
-            title,
-            (*simulation, *differs, *block.notes),
-            (Table(numbers, name="agreement", shown=(), main="value"),),
-            warnings=simulation,
-        ),
+        Section(title, (*simulation, *differs, *block.notes), warnings=simulation),
         *([_intents(block.intents, short)] if block.intents else []),
         *([_models(block.ratings, short)] if block.ratings else []),
         *([_cases(block.cases, short)] if block.cases else []),
@@ -695,19 +626,16 @@ def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
         for scope, found in {"all": block.intents.correlation, **block.intents.by_model}.items():
             yield from _correlation_numbers("intents", scope, found)
         for point in block.intents.points:
-            yield "intents", point.group, "score", point.score
-            yield "intents", point.group, "satisfaction", point.satisfaction
+            yield from (("intents", point["group"], name, point[name]) for name in ("score", "satisfaction"))
     if block.ratings:
         yield from _correlation_numbers("models", "all", block.ratings.correlation)
-        for model in block.ratings.points:
-            yield "models", model.model, "score", model.score
-            yield "models", model.model, "bradley_terry", model.rating
+        for point in block.ratings.points:
+            yield "models", point["model"], "score", point["score"]
+            yield "models", point["model"], "bradley_terry", point["rating"]
     if block.cases:
         for scope, agreed in {"all": block.cases.all, **block.cases.by_group, **block.cases.by_model}.items():
-            for statistic in ("spearman", "kendall", "pearson"):
-                yield "answers", scope, statistic, getattr(agreed.correlations, statistic)
-            yield "answers", scope, "alpha", agreed.alpha
-            yield "answers", scope, "difference", agreed.difference
+            numbers = {**vars(agreed.correlations), "alpha": agreed.alpha, "difference": agreed.difference}
+            yield from (("answers", scope, name, numbers[name]) for name in _STATISTICS)
         if block.cases.people:
             yield "people", "all", "alpha", block.cases.people.alpha
 
@@ -720,44 +648,36 @@ def _correlation_numbers(level: str, scope: str, found: MeanCorrelation) -> Iter
 
 
 def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
-    points = pd.DataFrame(list(map(vars, level.points)))[["group", "questions", "score", "people", "satisfaction"]]
-    count, found = number(0), level.correlation
-    formats = {"questions": count, "score": _NUMBER, "people": count, "satisfaction": _NUMBER}
-    models = [
-        (short[name], one.pearson.value, _without_noise(one), one.spearman) for name, one in level.by_model.items()
-    ]
+    points = pd.DataFrame(level.points)[["group", "questions", "score", "people", "satisfaction"]]
+    formats = {**dict.fromkeys(("questions", "people"), number(0)), **dict.fromkeys(("score", "satisfaction"), _NUMBER)}
+    models = [(short[name], r.pearson.value, _without_noise(r), r.spearman) for name, r in level.by_model.items()]
     by_model = pd.DataFrame(models, columns=["scores of", "Pearson", "without noise", "Spearman"])
     resampled = "questions and people" if level.people_resampled else "questions, satisfaction taken as exact"
-    notes = (
-        *_about_correlation(found, len(level.points), "intents", resampled, level.why_no_interval),
-        _published(PUBLISHED_INTENTS, "intents"),
-        *level.notes,
+    notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
+    tables = (
+        Table(points, formats, headings={"group": "intent"}),
+        Table(by_model, {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}),
     )
-    return Section(
-        "Score and satisfaction by intent",
-        notes,
-        (
-            Table(points, formats, headings={"group": "intent"}),
-            Table(by_model, {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}),
-        ),
-        3,
-    )
+    return Section("Score and satisfaction by intent", notes, tables, 3)
 
 
 def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
-    points = pd.DataFrame([(short[point.model], point.score, point.rating) for point in level.points])
-    points.columns = pd.Index(["model", "score", "Bradley-Terry"])
+    points = pd.DataFrame(level.points)
+    points["model"] = points["model"].map(short)
     notes = (
         f"{counted(level.comparisons, 'comparison')} on {counted(level.instructions, 'instruction')}, "
         f"{counted(level.ties, 'tie')}; scores over {counted(level.questions, 'question')}.",
-        *_about_correlation(
-            level.correlation, len(level.points), "models", "instructions and questions", level.why_no_interval
-        ),
-        _published(PUBLISHED_MODELS, "models"),
-        *level.notes,
+        *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
     )
-    tables = (Table(points, {"score": _NUMBER, "Bradley-Terry": _rating}),)
-    return Section("Score and votes by model", notes, tables, 3)
+    table = Table(points, {"score": _NUMBER, "rating": _rating}, headings={"rating": "Bradley-Terry"})
+    return Section("Score and votes by model", notes, (table,), 3)
+
+
+def _about_means(
+    level: IntentLevel | ModelLevel, what: str, resampled: str, published: PublishedCorrelation
+) -> tuple[str, ...]:
+    about = _about_correlation(level.correlation, len(level.points), what, resampled, level.why_no_interval)
+    return (*about, _published(published, what), *level.notes)
 
 
 def _rating(found: Estimate) -> str:
@@ -773,10 +693,8 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
     ]
     formats = {"answers": number(0), **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER)}
     formats["score less rating"] = _SIGNED
-    people = level.people
-    if people is None:
-        among = "The file does not name raters, so that agreement among people is not known."
-    else:
+    among = "The file does not name raters, so that agreement among people is not known."
+    if people := level.people:
         alpha = (
             f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among people is "
             f"{_NUMBER(people.alpha)}."
@@ -791,12 +709,8 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
         among,
         *level.notes,
     )
-    return Section(
-        "Score and rating of single answers",
-        notes,
-        (Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats),),
-        3,
-    )
+    table = Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats)
+    return Section("Score and rating of single answers", notes, (table,), 3)
 
 
 def _without_noise(found: MeanCorrelation) -> str:

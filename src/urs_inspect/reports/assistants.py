@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.model import ModelConfig
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.assistants import asks_for_translation
@@ -88,8 +89,7 @@ def service_of(log: EvalLog) -> Service:
     backend, _, rest = given.partition(":")
     short = given
     if backend == "model":
-        roles = (log.eval.model_roles or {}).get(rest or "translator") or []
-        models = roles if isinstance(roles, list) else [roles]
+        models = _role(log, rest or "translator")
         short = models[0].model if models else given
     elif backend in _WITH_FILES and PurePath(rest).name:
         short = f"{backend}:{PurePath(rest).name}"
@@ -97,6 +97,12 @@ def service_of(log: EvalLog) -> Service:
     if assistant in _NO_MODEL:
         return Service(name, {key: given})
     return Service(f"{log.eval.model}, {name}", {**settings, key: given, "pages": str(arguments.get("pages", ""))})
+
+
+def _role(log: EvalLog, name: str) -> list[ModelConfig]:
+    """The models that have a role in a log."""
+    models = (log.eval.model_roles or {}).get(name) or []
+    return models if isinstance(models, list) else [models]
 
 
 def distinct_services(services: Sequence[Service]) -> list[str]:
@@ -109,47 +115,37 @@ def distinct_services(services: Sequence[Service]) -> list[str]:
 
 @dataclass(frozen=True)
 class AssistantAnswers:
-    """Answers of models and assistants.
+    """Answers of models and assistants: one row per log, question and epoch.
 
-    Attributes:
-        table: One row per log, question and epoch: log, model (who answered), cases (`factual`, `translation` or
-            `chosen`), became (how the answer ended), because (why there is none; empty if there is), and of the
-            table of `urs_inspect.reports.intent.answers` the conditions under which answers were judged.
-        simulated: Whether a model or a judge is a simulation.
-        skipped: What was skipped and why, a sentence each, with counts.
+    Columns are log, model (who answered), cases (`factual`, `translation` or `chosen`), became (how the answer ended),
+    because (why there is none; empty if there is), and of the table of `urs_inspect.reports.intent.answers` the
+    conditions under which answers were judged.
     """
 
     table: pd.DataFrame
-    simulated: bool
-    skipped: tuple[str, ...]
+    simulated: bool  # whether a model or a judge is a simulation
+    skipped: tuple[str, ...]  # what was skipped and why, a sentence each, with counts
 
 
 @dataclass(frozen=True)
-class _Log:
+class _Log(JudgedLog):
     """A log as `latest_runs` takes it."""
 
-    judged: JudgedLog
     service: Service
     cases: str
 
     @property
-    def file(self) -> str:
-        return self.judged.file
-
-    @property
-    def run_id(self) -> str:
-        return self.judged.run_id
-
-    @property
     def of(self) -> str:
+        """Who answered."""
         return self.service.name
 
-    @property
-    def questions(self) -> frozenset[str]:
-        return self.judged.questions
-
-    def replaces(self, other: "_Log") -> bool:
-        return (self.service, self.cases) == (other.service, other.cases) and self.judged.replaces(other.judged)
+    def replaces(self, other: JudgedLog) -> bool:
+        """Whether it has answers of the same service to some of the same questions under the same conditions."""
+        return (
+            isinstance(other, _Log)
+            and (self.service, self.cases) == (other.service, other.cases)
+            and super().replaces(other)
+        )
 
 
 def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
@@ -168,10 +164,8 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
         what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
         raise InputError("\n".join([what, *skipped]))
     shown = [whole_characters(name) for name in distinct_services([log.service for log in kept])]
-    models = {name for log in kept for name in (log.judged.log.eval.model, *log.judged.judges)}
-    for log in kept:
-        for role in (log.judged.log.eval.model_roles or {}).values():
-            models |= {model.model for model in (role if isinstance(role, list) else [role])}
+    models = {name for log in kept for name in (log.log.eval.model, *log.judges)}
+    models |= {model.model for log in kept for role in log.log.eval.model_roles or () for model in _role(log.log, role)}
     return AssistantAnswers(
         table=pd.concat([_frame(*pair) for pair in zip(kept, shown, strict=True)], ignore_index=True),
         simulated=any(name.startswith(SIMULATED) for name in models),
@@ -198,7 +192,7 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
             f"answers has a score ({why})."
         )
         return None
-    return _Log(judged, service_of(header), _cases(header, list(summaries.values())))
+    return _Log(**vars(judged), service=service_of(header), cases=_cases(header, list(summaries.values())))
 
 
 def _became(outcome: str, unscored: bool, sample: EvalSampleSummary) -> str:
@@ -225,46 +219,33 @@ def _cases(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> str:
 
 
 def _frame(log: _Log, service: str) -> pd.DataFrame:
-    spec = log.judged.log.eval
-    facts = spec.metadata or {}
+    spec, facts = log.log.eval, log.log.eval.metadata or {}
     same = {
-        "log": log.judged.file,
-        "model": service,
-        "cases": log.cases,
-        "task": spec.task,
+        **{"log": log.file, "model": service, "cases": log.cases, "task": spec.task, "references": log.references},
         "dataset": str(facts.get("dataset", spec.dataset.name or "")),
         "dataset_sha256": str(facts.get("dataset_sha256", "")),
-        "references": log.judged.references,
         "task_version": str(spec.task_version),
     }
-    return pd.DataFrame(log.judged.rows).assign(**{name: whole_characters(value) for name, value in same.items()})
+    return pd.DataFrame(log.rows).assign(**{name: whole_characters(value) for name, value in same.items()})
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Models and assistants whose scores compare.
 
-    Attributes:
-        cases: `factual` (Table 14), `translation` (Table 15) or `chosen`.
-        block: Their answers to the questions that all were asked, with conditions.
-        questions: Number of questions that any of them was asked.
-        common: Number of questions that all of them have a score for.
-        common_with_nothing: Number of those that all of them have a score for, or found nothing for.
-        services: One row per service, the best first: service, mean and with_nothing (mean over the common questions,
-            the second where an answer that a search found nothing for has the lowest score), questions, scored,
-            became (counts by outcome), because (commonest reason of failures), self_judged.
-        differences: One row per pair: first, second, difference, p, p_holm, apart (significant).
-        without: The fewest to leave out so that the others have more questions in common, and how many; ((), 0) if
-            nothing is to gain.
+    Columns of services, the best first: service, mean and with_nothing (mean over the common questions, the second
+    where an answer that a search found nothing for has the lowest score), questions, scored, became (counts by
+    outcome), because (commonest reason of failures), self_judged.
     """
 
-    cases: str
-    block: BlockAnswers
-    questions: int
-    common: int
-    common_with_nothing: int
+    cases: str  # `factual` (Table 14), `translation` (Table 15) or `chosen`
+    block: BlockAnswers  # their answers to the questions that all were asked, with conditions
+    questions: int  # that any of them was asked
+    common: int  # questions that all of them have a score for
+    common_with_nothing: int  # questions that all of them have a score for, or found nothing for
     services: pd.DataFrame
-    differences: pd.DataFrame
+    differences: pd.DataFrame  # one row per pair: first, second, difference, p, p_holm, apart (significant)
+    # The fewest to leave out so that the others have more questions in common, and how many; ((), 0) if none.
     without: tuple[tuple[str, ...], int]
 
 
@@ -401,25 +382,20 @@ def report_assistants(
         f"One is ahead of another where the p-value of the paired bootstrap is below {1 - level:.2g} after Holm's "
         "correction; else the difference is not significant, which does not mean that they are equal.",
     )
-    facts = {
-        "comparisons": [
-            {
-                **{"cases": one.cases, "conditions": asdict(one.block.conditions)},
-                **{
-                    "differs_from_first": one.block.differs_from_first,
-                    "questions": one.questions,
-                    "common": one.common,
-                },
-                **{"common_with_nothing": one.common_with_nothing, "without": one.without[0]},
-                **{"common_without": one.without[1] or None},
-                "self_judged": dict(zip(one.services["service"], one.services["self_judged"], strict=True)),
-            }
-            for one in comparisons
-        ],
-        **{"simulated": answers.simulated, "skipped": skipped, "command": command},
-        **{"level": level, "rounds": rounds, "seed": seed},
-    }
-    return Report(ASSISTANTS, "Models and assistants", [*sections, Section("Method", method)], facts)
+    names = ("cases", "questions", "common", "common_with_nothing")
+    facts = [
+        {
+            **{name: getattr(one, name) for name in names},
+            **{"conditions": asdict(one.block.conditions), "differs_from_first": one.block.differs_from_first},
+            **{"without": one.without[0], "common_without": one.without[1] or None},
+            "self_judged": dict(zip(one.services["service"], one.services["self_judged"], strict=True)),
+        }
+        for one in comparisons
+    ]
+    about = {"simulated": answers.simulated, "skipped": skipped, "command": command}
+    about |= {"level": level, "rounds": rounds, "seed": seed}
+    sections.append(Section("Method", method))
+    return Report(ASSISTANTS, "Models and assistants", sections, {"comparisons": facts, **about})
 
 
 def _sections(found: Comparison, key: int, title: str) -> list[Section]:
@@ -434,68 +410,60 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
         *_in_common(found),
         *_leader(found),
     ]
-    nothing = any(NOTHING in became for became in services["became"])
-    shown = services.assign(
-        place=[str(place) for place in range(1, len(services) + 1)],
-        interval=services["mean"],
-        scored=[
-            f"{scored} of {asked}" for scored, asked in zip(services["scored"], services["questions"], strict=True)
-        ],
-    )
-    formats: dict[str, Format] = {"mean": _value, "interval": _interval, "scored": str}
-    formats |= {"with_nothing": _value} if nothing else {}
-    headings = {"place": "no.", "service": "answered by", "mean": "score", "with_nothing": "nothing = 1"}
-    became = services["became"]
+    rows: list[Any] = list(services.itertuples())
+    became = [row.became for row in rows]
     there = {what for counts in became for what in counts}
+    shown = pd.DataFrame(
+        {
+            "no.": [str(place) for place in range(1, len(rows) + 1)],
+            "answered by": services["service"],
+            "score": [row.mean.value for row in rows],
+            "interval": [interval(row.mean.low, row.mean.high) for row in rows],
+            "scored": [f"{row.scored} of {row.questions}" for row in rows],
+            **({"nothing = 1": [row.with_nothing.value for row in rows]} if NOTHING in there else {}),
+        }
+    )
+    formats: dict[str, Format] = {"score": number(2), "interval": str, "scored": str, "nothing = 1": number(2)}
     kinds = [what for what in (SCORED, EMPTY, NOTHING, NO_RESULT) if what in there or what == SCORED]
     kinds += sorted(there - set(kinds))
     ended = pd.DataFrame({"answered by": services["service"], "answers": [sum(counts.values()) for counts in became]})
     ended = ended.assign(**{what: [counts.get(what, 0) for counts in became] for what in kinds})
-    same = {"comparison": key, "cases": found.cases, "judge": judges}
     words = [", ".join(f"{what} {count}" for what, count in counts.items()) for counts in became]
-    table = (
-        Table(shown, formats, headings=headings, shown=("place", "service", *formats)),
-        Table(
-            _first(services.assign(became=words).drop(columns="self_judged"), same),
-            name="assistants",
-            shown=(),
-            main="mean",
-        ),
-    )
-    differences = Table(_first(found.differences, same), name="assistants_differences", shown=(), main="difference")
+    numbers = services.assign(became=words).drop(columns="self_judged")
+
+    def csv(name: str, data: pd.DataFrame, main: str) -> Table:
+        same = {"comparison": key, "cases": found.cases, "judge": judges}
+        first = {column: [value] * len(data) for column, value in same.items()}
+        return Table(pd.DataFrame({**first, **data}), name=name, shown=(), main=main)
+
+    differences = csv("assistants_differences", found.differences, "difference")
+    outcomes = (Table(ended, dict.fromkeys(["answers", *kinds], str)), differences)
+    pairs = Section("Differences on the common questions", tables=(_pairs(found),), level=3)
     return [
-        Section(title, lines, table),
-        Section(
-            "Outcomes of the answers",
-            _about_answers(found, nothing),
-            (Table(ended, dict.fromkeys(["answers", *kinds], str)), differences),
-            3,
-        ),
-        *(
-            [Section("Differences on the common questions", tables=(_pairs(found),), level=3)]
-            if len(found.differences)
-            else []
-        ),
+        Section(title, lines, (Table(shown, formats), csv("assistants", numbers, "mean"))),
+        Section("Outcomes of the answers", _about_answers(found, there), outcomes, 3),
+        *([pairs] if len(found.differences) else []),
     ]
-
-
-def _first(data: pd.DataFrame, same: Mapping[str, Any]) -> pd.DataFrame:
-    """A table with columns before its own that are equal in all rows."""
-    return pd.DataFrame({**{name: [value] * len(data) for name, value in same.items()}, **data})
 
 
 def _pairs(found: Comparison) -> Table:
     # Places stand for names, two of which in every row would leave no room for numbers.
     place = {service: number for number, service in enumerate(found.services["service"], start=1)}
+    signed = number(2, sign=True)
+    pairs: list[Any] = list(found.differences.itertuples())
     rows = [
         (
             f"{place[row.first]} and {place[row.second]}",
             f"{place[row.first]} is ahead" if row.apart else "not significant",
-            *(row.difference, row.difference, row.p, row.p_holm),
+            signed(row.difference.value),
+            DASH
+            if math.isnan(row.difference.low)
+            else f"{signed(row.difference.low)} to {signed(row.difference.high)}",
+            *(row.p, row.p_holm),
         )
-        for row in found.differences.itertuples()
+        for row in pairs
     ]
-    formats: dict[str, Format] = {"difference": _difference, "interval": _bounds, "p": p_value, "p (Holm)": p_value}
+    formats: dict[str, Format] = {"difference": str, "interval": str, "p": p_value, "p (Holm)": p_value}
     return Table(pd.DataFrame(rows, columns=["no.", "in words", *formats]), formats)
 
 
@@ -539,17 +507,15 @@ def _leader(found: Comparison) -> list[str]:
     return [f"{best} has {mean} but is not significantly ahead of {' and '.join(close)}.{others}"]
 
 
-def _about_answers(found: Comparison, nothing: bool) -> list[str]:
-    notes = []
-    if any(EMPTY in became for became in found.services["became"]):
-        notes.append("Empty answers have the lowest score, 1, without a judge.")
-    if nothing:
+def _about_answers(found: Comparison, there: Collection[str]) -> list[str]:
+    rows: list[Any] = list(found.services.itertuples())
+    notes = ["Empty answers have the lowest score, 1, without a judge."] if EMPTY in there else []
+    if NOTHING in there:
         notes.append(
             "A search that finds no page has no score, and its question is excluded for all. In the column "
             "'nothing = 1' it has the lowest score, as an empty answer has, over the "
             f"{counted(found.common_with_nothing, 'question')} that are then common."
         )
-    rows: list[Any] = list(found.services.itertuples())
     notes += [
         f"{row.service} judged {counted(row.self_judged, 'answer')} of its own." for row in rows if row.self_judged
     ]
@@ -558,20 +524,3 @@ def _about_answers(found: Comparison, nothing: bool) -> list[str]:
             times = row.became[NO_RESULT]
             notes.append(f"{row.service} failed {counted(times, 'time')}{', most often' * (times > 1)}: {row.because}")
     return notes
-
-
-def _value(found: Estimate) -> str:
-    return number(2)(found.value)
-
-
-def _interval(found: Estimate) -> str:
-    return interval(found.low, found.high)
-
-
-def _difference(found: Estimate) -> str:
-    return number(2, sign=True)(found.value)
-
-
-def _bounds(found: Estimate) -> str:
-    signed = number(2, sign=True)
-    return DASH if math.isnan(found.low) else f"{signed(found.low)} to {signed(found.high)}"

@@ -7,7 +7,7 @@ whose answers several judges have judged give self-preference alone.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
@@ -43,7 +43,7 @@ from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.answers import ANSWER
 from urs_inspect.stats import holm
-from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats, Resampling
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
 from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
 
@@ -69,6 +69,11 @@ _PREFERENCES = [
     *("evaluator", "source", "others", "own_mean", "others_mean", "preference", "leniency", "beyond", "p", "p_beyond")
 ]
 _JUDGE = re.compile(r"crossval_judge(-?\d+)?")
+_CONDITIONS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256"), str),
+    **{"cases": int, "folds": int, "reference_score": float},
+}
+_OF_A_LOG = {"log": "log", "model": "base_model", "dataset": "dataset"}
 _WITH_SCORE = frozenset(SCORED_OUTCOMES) - {"partial_panel"}
 _SCORE, _DIFFERENCE = number(2), number(2, sign=True)
 _REASONS: Reasons = (
@@ -94,15 +99,6 @@ _PREFERENCE = (
     "minus leniency, which is self-preference proper. Paired by case; every other evaluator has the same weight. "
     "p is that of beyond leniency, after Holm's correction over all evaluators and references."
 )
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """Rounds, confidence level and seed of the bootstrap over cases."""
-
-    rounds: int = ROUNDS
-    level: float = LEVEL
-    seed: int = SEED
 
 
 @dataclass(frozen=True)
@@ -178,20 +174,13 @@ def read_grid_log(log: EvalLog) -> GridLog:
     if facts.get("copies") and not judgements["copy"].any():
         copied = _unmarked_copies(log)
         judgements["copy"] = [pair in copied for pair in zip(judgements["model"], judgements["case"], strict=True)]
-    texts = ("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256")
+    conditions: dict[str, Any] = {name: convert(facts[name]) for name, convert in _CONDITIONS.items()}
+    named = {"references by": facts["sources"], "answers of": facts["models"]}
     return GridLog(
         short_name(log.location),
-        {
-            **{name: str(facts[name]) for name in texts},
-            **{name: int(facts[name]) for name in ("cases", "folds")},
-            "reference_score": float(facts["reference_score"]),
-            "task_version": version_number(str(log.eval.task_version)),
-        },
+        conditions | {"task_version": version_number(str(log.eval.task_version))},
         (list(facts["evaluators"]), list(facts["sources"]), list(facts["models"])),
-        {
-            **{f"references by {name}": value for name, value in facts["sources"].items()},
-            **{f"answers of {name}": value for name, value in facts["models"].items()},
-        },
+        {f"{what} {name}": value for what, hashes in named.items() for name, value in hashes.items()},
         judgements,
     )
 
@@ -208,25 +197,19 @@ def _judged(sample: EvalSampleSummary) -> tuple[str, float]:
 
 def _unmarked_copies(log: EvalLog) -> set[tuple[str, str]]:
     """Model and case of copies in a log of a version that counted them but did not mark their samples."""
-    samples = read_log(log.location, without=ANSWERS_ONLY).samples or []
+    abouts = [(sample.metadata, sample) for sample in read_log(log.location, without=ANSWERS_ONLY).samples or []]
     return {
-        (str(sample.metadata["model"]), str(sample.metadata["case"]))
-        for sample in samples
-        if sample.metadata["source"] == sample.metadata["model"]
-        and ANSWER in sample.metadata
-        and str(sample.metadata[ANSWER]).strip() == str(sample.target)
+        (str(about["model"]), str(about["case"]))
+        for about, sample in abouts
+        if about["source"] == about["model"] and ANSWER in about and str(about[ANSWER]).strip() == str(sample.target)
     }
 
 
 def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
-    """Join logs that are about the same cases, answers and references under the same conditions.
+    """Join logs, in the order in which they were made, that have the same cases, answers, references and conditions.
 
-    Args:
-        logs: The logs, in the order in which they were made. Of two logs with the same evaluator, source and model the
-            later one counts, which a note reports.
-
-    Returns:
-        The grids, that of most judged cases first.
+    Of two logs with the same evaluator, source and model the later one counts, which a note reports. The grid of most
+    judged cases comes first.
     """
     groups = comparable_groups(logs, lambda group, log: _differences(group, [log]))
     grids = sorted(map(_grid, groups), key=lambda grid: -len(grid.judgements.drop_duplicates([*_KEY, "case"])))
@@ -254,11 +237,13 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     judgements = pd.concat(parts, ignore_index=True)
     axes = [list(dict.fromkeys(name for log in logs for name in log.axes[axis])) for axis in range(3)]
     scores = _scores(judgements, *axes)
-    settings = [scores.values[..., model].reshape(len(scores.values), -1).T for model in range(len(axes[2]))]
-    means = [[mean for column in columns if not math.isnan(mean := _mean(column))] for columns in settings]
-    best = sorted(
-        range(len(means)), key=lambda model: -math.fsum(means[model]) / len(means[model]) if means[model] else math.inf
-    )
+
+    def worst_last(model: int) -> float:
+        settings = scores.values[..., model].reshape(len(scores.values), -1).T
+        means = [mean for column in settings if not math.isnan(mean := _mean(column))]
+        return -math.fsum(means) / len(means) if means else math.inf
+
+    best = sorted(range(len(axes[2])), key=worst_last)
     ordered = replace(scores, models=[axes[2][model] for model in best], values=scores.values[..., best])
     return Grid(logs, judgements, ordered, notes)
 
@@ -268,8 +253,8 @@ def _rows(data: pd.DataFrame) -> list[Any]:
     return list(data.itertuples(index=False))
 
 
-def _keys(judgements: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    return judgements[_KEY].itertuples(index=False, name=None)
+def _keys(data: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(data[_KEY].itertuples(index=False, name=None))
 
 
 def _scores(judgements: pd.DataFrame, *axes: Sequence[str]) -> Scores:
@@ -293,7 +278,7 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     """
     scores, cases = grid.scores, len(grid.scores.values)
     fold_of = dict(zip(grid.judgements["case"], grid.judgements["fold"], strict=True))
-    folds = np.array([fold_of[case] for case in sorted(fold_of)])
+    fold_of_case, folds = np.array([fold_of[case] for case in sorted(fold_of)]), range(1, grid.conditions["folds"] + 1)
     flat = scores.values.reshape(cases, -1)
     [found] = bootstrap_means([MeanColumn(np.arange(cases), flat)], cases, rounds=how.rounds, seed=how.seed)
     there = {key for log in grid.logs for key in product(*log.axes)}
@@ -302,7 +287,7 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     for key, estimate, column in zip(product(*scores.axes), mean_estimates(found, how.level), flat.T, strict=True):
         if key not in there:
             continue
-        by_fold = [_mean(column[folds == fold]) for fold in range(1, grid.conditions["folds"] + 1)]
+        by_fold = [_mean(column[fold_of_case == fold]) for fold in folds]
         known = [value for value in by_fold if not math.isnan(value)]
         fold_mean = math.fsum(known) / len(known) if known else math.nan
         deviation = float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
@@ -310,8 +295,16 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
         missing = cases - part["case"].nunique()
         outcomes = dict(sorted(Counter(part["outcome"]).items())) | ({"missing": missing} if missing else {})
         rows.append((*key, outcomes, estimate, int(np.isnan(column).sum()), fold_mean, deviation, *by_fold))
-    names = [f"fold_{fold}" for fold in range(1, grid.conditions["folds"] + 1)]
-    return pd.DataFrame(rows, columns=[*_KEY, "outcomes", "mean", "unscored", "fold_mean", "fold_deviation", *names])
+    columns = [
+        *_KEY,
+        "outcomes",
+        "mean",
+        "unscored",
+        "fold_mean",
+        "fold_deviation",
+        *(f"fold_{fold}" for fold in folds),
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.DataFrame:
@@ -337,22 +330,21 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
             continue
         others = ", ".join(name for place, name in enumerate(scores.evaluators) if place != judge)
         for source, places in parts:
-            table = scores.values[:, :, places].transpose(0, 2, 1, 3)
-            found = self_preference(table, judge, own, models, **vars(how))
-            numbers = (found.own, found.others, found.preference, found.leniency, found.beyond, found.p, found.p_beyond)
-            rows.append((scores.evaluators[judge], source, others, *numbers))
+            found = vars(
+                self_preference(scores.values[:, :, places].transpose(0, 2, 1, 3), judge, own, models, **vars(how))
+            )
+            key = {"evaluator": scores.evaluators[judge], "source": source}
+            means = {"others": others, "own_mean": found["own"], "others_mean": found["others"]}
+            rows.append({**found, **key, **means})
     return pd.DataFrame(rows, columns=_PREFERENCES)
 
 
 def with_holm(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     """Correct the p-values of self-preference over all tables of a report, which makes all these claims at once."""
-    sizes = np.cumsum([0, *map(len, tables)])
+    ends = np.cumsum([len(table) for table in tables])
     for name in ("p", "p_beyond"):
-        corrected = holm([p for table in tables for p in table[name]])
-        tables = [
-            table.assign(**{f"{name}_holm": corrected[start:stop]})
-            for table, start, stop in zip(tables, sizes, sizes[1:], strict=False)
-        ]
+        parts = np.split(np.array(holm([p for table in tables for p in table[name]])), ends[:-1])
+        tables = [table.assign(**{f"{name}_holm": part}) for table, part in zip(tables, parts, strict=True)]
     return list(tables)
 
 
@@ -368,8 +360,9 @@ def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.Data
         found = order_of(scores.values[:, e, s], **vars(how))
         for place, (model, mean) in enumerate(zip(found.places, found.means, strict=True), start=1):
             orders += [(evaluator, source, place, scores.models[model], mean, found.cases, found.share)]
-        names = ((scores.models[gap.first], scores.models[gap.second]) for gap in found.gaps)
-        pairs += [(evaluator, source, *two, g.difference, g.p) for two, g in zip(names, found.gaps, strict=True)]
+        for gap in found.gaps:
+            names = scores.models[gap.first], scores.models[gap.second]
+            pairs += [(evaluator, source, *names, gap.difference, gap.p)]
     table = pd.DataFrame(pairs, columns=["evaluator", "source", "first", "second", "difference", "p"])
     table["p_holm"] = holm(list(table["p"]))
     table["apart"] = table["p_holm"] < 1 - how.level
@@ -388,14 +381,14 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
         by_pair.setdefault(frozenset((row.first, row.second)), []).append(row)
     found = []
     for same in by_pair.values():
-        first, second = same[0].first, same[0].second
+        names = same[0].first, same[0].second
         ahead, behind = (
-            [row.apart for row in same if row.first == name and row.difference.value > 0] for name in (first, second)
+            [row.apart for row in same if row.first == name and row.difference.value > 0] for name in names
         )
         if ahead and behind:
             counts = {"ahead": len(ahead), "ahead_significant": sum(ahead)}
             counts |= {"behind": len(behind), "behind_significant": sum(behind)}
-            found.append({"first": first, "second": second, **counts})
+            found.append({"first": names[0], "second": names[1], **counts})
     return found
 
 
@@ -421,20 +414,18 @@ def read_judged_runs(logs: Iterable[str], skipped: list[str]) -> list[JudgedRuns
     skipped += answers.left_out
     blocks: dict[tuple[str, ...], list[pd.DataFrame]] = {}
     for _, rows in answers.table.groupby("log", sort=False):
-        blocks.setdefault(_conditions(rows), []).append(rows)
+        blocks.setdefault(_conditions(rows), []).append(_run_judgements(rows))
     found = []
     for (_, _, _, rubric, references, prompts), tables in blocks.items():
-        kept, notes = _one_run_per_model([_RunLog.of(rows) for rows in tables])
-        notes += [
-            f"{len(log.copies)} of {len(log.rows)} answers of {log.model} are word for word its references: their "
-            "judgements are excluded, because a text would be compared with itself."
-            for log in kept
-            if log.copies
-        ]
-        judgements = pd.DataFrame(
-            [row for log in kept for row in log.judgements()], columns=["case", "evaluator", "source", "model", "final"]
-        )
-        judges, models = list(dict.fromkeys(judgements["evaluator"])), list(dict.fromkeys(log.model for log in kept))
+        kept, notes = _one_run_per_model(pd.concat(tables, ignore_index=True))
+        for (_, model), rows in kept.drop_duplicates(["log", "case", "epoch"]).groupby(["log", "model"], sort=False):
+            if copied := rows["copy"].sum():
+                notes.append(
+                    f"{copied} of {len(rows)} answers of {model} are word for word its references: their judgements "
+                    "are excluded, because a text would be compared with itself."
+                )
+        judgements, models = _counted(kept), list(map(str, kept["model"].unique()))
+        judges = list(map(str, judgements["evaluator"].unique()))
         if len(judges) > 1 and set(judges) & set(models):
             scores = _scores(judgements, judges, [""], models)
             facts = {"dataset": str(tables[0]["dataset"].iloc[0]), "questions": len(scores.values), "rubric": rubric}
@@ -442,10 +433,9 @@ def read_judged_runs(logs: Iterable[str], skipped: list[str]) -> list[JudgedRuns
             found.append(JudgedRuns(facts, scores, notes))
             continue
         lacking = "there is no other judge of the same answers to compare with"
-        why = lacking if len(judges) < 2 else "no judge is among the models"
         skipped.append(
-            f"No self-preference from {counted(len(kept), 'log')} of {', '.join(models)}, judged by "
-            f"{', '.join(judges) or 'nobody'}: {why}."
+            f"No self-preference from {counted(kept['log'].nunique(), 'log')} of {', '.join(models)}, judged by "
+            f"{', '.join(judges) or 'nobody'}: {lacking if len(judges) < 2 else 'no judge is among the models'}."
         )
     return found
 
@@ -464,49 +454,43 @@ def _conditions(rows: pd.DataFrame) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True)
-class _RunLog:
-    """One log of answers; `copies` are question and epoch of answers that are word for word their references."""
+def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per answer of a log and judge, and one with an empty `evaluator` for an answer without a judge.
 
-    run: str
-    model: str
-    rows: pd.DataFrame
-    copies: frozenset[tuple[str, int]]
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame) -> "_RunLog":
-        file, model = str(rows["log"].iloc[0]), str(rows["base_model"].iloc[0])
-        spec, copies = read_log(file, header_only=True).eval, frozenset[tuple[str, int]]()
-        if str((spec.metadata or {}).get("references", "")).startswith(f"{spec.model} ("):
-            samples = read_log(file, without=ANSWERS_ONLY).samples or []
-            same = [one for one in samples if one.output.completion.strip() == str(one.target).strip()]
-            copies = frozenset((str(sample.id), sample.epoch) for sample in same)
-        return cls(spec.eval_id, model, rows, copies)
-
-    def judgements(self) -> Iterator[tuple[str, str, str, str, float]]:
-        """Question, judge, no source, model and final score, one per judge and epoch."""
-        columns = (self.rows["question"], self.rows["epoch"], self.rows["judge_finals"])
-        for question, epoch, finals in zip(*columns, strict=True):
-            for judge, final in finals.items() if (str(question), int(epoch)) not in self.copies else ():
-                yield str(question), str(judge), "", self.model, float(final)
+    `copy` is whether an answer is word for word its reference; there is no source.
+    """
+    same = {name: str(rows[column].iloc[0]) for name, column in _OF_A_LOG.items()}
+    spec, copies = read_log(same["log"], header_only=True).eval, set[tuple[str, int]]()
+    if str((spec.metadata or {}).get("references", "")).startswith(f"{spec.model} ("):
+        for sample in read_log(same["log"], without=ANSWERS_ONLY).samples or []:
+            if sample.output.completion.strip() == str(sample.target).strip():
+                copies.add((str(sample.id), sample.epoch))
+    judgements = [
+        (str(case), int(epoch), judge, float(final), (str(case), int(epoch)) in copies)
+        for case, epoch, finals in zip(rows["question"], rows["epoch"], rows["judge_finals"], strict=True)
+        for judge, final in (finals or {"": math.nan}).items()
+    ]
+    table = pd.DataFrame(judgements, columns=["case", "epoch", "evaluator", "final", "copy"])
+    return table.assign(**same, run=spec.eval_id, source="")
 
 
-def _one_run_per_model(logs: Sequence[_RunLog]) -> tuple[list[_RunLog], list[str]]:
-    """The logs of one run of each model: that which the most judges have judged, the last of equal ones."""
-    runs: dict[str, dict[str, list[_RunLog]]] = {}
-    for log in logs:
-        runs.setdefault(log.model, {}).setdefault(log.run, []).append(log)
-    kept: list[_RunLog] = []
-    notes = []
-    for model, by_run in runs.items():
-        judges = {run: {row[1] for log in same for row in log.judgements()} for run, same in by_run.items()}
-        best = max(reversed(by_run), key=lambda run: len(judges[run]))
-        kept += by_run[best]
-        for run, others in by_run.items():
-            if run != best:
-                names = ", ".join(short_name(str(log.rows["log"].iloc[0])) for log in others)
-                notes.append(f"{names} of {model}: other answers than those that more judges have judged; skipped.")
-    return kept, notes
+def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
+    return judgements[~judgements["copy"] & (judgements["evaluator"] != "")]
+
+
+def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The judgements of one run of each model: that which the most judges have judged, the last of equal ones."""
+    judges = _counted(judgements).groupby("run")["evaluator"].nunique()
+    kept: list[pd.DataFrame] = []
+    notes: list[str] = []
+    for model, own in judgements.groupby("model", sort=False):
+        runs = dict(list(own.groupby("run", sort=False)))
+        best = max(reversed(runs), key=lambda run: judges.get(run, 0))
+        kept.append(runs.pop(best))
+        for other in runs.values():
+            names = ", ".join(map(short_name, other["log"].unique()))
+            notes.append(f"{names} of {model}: other answers than those that more judges have judged; skipped.")
+    return pd.concat(kept), notes
 
 
 def report_crossval(
@@ -528,9 +512,14 @@ def report_crossval(
     Raises:
         InputError: If a name does not exist, or nothing is left to report; the message reports what was skipped.
     """
-    names, skipped = list(logs), list[str]()
+    names, skipped, read = list(logs), list[str](), list[GridLog]()
     headers = finished_headers(names, skipped)
-    grids = grids_of(_grid_logs([log for log in headers if log.eval.task == TASK], skipped))
+    for log in (header for header in headers if header.eval.task == TASK):
+        try:
+            read.append(read_grid_log(log))
+        except Exception as error:  # a damaged file may raise anything
+            reason = f"{type(error).__name__}: {error}"
+            skipped.append(f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}.")
     others = [local_path(log.location) for log in headers if log.eval.task != TASK]
     judged: list[JudgedRuns] = []
     if others:
@@ -538,20 +527,11 @@ def report_crossval(
             judged = read_judged_runs(others, skipped)
         except InputError as error:  # logs of other tasks may lie in the same folder
             skipped += error.message.splitlines()
-    if not grids and not judged:
+    if not read and not judged:
         what = "no finished log of urs_crossval, nor answers that several judges have judged, in"
         raise InputError("\n".join([f"{what}: {', '.join(names)}", *skipped]))
     how = Resampling(rounds, level, seed)
-    return crossval_report(grids, judged, how, [short_name(log.location) for log in headers], skipped, command)
-
-
-def _grid_logs(logs: Sequence[EvalLog], skipped: list[str]) -> Iterator[GridLog]:
-    for log in logs:
-        try:
-            yield read_grid_log(log)
-        except Exception as error:  # a damaged file may raise anything
-            reason = f"{type(error).__name__}: {error}"
-            skipped.append(f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}.")
+    return crossval_report(grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command)
 
 
 def crossval_report(
@@ -567,13 +547,13 @@ def crossval_report(
     preferences = with_holm([preference_table(part, how) for part in scores])
     simulated = any(name.startswith(SIMULATED) for part in scores for axis in part.axes for name in axis)
     sections, figures, facts = simulation_section(simulated), {}, []
-    for place, (grid, preference) in enumerate(zip(grids, preferences, strict=False), start=1):
-        means = mean_table(grid, how)
-        biases = bias_table(scores[place - 1], grid.conditions["reference_score"], how)
+    for place, (grid, own, preference) in enumerate(zip(grids, scores, preferences, strict=False), start=1):
+        means, biases = mean_table(grid, how), bias_table(own, grid.conditions["reference_score"], how)
         orders, pairs = order_tables(grid.scores, how)
+        tables = {"means": means, "orders": orders, "differences": pairs, "rating_bias": biases}
         short = short_names(list(dict.fromkeys(name for axis in grid.scores.axes for name in axis)))
         sections.append(Section("Grid" if len(grids) == 1 else f"Grid {place}", _about(grid)))
-        sections += _sections(place, grid, short, means, biases, orders, pairs, preference)
+        sections += _sections(place, grid, short, tables, preference)
         suffix, drawn = "" if place == 1 else f"_{place}", (short, grid.conditions, simulated)
         figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
         figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
@@ -588,8 +568,8 @@ def crossval_report(
         )
     for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
         short = short_names([*dict.fromkeys([*runs.scores.evaluators, *runs.scores.models])])
-        tables = _preference_tables(preference, "runs", short, "judge", sources=False)
-        sections.append(Section("Self-preference in ordinary runs", (*_about_runs(runs), _PREFERENCE), tables))
+        shown = _preference_tables(preference, "runs", short, "judge", sources=False)
+        sections.append(Section("Self-preference in ordinary runs", (*_about_runs(runs), _PREFERENCE), shown))
     sections += [Section("Skipped", skipped)] if skipped else []
     sections += [Section("Method", _method(how, bool(grids))), Section("Logs", logs, appendix=True)]
     about = {**vars(how), "command": command, "simulated": simulated, "logs": logs, "skipped": skipped}
@@ -621,26 +601,24 @@ def _about_runs(runs: JudgedRuns) -> list[str]:
 
 
 def _sections(
-    place: int,
-    grid: Grid,
-    short: Mapping[str, str],
-    means: pd.DataFrame,
-    biases: pd.DataFrame,
-    orders: pd.DataFrame,
-    pairs: pd.DataFrame,
-    preference: pd.DataFrame,
+    place: int, grid: Grid, short: Mapping[str, str], tables: Mapping[str, pd.DataFrame], preference: pd.DataFrame
 ) -> Iterator[Section]:
-    def csv(name: str, data: pd.DataFrame, main: str = "") -> Table:
+    """The parts of a grid; `tables` are those of its CSV files but that of self-preference."""
+
+    def csv(name: str, main: str = "") -> Table:
+        data = tables[name].drop(columns="outcomes", errors="ignore")
         return Table(_with_first("grid", place, data), name=name, shown=(), main=main)
 
-    rows = _rows(means)
+    means, biases = tables["means"], tables["rating_bias"]
     shown = (
-        _by_setting(grid, [_SCORE(row.mean) for row in rows], rows, short),
-        _by_setting(grid, [_with_deviation(row) for row in rows], rows, short, ", over folds"),
+        _by_setting(grid, means, [_SCORE(mean) for mean in means["mean"]], short),
+        _by_setting(grid, means, list(map(_with_deviation, _rows(means))), short, ", over folds"),
     )
-    yield Section("Mean scores", (), (*shown, csv("means", means.drop(columns="outcomes"), "mean")), 3)
-    order = (_order_table(orders, pairs, short), csv("orders", orders), csv("differences", pairs, "difference"))
-    yield Section("Order of the models", stability(grid.scores, orders, pairs), order, 3)
+    yield Section("Mean scores", (), (*shown, csv("means", "mean")), 3)
+    order = tables["orders"], tables["differences"]
+    notes = stability(grid.scores, *order)
+    ranked = (_order_table(*order, short), csv("orders"), csv("differences", "difference"))
+    yield Section("Order of the models", notes, ranked, 3)
     notes = [_EQUATION if len(biases) else "No model is both tested and a source of references, so there is none."]
     notes += [
         f"{len(cases)} of {grid.conditions['cases']} answers of {model} are word for word its references: these "
@@ -648,20 +626,17 @@ def _sections(
         "references from another run than the answers."
         for model, cases in grid.copies.items()
     ]
-    yield Section("Rating bias", notes, (_bias_table(biases, short), csv("rating_bias", biases, "bias")), 3)
-    if len(preference):
-        note = _PREFERENCE
-    elif len(grid.scores.evaluators) < 2:
-        note = "There is only one evaluator, so there is no other to compare with."
-    else:
-        note = "No evaluator is among the tested models, so there is none."
+    yield Section("Rating bias", notes, (_bias_table(biases, short), csv("rating_bias", "bias")), 3)
+    alone = "There is only one evaluator, so there is no other to compare with."
+    none = alone if len(grid.scores.evaluators) < 2 else "No evaluator is among the tested models, so there is none."
     several = len(grid.scores.sources) > 1
-    tables = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
-    yield Section("Self-preference", (note,), tables, 3)
+    shown = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
+    yield Section("Self-preference", (_PREFERENCE if len(preference) else none,), shown, 3)
     unscored = []
-    for row in rows:
-        if failed := [f"{_words(name)} {n}" for name, n in row.outcomes.items() if name not in _WITH_SCORE]:
-            unscored.append((short[row.evaluator], short[row.source], short[row.model], ", ".join(failed)))
+    for row in _rows(means):
+        failed = {name: n for name, n in row.outcomes.items() if name not in _WITH_SCORE}
+        why = ", ".join(f"{name.removeprefix('unscored_').replace('_', ' ')} {n}" for name, n in failed.items())
+        unscored += [(short[row.evaluator], short[row.source], short[row.model], why)] if failed else []
     if unscored:
         columns = ["evaluator", "references by", "model", "why, and how many"]
         yield Section("Judgements without a score", (), (Table(pd.DataFrame(unscored, columns=columns)),), 3)
@@ -706,14 +681,14 @@ def _with_first(name: str, value: Any, data: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_setting(
-    grid: Grid, texts: Sequence[str], rows: Sequence[Any], short: Mapping[str, str], about: str = ""
+    grid: Grid, means: pd.DataFrame, texts: Sequence[str], short: Mapping[str, str], about: str = ""
 ) -> Table:
     """One row per evaluator and source, one column per model."""
-    cells = {(row.evaluator, row.source, row.model): text for row, text in zip(rows, texts, strict=True)}
+    cells = dict(zip(_keys(means), texts, strict=True))
     evaluators, sources, models = grid.scores.axes
     table = [
-        (short[evaluator], short[source], *(cells.get((evaluator, source, model), DASH) for model in models))
-        for evaluator, source in product(evaluators, sources)
+        (*(short[name] for name in setting), *(cells.get((*setting, model), DASH) for model in models))
+        for setting in product(evaluators, sources)
     ]
     headings = [f"{short[model]}{about}" for model in models]
     return Table(pd.DataFrame(table, columns=["evaluator", "references by", *headings]), dict.fromkeys(headings, str))
@@ -767,10 +742,6 @@ def _preference_tables(
         Table(shown, formats, headings=headings, shown=(*keys, *formats)),
         Table(csv, name="self_preference", shown=(), estimates=differences),
     )
-
-
-def _words(outcome: str) -> str:
-    return outcome.removeprefix("unscored_").replace("_", " ")
 
 
 def _method(how: Resampling, grids: bool) -> list[str]:
