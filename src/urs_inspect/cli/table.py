@@ -24,8 +24,8 @@ def print_tables(logs: Iterable[str], console: Console) -> None:
     Raises:
         InputError: If there is no log, or none with intent-judged answers.
     """
-    from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.leaderboard import make_leaderboard
-    from urs_inspect.reports.intent.report import report_leaderboard
+    from urs_inspect.reports.answers import read_answers
+    from urs_inspect.reports.leaderboard import make_leaderboard
+    from urs_inspect.reports.leaderboard_report import report_leaderboard
 
     print_report(report_leaderboard(make_leaderboard(read_answers(logs))), console)

@@ -13,7 +13,7 @@ from inspect_ai.model import (
 from pydantic import TypeAdapter, ValidationError
 
 from urs_inspect._util import InputError, read_yaml
-from urs_inspect.reports.intent.answers import Answers
+from urs_inspect.reports.answers import Answers
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from inspect_ai.model import (
 )
 
 from urs_inspect._util import InputError
+from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import Amount
-from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.stats.bootstrap import student_interval
 
 _OF_REFERENCE = Amount(0.5, 1.0, 2.0)

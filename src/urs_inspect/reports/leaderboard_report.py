@@ -11,11 +11,11 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging import SCORED_OUTCOMES
 from urs_inspect.logs.naming import short_names
+from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
-from urs_inspect.reports.intent.answers import CRITERION
-from urs_inspect.reports.intent.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
-from urs_inspect.reports.intent.published import published_sections
-from urs_inspect.reports.intent.scores import ALL, DIGITS
+from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.published import published_sections
+from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
     DASH,
     Format,
