@@ -11,6 +11,7 @@ import pandas as pd
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging import NO_RESPONSE
 from urs_inspect.logs.files import short_name
+from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.blocks import BlockAnswers, Conditions, blocks_of
@@ -114,6 +115,11 @@ class Ranking:
     def names(self) -> list[str]:
         """The models, the best first."""
         return [str(name) for name in self.models.index]
+
+    @property
+    def short(self) -> dict[str, str]:
+        """Model -> the shortest name that no other model of the ranking has."""
+        return short_names(self.names)
 
     @property
     def questions(self) -> int:
