@@ -34,8 +34,8 @@ from scipy.special import stdtrit
 
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.providers.simulated_judgement import expected_final
-from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.answers import Answers
+from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.stats.bootstrap import Floats, Integers, percentile_bounds

@@ -10,7 +10,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 
 from tests.cli.conftest import Run
-from tests.reports.intent.judged_logs import answered, judgement, write_judged
+from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect.cli.demo import _inspect
 from urs_inspect.tasks import urs, urs_addition
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.reports.intent.judged_logs import JUDGE, answered, judgement, write_judged
+from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 
 FINALS = {"p/good": (9.0, 8.0, 9.0), "p/bad": (3.0, 2.0, 3.0)}
 

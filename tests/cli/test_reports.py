@@ -13,7 +13,7 @@ from inspect_ai.log import write_eval_log
 from tests.cli.conftest import Run
 from tests.reports.addition.logs import write_addition
 from tests.reports.assistants.logs import NOTHING, SEARCH, write_assistant
-from tests.reports.intent.judged_logs import answered, judgement, unscored, write_judged
+from tests.reports.judged_logs import answered, judgement, unscored, write_judged
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.tasks.scripted import Script
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places

@@ -8,7 +8,7 @@ import click
 import pytest
 from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
-from tests.reports.intent.judged_logs import answered, judgement, write_judged
+from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect import tasks
 from urs_inspect.cli import main
 from urs_inspect.logs.files import (

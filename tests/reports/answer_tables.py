@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from urs_inspect.reports.intent.answers import Answers
+from urs_inspect.reports.answers import Answers
 
 JUDGE = "p/judge"
 GROUPS = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem"}

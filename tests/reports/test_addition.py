@@ -10,7 +10,7 @@ from inspect_ai.model import GenerateConfig
 
 from tests.reports.addition.logs import chains, write_addition
 from tests.reports.golden_files import check_golden
-from tests.reports.intent.judged_logs import answered, judgement, write_judged
+from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.reports.addition import report_addition
 from urs_inspect.reports.tables import Report

@@ -34,6 +34,7 @@ from urs_inspect.reports.agreement import (
     reported,
     unused,
 )
+from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.human_data import (
     HumanRating,
     HumanRatings,
@@ -42,8 +43,7 @@ from urs_inspect.reports.human_data import (
     Votes,
     read_vote_ranking,
 )
-from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.scores import score_table
+from urs_inspect.reports.scores import score_table
 from urs_inspect.reports.tables import Report
 from urs_inspect.stats import Battle, Estimate, MeanDraws, Resampling, battles_of, interval_alpha, rank
 from urs_inspect.stats.mean_correlation import (

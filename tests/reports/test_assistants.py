@@ -12,7 +12,7 @@ from inspect_ai.model import ModelConfig
 
 from tests.reports.assistants.logs import BROKEN, EMPTY, NOTHING, RAG, REFUSED, SEARCH, sample, write_assistant
 from tests.reports.golden_files import check_golden, rows_of
-from tests.reports.intent.judged_logs import JUDGE, answered, judgement, write_judged
+from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.reports.assistants import (
     CHOSEN,

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.reports.intent.boards import HOSTILE, many_board, rich_board
-from urs_inspect.reports.intent.report import report_leaderboard
+from tests.reports.boards import HOSTILE, many_board, rich_board
+from urs_inspect.reports.leaderboard_report import report_leaderboard
 from urs_inspect.reports.page import render_page
 from urs_inspect.reports.tables import Report
 

@@ -14,7 +14,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Mo
 from inspect_ai.scorer import Score, match
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
-from tests.reports.intent.answer_tables import model_of, ranking_of_log
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.tasks.scripted import (
     LEISURE,
     Reply,

@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 import urs_inspect
-from tests.reports.intent.answer_tables import model_of, ranking_of_log
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.servers import Request, Response, says, serving
 from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of

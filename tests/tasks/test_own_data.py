@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reports.intent.answer_tables import model_of, ranking_of_log
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.tasks.commands import REPOSITORY
 from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
 from urs_inspect import urs

@@ -20,7 +20,7 @@ from inspect_ai.solver import generate
 from rich.console import Console
 from scipy.stats import t as student
 
-from tests.reports.intent.answer_tables import model_of, ranking_of_log
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.tasks.scripted import (
     Script,
     between,

@@ -55,13 +55,13 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
+    from urs_inspect.reports.answers import read_answers
     from urs_inspect.reports.costs import load_prices, with_costs
-    from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.leaderboard import make_leaderboard
-    from urs_inspect.reports.intent.report import LEADERBOARD, report_leaderboard
-    from urs_inspect.reports.intent.traffic import read_traffic
+    from urs_inspect.reports.leaderboard import make_leaderboard
+    from urs_inspect.reports.leaderboard_report import LEADERBOARD, report_leaderboard
     from urs_inspect.reports.page import render_page
     from urs_inspect.reports.tables import check_directory
+    from urs_inspect.reports.traffic import read_traffic
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:

@@ -20,8 +20,8 @@ def table(logs: tuple[str, ...]) -> None:
 
 def print_tables(logs: Iterable[str], console: Console) -> None:
     """Print all tables of the leaderboard of logs."""
-    from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.leaderboard import make_leaderboard
-    from urs_inspect.reports.intent.report import report_leaderboard
+    from urs_inspect.reports.answers import read_answers
+    from urs_inspect.reports.leaderboard import make_leaderboard
+    from urs_inspect.reports.leaderboard_report import report_leaderboard
 
     print_report(report_leaderboard(make_leaderboard(read_answers(logs))), console)

@@ -16,8 +16,8 @@ from urs_inspect._util import InputError, counted
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED, value_of
+from urs_inspect.reports.answers import ERROR, NOT_JUDGED, model_settings, version_number, whole_characters
 from urs_inspect.reports.conditions import Reasons, comparable_groups, differences
-from urs_inspect.reports.intent.answers import ERROR, NOT_JUDGED, model_settings, version_number, whole_characters
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.tables import (
     DASH,

@@ -14,6 +14,8 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.reports.answers import Answers, read_answers
+from urs_inspect.reports.blocks import Conditions, blocks_of
 from urs_inspect.reports.human_data import (
     HumanRating,
     HumanRatings,
@@ -24,9 +26,7 @@ from urs_inspect.reports.human_data import (
     read_satisfaction,
     read_vote_ranking,
 )
-from urs_inspect.reports.intent.answers import Answers, read_answers
-from urs_inspect.reports.intent.blocks import Conditions, blocks_of
-from urs_inspect.reports.intent.scores import ScoreTable, score_table
+from urs_inspect.reports.scores import ScoreTable, score_table
 from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import Correlations, Estimate, MeanDraws, Resampling, clustered_mean, correlate, mean_estimates

@@ -18,10 +18,10 @@ from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.intent.answers import ERROR, JudgedLog, model_settings, read_judged_log, whole_characters
-from urs_inspect.reports.intent.blocks import BlockAnswers, blocks_of
-from urs_inspect.reports.intent.scores import score_table
+from urs_inspect.reports.answers import ERROR, JudgedLog, model_settings, read_judged_log, whole_characters
+from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.published import published_section
+from urs_inspect.reports.scores import score_table
 from urs_inspect.reports.tables import (
     DASH,
     Format,
@@ -118,7 +118,7 @@ class AssistantAnswers:
     """Answers of models and assistants: one row per log, question and epoch.
 
     Columns are log, model (who answered), cases (`factual`, `translation` or `chosen`), became (how the answer ended),
-    because (why there is none; empty if there is), and of the table of `urs_inspect.reports.intent.answers` the
+    because (why there is none; empty if there is), and of the table of `urs_inspect.reports.answers` the
     conditions under which answers were judged.
     """
 

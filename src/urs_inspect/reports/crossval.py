@@ -23,9 +23,9 @@ from urs_inspect.logs.files import finished_headers, local_path, read_log, short
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.responses import ANSWERS_ONLY
 from urs_inspect.logs.scores import SIMULATED, prompts_digest, value_of
+from urs_inspect.reports.answers import read_answers, version_number
 from urs_inspect.reports.conditions import Reasons, changed, comparable_groups, differences
 from urs_inspect.reports.crossval_figures import draw_best_two, draw_settings
-from urs_inspect.reports.intent.answers import read_answers, version_number
 from urs_inspect.reports.tables import (
     DASH,
     Format,

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.intent.answers`."""
+"""Tests of `urs_inspect.reports.answers`."""
 
 import math
 import shlex
@@ -15,13 +15,13 @@ from inspect_ai.log import EvalConfig, EvalError, EvalLog, EvalResults, read_eva
 from inspect_ai.model import GenerateConfig, ModelConfig, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from tests.reports.intent.answer_tables import model_of, ranking_of, ranking_of_log
-from tests.reports.intent.judged_logs import JUDGE, SHA, answered, judgement, tokens, unscored, write_judged
+from tests.reports.answer_rows import model_of, ranking_of, ranking_of_log
+from tests.reports.judged_logs import JUDGE, SHA, answered, judgement, tokens, unscored, write_judged
 from tests.tasks.scripted import Script, one_case, output, record, run
 from urs_inspect._util import InputError
 from urs_inspect.cli.table import table
-from urs_inspect.reports.intent.answers import answer_row, read_answers, run_command
-from urs_inspect.reports.intent.blocks import blocks_of
+from urs_inspect.reports.answers import answer_row, read_answers, run_command
+from urs_inspect.reports.blocks import blocks_of
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.tasks import urs
 
@@ -522,7 +522,7 @@ def test_numbers_have_the_types_of_numbers(tmp_path: Path) -> None:
 def test_the_table_joins_the_dataframes_of_the_harness_as_documented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = Path(__file__).parents[3] / "docs" / "extending.md"
+    page = Path(__file__).parents[2] / "docs" / "extending.md"
     section = page.read_text(encoding="utf-8").partition("## A table of all answers")[2]
     code = section.partition("```python")[2].partition("```")[0]
     samples = [answered(name, judgement(7.0), epoch=epoch) for name in ("x", "y") for epoch in (1, 2)]

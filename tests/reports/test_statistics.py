@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.reports.intent.answer_tables import answers, model_of, models_of, ranking_of, row, rows
+from tests.reports.answer_rows import answers, model_of, models_of, ranking_of, row, rows
 from urs_inspect._util import InputError
-from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.leaderboard import make_leaderboard
-from urs_inspect.reports.intent.scores import Resampling
-from urs_inspect.reports.intent.traffic import TrafficMix
+from urs_inspect.reports.answers import Answers
+from urs_inspect.reports.leaderboard import make_leaderboard
+from urs_inspect.reports.scores import Resampling
+from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import Rubric, load_rubric
 
 NAN = math.nan

@@ -6,7 +6,7 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs.scores import prompts_digest
-from urs_inspect.reports.intent.answers import version_number
+from urs_inspect.reports.answers import version_number
 
 _SHARE = 2
 """A block covers at least half of the questions that any of its models was asked: else one short run would decide over

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect._util import InputError
-from urs_inspect.reports.intent.answers import CRITERION
-from urs_inspect.reports.intent.traffic import TrafficMix
+from urs_inspect.reports.answers import CRITERION
+from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, raking
 from urs_inspect.stats.bootstrap import Floats, Integers

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.reports.intent.answer_tables import answers, row, rows
-from urs_inspect.reports.intent.answers import Run
-from urs_inspect.reports.intent.leaderboard import Leaderboard, make_leaderboard
-from urs_inspect.reports.intent.traffic import TrafficMix
+from tests.reports.answer_rows import answers, row, rows
+from urs_inspect.reports.answers import Run
+from urs_inspect.reports.leaderboard import Leaderboard, make_leaderboard
+from urs_inspect.reports.traffic import TrafficMix
 
 KINDS = ("leisure-en", "leisure-zh", "factual_qa-en", "api-zh", "solve_professional_problem-zh")
 HOSTILE = "p/<script>alert(1)</script><img src=x onerror=alert(2)>\"' | {{7*7}} &amp; </style>"

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tests.reports.intent.answer_tables import answers, model_of, models_of, ranking_of, row, rows
-from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.report import best_sentence, headline
-from urs_inspect.reports.intent.scores import ALL, OrderedScores, Resampling, ScoreTable, compare_models, order_models
-from urs_inspect.reports.intent.traffic import TrafficMix
+from tests.reports.answer_rows import answers, model_of, models_of, ranking_of, row, rows
+from urs_inspect.reports.answers import Answers
+from urs_inspect.reports.leaderboard_report import best_sentence, headline
+from urs_inspect.reports.scores import ALL, OrderedScores, Resampling, ScoreTable, compare_models, order_models
+from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.stats.bootstrap import Floats
 
 NAN = math.nan

@@ -1,8 +1,7 @@
 """Leaderboard -> report: sentences, tables and figures."""
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,11 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
-from urs_inspect.logs.naming import short_names
+from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
-from urs_inspect.reports.intent.answers import CRITERION
-from urs_inspect.reports.intent.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
-from urs_inspect.reports.intent.published import published_sections
-from urs_inspect.reports.intent.scores import ALL, DIGITS
+from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.published import published_sections
+from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
     DASH,
     Format,
@@ -67,23 +65,13 @@ def report_leaderboard(board: Leaderboard) -> Report:
 
 
 def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
+    same = ("conditions", "differs_from_first", "questions", "asked", "question_counts", "criteria", "titles")
     return {
         "block": place,
         "headline": " ".join(headline(ranking)).strip(),
-        "conditions": ranking.conditions,
-        "differs_from_first": ranking.differs_from_first,
         "models": ranking.names,
-        "questions": ranking.questions,
-        "asked": ranking.asked,
-        "question_counts": ranking.question_counts,
-        "groups": ranking.columns.groups,
-        "parts": ranking.columns.parts,
-        "languages": ranking.columns.languages,
-        "countries": ranking.columns.countries,
-        "criteria": ranking.criteria,
-        "titles": ranking.titles,
-        "traffic": ranking.traffic,
-        "notes": ranking.notes,
+        **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
+        **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
     }
 
 
@@ -106,7 +94,7 @@ def headline(ranking: Ranking) -> tuple[str, str]:
         f"would be {facts['mean_lowest']:.2f} if they got 1 and {facts['mean_highest']:.2f} if they got 10. "
     )
     more = f"{unscored if facts['unscored'] else ''}No other model is ranked here."
-    return f"{short_names(ranking.names)[top]} has a mean score of {mean}{over}.", more
+    return f"{ranking.short[top]} has a mean score of {mean}{over}.", more
 
 
 def best_sentences(ranking: Ranking) -> list[str]:
@@ -121,7 +109,7 @@ def best_sentences(ranking: Ranking) -> list[str]:
 
 def best_sentence(ranking: Ranking, key: str) -> str:
     """Which model is best in a column, and which ones cannot be distinguished from it."""
-    compared, short = ranking.beside_best(key), short_names(ranking.names)
+    compared, short = ranking.beside_best(key), ranking.short
     if not any(pair.difference.n for pair in compared):
         return "No question has a score of every ranked model."
     by_verdict: dict[str, list[str]] = {}
@@ -225,30 +213,23 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
-    return [*sections, _answers(ranking, place), *_lengths(ranking, place, board), _cost(ranking)]
+    return [*sections, _answers(ranking, place), *_lengths(ranking, place), _cost(ranking)]
 
 
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
-    data = pd.DataFrame(
-        {
-            "Model": ranking.names,
-            "Rank": _ranks(ranking),
-            "Mean": ranking.means[ALL],
-            "Without a score": [_unscored(part) for part in models["unscored_share"]],
-            "From 1 to 10": [
-                interval(facts["mean_lowest"], facts["mean_highest"]) if facts["unscored"] else ""
-                for _, facts in models.iterrows()
-            ],
-            "Self-judged": list(models["self_judged"]),
-        }
-    )
-    shown = ["Model", "Rank", "Mean", "Without a score"]
-    shown += ["From 1 to 10"] if (models["unscored"] > 0).any() else []
-    shown += ["Self-judged"] if (models["self_judged"] > 0).any() else []
-    formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str, "From 1 to 10": str, "Self-judged": share}
+    data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(ranking), "Mean": ranking.means[ALL]})
+    data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
+    formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
+    if (models["unscored"] > 0).any():
+        bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
+        data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
+        formats["From 1 to 10"] = str
+    if (models["self_judged"] > 0).any():
+        data["Self-judged"] = list(models["self_judged"])
+        formats["Self-judged"] = share
     marked = [(row, "Mean") for row, name in enumerate(ranking.names) if name in ranking.marked(ALL)]
-    return Table(data, formats, shown=shown, marked=marked)
+    return Table(data, formats, marked=marked)
 
 
 def _ranks(ranking: Ranking) -> list[str]:
@@ -283,8 +264,11 @@ def _intents(ranking: Ranking, place: int, scale: str) -> Section:
     caption = "Dots are means by intent, lines their intervals, which are wider than those over all questions."
     if len(ranking.names) > 1:
         caption += " The upright stroke is the mean of all models of this ranking: a dot to its right is a strength."
-    figure = _figure(
-        ranking, place, "profiles", "Mean final score of each model by intent", caption, profile_plot, _profiles
+    figure = Figure(
+        f"r{place}-profiles",
+        "Mean final score of each model by intent",
+        caption,
+        lambda width: profile_plot(_profiles(ranking), width, _axis(ranking)),
     )
     return Section("Intents", notes, tables, 3, figures=[figure])
 
@@ -302,14 +286,14 @@ def _languages(ranking: Ranking) -> list[Section]:
 
 
 def _differences(ranking: Ranking, place: int) -> Section:
-    pairs, short = ranking.comparisons[ALL], short_names(ranking.names)
+    pairs, short = ranking.comparisons[ALL], ranking.short
     unclear: dict[str, list[str]] = {name: [] for name in ranking.names}
     depends: dict[str, list[str]] = {name: [] for name in ranking.names}
     for pair in pairs:
         if pair.verdict not in ("significant", "not comparable"):
-            found = depends if pair.verdict == "depends on unscored answers" else unclear
-            found[pair.first].append(short[pair.second])
-            found[pair.second].append(short[pair.first])
+            others = depends if pair.verdict == "depends on unscored answers" else unclear
+            others[pair.first].append(short[pair.second])
+            others[pair.second].append(short[pair.first])
     data = {"Model": ranking.names, "Rank": _ranks(ranking), "Not significantly different": _names(unclear)}
     if any(depends.values()):
         data["Depends on unscored answers"] = _names(depends)
@@ -321,7 +305,12 @@ def _differences(ranking: Ranking, place: int) -> Section:
         "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
         "orange: significantly worse, else not significant."
     )
-    figure = _figure(ranking, place, "differences", "Differences between models", caption, difference_plot, _matrix)
+    figure = Figure(
+        f"r{place}-differences",
+        "Differences between models",
+        caption,
+        lambda width: difference_plot(_matrix(ranking), width),
+    )
     tables = [Table(pd.DataFrame(data)), _tests(ranking, [("", pair) for pair in pairs])]
     return Section("Differences", notes, tables, 3, figures=[figure])
 
@@ -337,30 +326,56 @@ def _column_tests(ranking: Ranking) -> Section:
 
 
 def _tests(ranking: Ranking, tests: Sequence[tuple[str, Comparison]]) -> Table:
-    short = short_names(ranking.names)
+    short = ranking.short
     rows = [
-        (
-            *(title, short[pair.first], short[pair.second], verdict_text(pair, short)),
-            *(pair.difference, pair.p, pair.p_holm, pair.p_worst, pair.difference.n),
-        )
+        {
+            "Questions of": title,
+            "First": short[pair.first],
+            "Second": short[pair.second],
+            "Verdict": verdict_text(pair, short),
+            "Difference": pair.difference,
+            "p": pair.p,
+            "p (Holm)": pair.p_holm,
+            "p, worst case": pair.p_worst,
+            "Questions": pair.difference.n,
+        }
         for title, pair in tests
     ]
-    columns = [
-        "Questions of",
-        "First",
-        "Second",
-        "Verdict",
-        "Difference",
-        "p",
-        "p (Holm)",
-        "p, worst case",
-        "Questions",
-    ]
-    shown = columns if any(title for title, _ in tests) else columns[1:]
-    if not (ranking.models["unscored"] > 0).any():
-        shown = [column for column in shown if column != "p, worst case"]
+    data = pd.DataFrame(rows)
+    hidden = [] if any(title for title, _ in tests) else ["Questions of"]
+    hidden += [] if (ranking.models["unscored"] > 0).any() else ["p, worst case"]
     formats = dict.fromkeys(("p", "p (Holm)", "p, worst case"), p_value) | {"Difference": _SIGNED, "Questions": _COUNT}
-    return Table(pd.DataFrame(rows, columns=columns), formats, shown=shown)
+    return Table(data, formats, shown=[str(column) for column in data if column not in hidden])
+
+
+_Columns = Mapping[str, tuple[str, Format]]
+"""Column -> heading and format."""
+_ANSWERS: _Columns = {
+    "questions": ("Scored questions", _COUNT),
+    "mean_scored": ("Mean of all its scores", _MEAN),
+    "answers": ("Answers", _COUNT),
+    "unscored": ("Unscored", _COUNT),
+    "empty": ("Empty", _COUNT),
+    "errors": ("Errors", _COUNT),
+    "cut_off": ("Cut off", _COUNT),
+    "self_judged": ("Self-judged", share),
+}
+_RELIABILITY = {  # column -> heading and note, where any model has it
+    "judge_alpha": (
+        "Judges' alpha",
+        "Judges' alpha is Krippendorff's alpha (interval) of the final scores of the judges of a panel.",
+    ),
+    "epoch_deviation": (
+        "Deviation between epochs",
+        "The deviation between epochs is the pooled standard deviation of the scores of one question: what answering "
+        "and judging again changes.",
+    ),
+    "judge_deviation": (
+        "Deviation of the judge",
+        "The deviation of the judge is the pooled standard deviation between judgements of the same answer by the same "
+        "judges (`inspect score`): what judging again changes.",
+    ),
+}
 
 
 def _answers(ranking: Ranking, place: int) -> Section:
@@ -368,56 +383,35 @@ def _answers(ranking: Ranking, place: int) -> Section:
     outcomes = [str(column) for column in models if str(column).startswith("outcome/")]
     first = [f"outcome/{name}" for name in SCORED_OUTCOMES]
     outcomes.sort(key=lambda name: (first.index(name) if name in first else len(first), name))
-    known = [name for name in ("judge_alpha", "epoch_deviation", "judge_deviation") if models[name].notna().any()]
-    several = ["epochs"] if (models["epochs"] > 1).any() else []
-    formats: dict[str, Format] = dict.fromkeys(
-        ("questions", "answers", "unscored", "empty", "errors", "cut_off"), _COUNT
-    )
-    formats |= dict.fromkeys(("mean_scored", "judge_alpha", "epoch_deviation", "judge_deviation"), _MEAN)
-    formats |= {"epochs": _COUNT, "self_judged": share, **dict.fromkeys(outcomes, _COUNT)}
-    shown = ["model", "questions", "mean_scored", "answers", "unscored", "empty", "errors", "cut_off", "self_judged"]
-    headings = {
-        "model": "Model",
-        "questions": "Scored questions",
-        "mean_scored": "Mean of all its scores",
-        "answers": "Answers",
-        "unscored": "Unscored",
-        "empty": "Empty",
-        "errors": "Errors",
-        "cut_off": "Cut off",
-        "self_judged": "Self-judged",
-        "epochs": "Epochs",
-        "judge_alpha": "Judges' alpha",
-        "epoch_deviation": "Deviation between epochs",
-        "judge_deviation": "Deviation of the judge",
-        **{name: name.removeprefix("outcome/").replace("_", " ") for name in outcomes},
-    }
+    known = {name: texts for name, texts in _RELIABILITY.items() if models[name].notna().any()}
+    columns: dict[str, tuple[str, Format]] = dict(_ANSWERS)
+    if (models["epochs"] > 1).any():
+        columns["epochs"] = ("Epochs", _COUNT)
+    columns |= {name: (heading, _MEAN) for name, (heading, _) in known.items()}
+    columns |= {name: (name.removeprefix("outcome/").replace("_", " "), _COUNT) for name in outcomes}
     notes = [
         "An empty answer has the lowest score, 1, without calling a judge. An error ended a sample before it was "
-        "judged. The columns on the right count how the judging of the answers ended."
+        "judged. The columns on the right count how the judging of the answers ended.",
+        *(note for _, note in known.values()),
     ]
-    explained = {
-        "judge_alpha": "Judges' alpha is Krippendorff's alpha (interval) of the final scores of the judges of a panel.",
-        "epoch_deviation": "The deviation between epochs is the pooled standard deviation of the scores of one "
-        "question: what answering and judging again changes.",
-        "judge_deviation": "The deviation of the judge is the pooled standard deviation between judgements of the same "
-        "answer by the same judges (`inspect score`): what judging again changes.",
-    }
-    notes += [explained[name] for name in known]
-    data = models.reset_index(names="model").assign(block=place)
-    data = data[["block", *(column for column in data if column != "block")]]
-    shown = [*shown, *several, *known, *outcomes]
-    table = Table(data, formats, "models", headings, shown, estimates=("length_correlation",))
+    data = models.reset_index(names="model")
+    data.insert(0, "block", place)
+    table = _model_table(data, columns, name="models", estimates=("length_correlation",))
     return Section("Answers and judging", notes, [table], 3)
 
 
-def _lengths(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
+def _model_table(data: pd.DataFrame, columns: _Columns, name: str = "", estimates: Sequence[str] = ()) -> Table:
+    """A table with the column of models and then these."""
+    headings = {"model": "Model"} | {column: heading for column, (heading, _) in columns.items()}
+    formats = {column: shown for column, (_, shown) in columns.items()}
+    return Table(data, formats, name, headings, list(headings), estimates=estimates)
+
+
+def _lengths(ranking: Ranking, place: int) -> list[Section]:
     if ranking.lengths.empty:
         return []
-    data = ranking.models.reset_index(names="Model")
-    formats = {"median_length": _COUNT, "length_correlation": _SIGNED}
-    headings = {"median_length": "Median length", "length_correlation": "Spearman's rho"}
-    table = Table(data, formats, headings=headings, shown=["Model", *formats])
+    columns: _Columns = {"median_length": ("Median length", _COUNT), "length_correlation": ("Spearman's rho", _SIGNED)}
+    table = _model_table(ranking.models.reset_index(names="model"), columns)
     bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
     notes = [
         "Rho of length in characters and score over questions. Above zero may mean that the judge likes length, or "
@@ -427,40 +421,38 @@ def _lengths(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
         "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from the shortest to the "
         "longest; faint lines are all models."
     )
-    figure = _figure(
-        ranking, place, "lengths", "Mean final score of each model by length of the answer", caption, length_plot, _bins
+    figure = Figure(
+        f"r{place}-lengths",
+        "Mean final score of each model by length of the answer",
+        caption,
+        lambda width: length_plot(bins.assign(model=bins["model"].map(ranking.short)), width, _axis(ranking)),
     )
     return [Section("Length and score", notes, [table, Table(bins, name="lengths", shown=())], 3, figures=[figure])]
 
 
 def _cost(ranking: Ranking) -> Section:
     models = ranking.models
-    data = models.reset_index(names="Model").assign(
-        cost_1000=1000 * models["cost"].to_numpy() / models["answers"].to_numpy(),
-        seconds_each=models["seconds"].to_numpy() / models["answers"].to_numpy(),
+    data = models.assign(
+        cost_1000=1000 * models["cost"] / models["answers"], seconds_each=models["seconds"] / models["answers"]
     )
-    headings = {
-        "input_tokens": "Tokens in",
-        "output_tokens": "Tokens out",
-        "cost": "Cost",
-        "cost_1000": "per 1,000",
-        "judge_input_tokens": "Judges' tokens in",
-        "judge_output_tokens": "Judges' tokens out",
-        "judge_cost": "Judges' cost",
-        "seconds": "Working time",
-        "seconds_each": "per answer",
+    columns: _Columns = {
+        "input_tokens": ("Tokens in", _count_or_unknown),
+        "output_tokens": ("Tokens out", _count_or_unknown),
+        "cost": ("Cost", money),
+        "cost_1000": ("per 1,000", money),
+        "judge_input_tokens": ("Judges' tokens in", _count_or_unknown),
+        "judge_output_tokens": ("Judges' tokens out", _count_or_unknown),
+        "judge_cost": ("Judges' cost", money),
+        "seconds": ("Working time", duration),
+        "seconds_each": ("per answer", duration),
     }
-    formats: dict[str, Format] = dict.fromkeys(headings, _count_or_unknown)
-    formats |= dict.fromkeys(("cost", "cost_1000", "judge_cost"), money)
-    formats |= dict.fromkeys(("seconds", "seconds_each"), duration)
     notes = [
         "Of the answers that count, all together. Where a number is known for some of them only, their mean stands for "
         "the others. Working time is that of the samples one after the other, judging included; runs go in parallel "
         "and take less."
     ]
-    return Section(
-        "Tokens, cost and time", notes, [Table(data, formats, headings=headings, shown=["Model", *headings])], 3
-    )
+    table = _model_table(data.reset_index(names="model"), columns)
+    return Section("Tokens, cost and time", notes, [table], 3)
 
 
 UNKNOWN = "not known"
@@ -524,47 +516,25 @@ def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
 
 def differences_frame(ranking: Ranking, place: int) -> pd.DataFrame:
     """Every comparison: all pairs in the column `all`, and the best model of each intent and language."""
+    columns = ("block", "column", "first", "second", "difference", "low", "high", "p", "p_holm", "p_worst")
     rows = [
-        {
-            "block": place,
-            "column": key,
-            "first": pair.first,
-            "second": pair.second,
-            "difference": pair.difference.value,
-            "low": pair.difference.low,
-            "high": pair.difference.high,
-            "p": pair.p,
-            "p_holm": pair.p_holm,
-            "p_worst": pair.p_worst,
-            "verdict": pair.verdict,
-            "depends_on": "; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()),
-            "n": pair.difference.n,
-        }
+        (
+            *(place, key, pair.first, pair.second, difference.value, difference.low, difference.high),
+            *(pair.p, pair.p_holm, pair.p_worst, pair.verdict),
+            *("; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()), difference.n),
+        )
         for key, pairs in ranking.comparisons.items()
         for pair in pairs
+        for difference in [pair.difference]
     ]
-    columns = ("block", "column", "first", "second", "difference", "low", "high", "p", "p_holm", "p_worst")
     return pd.DataFrame(rows, columns=[*columns, "verdict", "depends_on", "n"], dtype=object)
 
 
 # --- figures ---
 
 
-def _figure(
-    ranking: Ranking,
-    place: int,
-    name: str,
-    title: str,
-    caption: str,
-    draw: Callable[..., Any],
-    data: Callable[[Ranking], pd.DataFrame],
-    description: str = "",
-) -> Figure:
-    label = "mean final score" + (" (simulation)" if ranking.models["simulated"].any() else "")
-    options = {} if draw is difference_plot else {"label": label}
-    return Figure(
-        f"r{place}-{name}", title, caption, lambda width: partial(draw, **options)(data(ranking), width), description
-    )
+def _axis(ranking: Ranking) -> str:
+    return "mean final score" + (" (simulation)" if ranking.models["simulated"].any() else "")
 
 
 def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
@@ -575,26 +545,32 @@ def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
         " Each interval is about one model by itself. The difference of two that overlap may still be significant, "
         "because the comparison below goes question by question."
     )
-    short = short_names(ranking.names)
-    said = "; ".join(f"{short[name]} {_MEAN(ranking.mean(name))}" for name in ranking.names)
-    return _figure(
-        ranking, place, "forest", "Mean final score of each model", caption, forest_plot, _forest_frame, said
+    short = ranking.short
+    description = "; ".join(f"{short[name]} {_MEAN(ranking.mean(name))}" for name in ranking.names)
+    return Figure(
+        f"r{place}-forest",
+        "Mean final score of each model",
+        caption,
+        lambda width: forest_plot(_forest_frame(ranking), width, _axis(ranking)),
+        description,
     )
 
 
 def _forest_frame(ranking: Ranking) -> pd.DataFrame:
-    short = short_names(ranking.names)
-    rows = [
-        (short[name], rank, mean.value, mean.low, mean.high, bool(hollow > 0))
-        for name, rank, mean, hollow in zip(
-            ranking.names, _ranks(ranking), ranking.means[ALL], ranking.models["self_judged"], strict=True
-        )
-    ]
-    return pd.DataFrame(rows, columns=["model", "rank", "mean", "low", "high", "hollow"])
+    means = ranking.means[ALL]
+    return pd.DataFrame(
+        {
+            "model": [ranking.short[name] for name in ranking.names],
+            "rank": _ranks(ranking),
+            **{part: [getattr(mean, part) for mean in means] for part in ("low", "high")},
+            "mean": [mean.value for mean in means],
+            "hollow": [bool(part > 0) for part in ranking.models["self_judged"]],
+        }
+    )
 
 
 def _profiles(ranking: Ranking) -> pd.DataFrame:
-    short, rows = short_names(ranking.names), []
+    short, rows = ranking.short, []
     for name in ranking.names:
         for group in ranking.columns.groups:
             mean = ranking.mean(name, group)
@@ -604,12 +580,8 @@ def _profiles(ranking: Ranking) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "intent", "mean", "low", "high", "field"])
 
 
-def _bins(ranking: Ranking) -> pd.DataFrame:
-    return ranking.lengths.assign(model=ranking.lengths["model"].map(short_names(ranking.names)))
-
-
 def _matrix(ranking: Ranking) -> pd.DataFrame:
-    short, rows = short_names(ranking.names), []
+    short, rows = ranking.short, []
     for pair in ranking.comparisons[ALL]:
         details = (
             f"{short[pair.first]} less {short[pair.second]}: {_SIGNED(pair.difference)}, Holm-corrected p "

@@ -11,10 +11,11 @@ import pandas as pd
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import short_name
+from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.intent.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
-from urs_inspect.reports.intent.blocks import BlockAnswers, Conditions, blocks_of
-from urs_inspect.reports.intent.scores import (
+from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
+from urs_inspect.reports.blocks import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.scores import (
     ALL,
     Columns,
     OrderedScores,
@@ -26,7 +27,7 @@ from urs_inspect.reports.intent.scores import (
     score_table,
     with_shares,
 )
-from urs_inspect.reports.intent.traffic import TrafficMix
+from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.stats import Estimate, MeanDifference, interval_alpha, rank_intervals
 from urs_inspect.stats.bootstrap import LEVEL, SEED, pooled_deviation
@@ -114,6 +115,11 @@ class Ranking:
     def names(self) -> list[str]:
         """The models, the best first."""
         return [str(name) for name in self.models.index]
+
+    @property
+    def short(self) -> dict[str, str]:
+        """Model -> the shortest name that no other model of the ranking has."""
+        return short_names(self.names)
 
     @property
     def questions(self) -> int:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.reports.intent.answer_tables import answers, models_of, ranking_of, rows
-from tests.reports.intent.boards import MIX, rich_board
+from tests.reports.answer_rows import answers, models_of, ranking_of, rows
+from tests.reports.boards import MIX, rich_board
 from urs_inspect.datasets.published import load_published_urs
-from urs_inspect.reports.intent.leaderboard import Leaderboard
-from urs_inspect.reports.intent.report import (
+from urs_inspect.reports.leaderboard import Leaderboard
+from urs_inspect.reports.leaderboard_report import (
     LEADERBOARD,
     best_sentence,
     differences_frame,
@@ -25,7 +25,7 @@ from urs_inspect.reports.intent.report import (
 )
 from urs_inspect.reports.tables import Report, csv_text
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "report.md"
+GOLDEN = Path(__file__).parent / "golden" / "report.md"
 NAN = math.nan
 
 
