@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,14 @@ from urs_inspect.solvers import preflight
 settings.register_profile("ci", max_examples=30, deadline=None, database=None)
 settings.register_profile("thorough", max_examples=500, deadline=None)
 settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _distributions_read_once() -> Iterator[None]:
+    """The harness reads the files of all installed packages for every run; they do not change between two tests."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("inspect_ai._util.package.packages_distributions", cache(metadata.packages_distributions))
+        yield
 
 
 @pytest.fixture(autouse=True)
