@@ -1,8 +1,5 @@
 """A cross-validation that is killed half-way is finished, and no judgement that was paid for is asked for again."""
 
-import os
-import signal
-import subprocess
 import threading
 from collections import Counter
 from pathlib import Path
@@ -11,7 +8,7 @@ import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
 
 from tests.servers import HANGS, Request, Response, says, serving
-from tests.tasks.commands import TIMEOUT, child_environment, inspect_command, succeed
+from tests.tasks.commands import TIMEOUT, running, succeed
 from tests.tasks.scripted import metric_values, samples_of
 from tests.tasks.test_evolve_killed import wait_until_logged
 from tests.tasks.test_killed import finished
@@ -37,22 +34,18 @@ def test_killed_grid_is_finished_with_every_cell_once(tmp_path: Path, monkeypatc
         return HANGS if silent else says('{"Final Score": 7}')
 
     with serving(script, monkeypatch) as server:
-        command = inspect_command(
+        arguments = (
             *("eval", "urs_inspect/urs_crossval", "-T", "dataset=sample", "-T", f"answers={tmp_path / 'answers'}"),
             *("-T", f"references={references},dataset", "-T", f"cases={CASES}", "--model", "none"),
             *("-T", "preflight=false"),  # its calls are repeated by every attempt
             *("--model-role", f"grader=[{', '.join(JUDGES)}]", "--max-connections", str(CONNECTIONS)),
             *("--max-samples", "2", "--log-buffer", "1", "--log-dir", str(logs), "--display", "plain"),
         )
-        with (tmp_path / "output").open("wb") as output:
-            process = subprocess.Popen(
-                command, env=child_environment(tmp_path), stdout=output, stderr=output, start_new_session=True
-            )
+        with running(*arguments, tmp_path=tmp_path) as command:
             server.wait_for(ANSWERED + 1, TIMEOUT)
             wait_until_logged(logs, LOGGED)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        assert f"{CELLS} judge calls in all" in (tmp_path / "output").read_text(encoding="utf-8")
+            command.kill()
+        assert f"{CELLS} judge calls in all" in command.printed()
         [left_behind] = list_eval_logs(str(logs))
         kept = len(read_eval_log(left_behind).samples or [])
         assert LOGGED <= kept < CELLS

@@ -2,10 +2,7 @@
 
 import hashlib
 import json
-import os
 import re
-import signal
-import subprocess
 import threading
 from collections import Counter
 from contextlib import suppress
@@ -18,7 +15,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import get_model
 
 from tests.servers import HANGS, ChatServer, Request, Response, says, serving
-from tests.tasks.commands import TIMEOUT, child_environment, inspect_command, succeed
+from tests.tasks.commands import TIMEOUT, running, succeed
 from tests.tasks.scripted import metric_values, samples_of
 from urs_inspect.tasks import evolve
 
@@ -50,20 +47,12 @@ def evolve_command(tmp_path: Path, output: str, logs: Path) -> list[str]:
 
 
 def run_and_kill(command: list[str], tmp_path: Path, server: ChatServer) -> None:
-    with (tmp_path / "output").open("wb") as output:
-        process = subprocess.Popen(
-            inspect_command(*command),
-            env=child_environment(tmp_path),
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+    with running(*command, tmp_path=tmp_path) as process:
         server.wait_for(ANSWERED + 1, TIMEOUT)
         # The answered calls are in the log once their samples are; the log is written after every one of them.
         log_dir = Path(command[command.index("--log-dir") + 1])
         wait_until_logged(log_dir, ANSWERED)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.kill()
 
 
 def run_whole(tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
 """A run that is killed half-way is finished by `inspect eval-retry`, without asking again what was answered."""
 
-import os
 import re
-import signal
-import subprocess
 import threading
 from collections import Counter
 from pathlib import Path
@@ -12,7 +9,7 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from tests.servers import HANGS, Request, Response, says, serving
-from tests.tasks.commands import TIMEOUT, child_environment, inspect_command, succeed
+from tests.tasks.commands import TIMEOUT, running, succeed
 from tests.tasks.scripted import metric_values, samples_of
 
 CASES = 42
@@ -29,18 +26,14 @@ def test_killed_run_is_finished_by_eval_retry(tmp_path: Path, monkeypatch: pytes
         return says(f"Answer {request.number}.") if request.number < ANSWERED or killed.is_set() else HANGS
 
     with serving(script, monkeypatch) as server:
-        command = inspect_command(
+        arguments = (
             *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--max-connections", str(CONNECTIONS)),
             *("--model", "openai-api/local/subject", "--model-role", "grader=urs_simulation/judge"),
             *("--log-dir", str(logs), "--display", "plain"),
         )
-        with (tmp_path / "output").open("wb") as output:
-            process = subprocess.Popen(
-                command, env=child_environment(tmp_path), stdout=output, stderr=output, start_new_session=True
-            )
+        with running(*arguments, tmp_path=tmp_path) as command:
             server.wait_for(ANSWERED + CONNECTIONS, TIMEOUT)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            command.kill()
         killed.set()
         asked_before = server.count()
         [left_behind] = list_eval_logs(str(logs))
