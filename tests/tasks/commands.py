@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -63,9 +63,18 @@ class Running:
 @contextmanager
 def running(*arguments: str, tmp_path: Path, cwd: Path | None = None) -> Iterator[Running]:
     """Start `inspect <arguments>` in a child process, which does not outlive the context."""
+    with forked(_inspect, *arguments, tmp_path=tmp_path, cwd=cwd) as command:
+        yield command
+
+
+@contextmanager
+def forked(
+    function: Callable[..., None], *arguments: str, tmp_path: Path, cwd: Path | None = None
+) -> Iterator[Running]:
+    """Call a function of a module in a process that has imported the harness and has run nothing."""
     stdout, stderr = (tmp_path / f"command.{name}" for name in ("out", "err"))
-    printed = (str(stdout), str(stderr))
-    process = _FORKS.Process(target=_run, args=(arguments, str(cwd or tmp_path), child_environment(tmp_path), *printed))
+    place = (str(cwd or tmp_path), child_environment(tmp_path), str(stdout), str(stderr))
+    process = _FORKS.Process(target=_call, args=(function, arguments, *place))
     process.start()
     try:
         yield Running(process, stdout, stderr)
@@ -74,7 +83,14 @@ def running(*arguments: str, tmp_path: Path, cwd: Path | None = None) -> Iterato
         process.join()
 
 
-def _run(arguments: tuple[str, ...], cwd: str, environment: Mapping[str, str], stdout: str, stderr: str) -> None:
+def _call(
+    function: Callable[..., None],
+    arguments: tuple[str, ...],
+    cwd: str,
+    environment: Mapping[str, str],
+    stdout: str,
+    stderr: str,
+) -> None:
     """What the child process does."""
     os.setsid()
     os.chdir(cwd)
@@ -82,12 +98,16 @@ def _run(arguments: tuple[str, ...], cwd: str, environment: Mapping[str, str], s
     os.environ.update(environment)
     for path, number in ((stdout, 1), (stderr, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    sys.argv = ["inspect", *arguments]
     try:
-        import_module("inspect_ai._cli.main").main()
+        function(*arguments)
     except Exception as error:
-        sys.excepthook(type(error), error, error.__traceback__)  # which the command and this package replace
+        sys.excepthook(type(error), error, error.__traceback__)  # which the harness and this package replace
         sys.exit(1)
+
+
+def _inspect(*arguments: str) -> None:
+    sys.argv = ["inspect", *arguments]
+    import_module("inspect_ai._cli.main").main()
 
 
 def child_environment(tmp_path: Path) -> dict[str, str]:
