@@ -127,7 +127,10 @@ def _parts(value: Any) -> Any:
 
 
 def _bounds(value: Any) -> Any:
-    return tuple(map(float, re.split(r"[,-]", value))) if isinstance(value, str) else value
+    if isinstance(value, str):
+        value = re.split(r"[,-]", value)
+    # The command line makes a list of texts of `1,5`.
+    return tuple(float(bound) if isinstance(bound, str) else bound for bound in value)
 
 
 Flag = Annotated[bool, Strict(), _must_be("true or false")]

@@ -1,7 +1,6 @@
 """Tests of `urs_inspect.samer.neural.trainer`."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,16 +33,6 @@ from urs_inspect.samer.neural.trainer import (
 )
 from urs_inspect.samer.training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
 from urs_inspect.samer.training.predictions import EpochRecord
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    """Matrices as small as these are slower on several threads, and much slower on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
 
 SMALL = {head: tuple(width // 64 for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
 

@@ -157,7 +157,7 @@ def test_no_second_response_is_a_reason(tmp_path: Path):
 
 
 def test_a_record_of_another_source_is_named(tmp_path: Path):
-    with pytest.raises(InputError, match="shp2: record 1: 'labels' must be a number"):
+    with pytest.raises(InputError, match="shp2: record 1: 'history' must be a text"):
         samer_annotate(written(tmp_path / "in.jsonl", [row(1, "a")]), source="shp2")
 
 

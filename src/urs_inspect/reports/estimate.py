@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -210,7 +211,9 @@ def estimate_run(
         arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
     # In a thread no command is running, so that the task takes the names of models as they are.
     with ThreadPoolExecutor(1) as pool:
-        ledger, samples, run, ids, cells = pool.submit(_run, make, arguments, models, roles, limit, counter).result()
+        ledger, samples, run, ids, cells = pool.submit(
+            _run, task, make, arguments, models, roles, limit, counter
+        ).result()
     called = {call.role for call in ledger.calls}
     _check_roles(task, models, roles, called)
     # Contestants and judges that are not under test judge once per model under test.
@@ -239,6 +242,7 @@ _TESTED = "model-under-test"
 
 
 def _run(
+    task_name: str,
     make: Callable[[Mapping[str, Any]], Task],
     arguments: Mapping[str, Any],
     models: Sequence[str],
@@ -247,18 +251,20 @@ def _run(
     counter: TokenCounter,
 ) -> tuple[_Ledger, int, int, tuple[str, ...], Mapping[str, int]]:
     """Run the task; returns the calls, how many samples it has and were run, their ids, and how many each judge has."""
-    task = make(arguments)
-    samples = list(task.dataset)[:limit] if isinstance(task.dataset, Dataset) else []
-    chosen = _chosen(samples, counter)
-    if samples:
-        task.dataset = MemoryDataset([sample for sample, _ in chosen], name=task.dataset.name)
-    chosen.sort(key=lambda pair: -len(_text(pair[0])))
-    ledger = _Ledger(counter, {_text(sample): _known(sample, weight, counter) for sample, weight in chosen})
-
-    def model(name: str, role: str) -> Model:
-        return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
-
     with TemporaryDirectory() as folder:
+        if "output" in arguments or task_name == "evolve":  # what models that only count have answered is not kept
+            arguments = {**arguments, "output": str(Path(folder, "output.jsonl"))}
+        task = make(arguments)
+        samples = list(task.dataset)[:limit] if isinstance(task.dataset, Dataset) else []
+        chosen = _chosen(samples, counter)
+        if samples:
+            task.dataset = MemoryDataset([sample for sample, _ in chosen], name=task.dataset.name)
+        chosen.sort(key=lambda pair: -len(_text(pair[0])))
+        ledger = _Ledger(counter, {_text(sample): _known(sample, weight, counter) for sample, weight in chosen})
+
+        def model(name: str, role: str) -> Model:
+            return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
+
         [log] = eval(
             task,
             model=model(_TESTED, UNDER_TEST),
