@@ -22,7 +22,7 @@ from inspect_ai.scorer import SampleScore, Score
 from urs_inspect.reports.judge_details import pair_details
 from urs_inspect.reports.judge_result import result_of
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.scorers import judge_report
+from urs_inspect.scorers.pair_metrics import judge_report
 
 PAIRS = 349
 

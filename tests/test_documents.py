@@ -13,12 +13,13 @@ from click.testing import CliRunner
 from inspect_ai import eval as inspect_eval
 
 import urs_inspect
+from urs_inspect import tasks
 from urs_inspect.cli import main
 from urs_inspect.tasks import urs
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TASKS = [name for name in urs_inspect.__all__ if not name.startswith("_")]
+TASKS = list(tasks.__all__)
 
 
 def lines_of_code(page: Path) -> Iterator[str]:

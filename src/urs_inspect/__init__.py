@@ -8,6 +8,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from urs_inspect.reports.addition import report_addition
+    from urs_inspect.reports.agreement import report_agreement
+    from urs_inspect.reports.answers import read_answers
+    from urs_inspect.reports.assistants import report_assistants
+    from urs_inspect.reports.crossval import report_crossval
+    from urs_inspect.reports.leaderboard import make_leaderboard
+    from urs_inspect.reports.leaderboard_report import report_leaderboard
+    from urs_inspect.reports.tables import Report
+    from urs_inspect.rubrics import load_rubric
+    from urs_inspect.scorers import intent_judge
     from urs_inspect.tasks import (
         evolve,
         judge_pairwise,
@@ -25,13 +35,36 @@ if TYPE_CHECKING:
     )
 
 __version__ = version("urs-inspect")
+_ELSEWHERE = {
+    "report_addition": "urs_inspect.reports.addition",
+    "report_agreement": "urs_inspect.reports.agreement",
+    "read_answers": "urs_inspect.reports.answers",
+    "report_assistants": "urs_inspect.reports.assistants",
+    "report_crossval": "urs_inspect.reports.crossval",
+    "make_leaderboard": "urs_inspect.reports.leaderboard",
+    "report_leaderboard": "urs_inspect.reports.leaderboard_report",
+    "Report": "urs_inspect.reports.tables",
+    "load_rubric": "urs_inspect.rubrics",
+    "intent_judge": "urs_inspect.scorers",
+}
+"""Names that are not of `tasks`, and their modules."""
 __all__ = [
+    "Report",
     "__version__",
     "evolve",
+    "intent_judge",
     "judge_pairwise",
     "judge_rating",
+    "load_rubric",
     "mad",
+    "make_leaderboard",
     "md_eval",
+    "read_answers",
+    "report_addition",
+    "report_agreement",
+    "report_assistants",
+    "report_crossval",
+    "report_leaderboard",
     "samer_annotate",
     "urs",
     "urs_addition",
@@ -45,5 +78,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("urs_inspect.tasks"), name)
+        return getattr(import_module(_ELSEWHERE.get(name, "urs_inspect.tasks")), name)
     raise AttributeError(f"module 'urs_inspect' has no attribute '{name}'")

@@ -3,30 +3,27 @@
 # ruff: noqa: F401
 from urs_inspect.providers import urs_simulation
 from urs_inspect.scorers import (
-    competition_report,
-    evolution_report,
     evolved,
-    group_finals,
     human_choice,
     intent_judge,
-    intent_report,
     judge_outcome,
-    judge_report,
-    outcome_counts,
     pair_choice,
     pair_verdict,
     rating_agreement,
-    rating_report,
-    ratings,
     samer,
     samer_outcome,
-    samer_report,
 )
 from urs_inspect.scorers.annotated_pair import annotated_pair, annotation_report
 from urs_inspect.scorers.case_review import case_review, case_review_report
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge, crossval_report
+from urs_inspect.scorers.evolved import evolution_report
 from urs_inspect.scorers.exact_sum import addition_report, exact_sum
+from urs_inspect.scorers.metrics import group_finals, intent_report, outcome_counts
+from urs_inspect.scorers.pair_choice import competition_report, ratings
+from urs_inspect.scorers.pair_metrics import judge_report
+from urs_inspect.scorers.rating_agreement import rating_report
 from urs_inspect.scorers.reference_outcome import reference_outcome, reference_report
+from urs_inspect.scorers.samer import samer_report
 from urs_inspect.solvers import compare_pair, contest, evolve_instruction, give_rating, null_answer
 from urs_inspect.solvers.annotate_pair import annotate_pair, second_answer
 from urs_inspect.solvers.answers import recorded_answer

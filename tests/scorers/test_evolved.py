@@ -13,7 +13,8 @@ from inspect_ai.scorer import SampleScore, Score, Value
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.tasks.scripted import metric_values, samples_of
-from urs_inspect.scorers import evolution_report, evolved
+from urs_inspect.scorers import evolved
+from urs_inspect.scorers.evolved import evolution_report
 
 WINDS, BATS, AMBER = "What drives the trade winds?", "How do bats hear the walls?", "Where does amber come from?"
 

@@ -13,8 +13,16 @@ from scipy import stats
 from urs_inspect.judging.failures import FAILURE_MODES
 from urs_inspect.judging.pair_reply import MISSING_VERDICT
 from urs_inspect.rubrics import FINAL, Rubric
-from urs_inspect.scorers import intent_report, outcome_counts
-from urs_inspect.scorers.metrics import Reason, count_rows, defined, epoch_deviation, panel_alpha, reason_of
+from urs_inspect.scorers.metrics import (
+    Reason,
+    count_rows,
+    defined,
+    epoch_deviation,
+    intent_report,
+    outcome_counts,
+    panel_alpha,
+    reason_of,
+)
 
 NONE = math.nan
 

@@ -16,7 +16,8 @@ from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.judging.pair_reply import REPLIES, First, PairReply
 from urs_inspect.judging.verdicts import OVERALL
-from urs_inspect.scorers import competition_report, human_choice, pair_choice, ratings
+from urs_inspect.scorers import human_choice, pair_choice
+from urs_inspect.scorers.pair_choice import competition_report, ratings
 
 BALLOT = Ballot.between("i", "Why?", {"p/x": "one", "p/y": "two"})
 

@@ -13,8 +13,7 @@ from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.scorers import judge_report
-from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judged_items
+from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judge_report, judged_items
 from urs_inspect.stats import measure, measures
 from urs_inspect.stats.measures import TIE, UNREAD, A, B
 

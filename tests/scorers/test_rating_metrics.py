@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.scorers import rating_report
-from urs_inspect.scorers.rating_agreement import agreement, rated_item
+from urs_inspect.scorers.rating_agreement import agreement, rated_item, rating_report
 
 
 def scored(number: int, label: float, rating: float, **metadata: Any) -> SampleScore:

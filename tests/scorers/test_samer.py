@@ -22,7 +22,8 @@ from urs_inspect._util import InputError
 from urs_inspect.reports.samer_weights import DimensionScore, read_dimensions
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shared
 from urs_inspect.samer.judgement import score_keys
-from urs_inspect.scorers import pair_verdict, samer, samer_outcome, samer_report
+from urs_inspect.scorers import pair_verdict, samer, samer_outcome
+from urs_inspect.scorers.samer import samer_report
 from urs_inspect.solvers import compare_pair
 from urs_inspect.stats.bootstrap import student_interval
 

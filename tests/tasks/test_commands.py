@@ -64,7 +64,7 @@ def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest
         said = succeed("eval", "urs_inspect/urs", *model, *quiet(tmp_path), tmp_path=tmp_path)
         assert server.count("subject") == 6
 
-    assert "openai-api/local/subject JUDGES ITS OWN ANSWERS" in said
+    assert "openai-api/local/subject JUDGES ITS OWN ANSWERS" in " ".join(said.split())
     assert "--model-role grader=" in said
     [log] = logs_in(tmp_path)
     assert model_of(ranking_of_log(log)).self_judged == 1.0

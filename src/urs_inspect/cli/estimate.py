@@ -132,12 +132,12 @@ def _yaml(text: str, what: str) -> Any:
 
 def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
     """What makes the task of that name of its arguments."""
-    import urs_inspect
+    from urs_inspect import tasks
 
-    names = [task for task in urs_inspect.__all__ if not task.startswith("_")]
+    names = list(tasks.__all__)
     if name not in names:
         raise InputError(f"no task '{name}'; allowed: {choices(names)}")
-    task = getattr(urs_inspect, name)
+    task = getattr(tasks, name)
 
     def make(arguments: Mapping[str, Any]) -> "Task":
         allowed = list(signature(task).parameters)
