@@ -91,7 +91,7 @@ def run_once(kind: str, data: str, protocol: str, *, live: bool, table: bool) ->
     from inspect_ai.solver import Generate, Solver, TaskState, solver
     from inspect_ai.util import collect
 
-    from urs_inspect.judging import dimension_prompt, joint_prompt, overall_prompt
+    from urs_inspect.judging.prompts import dimension_prompt, joint_prompt, overall_prompt
     from urs_inspect.tasks import md_eval
 
     benchmarked = synthetic_task(protocol) if data == "synthetic" else md_eval(protocol=protocol)

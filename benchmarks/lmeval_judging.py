@@ -70,7 +70,8 @@ async def _bare(settings: JudgeSettings, prompts: Sequence[Sequence[Message]]) -
 
 
 def _prompts(answers: Sequence[Answer]) -> list[list[Message]]:
-    from urs_inspect.judging import PromptBuilder, messages_of
+    from urs_inspect.judging import PromptBuilder
+    from urs_inspect.judging.ask import messages_of
     from urs_inspect.rubrics import load_rubric
 
     builder = PromptBuilder(load_rubric())

@@ -34,9 +34,8 @@ from scipy.special import stdtrit
 
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.providers.simulated_judgement import expected_final
-from urs_inspect.reports.intent.answers import Answers
-from urs_inspect.reports.intent.report import Block, ModelReport
-from urs_inspect.reports.intent.statistics import report_of
+from urs_inspect.reports.answers import Answers
+from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.stats.bootstrap import Floats, Integers, percentile_bounds
@@ -176,20 +175,20 @@ class Found:
 def simulate(drawn_from: Population, qualities: Sequence[float], rounds: int, seed: int) -> Found:
     """Make a report of a simulation and hold it against the truth."""
     answers = made_up_answers(drawn_from, qualities, np.random.default_rng((seed, len(qualities))))
-    [block] = report_of(answers, rounds=rounds, seed=seed).blocks
+    [ranking] = make_leaderboard(answers, rounds=rounds, seed=seed).rankings
     quality = dict(zip(model_names(qualities), qualities, strict=True))
     found = Found()
-    for model in block.models:
-        truth = drawn_from.truth(quality[model.model])
-        for column, estimate in _intervals(model):
-            found.add(column, estimate, truth[column[1]])
-        found.add(("length", "length against score"), model.lengths.correlation, 0.0)
-        finals = answers.table.loc[answers.table["model"] == model.model, "final"].dropna()
+    for name in ranking.names:
+        truth = drawn_from.truth(quality[name])
+        for column in _columns(ranking):
+            found.add(column, ranking.mean(name, column[1]), truth[column[1]])
+        found.add(("length", "length against score"), ranking.models["length_correlation"][name], 0.0)
+        finals = answers.table.loc[answers.table["model"] == name, "final"].dropna()
         found.add(CONTROL, _textbook(finals.to_numpy(dtype=np.float64)), truth["all"])
-    for pair in block.differences:
+    for pair in ranking.comparisons["all"]:
         truth_of_pair = [drawn_from.truth(quality[name])["all"] for name in (pair.first, pair.second)]
         found.add(("differences", "differences of two models"), pair.difference, truth_of_pair[0] - truth_of_pair[1])
-    found.orders = _orders(block, quality)
+    found.orders = _orders(ranking, quality)
     return found
 
 
@@ -200,21 +199,23 @@ def _textbook(finals: Floats) -> Estimate:
     return Estimate(mean, mean - half, mean + half, len(finals), len(finals))
 
 
-def _intervals(model: ModelReport) -> Iterator[tuple[Column, Estimate]]:
-    yield ("all", "all"), model.all
-    for kind, means in (("intents", model.by_group), ("parts", model.by_part), ("languages", model.by_language)):
-        for name, estimate in means.items():
-            yield (kind, name), estimate
-    for (group, language), estimate in model.by_group_and_language.items():
-        yield ("cells", f"{group}/{language}"), estimate
+def _columns(ranking: Ranking) -> Iterator[Column]:
+    columns = ranking.columns
+    kinds = {"intents": columns.groups, "parts": columns.parts, "languages": columns.languages, "cells": columns.cells}
+    yield "all", "all"
+    for kind, keys in kinds.items():
+        yield from ((kind, key) for key in keys)
 
 
-def _orders(block: Block, quality: dict[str, float]) -> dict[str, float]:
+def _orders(ranking: Ranking, quality: dict[str, float]) -> dict[str, float]:
     """What is right about the tests and rank intervals of a report."""
-    pairs = [(pair, abs(quality[pair.first] - quality[pair.second])) for pair in block.differences]
+    pairs = [(pair, abs(quality[pair.first] - quality[pair.second])) for pair in ranking.comparisons["all"]]
     far = [pair for pair, apart in pairs if apart > 0.25]
     near = [pair for pair, apart in pairs if 0 < apart <= 0.25]
-    ranks = {model.model: model.ranks or (1, len(quality)) for model in block.models}
+    ranks = {
+        name: (first or 1, last or len(quality))
+        for name, first, last in ranking.models[["rank_from", "rank_to"]].itertuples(name=None)
+    }
     # Equal models share the ranks that they take together.
     true = {
         name: (1 + sum(other > own for other in quality.values()), sum(other >= own for other in quality.values()))
@@ -222,7 +223,7 @@ def _orders(block: Block, quality: dict[str, float]) -> dict[str, float]:
     }
     return {
         FALSE: any(pair.significant for pair, apart in pairs if not apart),
-        FALSE_IN_COLUMNS: false_columns(block, quality),
+        FALSE_IN_COLUMNS: false_columns(ranking, quality),
         "models 0.3 apart or more differ significantly, all": all(pair.significant for pair in far),
         "models 0.1 apart differ significantly": all(pair.significant for pair in near),
         "a worse model called significantly better": any(
@@ -235,11 +236,11 @@ def _orders(block: Block, quality: dict[str, float]) -> dict[str, float]:
     }
 
 
-def false_columns(block: Block, quality: dict[str, float]) -> float:
+def false_columns(ranking: Ranking, quality: dict[str, float]) -> float:
     """Share of intents and languages in which the best model is called better than one that is not worse."""
     found = [
-        any(one.significant and quality[one.first] <= quality[one.second] for one in best.others)
-        for key, best in block.best.items()
+        any(pair.significant and quality[pair.first] <= quality[pair.second] for pair in pairs)
+        for key, pairs in ranking.comparisons.items()
         if key != "all"
     ]
     return float(np.mean(found))
@@ -253,10 +254,10 @@ def _job_lacking(job: tuple[float, int, int]) -> tuple[bool, float, float]:
     lacking, rounds, seed = job
     generator = np.random.default_rng((seed, len(EQUAL), int(1000 * lacking)))
     answers = made_up_answers(_POPULATION[0], EQUAL, generator, lacking)
-    [block] = report_of(answers, rounds=rounds, seed=seed).blocks
+    [ranking] = make_leaderboard(answers, rounds=rounds, seed=seed).rankings
     quality = dict(zip(model_names(EQUAL), EQUAL, strict=True))
-    differ = any(pair.significant for pair in block.differences)
-    return differ, false_columns(block, quality), block.questions / block.asked
+    differ = any(pair.significant for pair in ranking.comparisons["all"])
+    return differ, false_columns(ranking, quality), ranking.questions / ranking.asked
 
 
 def _job(job: tuple[tuple[float, ...], int, int]) -> Found:

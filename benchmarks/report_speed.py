@@ -97,9 +97,10 @@ def _missing(value: object) -> bool:
 
 def measure_parts(folder: Path) -> dict[str, Any]:
     """Time each part of the report in this process."""
-    from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.page import render_page
-    from urs_inspect.reports.intent.statistics import ROUNDS, report_of
+    from urs_inspect.reports.answers import read_answers
+    from urs_inspect.reports.leaderboard import ROUNDS, make_leaderboard
+    from urs_inspect.reports.leaderboard_report import report_leaderboard
+    from urs_inspect.reports.page import render_page
 
     costs: dict[str, Any] = {"imported": {"peak_mb": _peak()}}
 
@@ -110,16 +111,13 @@ def measure_parts(folder: Path) -> dict[str, Any]:
         return made
 
     answers = timed("reading", lambda: read_answers([str(folder)]))
-    report = timed("statistics", lambda: report_of(answers))
-    page = timed("page", lambda: render_page(report))
-    [block] = report.blocks
+    board = timed("statistics", lambda: make_leaderboard(answers))
+    page = timed("page", lambda: render_page(report_leaderboard(board)))
+    [ranking] = board.rankings
     costs["page_mb"] = len(page.encode()) / 1e6
-    costs["rows"], costs["models"], costs["rounds"] = len(answers.table), len(block.models), ROUNDS
-    costs["differences"] = len(block.differences)
-    costs["intervals"] = len(block.differences) + sum(
-        1 + len(m.by_group) + len(m.by_part) + len(m.by_language) + len(m.by_group_and_language) + len(m.by_criterion)
-        for m in block.models
-    )  # fmt: skip
+    costs["rows"], costs["models"], costs["rounds"] = len(answers.table), len(ranking.names), ROUNDS
+    costs["differences"] = len(ranking.comparisons["all"])
+    costs["intervals"] = costs["differences"] + len(ranking.names) * len(ranking.means)
     return costs
 
 
@@ -128,9 +126,9 @@ def measure_floors(folder: Path) -> dict[str, Any]:
     import numpy as np
     from inspect_ai.log import list_eval_logs, read_eval_log
 
-    from urs_inspect.reports.intent.answers import read_answers
-    from urs_inspect.reports.intent.block_report import columns_of, question_table
-    from urs_inspect.reports.intent.statistics import ROUNDS
+    from urs_inspect.reports.answers import read_answers
+    from urs_inspect.reports.leaderboard import ROUNDS
+    from urs_inspect.reports.scores import columns_of, score_table
     from urs_inspect.rubrics import load_rubric
 
     files = list_eval_logs(str(folder))
@@ -139,7 +137,7 @@ def measure_floors(folder: Path) -> dict[str, Any]:
     for file in files[:WHOLE_LOGS]:
         read_eval_log(file)
     whole = (process_time() - begun) / min(WHOLE_LOGS, len(files)) * len(files)
-    table = question_table(answers, sorted(set(answers["model"])))
+    table = score_table(answers, sorted(set(answers["model"])))
     masks = [
         np.isin(np.arange(len(table.facts)), members)
         for members in columns_of(table.facts, load_rubric()).questions.values()

@@ -95,3 +95,41 @@ def _own_engines() -> Iterator[None]:
     yield
     shared._open.clear()
     shared._failed.clear()
+
+
+def _judged(tmp_path_factory: pytest.TempPathFactory, judge: Callable[[Path], object]) -> Path:
+    folder = tmp_path_factory.mktemp("judged")
+    judge(folder)
+    return folder / "logs"
+
+
+@pytest.fixture(scope="session")
+def pair_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of judges of eight labelled pairs, on the whole; no test changes them."""
+    from tests.reports.pairs import judge_pairs
+
+    return _judged(tmp_path_factory, judge_pairs)
+
+
+@pytest.fixture(scope="session")
+def joint_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of judges of the same pairs on dimensions and the whole; no test changes them."""
+    from tests.reports.pairs import judge_dimensions
+
+    return _judged(tmp_path_factory, judge_dimensions)
+
+
+@pytest.fixture(scope="session")
+def rating_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of judges that rate twelve responses; no test changes them."""
+    from tests.reports.ratings import judge_ratings
+
+    return _judged(tmp_path_factory, judge_ratings)
+
+
+@pytest.fixture(scope="session")
+def rubric_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log of a judge that rates with the rubric; no test changes it."""
+    from tests.reports.ratings import judge_with_rubric
+
+    return _judged(tmp_path_factory, judge_with_rubric)

@@ -140,9 +140,9 @@ def _tasks() -> dict[str, Any]:
     from tests.samer.checkpoints import tiny_checkpoint
 
     tiny_checkpoint(Path("samer"), max_positions=8192)
-    samer: dict[str, Any] = {"samer": "samer", "engine": "transformers"}
-    run("urs samer", tasks.urs(dataset="sample", scorer="samer", **samer), model=MODELS[0], limit=8)
-    run("md_eval samer", tasks.md_eval(judge="samer", **samer), limit=4)
+    samer = {"model": "samer", "engine": "transformers"}
+    run("urs samer", tasks.urs(dataset="sample", scorer="samer", samer=samer), model=MODELS[0], limit=8)
+    run("md_eval samer", tasks.md_eval(judge="samer", samer=samer), limit=4)
     return found
 
 

@@ -151,8 +151,6 @@ def test_readme_shows_what_the_commands_above_it_print(tmp_path: Path) -> None:
         display="none",
     )
     printed = CliRunner().invoke(main, ["report", str(tmp_path)], env={"COLUMNS": "100"}).output
-    rows = [line.split() for line in result.splitlines() if "urs_simulation/quality" in line]
-    assert len(rows) == len(models)
-    assert all(row in [line.split() for line in printed.splitlines()] for row in rows)
-    words = " ".join(result.split("no score")[1].split("0%")[-1].split())
-    assert words in " ".join(printed.split())
+    words = " ".join(printed.split())
+    for part in result.split("\n...\n"):
+        assert " ".join(part.split()) in words

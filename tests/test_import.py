@@ -66,19 +66,33 @@ def test_the_command_and_its_help_load_no_command_and_nothing_heavy(statement: s
     assert loaded.isdisjoint((*HEAVIER_THAN_NEEDED, "fastapi", "jinja2", "pydantic", "rich", "yaml"))
 
 
-def test_the_help_lists_every_command_with_a_whole_line() -> None:
-    shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output.partition("Commands:\n")[2].splitlines()
-    lines = dict(line.strip().split("  ", 1) for line in shown)
-    # Where a command is written: a file or folder whose command has its name.
-    written = [
-        path.stem
-        for path in sorted((SOURCE / "cli").iterdir())
-        if not path.stem.startswith("__")
-        and isinstance(getattr(import_module(f"urs_inspect.cli.{path.stem}"), path.stem, None), click.Command)
-    ]
-    assert list(lines) == written
-    assert len(lines) > 10
-    assert all(line.strip().endswith(".") and "..." not in line for line in lines.values())
+def test_the_help_lists_every_command_by_purpose_with_a_whole_line() -> None:
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output.partition("\nResults:\n")[2].splitlines()
+    lines = dict(line.strip().split(maxsplit=1) for line in shown if line.startswith("  "))
+    assert [line for line in shown if line and not line.startswith(" ")] == [
+        "Before a run:", "Judges:", "People:", "Data:", "SaMer:",
+    ]  # fmt: skip
+    assert list(lines) == main.list_commands(click.Context(main)) and len(lines) > 10
+    assert all(line.endswith(".") and "..." not in line for line in lines.values())
+    # Every command that a module of the room holds is listed.
+    modules = [import_module(f"urs_inspect.cli.{path.stem}") for path in (SOURCE / "cli").iterdir() if _is_module(path)]
+    held = {
+        command.name
+        for module in modules
+        for command in vars(module).values()
+        if isinstance(command, click.Command) and command.callback and command.callback.__module__ == module.__name__
+    }
+    subcommands = {
+        name
+        for command in (main.get_command(click.Context(main), name) for name in lines)
+        if isinstance(command, click.Group)
+        for name in command.commands
+    }
+    assert set(lines) <= held <= set(lines) | subcommands
+
+
+def _is_module(path: Path) -> bool:
+    return not path.stem.startswith("__") and (path.suffix == ".py" or (path / "__init__.py").exists())
 
 
 def test_an_unknown_command_is_refused() -> None:

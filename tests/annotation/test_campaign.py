@@ -86,7 +86,7 @@ def test_a_bad_ballot_names_its_sample(log: EvalLog, tmp_path: Path) -> None:
         ("votes.csv", "a,b\n", r"cannot read '\.csv' files; allowed: \.eval, \.json, \.jsonl"),
         ("broken.eval", "not a zip", "cannot read the log '.*broken.eval'"),
         ("other.json", json.dumps([1]), "cannot read the log '.*other.json'"),
-        ("empty.jsonl", "", "no ballot; one JSON object a line"),
+        ("empty.jsonl", "", "no ballot; one JSON object per line"),
     ],
 )
 def test_what_is_no_source_of_ballots_is_one_line(tmp_path: Path, name: str, content: str | None, words: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.reports.intent.judged_logs import JUDGE, answered, judgement, write_judged
+from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 
 FINALS = {"p/good": (9.0, 8.0, 9.0), "p/bad": (3.0, 2.0, 3.0)}
 
@@ -36,7 +36,7 @@ def test_a_report_is_printed_and_written(logs: Path, tmp_path: Path, run: Run) -
     assert "half.eval of p/model was left out: its status is 'error'" in result.output
     assert str(out / "report.html") in result.output
     found = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    assert [model["model"] for model in found["blocks"][0]["models"]] == ["p/good", "p/bad"]
+    assert found["rankings"][0]["models"] == ["p/good", "p/bad"]
     assert found["rounds"] == 200
     assert found["command"] == f"urs-inspect report {logs} -o {out} --rounds 200 --seed 0"
     assert found["runs"][0]["command"].startswith("inspect eval urs_inspect/urs --model")
@@ -66,9 +66,8 @@ def test_a_model_that_judged_itself_is_marked(logs: Path, run: Run) -> None:
     own = [answered(f"{n}-0", judgement(7.0, self_judged=True)) for n in range(5)]
     write_judged(logs / "own.eval", *own, *[answered(f"{n}-1", judgement(7.0)) for n in range(5)], model=JUDGE)
     result = run("report", logs, "--rounds", "200")
-    assert "2 †" in result.output
-    assert result.output.count("†") == 2
-    assert "† judged answers of its own." in result.output
+    [row] = [line for line in result.output.splitlines() if "p/judge" in line and "%" in line]
+    assert row.split("│")[-2].strip() == "50%"
 
 
 def test_traffic_and_countries(logs: Path, tmp_path: Path, run: Run) -> None:
@@ -76,11 +75,12 @@ def test_traffic_and_countries(logs: Path, tmp_path: Path, run: Run) -> None:
     mix.write_text("countries: {chile: 0.1, Peru: 0.9}", encoding="utf-8")
     out = tmp_path / "out"
     assert run("report", logs, "-o", out, "--traffic", mix, "--countries", "1", "--rounds", "200").exit_code == 0
-    [block] = json.loads((out / "report.json").read_text(encoding="utf-8"))["blocks"]
+    found = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    [ranking] = found["rankings"]
     # 0.1 * 8.5 + 0.9 * 9
-    assert block["models"][0]["all"]["value"] == pytest.approx(8.95)
-    assert block["countries"] == ["Chile", "Peru"]
-    assert block["traffic"]["shares"] == {"countries": {"Chile": 0.1, "Peru": 0.9}}
+    assert found["tables"]["leaderboard"][0]["mean"] == pytest.approx(8.95)
+    assert ranking["countries"] == ["Chile", "Peru"]
+    assert ranking["traffic"]["shares"] == {"countries": {"Chile": 0.1, "Peru": 0.9}}
 
 
 def test_a_wrong_mix_is_said_and_nothing_is_written(logs: Path, tmp_path: Path, run: Run) -> None:
@@ -128,5 +128,5 @@ def test_questions_that_do_not_count_and_marks_are_explained(logs: Path, run: Ru
     write_judged(logs / "lacking.eval", *samples, model="p/lacking")
     words = " ".join(run("report", logs, "--rounds", "200").output.split())
     assert "12 of the 15 questions asked" in words
-    assert "these as 1-10: the mean" in words
-    assert "! more than 2% of the answers have no score" in words
+    assert "From 1 to 10: the mean" in words
+    assert "! More than 2% of the answers have no score" in words

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from urs_inspect.cli.output import print_text_table
-from urs_inspect.reports.output import TextTable
+from urs_inspect.reports.tables import TextTable
 
 HEADINGS = ("answers of", "answers", "Spearman", "Kendall", "Pearson", "alpha", "score less rating")
 NAMES = ("all", "Solve Problem", "provider/a-model-with-a-long-name", "[bold]p/a[/bold]", "模型模型模型模型模型")

@@ -14,17 +14,12 @@ from hypothesis import strategies as st
 
 from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, SEARCH, record_soup
 from urs_inspect.judging import (
-    OVERALL,
     JudgeFailure,
     JudgePrompt,
     Message,
     PromptBuilder,
     Reply,
     ScoreRecord,
-    dimension_prompt,
-    joint_prompt,
-    overall_prompt,
-    rating_prompt,
     read_rating,
     read_reply,
     read_verdict,
@@ -36,11 +31,15 @@ from urs_inspect.judging.prompts import (
     case_review_prompt,
     choice_prompt,
     comparison_languages,
+    dimension_prompt,
+    joint_prompt,
     letter_prompt,
+    overall_prompt,
+    rating_prompt,
     scenario_prompt,
     similarity_prompt,
 )
-from urs_inspect.judging.verdicts import Verdicts
+from urs_inspect.judging.verdicts import OVERALL, Verdicts
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.samer import load_taxonomy
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from urs_inspect.judging import OVERALL, JudgeFailure, Verdicts, read_verdict, read_verdicts
+from urs_inspect.judging import JudgeFailure, read_verdict, read_verdicts
 from urs_inspect.judging.pair_reply import (
     First,
     PairReply,
@@ -20,7 +20,7 @@ from urs_inspect.judging.pair_reply import (
     read_pair_reply,
     unswap,
 )
-from urs_inspect.judging.verdicts import _MAX_BROKEN
+from urs_inspect.judging.verdicts import _MAX_BROKEN, OVERALL, Verdicts
 
 ASKED = ("Clarity", "Depth and Detail", OVERALL)
 GOOD = {

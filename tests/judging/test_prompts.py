@@ -13,27 +13,20 @@ from hypothesis import strategies as st
 from tests.judging.replies import INTENTS, PROPERTY, RUBRIC
 from tests.tasks.scripted import between
 from urs_inspect._util import InputError
-from urs_inspect.judging import (
-    PLACEHOLDER,
-    JudgeFailure,
-    JudgePrompt,
-    PromptBuilder,
-    dimension_prompt,
-    joint_prompt,
-    overall_prompt,
-    rating_prompt,
-    read_rating,
-    read_reply,
-    read_verdict,
-)
+from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder, read_rating, read_reply, read_verdict
 from urs_inspect.judging.keys import KEY_PLACEHOLDER
 from urs_inspect.judging.prompts import (
     _HERE,
     LETTERS,
+    PLACEHOLDER,
     choice_prompt,
     comparison_languages,
     comparison_scenarios,
+    dimension_prompt,
+    joint_prompt,
     letter_prompt,
+    overall_prompt,
+    rating_prompt,
 )
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.samer import load_taxonomy

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.judging.replies import PROPERTY, RUBRIC
 from urs_inspect._util import InputError
-from urs_inspect.judging import FAILURE_MODES, JudgeFailure, JudgePrompt, read_rating
+from urs_inspect.judging import JudgeFailure, JudgePrompt, read_rating
+from urs_inspect.judging.failures import FAILURE_MODES
 from urs_inspect.judging.prompts import (
     OTHER,
     REVIEW_LANGUAGES,

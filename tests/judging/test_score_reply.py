@@ -20,7 +20,8 @@ from tests.judging.replies import (
     writes_final,
     written_replies,
 )
-from urs_inspect.judging import FAILURE_MODES, JudgeFailure, ScoreRecord, read_reply
+from urs_inspect.judging import JudgeFailure, ScoreRecord, read_reply
+from urs_inspect.judging.failures import FAILURE_MODES
 from urs_inspect.judging.objects import spans
 from urs_inspect.judging.score_reply import explain
 from urs_inspect.rubrics import FINAL

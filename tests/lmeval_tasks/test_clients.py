@@ -12,7 +12,8 @@ import pytest
 
 from tests.servers import LoopbackServer, Response
 from urs_inspect._util import InputError
-from urs_inspect.judging import CircuitBreaker, Message, Reply
+from urs_inspect.judging import Message, Reply
+from urs_inspect.judging.ask import CircuitBreaker
 from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache, call_parameters, key_of, open_endpoint
 from urs_inspect.lmeval_tasks.settings import Key, read_settings
 

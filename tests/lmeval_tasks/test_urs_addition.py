@@ -8,9 +8,10 @@ import pytest
 
 from tests.lmeval_tasks import runs
 from tests.lmeval_tasks.scripted_lm import ScriptedLM
+from tests.reports.golden_files import rows_of
 from tests.tasks.scripted import Script, metric_values, run
 from urs_inspect._util import InputError
-from urs_inspect.reports.addition import read_addition
+from urs_inspect.reports.addition import report_addition
 from urs_inspect.tasks.urs_addition import urs_addition
 
 _OPTIONS = {"addition_lengths": "2-4,12", "addition_per_length": 5}
@@ -34,8 +35,8 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     script = Script(lambda messages: _reply(messages[-1].text))
     log = run(urs_addition(lengths="2-4,12", per_length=5), tmp_path, model=script.model(), grader=None)
     expected = metric_values(log, "exact_sum")
-    [table] = read_addition([log.location]).tables
-    expected |= {f"length={length} accuracy": one.value for length, one in table.models[0].by_length.items()}
+    lengths = report_addition([log.location]).tables()["addition_lengths"]
+    expected |= {f"length={row.summands} accuracy": row.accuracy for row in rows_of(lengths)}
     lm = _lm()
     found = runs.run("urs_addition", lm, _OPTIONS)["results"]["urs_addition"]
 

@@ -4,11 +4,21 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+import click
 import pytest
-from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, read_eval_log, write_eval_log
+from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
-from tests.reports.intent.judged_logs import answered, judgement, write_judged
-from urs_inspect.logs.files import copies_of_files, finished_headers, finished_logs, read_log
+from tests.reports.judged_logs import answered, judgement, write_judged
+from urs_inspect import tasks
+from urs_inspect.cli import main
+from urs_inspect.logs.files import (
+    _COMMANDS,
+    copies_of_files,
+    finished_headers,
+    finished_logs,
+    read_log,
+    reading_command,
+)
 
 
 def said_of(*names: Path) -> list[str]:
@@ -167,3 +177,27 @@ def test_a_folder_is_listed_once_however_many_runs_did_not_finish(
     monkeypatch.setattr(Path, "glob", counted)
     finished_headers([str(path) for path in sorted(tmp_path.iterdir())], [])
     assert listed.count("*.eval") <= 1
+
+
+def test_logs_are_named_as_inspect_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a table of the answers joined with one of inspect-ai by the name of the log has no rows."""
+    for folder in ("here", "logs"):
+        (tmp_path / folder).mkdir()
+    write_judged(tmp_path / "logs" / "2026-01-01T00-00-00_urs_a.eval", answered("0", judgement(5.0)))
+    (tmp_path / "link").symlink_to(tmp_path / "logs")
+    monkeypatch.chdir(tmp_path / "here")
+    for place in ("../logs", f"{tmp_path}/here/../logs", str(tmp_path / "link"), f"file://{tmp_path}/logs"):
+        [ours] = finished_headers([place], [])
+        [theirs] = list_eval_logs(place)
+        assert ours.location == theirs.name.removeprefix("file://")
+    skipped: list[str] = []
+    assert len(finished_headers(["../logs", "../link", str(tmp_path / "logs")], skipped)) == 1
+    assert skipped == []
+
+
+def test_commands_that_read_logs_and_their_tasks_exist() -> None:
+    assert reading_command("urs_inspect/urs_assistants") == "urs-inspect assistants"
+    assert reading_command("urs_inspect/evolve") == reading_command("inspect_evals/urs") == ""
+    for task, command in _COMMANDS.items():
+        assert hasattr(tasks, task)
+        assert main.get_command(click.Context(main), command.split()[0]) is not None

@@ -1,13 +1,11 @@
-"""Names that tell the logs of one judge apart."""
+"""Names that distinguish the logs of one judge."""
 
 from pathlib import Path
 
 import pytest
+from inspect_ai.log import read_eval_log
 
-from tests.reports.pairs import write_pairs
-from tests.tasks.scripted import Script, run
 from urs_inspect.logs.naming import distinct_names, facts_of
-from urs_inspect.tasks import judge_pairwise
 
 
 def test_one_log_a_judge_needs_no_more() -> None:
@@ -44,16 +42,15 @@ def test_time_is_added_only_where_names_are_equal() -> None:
     assert distinct_names([("one", each) for each in logs]) == ["one (ab, 1)", "one (ab, 2)", "one (both)"]
 
 
-def test_facts_of_a_log_are_arguments_and_settings_without_secrets(tmp_path: Path) -> None:
-    task = judge_pairwise(str(write_pairs(tmp_path / "pairs.jsonl")), orders="ab", seed=3)
-    log = run(task, tmp_path / "logs", model=Script("?").model("m", temperature=0.3, max_tokens=9), grader=None)
+def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: Path) -> None:
+    logs = [read_eval_log(str(file)) for file in pair_folder.glob("*.eval")]
+    [log] = [log for log in logs if log.eval.model == "mockllm/good"]
     log.eval.model_args = {"api_key": "hidden", "auth_token": "hidden", "quantization": "int8"}
-    facts = facts_of(log)
-    assert (facts["orders"], facts["seed"], facts["quantization"]) == ("ab", "3", "int8")
     [event] = [event for event in (log.samples or [])[0].events if event.event == "model"]
-    # Whatever the harness made of the model's and the task's own temperature: what was sent counts.
-    assert facts["temperature"] == str(event.config.temperature)
-    assert facts["max_tokens"] == "9"
+    event.config.temperature, event.config.max_tokens = 0.3, 9
+    facts = facts_of(log)
+    assert (facts["orders"], facts["seed"], facts["quantization"]) == ("ab", "0", "int8")
+    assert (facts["temperature"], facts["max_tokens"]) == ("0.3", "9")  # of the call, not of the model or task
     assert "hidden" not in facts.values()
     assert "bench" not in facts  # its path is no fact about the judge
     assert facts["file"].endswith(".eval") and "/" not in facts["file"]

@@ -20,16 +20,13 @@ from urs_inspect.judging import (
     JudgePrompt,
     PromptBuilder,
     ScoreRecord,
-    Verdicts,
-    dimension_prompt,
-    joint_prompt,
-    overall_prompt,
-    rating_prompt,
     read_rating,
     read_reply,
     read_verdict,
     read_verdicts,
 )
+from urs_inspect.judging.prompts import dimension_prompt, joint_prompt, overall_prompt, rating_prompt
+from urs_inspect.judging.verdicts import Verdicts
 from urs_inspect.providers.simulated_judgement import (
     NOISE,
     QualityModel,

@@ -140,3 +140,14 @@ def change(log: EvalLog, **arguments: object) -> EvalLog:
 
 def is_baseline(log: EvalLog) -> bool:
     return str(log.eval.task_args["judge"]).startswith("baseline/")
+
+
+def priced(log: EvalLog, cost: float, seconds: float) -> EvalLog:
+    """The log as if each call had cost and taken so much."""
+    made = log.model_copy(deep=True)
+    for sample in made.samples or []:
+        for event in sample.events:
+            if event.event == "model":
+                assert event.output.usage is not None
+                event.output.usage.total_cost, event.output.time = cost, seconds
+    return made

@@ -13,13 +13,13 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.solver import generate
 
-from tests.reports.intent.judged_logs import answered, judgement, tokens, write_judged
+from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports import estimate
+from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import Amount, load_prices, with_costs
 from urs_inspect.reports.estimate import RunEstimate, estimate_run, read_actual
-from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.reports.token_lengths import (
     Lengths,
     TokenCounter,

@@ -6,18 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
+from inspect_ai.log import EvalLog
 from inspect_ai.scorer import SampleScore
 
-from tests.reports.ratings import judge_ratings, judge_with_rubric
+from tests.reports.pairs import Logs, priced
 from tests.scorers.test_pair_metrics import full_run, scored
-from urs_inspect.judging import OVERALL
-from urs_inspect.logs.files import finished_logs
-from urs_inspect.reports.judge_details import Detail, details_csv, pair_details, rating_details
+from urs_inspect.judging.verdicts import OVERALL
+from urs_inspect.reports.judge_details import NUMBERS, Detail, judges_report, pair_details, rating_details
 from urs_inspect.reports.judge_result import JudgeResult, computed_baselines, result_of
-from urs_inspect.reports.judges import DatasetJudges, read_ratings
+from urs_inspect.reports.judges import DatasetJudges, read_judges, read_ratings
+from urs_inspect.reports.tables import Report, csv_text
 from urs_inspect.scorers.pair_metrics import baseline_of, judged_items
 from urs_inspect.stats import BASELINES, Estimate, correlate, measure
 from urs_inspect.stats.measures import accuracies, group_accuracies
@@ -31,7 +31,7 @@ def as_judge(scores: Sequence[SampleScore], orders: str) -> JudgeResult:
 
 
 def rows_of(details: Sequence[Detail]) -> dict[Key, Bounds]:
-    return {(one.level, one.by, one.group, one.measure): (one.value, one.low, one.high) for one in details}
+    return {(d.level, d.by, d.group, d.measure): (d.estimate.value, d.estimate.low, d.estimate.high) for d in details}
 
 
 def former_rows(scores: Sequence[SampleScore]) -> dict[Key, Estimate]:
@@ -107,7 +107,7 @@ def test_failures_are_counted_by_mode() -> None:
         scored(1, {OVERALL: "a"}, {}, failures=["call_failed", "call_failed"]),
         scored(2, {OVERALL: "a"}, {}, failures=["truncated"], unknown_dimensions=["Charm"]),
     ]
-    counted = {one.group: one.value for one in pair_details(as_judge(scores, "ab")) if one.by == "failure"}
+    counted = {one.group: one.estimate.value for one in pair_details(as_judge(scores, "ab")) if one.by == "failure"}
     assert counted == {"call_failed": 2, "truncated": 1, "unknown dimensions": 1}
 
 
@@ -115,15 +115,18 @@ def test_few_pairs_and_equal_verdicts_have_no_interval() -> None:
     few = [scored(n, {OVERALL: "a"}, {"a": {OVERALL: "ab"[n % 2]}}) for n in range(5)]
     equal = [scored(n, {OVERALL: "a"}, {"a": {OVERALL: "a"}}) for n in range(50)]
     for scores in (few, equal):
-        assert all(math.isnan(one.low) and math.isnan(one.high) for one in pair_details(as_judge(scores, "ab")))
+        assert all(math.isnan(detail.estimate.low) for detail in pair_details(as_judge(scores, "ab")))
 
 
 def test_the_file_has_a_row_for_each_number_of_judges_and_baselines() -> None:
     scores = full_run()
     judge = as_judge(scores, "ab")
     baselines = tuple(computed_baselines([judge]))
-    dataset = DatasetJudges("data", "0" * 64, (judge,), baselines, ())
-    rows = list(csv.DictReader(io.StringIO(details_csv([dataset], []))))
+    dataset = DatasetJudges("data", "0" * 64, (judge,), (), baselines)
+    text = csv_text(judges_report([dataset], [], numbers=True).tables()[NUMBERS])
+    rows = list(csv.DictReader(io.StringIO(text)))
+    columns = "dataset,judge,orders,level,by,group,measure,value,low,high,n,clusters"
+    assert text.partition("\n")[0] == columns
     counted = Counter(row["judge"] for row in rows)
     assert counted == {one.name: len(pair_details(one)) for one in (judge, *baselines)}
     [row] = [row for row in rows if row["judge"] == "judge" and row["measure"] == "alpha" and row["level"] == "overall"]
@@ -138,39 +141,132 @@ def _unread(scores: Sequence[SampleScore]) -> int:
 # --- judges that rate ---
 
 
-def test_ratings_have_the_numbers_that_headers_had(tmp_path: Path) -> None:
-    judge_with_rubric(tmp_path)
-    [dataset] = read_ratings(list(finished_logs([str(tmp_path / "logs")], [])))
-    for judge in dataset.judges:
-        found = rows_of(rating_details(judge))
-        items = list(judge.items.values())
-        groups = {("all", ""): items}
-        for field in ("intent", "language"):
-            for place in {item.places[field] for item in items}:
-                groups[field, place] = [item for item in items if item.places[field] == place]
-        assert any(field == "intent" for field, _ in groups)
-        for (field, place), members in groups.items():
-            if field == "language" and len({item.places[field] for item in items}) < 2:
-                continue
-            expected = correlate(
-                [item.label for item in members],
-                [item.rating for item in members],
-                [item.cluster for item in members],
-            )
-            for kind in ("pearson", "spearman", "kendall"):
-                one: Estimate = getattr(expected, kind)
-                if not math.isnan(one.value):
-                    value, low, high = found["ratings", field, place, kind]
-                    assert value == one.value
-                    assert math.isnan(low) or (low, high) == (one.low, one.high)
+def test_ratings_have_the_numbers_that_headers_had(with_rubric: EvalLog) -> None:
+    [dataset] = read_ratings([with_rubric])
+    [judge] = dataset.judges
+    found, items = rows_of(rating_details(judge)), list(judge.items.values())
+    groups = {("all", ""): items}
+    for intent in ("leisure", "factual_qa"):
+        groups["intent", intent] = [item for item in items if item.places["intent"] == intent]
+    # All are of one language, and without groups other than intents.
+    assert {(by, group) for _, by, group, _ in found} == groups.keys()
+    for (by, group), members in groups.items():
+        expected = correlate(
+            [item.label for item in members], [item.rating for item in members], [item.cluster for item in members]
+        )
+        for kind in ("pearson", "spearman", "kendall"):
+            one: Estimate = getattr(expected, kind)
+            value, low, high = found["ratings", by, group, kind]
+            assert value == one.value
+            assert math.isnan(low) or (low, high) == (one.low, one.high)
 
 
-def test_unread_ratings_are_counted_by_mode(tmp_path: Path) -> None:
-    judge_ratings(tmp_path)
-    [dataset] = read_ratings(list(finished_logs([str(tmp_path / "logs")], [])))
-    unread = {
-        judge.judge: {one.group: one.value for one in rating_details(judge) if one.by == "failure"}
+def test_unparsed_ratings_are_counted_by_mode(rating_logs: Logs) -> None:
+    [dataset] = read_ratings(list(rating_logs.values()))
+    failures = {
+        judge.judge: [detail.estimate.value for detail in rating_details(judge) if detail.by == "failure"]
         for judge in dataset.judges
     }
-    assert sum(unread["mockllm/coarse"].values()) == 1
-    assert unread["mockllm/same"] == {}
+    assert failures == {"mockllm/coarse": [1], "mockllm/same": [], "mockllm/other": []}
+
+
+# --- the report ---
+
+
+def texts(report: Report) -> dict[str, dict[str, list[str]]]:
+    """The cells of each table by its section or title, and by the names of its rows."""
+    tables: dict[str, dict[str, list[str]]] = {}
+    for section in report.sections:
+        for table in section.tables:
+            text = table.text()
+            tables[table.title or section.title.partition(" ")[0]] = {
+                " ".join(row[: text.names]): list(row[text.names :]) for row in text.rows
+            }
+    return tables
+
+
+def notes(report: Report) -> str:
+    return " ".join(note for section in report.sections for note in section.notes)
+
+
+def test_judges_of_pairs_and_baselines_are_rows(logs: Logs) -> None:
+    report = judges_report(read_judges(list(logs.values())), [])
+    found = texts(report)
+    # pairs; overall accuracy over all with its interval, and over what was parsed; no columns of dimensions
+    assert found["Accuracy"]["mockllm/good overall, ab"] == ["8", "100.0", "100.0"]  # without spread no interval
+    assert found["Accuracy"]["baseline/longest overall, ab"][1].startswith("71.4 (")  # 5 / 7
+    assert found["Accuracy"]["baseline/second ab"][1].startswith("14.3 (")  # 1 / 7
+    # unparsed: the tie of eight; alpha; no flips without both orders; `good` prefers the longer response in 5 of 7 and
+    # the first in 6 of 7; the scripted model has no price
+    assert found["Habits"]["mockllm/good"][:6] == ["12.5", "1.00", "–", "71.4", "85.7", "–"]
+    # Three tests: good and bad against each other and against the best baseline, `first`. 3 * 2 / 128 = 0.047.
+    tests = found["verdicts as a whole"]
+    assert tests["mockllm/good mockllm/bad mockllm/good is better"][1:] == ["7 : 0", "0.016", "0.047", "7"]
+    assert "mockllm/good baseline/first not significant" in tests and len(tests) == 3
+    assert found["verdicts on dimensions"] == {}
+    said = notes(report)
+    assert "The labels prefer the longer response in 71.4%." in said
+    assert "Baselines without a log are computed in the order 'ab', random with seed 0." in said
+    assert "No call has a known cost: mockllm/" in said
+    assert "copy_overall" not in repr(found)  # no verdict on a dimension was asked for
+    assert "n of m" not in said
+
+
+def test_partial_logs_and_unknown_costs_are_reported(logs: Logs) -> None:
+    good, bad = (priced(logs[name], 0.002, 0.5) for name in ("good", "bad"))
+    [first, *_] = [event for sample in good.samples or [] for event in sample.events if event.event == "model"]
+    first.output.usage = None
+    bad.samples = (bad.samples or [])[:3]
+    report = judges_report(read_judges([good, bad]), [])
+    assert texts(report)["Accuracy"]["mockllm/bad overall, ab"][0] == "3 of 8"
+    assert texts(report)["Habits"]["mockllm/good"][-2:] == ["2.00", "500"]  # 1,000 times 0.002 dollars and 0.5 seconds
+    assert "'n of m': judged only some of the pairs" in notes(report)
+    assert "Calls without a known cost are counted as the mean of the others: mockllm/good 1 of 8." in notes(report)
+
+
+def test_dimensions_have_columns_and_tests_of_their_own(joint: Logs) -> None:
+    found = texts(judges_report(read_judges(list(joint.values())), []))
+    # pairs; accuracy overall and on the dimension that has no ties, over all and over parsed verdicts
+    assert found["Accuracy"]["mockllm/sharp joint, ab"] == ["8", "100.0", "100.0", "100.0", "100.0"]
+    assert found["Accuracy"]["mockllm/halo joint, ab"] == ["8", "100.0", "100.0", "0.0", "0.0"]
+    assert found["Accuracy"]["baseline/copy_overall ab"][1:] == ["–", "–", "100.0", "100.0"]
+    assert "mockllm/sharp is better" in " ".join(found["verdicts on dimensions"])
+    assert "is better" not in " ".join(found["verdicts as a whole"])
+
+
+def test_judges_that_rate_have_a_table_and_tests(rating_logs: Logs, with_rubric: EvalLog) -> None:
+    found = texts(judges_report([], read_ratings(list(rating_logs.values()))))
+    rows = {name.split()[0]: cells for name, cells in found["Correlation"].items()}
+    assert rows["mockllm/same"][:6] == ["12", "1.000", "1.000", "1.000", "0.00", "0.0"]
+    assert rows["mockllm/other"][1] == "−1.000"
+    assert rows["mockllm/coarse"][5] == "8.3"  # 1 of 12 unparsed
+    # 2 / 2001 = 0.0010, adjusted for three tests 0.0030; twelve responses of both
+    for level in ("Pearson", "Spearman"):
+        test = found[level]["mockllm/same mockllm/other mockllm/same is better"]
+        assert test == ["+2.000", "<0.001", "0.003", "12"]
+    intents = texts(judges_report([], read_ratings([with_rubric])))["By intent: mockllm/same"]
+    assert intents["leisure"][:2] == ["6", "1.00"] and intents["factual_qa"][0] == "6"
+
+
+def test_details_are_shown_by_group_measure_and_failure(joint: Logs, with_rubric: EvalLog) -> None:
+    by = ("scenario", "measure", "failure", "intent")
+    report = judges_report(read_judges(list(joint.values())), read_ratings([with_rubric]), by=by)
+    sections = {section.title: section for section in report.sections[::-1]}  # the first of a title counts
+    for table in sections["By measure"].tables:
+        assert {"three_way", "accuracy_all"} <= {row[0] for row in table.text().rows}
+        assert len(table.text().headings) == 3  # a column for each judge
+    assert len(sections["By measure"].tables) == 2
+    assert "no such groups" in sections["By intent"].notes[0]
+    assert notes(report).count("no such groups") == 3  # pairs have no intent and a single scenario, ratings no scenario
+    assert notes(report).count("Failures: none.") == 2
+
+
+@pytest.mark.parametrize(("which", "tables"), [("all", 4), ("matching", 0), ("none", 0)])
+def test_published_tables_are_marked_and_stand_as_printed(logs: Logs, which: str, tables: int) -> None:
+    report = judges_report(read_judges([logs["good"]]), [], published=which)
+    found = {title: rows for title, rows in texts(report).items() if title.startswith("Published, Table")}
+    assert len(found) == tables
+    assert any("PUBLISHED, NOT MEASURED HERE" in section.title for section in report.sections) == (tables > 0)
+    if tables:
+        rows = next(rows for title, rows in found.items() if "Table 5" in title)
+        assert (rows["SaMer-8B"], rows["ArmoRM-8B"]) == (["75.67", "82.33"], ["–", "79.33"])

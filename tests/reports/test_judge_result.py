@@ -7,9 +7,9 @@ from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 
-from tests.reports.pairs import Logs, change, is_baseline, judge_as
+from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
-from urs_inspect.reports.judge_result import JudgePair, JudgeResult, effort, read_judge
+from urs_inspect.reports.judge_result import JudgeResult, JudgeTest, effort, read_judge
 from urs_inspect.reports.judges import read_judges
 from urs_inspect.stats import BASELINES
 
@@ -60,13 +60,10 @@ def test_without_calls_nothing_is_known() -> None:
     assert found.calls == 0
 
 
-# Eight pairs: a is better in six, b in one, one is a tie. Response a is the longer one in five, b in the others.
-
-
 def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
     result = read_judge(logs["good"])
     assert result is not None
-    assert (result.judge, result.pairs, result.verdicts) == ("mockllm/good", 8, 8)
+    assert (result.judge, len(result.items), result.judgements) == ("mockllm/good", 8, 8)
     assert result.overall is not None
     # `good` is right on all but the tie, which it cannot read.
     assert (result.overall.accuracy.value, result.overall.accuracy.n) == (1, 7)
@@ -78,26 +75,18 @@ def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
 
 
 def test_cost_and_seconds_are_per_1000_verdicts(logs: Logs) -> None:
-    priced = logs["good"].model_copy(deep=True)
-    for sample in priced.samples or []:
-        for event in sample.events:
-            if event.event == "model":
-                assert event.output.usage is not None
-                event.output.usage.total_cost, event.output.time = 0.002, 0.5
-    result = read_judge(priced)
+    log = priced(logs["good"], 0.002, 0.5)
+    result = read_judge(log)
     assert result is not None
     # One call a verdict: 1,000 times 0.002 dollars and 0.5 seconds.
     assert (result.cost, result.seconds) == pytest.approx((2, 500))
     # One call that failed leaves seven, whose mean stands for it.
-    [event, *_] = [e for sample in priced.samples or [] for e in sample.events if e.event == "model"]
+    [event, *_] = [e for sample in log.samples or [] for e in sample.events if e.event == "model"]
     event.output.usage, event.output.time, event.error = None, None, "overloaded"
-    failed = read_judge(priced)
+    failed = read_judge(log)
     assert failed is not None
     assert (failed.cost, failed.seconds) == pytest.approx((2, 500))
     assert (failed.effort.calls, failed.effort.without_cost, failed.effort.without_seconds) == (8, 1, 1)
-
-
-# --- verdicts on dimensions ---
 
 
 # The same eight labels, on the whole and on the first dimension; on the second dimension all are ties.
@@ -106,7 +95,7 @@ def test_cost_and_seconds_are_per_1000_verdicts(logs: Logs) -> None:
 def test_dimensions_are_measured_beside_the_whole(joint: Logs) -> None:
     sharp, halo = (read_judge(joint[name]) for name in ("sharp", "halo"))
     assert sharp is not None and halo is not None
-    assert (sharp.protocol, sharp.orders, sharp.pairs, sharp.verdicts) == ("joint", "ab", 8, 24)
+    assert (sharp.protocol, sharp.orders, len(sharp.items), sharp.judgements) == ("joint", "ab", 8, 24)
     assert sharp.dimensions is not None and halo.dimensions is not None and halo.overall is not None
     # Only the seven labels of the first dimension that are no ties count.
     assert (sharp.dimensions.accuracy.value, sharp.dimensions.accuracy.n) == (1, 7)
@@ -119,23 +108,21 @@ def test_dimensions_are_measured_beside_the_whole(joint: Logs) -> None:
 
 
 def test_cost_and_seconds_are_per_1000_verdicts_of_a_joint_reply(joint: Logs) -> None:
-    priced = joint["sharp"].model_copy(deep=True)
-    for sample in priced.samples or []:
-        for event in sample.events:
-            if event.event == "model":
-                assert event.output.usage is not None
-                event.output.usage.total_cost, event.output.time = 0.003, 1.5
-    result = read_judge(priced)
+    result = read_judge(priced(joint["sharp"], 0.003, 1.5))
     # A call makes three verdicts: 1,000 of them take 1000 / 3 calls.
     assert result is not None
     assert (result.cost, result.seconds) == pytest.approx((1, 500))
 
 
+ORDERS = {"ab": 0, "seeded": 3, "both": 3}
+"""Orders and their seeds."""
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Logs]:
-    """A judge and all baselines on dimensions, in one order and in both with another seed."""
+    """A judge and all baselines on dimensions, by the orders in which they were asked."""
     made = tmp_path_factory.mktemp("asked")
-    return {"ab": judge_as(made / "ab", orders="ab"), "both": judge_as(made / "both", orders="both", seed=3)}
+    return {orders: judge_as(made / orders, orders=orders, seed=seed) for orders, seed in ORDERS.items()}
 
 
 # Eight pairs: a is better in six, b in one, one is a tie.
@@ -153,9 +140,9 @@ def test_every_two_judges_are_tested_on_the_same_pairs(logs: Logs) -> None:
     test = tests["mockllm/good", "mockllm/bad"]
     # Seven pairs on seven prompts, all right against all wrong: a fair coin does so with 2 / 2^7. Of three tests the
     # smallest p counts three times.
-    assert (test.comparison.only_first, test.comparison.only_second) == (7, 0)
-    assert test.comparison.difference.value == 1
-    assert test.comparison.p == pytest.approx(2 / 128)
+    assert test.only_one_right == (7, 0)
+    assert test.difference.value == 1
+    assert test.p == pytest.approx(2 / 128)
     assert test.adjusted_p == pytest.approx(6 / 128)
     assert test.better is dataset.judges[0]
     assert tests["mockllm/good", "baseline/first"].better is None  # they differ on one pair
@@ -180,8 +167,8 @@ def test_baselines_are_not_tested_among_themselves(asked: dict[str, Logs]) -> No
     assert only.tests == ()
 
 
-def said(tests: tuple[JudgePair, ...]) -> list[tuple[object, ...]]:
-    return [(t.first.judge, t.second.judge, t.level, repr(t.comparison), t.adjusted_p) for t in tests]
+def said(tests: tuple[JudgeTest[JudgeResult], ...]) -> list[tuple[object, ...]]:
+    return [(t.first.judge, t.second.judge, t.level, repr(t.difference), t.adjusted_p) for t in tests]
 
 
 def test_only_pairs_of_both_are_compared(logs: Logs) -> None:
@@ -190,8 +177,8 @@ def test_only_pairs_of_both_are_compared(logs: Logs) -> None:
     part.samples = list(reversed(part.samples[:3]))
     [dataset] = read_judges([logs["good"], part])
     [test] = [test for test in dataset.tests if not test.second.is_baseline]
-    assert test.comparison.difference.n == 3
-    assert test.comparison.difference.value == 1
+    assert test.difference.n == 3
+    assert test.difference.value == 1
 
 
 def test_labels_of_the_same_data_must_be_the_same(logs: Logs) -> None:
@@ -208,14 +195,11 @@ def test_judges_are_tested_on_dimensions_apart_from_the_whole(joint: Logs) -> No
     [dataset] = read_judges([joint["sharp"], joint["halo"]])
     tests = {test.level: test for test in dataset.tests if not test.second.is_baseline}
     # Right overall, both: no difference. On dimensions seven prompts of seven: 2 / 2^7, thrice for three tests.
-    assert (tests["overall"].comparison.difference.value, tests["overall"].comparison.p) == (0, 1)
+    assert (tests["overall"].difference.value, tests["overall"].p) == (0, 1)
     found = tests["dimensions"]
-    assert (found.comparison.only_first, found.comparison.only_second) in {(7, 0), (0, 7)}
-    assert found.comparison.p == pytest.approx(2 / 128)
+    assert found.only_one_right in {(7, 0), (0, 7)}
+    assert found.p == pytest.approx(2 / 128)
     assert found.better is not None and found.better.judge == "mockllm/sharp"
-
-
-# Eight pairs: a is better in six, b in one, one is a tie. Response a is the longer one in five, b in the others.
 
 
 def test_baselines_are_computed_on_the_same_pairs(logs: Logs) -> None:
@@ -235,40 +219,23 @@ def test_baselines_are_computed_on_the_same_pairs(logs: Logs) -> None:
     assert {baseline.orders for baseline in dataset.baselines} == {"ab"}
 
 
-@pytest.fixture(
-    scope="module",
-    params=[("ab", 0), ("seeded", 0), ("seeded", 3), ("both", 0), ("both", 3)],
-    ids=lambda p: f"{p[0]}-{p[1]}",
-)
-def computed_baselines_asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    orders, seed = request.param
-    return judge_as(tmp_path_factory.mktemp("asked"), orders=orders, seed=seed)
-
-
-def test_a_logged_baseline_equals_the_computed_one_and_replaces_it(computed_baselines_asked: Logs) -> None:
-    [alone], [beside] = (
-        read_judges([computed_baselines_asked["sharp"]]),
-        read_judges(list(computed_baselines_asked.values())),
-    )
+@pytest.mark.parametrize("orders", ORDERS)
+def test_a_logged_baseline_equals_the_computed_one_and_replaces_it(asked: dict[str, Logs], orders: str) -> None:
+    [alone], [beside] = read_judges([asked[orders]["sharp"]]), read_judges(list(asked[orders].values()))
     computed, logged = by_judge(alone.baselines), by_judge(beside.judges)
     assert set(computed) == {f"baseline/{kind}" for kind in BASELINES}
     for name, one in computed.items():
         other = logged[name]
         assert (repr(other.overall), repr(other.dimensions)) == (repr(one.overall), repr(one.dimensions)), name
-        assert (other.orders, other.seed, other.pairs, other.verdicts) == (
-            one.orders,
-            one.seed,
-            one.pairs,
-            one.verdicts,
-        )
+        assert (other.orders, other.seed, other.judgements) == (one.orders, one.seed, one.judgements)
+        assert other.items.keys() == one.items.keys()
         assert other.is_baseline and other.location and not one.location
         assert other.effort.calls == 0
     assert beside.baselines == ()
 
 
-def test_asked_in_both_orders_a_baseline_by_place_flips_always(tmp_path_factory: pytest.TempPathFactory) -> None:
-    computed_baselines_asked = judge_as(tmp_path_factory.mktemp("both"), orders="both")
-    [dataset] = read_judges([computed_baselines_asked["sharp"]])
+def test_asked_in_both_orders_a_baseline_by_place_flips_always(asked: dict[str, Logs]) -> None:
+    [dataset] = read_judges([asked["both"]["sharp"]])
     found = by_judge(dataset.baselines)
     flips = {name: one.overall.flips.value for name, one in found.items() if one.overall is not None}
     assert (flips["baseline/first"], flips["baseline/second"], flips["baseline/longest"]) == (1, 1, 0)

@@ -5,13 +5,12 @@ import math
 import pytest
 from inspect_ai.log import EvalLog
 
-from tests.reports.pairs import Logs, change
-from tests.reports.ratings import judge_ratings, judge_with_rubric
+from tests.reports.pairs import Logs, change, priced
 from urs_inspect._util import InputError
 from urs_inspect.reports.judges import read_judges, read_rating_judge, read_ratings
 
 
-def test_other_data_stand_apart_and_other_logs_are_passed_over(logs: Logs) -> None:
+def test_other_data_are_separate_and_other_logs_are_skipped(logs: Logs) -> None:
     other = logs["bad"].model_copy(deep=True)
     other.eval.metadata = {**(other.eval.metadata or {}), "dataset_sha256": "another"}
     foreign = logs["bad"].model_copy(deep=True)
@@ -64,27 +63,17 @@ def test_epochs_do_not_make_a_log_partial(logs: Logs) -> None:
     again = [sample.model_copy(update={"epoch": 2}) for sample in twice.samples or []]
     twice.samples = [*(twice.samples or []), *again]
     [dataset] = read_judges([logs["good"], twice])
-    assert [judge.pairs for judge in dataset.judges] == [8, 16]
+    assert [len(judge.items) for judge in dataset.judges] == [8, 16]
     assert not any(dataset.is_partial(judge) for judge in dataset.judges)
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    return judge_ratings(tmp_path_factory.mktemp("ratings"))
-
-
-@pytest.fixture(scope="module")
-def with_rubric(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
-    return judge_with_rubric(tmp_path_factory.mktemp("rubric"))
 
 
 # Twelve labels 1 to 5 on six prompts. `same` rates as labelled, `other` six less that.
 
 
-def test_a_judge_is_held_against_the_labels(logs: Logs) -> None:
-    same, other = (read_rating_judge(logs[name]) for name in ("same", "other"))
+def test_a_judge_is_held_against_the_labels(rating_logs: Logs) -> None:
+    same, other = (read_rating_judge(rating_logs[name]) for name in ("same", "other"))
     assert same is not None and other is not None
-    assert (same.judge, same.rubric, same.responses, same.by_intent) == ("mockllm/same", "", 12, {})
+    assert (same.judge, same.rubric, len(same.items), same.by_intent) == ("mockllm/same", "", 12, {})
     for kind in ("pearson", "spearman", "kendall"):
         assert getattr(same.agreement.correlations, kind).value == pytest.approx(1)
         assert getattr(other.agreement.correlations, kind).value == pytest.approx(-1)
@@ -95,8 +84,8 @@ def test_a_judge_is_held_against_the_labels(logs: Logs) -> None:
     assert math.isnan(same.cost) and same.seconds >= 0
 
 
-def test_unread_ratings_are_counted(logs: Logs) -> None:
-    coarse = read_rating_judge(logs["coarse"])
+def test_unread_ratings_are_counted(rating_logs: Logs) -> None:
+    coarse = read_rating_judge(rating_logs["coarse"])
     assert coarse is not None
     assert (coarse.agreement.n, coarse.agreement.correlations.pearson.n) == (12, 11)
     assert coarse.agreement.unread == 1 / 12
@@ -104,49 +93,46 @@ def test_unread_ratings_are_counted(logs: Logs) -> None:
     assert coarse.agreement.difference.value == pytest.approx((28 - 35) / 11)
 
 
-def test_every_two_judges_are_compared_on_the_responses_of_both(logs: Logs) -> None:
-    [dataset] = read_ratings([logs["other"], logs["coarse"], logs["same"]])
+def test_every_two_judges_are_compared_on_the_responses_of_both(rating_logs: Logs) -> None:
+    [dataset] = read_ratings([rating_logs["other"], rating_logs["coarse"], rating_logs["same"]])
     assert [judge.judge for judge in dataset.judges] == ["mockllm/same", "mockllm/coarse", "mockllm/other"]
-    assert len(dataset.tests) == 3
-    tests = {(test.first.judge, test.second.judge): test for test in dataset.tests}
-    test = tests["mockllm/same", "mockllm/other"]
-    assert (test.differences.pearson.value, test.differences.spearman.value) == pytest.approx((2, 2))
-    # In every round the difference is 2, the least that 2,000 rounds can say: 2 / 2001, three times for three tests.
-    assert test.differences.p_pearson == pytest.approx(2 / 2001)
-    assert test.pearson_p == pytest.approx(6 / 2001)
-    assert test.better is test.first
-    assert test.better_by_spearman is test.first
-    against = tests["mockllm/same", "mockllm/coarse"]
-    assert (against.differences.pearson.n, against.differences.unread) == (11, 1)
+    assert len(dataset.tests) == 6
+    tests = {(test.first.judge, test.second.judge, test.level): test for test in dataset.tests}
+    for level in ("pearson", "spearman"):
+        test = tests["mockllm/same", "mockllm/other", level]
+        assert test.difference.value == pytest.approx(2)
+        # Every round has a difference of 2, so p is the least of 2,000 rounds, 2 / 2001, times three for three tests.
+        assert (test.p, test.adjusted_p) == pytest.approx((2 / 2001, 6 / 2001))
+        assert test.better is test.first
+    assert tests["mockllm/same", "mockllm/coarse", "pearson"].difference.n == 11  # `coarse` rates eleven
 
 
-def test_swapping_the_logs_changes_nothing(logs: Logs) -> None:
-    one, other = read_ratings([logs["same"], logs["coarse"]]), read_ratings([logs["coarse"], logs["same"]])
-    assert one[0].tests[0].differences == other[0].tests[0].differences
+def test_swapping_the_logs_changes_nothing(rating_logs: Logs) -> None:
+    same, coarse = rating_logs["same"], rating_logs["coarse"]
+    [one], [other] = read_ratings([same, coarse]), read_ratings([coarse, same])
+    assert [test.difference for test in one.tests] == [test.difference for test in other.tests]
 
 
-def test_judges_that_agree_alike_cannot_be_told_apart(logs: Logs) -> None:
-    twin = logs["same"].model_copy(deep=True)
-    [dataset] = read_ratings([logs["same"], twin])
-    [test] = dataset.tests
-    assert (test.differences.pearson.value, test.pearson_p, test.better) == (0, 1, None)
-    assert test.better_by_spearman is None
+def test_judges_that_agree_equally_do_not_differ_significantly(rating_logs: Logs) -> None:
+    twin = rating_logs["same"].model_copy(deep=True)
+    [dataset] = read_ratings([rating_logs["same"], twin])
+    assert [(test.difference.value, test.adjusted_p, test.better) for test in dataset.tests] == [(0, 1, None)] * 2
 
 
-def test_rating_judges_two_logs_of_a_judge_have_names_of_their_own(logs: Logs) -> None:
-    again = logs["same"].model_copy(deep=True)
+def test_rating_judges_two_logs_of_a_judge_have_names_of_their_own(rating_logs: Logs) -> None:
+    again = rating_logs["same"].model_copy(deep=True)
     again.eval.metadata = {**(again.eval.metadata or {}), "rubric": "mine 1"}
-    [dataset] = read_ratings([logs["same"], again, logs["other"]])
+    [dataset] = read_ratings([rating_logs["same"], again, rating_logs["other"]])
     names = [judge.name for judge in dataset.judges]
     assert names == ["mockllm/same (no rubric)", "mockllm/same (mine 1)", "mockllm/other"]
     assert {test.first.name for test in dataset.tests} == set(names[:2])
 
 
-def test_a_log_of_some_responses_only_is_partial(logs: Logs) -> None:
-    part = logs["other"].model_copy(deep=True)
+def test_a_log_of_some_responses_only_is_partial(rating_logs: Logs) -> None:
+    part = rating_logs["other"].model_copy(deep=True)
     part.samples = (part.samples or [])[:5]
-    [dataset] = read_ratings([logs["same"], part])
-    assert [(judge.responses, dataset.is_partial(judge)) for judge in dataset.judges] == [(12, False), (5, True)]
+    [dataset] = read_ratings([rating_logs["same"], part])
+    assert [(len(judge.items), dataset.is_partial(judge)) for judge in dataset.judges] == [(12, False), (5, True)]
 
 
 def test_with_a_rubric_intents_are_reported(with_rubric: EvalLog) -> None:
@@ -160,35 +146,29 @@ def test_with_a_rubric_intents_are_reported(with_rubric: EvalLog) -> None:
     assert judge.by_intent["leisure"].difference.value == pytest.approx((6 + 4 / 9 * 26 - 16) / 6)
 
 
-def test_cost_and_seconds_are_per_1000_ratings(logs: Logs) -> None:
-    priced = logs["same"].model_copy(deep=True)
-    for sample in priced.samples or []:
-        for event in sample.events:
-            if event.event == "model":
-                assert event.output.usage is not None
-                event.output.usage.total_cost, event.output.time = 0.002, 0.5
-    judge = read_rating_judge(priced)
+def test_cost_and_seconds_are_per_1000_ratings(rating_logs: Logs) -> None:
+    judge = read_rating_judge(priced(rating_logs["same"], 0.002, 0.5))
     assert judge is not None
     assert (judge.cost, judge.seconds) == pytest.approx((2, 500))
 
 
-def test_rating_judges_other_data_stand_apart_and_other_logs_are_passed_over(logs: Logs) -> None:
-    other = logs["other"].model_copy(deep=True)
+def test_rating_judges_other_data_are_separate_and_other_logs_are_skipped(rating_logs: Logs) -> None:
+    other = rating_logs["other"].model_copy(deep=True)
     other.eval.metadata = {**(other.eval.metadata or {}), "dataset_sha256": "another"}
-    foreign = logs["coarse"].model_copy(deep=True)
+    foreign = rating_logs["coarse"].model_copy(deep=True)
     for sample in foreign.samples or []:
         sample.scores = {}
     assert read_rating_judge(foreign) is None
-    found = read_ratings([logs["same"], other, foreign])
+    found = read_ratings([rating_logs["same"], other, foreign])
     assert [[judge.judge for judge in dataset.judges] for dataset in found] == [["mockllm/same"], ["mockllm/other"]]
     assert [dataset.tests for dataset in found] == [(), ()]
 
 
-def test_labels_of_the_same_data_must_be_the_same(logs: Logs) -> None:
-    changed = logs["other"].model_copy(deep=True)
+def test_labels_of_the_same_data_must_be_the_same(rating_logs: Logs) -> None:
+    changed = rating_logs["other"].model_copy(deep=True)
     for sample in changed.samples or []:
         for score in (sample.scores or {}).values():
             if score.metadata and "label" in score.metadata:
                 score.metadata["label"] = 3
     with pytest.raises(InputError, match="different labels for the same samples"):
-        read_ratings([logs["same"], changed])
+        read_ratings([rating_logs["same"], changed])

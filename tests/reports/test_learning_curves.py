@@ -50,7 +50,7 @@ def test_nothing_held_out_is_no_error(tmp_path: Path):
     assert (tmp_path / "one.svg").stat().st_size > 0
 
 
-def test_missing_matplotlib_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_a_missing_library_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(InputError, match=r"pip install 'urs-inspect\[viz\]'"):
         draw_learning_curves(HISTORY, tmp_path / "one.svg")

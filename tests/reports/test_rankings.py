@@ -100,7 +100,7 @@ def test_a_rating_is_preferred_to_a_rank(tmp_path: Path) -> None:
         ("board.csv", "model,rating\n", "needs a column 'rating' or 'rank' beside 'model'"),
         ("board.csv", "model,rating\nx,1\ny,high\n", 'line 3: rating must be a number, is "high"'),
         ("board.csv", "model,rating\nx,nan\n", "line 2: rating must be a number"),
-        ("board.csv", "model,rating\nx,1\nx,2\n", "line 3: 'x' is there twice"),
+        ("board.csv", "model,rating\nx,1\nx,2\n", "line 3: 'x' is listed twice"),
         ("board.jsonl", '{"model": 3, "rating": 1}\n', "line 1: model must be text, is 3"),
         ("board.json", '{"x": true}', "row 1: rating must be a number, is true"),
         ("board.json", '[{"model": "x", "rating": 1}', "not JSON"),

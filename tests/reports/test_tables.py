@@ -19,9 +19,12 @@ from urs_inspect.reports.tables import (
     TextTable,
     check_directory,
     csv_text,
+    interval,
+    level_text,
     number,
     p_value,
     plain,
+    share,
     write_directory,
 )
 from urs_inspect.stats import Estimate
@@ -78,6 +81,12 @@ def report() -> Report:
         (p_value, 0.0416, "0.042"),
         (p_value, math.nan, "–"),
         (p_value, None, "–"),
+        (share, 0.825, "82%"),
+        (share, 0.004, "<1%"),
+        (share, 0.996, ">99%"),
+        (share, 1.0, "100%"),
+        (share, math.nan, "–"),
+        (level_text, 0.999, "99.9%"),
     ],
 )
 def test_numbers_as_text(shown: Format, value: object, text: str) -> None:
@@ -117,6 +126,16 @@ def test_a_table_is_one_frame_for_text_csv_and_json() -> None:
     }
 
 
+def test_columns_of_estimates_without_a_row_keep_their_bounds() -> None:
+    data = pd.DataFrame(columns=["model", "mean", "gap"])
+    table = Table(data, name="scores", main="mean", estimates=("gap",), size="cases")
+    assert csv_text(table.flat()) == "model,mean,low,high,cases,gap,gap_low,gap_high,gap_cases\n"
+
+
+def test_intervals_of_a_column_of_their_own() -> None:
+    assert (interval(0.7, 0.912), interval(math.nan, 0.9)) == ("0.70–0.91", "–")
+
+
 def test_markdown_shows_notes_and_tables_escaped() -> None:
     lines = report().markdown().splitlines()
     assert [line for line in lines if line.startswith("#")] == ["# Title", "## First", "### Second"]
@@ -125,6 +144,13 @@ def test_markdown_shows_notes_and_tables_escaped() -> None:
     assert "**A title**" in lines
     assert not any("<m|1>" in line or "| m|1 |" in line for line in lines)
     assert not any("| a |" in line for line in lines), "a table that is not shown is in the text"
+
+
+def test_a_users_file_with_the_name_of_a_table_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"holds scores\.csv"):
+        report().write(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_a_report_is_written_whole(tmp_path: Path) -> None:
@@ -179,8 +205,8 @@ def test_halves_of_characters_do_not_stop_a_report(tmp_path: Path) -> None:
 
 
 def test_an_unknown_number_is_an_empty_cell() -> None:
-    text = csv_text(pd.DataFrame([(1.5, math.nan), ("x,\ny", math.inf)], columns=["a", "b"], dtype=object))
-    assert list(csv.reader(io.StringIO(text))) == [["a", "b"], ["1.5", ""], ["x,\ny", ""]]
+    data = pd.DataFrame([(1.5, math.nan), ("x,\ny", math.inf), (True, False)], columns=["a", "b"], dtype=object)
+    assert list(csv.reader(io.StringIO(csv_text(data)))) == [["a", "b"], ["1.5", ""], ["x,\ny", ""], ["true", "false"]]
 
 
 def test_json_holds_dataclasses_and_no_nan() -> None:

@@ -11,9 +11,10 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model, ModelOutput, StopReason
-from inspect_ai.scorer import match
+from inspect_ai.scorer import Score, match
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.tasks.scripted import (
     LEISURE,
     Reply,
@@ -30,9 +31,8 @@ from tests.tasks.scripted import (
     score_of,
     value_of,
 )
-from urs_inspect._util import InputError, is_blank
-from urs_inspect.judging import ASK_AGAIN
-from urs_inspect.reports.results import read_result
+from urs_inspect._util import is_blank
+from urs_inspect.judging.failures import ASK_AGAIN
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 
@@ -191,31 +191,51 @@ def test_every_failure_that_asking_again_can_mend_is_tested_here():
     assert UNREADABLE.keys() == ASK_AGAIN == REASONS.keys()
 
 
-@pytest.mark.parametrize("mode", UNREADABLE)
-def test_judge_is_asked_once_more_with_the_reason(mode: str, tmp_path: Path):
-    judge = Script([UNREADABLE[mode], record(7)])
-    log = judged(tmp_path, judge.model())
+def judged_each(
+    tmp_path: Path, replies: dict[str, list[Reply]], **scorer_args: Any
+) -> dict[str, tuple[Score, list[list[ChatMessage]]]]:
+    """Judge one answer for each name in one run; the score and what the judge was sent, by name."""
+    scripts = {name: Script(given) for name, given in replies.items()}
+    samples = [Sample(id=name, input=f"Question {name}?", metadata=one_case().metadata) for name in replies]
+    task = Task(dataset=MemoryDataset(samples), solver=say("An answer."), scorer=intent_judge(**scorer_args))
 
-    first, second = judge.seen
-    assert REASONS[mode] in second[-1].text
-    roles = ["system", "user"] if mode in WITHOUT_A_TURN else ["system", "user", "assistant", "user"]
-    assert [message.role for message in second] == roles
-    assert second[0].text == first[0].text
-    assert second[1].text.startswith(first[1].text)
-    if mode not in WITHOUT_A_TURN:
-        assert second[2].text == UNREADABLE[mode]
-    assert value_of(log)["final"] == 7
-    metadata = score_of(log).metadata or {}
-    assert (metadata["outcome"], metadata["judges"][0]["calls"]) == ("judged", 2)
+    def reply(messages: list[ChatMessage]) -> Reply:
+        script = scripts[between(messages[1].text, "<question>", "</question>").split()[1].rstrip("?")]
+        script.seen.append(messages)
+        return script._next(messages)
+
+    log = run(task, tmp_path, model="mockllm/answers", grader=Script(reply).model())
+    assert log.status == "success"
+    scores = {str(sample.id): (sample.scores or {})["intent_judge"] for sample in samples_of(log)}
+    return {name: (scores[name], script.seen) for name, script in scripts.items()}
 
 
-@pytest.mark.parametrize("mode", UNREADABLE)
-def test_one_attempt_leaves_the_case_unscored_at_once(mode: str, tmp_path: Path):
-    judge = Script([UNREADABLE[mode], record(7)])
-    log = judged(tmp_path, judge.model(), attempts=1)
+def test_judge_is_asked_once_more_with_the_reason(tmp_path: Path):
+    found = judged_each(tmp_path, {mode: [reply, record(7)] for mode, reply in UNREADABLE.items()})
+    for mode, (judgement, (first, second)) in found.items():
+        assert REASONS[mode] in second[-1].text
+        roles = ["system", "user"] if mode in WITHOUT_A_TURN else ["system", "user", "assistant", "user"]
+        assert [message.role for message in second] == roles
+        assert second[0].text == first[0].text
+        assert second[1].text.startswith(first[1].text)
+        if mode not in WITHOUT_A_TURN:
+            assert second[2].text == UNREADABLE[mode]
+        assert isinstance(judgement.value, dict) and judgement.value["final"] == 7
+        metadata = judgement.metadata or {}
+        assert (metadata["outcome"], metadata["judges"][0]["calls"]) == ("judged", 2)
 
-    assert len(judge.seen) == 1
-    unscored(log, mode)
+
+def test_one_attempt_leaves_the_case_unscored_at_once(tmp_path: Path):
+    replies = {mode: [reply, record(7)] for mode, reply in UNREADABLE.items()}
+    # The provider's stop reason comes before the text, which here holds a complete record, and is not asked about.
+    replies["content_filter"] = [output(record(9), stop_reason="content_filter")]
+    replies["context_overflow"] = [output(record(9), stop_reason="model_length")]
+    for mode, (judgement, seen) in judged_each(tmp_path, replies, attempts=1).items():
+        assert len(seen) == 1
+        assert isinstance(judgement.value, float) and math.isnan(judgement.value)
+        assert (judgement.reason, judgement.answer) == ("grader_failed", "An answer.")
+        facts = judgement.metadata or {}
+        assert (facts["failure_mode"], facts["outcome"]) == (mode, f"unscored_{mode}")
 
 
 def test_reason_is_given_in_the_language_of_the_judge(tmp_path: Path):
@@ -247,22 +267,6 @@ def test_three_attempts_mean_three_calls_at_most(tmp_path: Path):
 # A reply that the provider cut short, and no reply at all
 
 
-@pytest.mark.parametrize(
-    ("stop_reason", "mode"), [("content_filter", "content_filter"), ("model_length", "context_overflow")]
-)
-def test_stop_reason_comes_before_the_text_and_is_not_asked_about(stop_reason, mode: str, tmp_path: Path):
-    # The text holds a complete record that must not count.
-    judge = Script(output(record(9), stop_reason=stop_reason))
-    log = judged(tmp_path, judge.model())
-
-    assert len(judge.seen) == 1
-    unscored(log, mode)
-
-
-def test_truncated_record_does_not_count_even_if_it_is_complete(tmp_path: Path):
-    unscored(judged(tmp_path, Script(output(record(9), stop_reason="max_tokens")).model()), "truncated")
-
-
 def test_error_that_the_provider_put_into_the_output_is_a_failed_call(tmp_path: Path):
     metadata = unscored(judged(tmp_path, Script(output("", error="engine overloaded")).model()), "call_failed")
 
@@ -277,34 +281,22 @@ def test_output_without_choices_is_an_empty_reply(tmp_path: Path):
     unscored(log, "empty_reply")
 
 
-@pytest.mark.parametrize(
-    "error", [RuntimeError("no route\nto host"), TimeoutError(), ValueError("bad key"), KeyError(3)]
-)
-def test_exception_of_a_judge_call_leaves_the_case_unscored_and_the_run_goes_on(error: Exception, tmp_path: Path):
-    judge = Script(lambda messages: error if "first question" in messages[1].text else record(7))
-    samples = [
-        Sample(id=n, input=f"{n} question", target="x", metadata=one_case().metadata) for n in ("first", "second")
-    ]
-    task = Task(dataset=MemoryDataset(samples), solver=say("An answer."), scorer=intent_judge())
-    log = run(task, tmp_path, model="mockllm/answers", grader=judge.model())
-
-    assert log.status == "success"
-    by_id = {sample.id: sample for sample in samples_of(log)}
-    failed, fine = (by_id[n].scores["intent_judge"] for n in ("first", "second"))  # type: ignore[index]
-    assert failed.reason == "grader_failed"
-    assert failed.answer == "An answer."
-    assert (failed.metadata or {})["failure_mode"] == "call_failed"
-    assert type(error).__name__ in (failed.metadata or {})["judges"][0]["failure_detail"]
-    assert "\n" not in (failed.metadata or {})["judges"][0]["failure_detail"]
-    assert all(sample.error is None for sample in by_id.values())
-    assert isinstance(fine.value, dict)
-    assert fine.value["final"] == 7
+def test_exception_of_a_judge_call_leaves_the_case_unscored_and_the_run_goes_on(tmp_path: Path):
+    errors = [RuntimeError("no route\nto host"), TimeoutError(), ValueError("bad key"), KeyError(3)]
+    found = judged_each(tmp_path, {**{type(one).__name__: [one] for one in errors}, "fine": [record(7)]})
+    fine, _ = found.pop("fine")
+    assert isinstance(fine.value, dict) and fine.value["final"] == 7
+    for name, (failed, _) in found.items():
+        assert (failed.reason, failed.answer) == ("grader_failed", "An answer.")
+        assert (failed.metadata or {})["failure_mode"] == "call_failed"
+        detail = (failed.metadata or {})["judges"][0]["failure_detail"]
+        assert name in detail and "\n" not in detail
 
 
 # An empty answer
 
 
-@pytest.mark.parametrize("answer", ["", "  \n\t ", "\u200b\u2060\ufeff", " \u3000\u00a0\u200d\n"], ids=ascii)
+@pytest.mark.parametrize("answer", ["", " \u3000\u00a0\u200d\n"], ids=ascii)
 def test_empty_answer_gets_the_lowest_scores_without_a_judge(answer: str, tmp_path: Path, rubric: Rubric):
     judge = Script(record(9))
     log = judged(tmp_path, judge.model(), answer=answer)
@@ -320,10 +312,8 @@ def test_empty_answer_gets_the_lowest_scores_without_a_judge(answer: str, tmp_pa
     assert (score.metadata or {})["judges"] == []
 
 
-@pytest.mark.parametrize("answer", ["0", ".", "—", "。", "\u200b?"], ids=ascii)
-def test_short_answer_is_no_empty_answer(answer: str, tmp_path: Path):
-    assert not is_blank(answer)
-    assert value_of(judged(tmp_path, Script(record(3)).model(), answer=answer))["final"] == 3
+def test_short_answer_is_no_empty_answer():
+    assert not any(map(is_blank, ["0", ".", "—", "。", "\u200b?"]))
 
 
 def answered(tmp_path: Path, *outputs: ModelOutput) -> EvalLog:
@@ -336,9 +326,8 @@ def answered(tmp_path: Path, *outputs: ModelOutput) -> EvalLog:
     return run(task, tmp_path, model=model, grader=Script(record(7)).model(), max_samples=1)
 
 
-@pytest.mark.parametrize(
-    ("text", "stop_reason", "outcome", "final"),
-    [
+def test_outcome_says_how_an_answer_ended(tmp_path: Path):
+    endings: list[tuple[str, StopReason, str, int]] = [
         ("Watch Stalker.", "stop", "judged", 7),
         ("Watch Stalk", "max_tokens", "answer_cut_off", 7),
         ("Watch Stalk", "model_length", "answer_cut_off", 7),
@@ -346,15 +335,14 @@ def answered(tmp_path: Path, *outputs: ModelOutput) -> EvalLog:
         (" ", "model_length", "no_response_cut_off", 1),
         ("", "content_filter", "no_response_withheld", 1),
         ("", "stop", "no_response", 1),
-    ],
-)
-def test_outcome_says_how_an_answer_ended(text: str, stop_reason: StopReason, outcome: str, final: int, tmp_path: Path):
-    log = answered(tmp_path, output(text, stop_reason=stop_reason))
-    metadata = score_of(log).metadata or {}
-
-    assert (metadata["outcome"], metadata["answer_stop_reason"]) == (outcome, stop_reason)
-    assert value_of(log)["final"] == final
-    assert {name.strip(): count for name, count in metric_values(log, "judge_outcome").items()} == {outcome: 1}
+    ]
+    log = answered(tmp_path, *(output(text, stop_reason=stop_reason) for text, stop_reason, _, _ in endings))
+    for sample, (_, stop_reason, outcome, final) in zip(samples_of(log), endings, strict=True):
+        judgement = (sample.scores or {})["intent_judge"]
+        facts = judgement.metadata or {}
+        assert (facts["outcome"], facts["answer_stop_reason"]) == (outcome, stop_reason)
+        assert isinstance(judgement.value, dict) and judgement.value["final"] == final
+        assert (sample.scores or {})["judge_outcome"].value["outcome"] == outcome  # type: ignore[index, call-overload]
 
 
 def test_cut_off_answers_are_warned_of_once_with_the_option_that_helps(tmp_path: Path, caplog):
@@ -407,13 +395,6 @@ def test_panel_that_fails_as_a_whole_leaves_the_case_unscored_with_its_commonest
     assert [judge["failure_mode"] for judge in metadata["judges"]] == ["unparseable", "call_failed", "unparseable"]
 
 
-def test_panel_that_agrees_in_full_is_judged(tmp_path: Path):
-    log = judged(tmp_path, [Script(record(6)).model("a"), Script(record(6)).model("b")])
-
-    assert (score_of(log).metadata or {})["outcome"] == "judged"
-    assert value_of(log)["final"] == 6
-
-
 def test_alpha_across_judges_is_reported_for_a_panel_only(tmp_path: Path):
     # Two judges, two cases: (2, 4) and (8, 6). Interval alpha = 1 - D_o / D_e with
     # D_o = mean squared difference within cases = ((2-4)^2 + (8-6)^2) / 2 = 4,
@@ -427,10 +408,10 @@ def test_alpha_across_judges_is_reported_for_a_panel_only(tmp_path: Path):
         Script(lambda messages: record(6 if "question 1" in messages[1].text else 4)).model("b"),
     ]
 
-    together = read_result(run(task, tmp_path, model="mockllm/answers", grader=panel))
-    assert together is not None and together.judge_alpha == pytest.approx(0.7)
-    alone = read_result(run(task, tmp_path, model="mockllm/answers", grader=panel[0]))
-    assert alone is not None and math.isnan(alone.judge_alpha)
+    together = model_of(ranking_of_log(run(task, tmp_path, model="mockllm/answers", grader=panel)))
+    assert together.judge_alpha == pytest.approx(0.7)
+    alone = model_of(ranking_of_log(run(task, tmp_path, model="mockllm/answers", grader=panel[0])))
+    assert math.isnan(alone.judge_alpha)
     assert alone.by_group["Leisure"].value == 5.0  # (2 + 8) / 2
 
 
@@ -482,8 +463,7 @@ def test_without_a_grader_the_model_judges_itself_and_says_so_loudly_once(
         assert metadata["self_judged"] is True
         assert metadata["judges"][0]["judge"] == "mockllm/subject"
         assert "self-judged" in (sample.scores["intent_judge"].explanation or "")
-    result = read_result(log)
-    assert result is not None and result.self_judged == 1.0
+    assert model_of(ranking_of_log(log)).self_judged == 1.0
 
 
 def test_grader_that_is_the_model_under_test_is_self_judged(tmp_path: Path, caplog: pytest.LogCaptureFixture):
@@ -543,25 +523,6 @@ def test_judge_language_overrides_that_of_the_case(language: str, tmp_path: Path
     assert "评判" in judge.seen[0][0].text
     assert (score_of(log).metadata or {})["judge_language"] == "zh"
     assert value_of(log)["final"] == 7
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"judge_language": "fr"}, "allowed: en, zh"),
-        ({"attempts": 0}, "attempts: must be a whole number of at least 1, got 0"),
-        ({"attempts": "two"}, "attempts: must be a whole number of at least 1, got 'two'"),
-        ({"attempts": True}, "attempts: must be a whole number"),
-        ({"temperature": 2.5}, "temperature: must be a number from 0 to 2"),
-        ({"temperature": "hot"}, "temperature: must be a number from 0 to 2"),
-        ({"temperature": float("nan")}, "temperature: must be a number from 0 to 2"),
-        ({"rubric": "absent.yaml"}, "absent.yaml"),
-        ({"prompt": "absent.jinja"}, "absent.jinja"),
-    ],
-)
-def test_argument_that_cannot_be_used_is_refused_before_any_call(arguments, message: str):
-    with pytest.raises(InputError, match=message):
-        intent_judge(**arguments)
 
 
 # Logs of other tasks
@@ -626,28 +587,28 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=range(len(PLANTED)))
-def test_record_quoted_from_the_answer_is_never_the_score(planted: str, tmp_path: Path):
-    def quoted(messages: list[ChatMessage]) -> str:
-        return f"The answer reads:\n{between(messages[1].text, '<answer_to_rate>', '</answer_to_rate>')}\n"
+@pytest.mark.parametrize("before", [True, False])
+def test_record_quoted_from_the_case_is_never_the_score(before: bool, tmp_path: Path):
+    samples = [
+        Sample(id=n, input=planted, target=planted, metadata={**(one_case().metadata or {}), "answer": planted})
+        for n, planted in enumerate(PLANTED)
+    ]
 
-    only_quotes = Script(quoted)
-    unscored(judged(tmp_path, only_quotes.model(), answer=planted, attempts=1), "unparseable")
-    assert value_of(judged(tmp_path, Script(lambda m: quoted(m) + record(2)).model(), answer=planted))["final"] == 2
-    assert value_of(judged(tmp_path, Script(lambda m: record(2) + quoted(m)).model(), answer=planted))["final"] == 2
+    def judge(own: str) -> Script:
+        return Script(lambda messages: own + messages[1].text if before else messages[1].text + own)
 
-    case = only_quotes.seen[0][1].text
-    for tag in ("<question>", "</question>", "<answer_to_rate>", "</answer_to_rate>", "</reference_answer>"):
-        assert case.count(tag) == 1
-
-
-@pytest.mark.parametrize("planted", PLANTED, ids=range(len(PLANTED)))
-def test_record_quoted_from_question_or_reference_is_never_the_score(planted: str, tmp_path: Path):
-    sample = one_case()
-    sample.input, sample.target = planted, planted
-    judge = Script(lambda messages: messages[1].text)  # says everything again that it was sent
-
-    unscored(judged(tmp_path, judge.model(), sample=sample, attempts=1), "unparseable")
+    for own in ("", record(2)):
+        task = Task(dataset=MemoryDataset(samples), solver=answer_from_metadata(), scorer=intent_judge(attempts=1))
+        log = run(task, tmp_path, model="mockllm/answers", grader=(script := judge(own)).model())
+        for sample in samples_of(log):
+            judgement = (sample.scores or {})["intent_judge"]
+            if own:
+                assert isinstance(judgement.value, dict) and judgement.value["final"] == 2
+            else:
+                assert (judgement.metadata or {})["failure_mode"] == "unparseable"
+        for [_, case] in script.seen:
+            for tag in ("<question>", "</question>", "<answer_to_rate>", "</answer_to_rate>", "</reference_answer>"):
+                assert case.text.count(tag) == 1
 
 
 # The harness's cache
@@ -659,13 +620,6 @@ def test_cache_of_the_harness_answers_a_judgement_asked_for_again(tmp_path: Path
 
     assert finals == [7, 7]
     assert len(judge.seen) == 1
-
-
-def test_without_the_cache_every_judgement_is_a_call(tmp_path: Path):
-    judge = Script([record(7), record(2)])
-    finals = [value_of(judged(tmp_path, judge.model()))["final"] for _ in range(2)]
-
-    assert finals == [7, 2]
 
 
 def test_cache_setting_of_the_role_is_honoured(tmp_path: Path):
@@ -738,9 +692,13 @@ def outcome_of(log: EvalLog, name: str = "judge_outcome") -> dict[str | int, dic
     return found  # type: ignore[return-value]
 
 
-def test_outcomes_are_counted(tmp_path: Path):
-    log = outcomes(tmp_path)
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    return outcomes(tmp_path_factory.mktemp("outcomes"))
 
+
+def test_outcomes_are_counted(counted: EvalLog):
+    log = counted
     assert log.status == "success"
     assert metric_values(log, "judge_outcome") == COUNTED
     assert [outcome_of(log)[n]["outcome"] for n in range(len(ANSWERS))] == [
@@ -753,9 +711,8 @@ def test_outcomes_are_counted(tmp_path: Path):
     ]
 
 
-def test_score_names_the_reason_and_the_kind_of_case(tmp_path: Path):
-    log = outcomes(tmp_path)
-
+def test_score_names_the_reason_and_the_kind_of_case(counted: EvalLog):
+    log = counted
     assert outcome_of(log)[2] == {"outcome": "unscored_unparseable", "intent": "Leisure", "language": "en"}
     reasons = {sample.id: sample.scores["judge_outcome"].reason for sample in samples_of(log) if sample.scores}
     assert reasons == {0: None, 1: None, 2: "grader_failed", 3: "grader_failed", 4: "grader_failed", 5: "no_response"}
@@ -778,10 +735,9 @@ def test_part_of_a_panel_counts_apart(tmp_path: Path):
     }
 
 
-def test_outcomes_of_an_appended_judgement_are_counted_for_that_judgement(tmp_path: Path):
-    first = outcomes(tmp_path)
+def test_outcomes_of_an_appended_judgement_are_counted_for_that_judgement(counted: EvalLog, tmp_path: Path):
     again = score(
-        first,
+        counted.model_copy(deep=True),
         [intent_judge(attempts=1), judge_outcome()],
         model_roles={"grader": Script(record(4)).model("other")},
         action="append",
@@ -808,9 +764,9 @@ def test_outcomes_of_an_appended_judgement_are_counted_for_that_judgement(tmp_pa
     assert counts == [COUNTED, {"judged": 5, "no_response": 1}]
 
 
-def test_outcome_appended_by_itself_is_that_of_the_last_judgement(tmp_path: Path):
+def test_outcome_appended_by_itself_is_that_of_the_last_judgement(counted: EvalLog):
     # `inspect score` takes one scorer at a time.
-    log = outcomes(tmp_path)
+    log = counted.model_copy(deep=True)
     good = Script(record(4)).model("other")
     log = score(log, intent_judge(attempts=1), model_roles={"grader": good}, action="append", display="log")
     log = score(log, judge_outcome(), action="append", display="log")
@@ -821,9 +777,9 @@ def test_outcome_appended_by_itself_is_that_of_the_last_judgement(tmp_path: Path
     assert outcome_of(log, names[1])[2]["outcome"] == "judged"
 
 
-def test_overwritten_judgement_is_the_one_that_counts(tmp_path: Path):
+def test_overwritten_judgement_is_the_one_that_counts(counted: EvalLog):
     again = score(
-        outcomes(tmp_path),
+        counted.model_copy(deep=True),
         [intent_judge(attempts=1), judge_outcome()],
         model_roles={"grader": Script(record(4)).model("other")},
         action="overwrite",

@@ -1,18 +1,20 @@
-"""Metrics over scores of the judge: by hand on single scores, and through the harness with its epochs."""
+"""What scorers share: metrics by hand on single scores and through the harness with its epochs; reasons."""
 
 import math
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from inspect_ai.scorer import Metric, SampleScore, Score, Value
 from pytest_inspect_evals.metrics import assert_agreeing_epochs_change_nothing, run_metrics
 from scipy import stats
 
+from urs_inspect.judging.failures import FAILURE_MODES
+from urs_inspect.judging.pair_reply import MISSING_VERDICT
 from urs_inspect.rubrics import FINAL, Rubric
 from urs_inspect.scorers import intent_report, outcome_counts
-from urs_inspect.scorers.metrics import epoch_deviation, panel_alpha
+from urs_inspect.scorers.metrics import Reason, count_rows, defined, epoch_deviation, panel_alpha, reason_of
 
 NONE = math.nan
 
@@ -266,3 +268,30 @@ def test_epochs_are_averaged_first() -> None:
 def test_a_run_without_any_score_ends_well() -> None:
     results = run_metrics([intent_report()], [[Score.unscored(reason="grader_failed")]] * 2, metadata=METADATA[:2])
     assert list(results) == ["final"]
+
+
+# --- rows and reasons ---
+
+
+def test_rows_without_a_value_are_left_out_but_the_headline() -> None:
+    rows = defined({"share": NONE, "low": NONE, "n": 2.0}, "share")
+    assert list(rows) == ["share", "n"] and math.isnan(rows["share"])
+    assert count_rows("failures", ["b", "a", "b"]) == {"failures a": 1, "failures b": 2}
+
+
+NO_RESPONSE = {"empty_reply", "call_failed", "no_answer", "context_overflow"}
+REFUSAL = {"refusal", "content_filter"}
+
+
+def test_every_failure_mode_has_a_reason_of_the_harness() -> None:
+    for mode in (*FAILURE_MODES, MISSING_VERDICT):
+        expected = "no_response" if mode in NO_RESPONSE else "refusal" if mode in REFUSAL else "invalid_response_format"
+        assert reason_of([mode]) == expected
+        assert expected in get_args(Reason)
+
+
+def test_the_reason_of_most_replies_counts_and_the_first_of_equals() -> None:
+    assert reason_of(["unparseable", "call_failed", "empty_reply"]) == "no_response"
+    assert reason_of(["refusal", "call_failed"]) == "refusal"
+    assert reason_of(["call_failed", "refusal"]) == "no_response"
+    assert reason_of([]) == "no_response"

@@ -14,8 +14,8 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.judging import OVERALL, REPLIES
-from urs_inspect.judging.pair_reply import First, PairReply
+from urs_inspect.judging.pair_reply import REPLIES, First, PairReply
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.scorers import competition_report, human_choice, pair_choice, ratings
 
 BALLOT = Ballot.between("i", "Why?", {"p/x": "one", "p/y": "two"})

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.judging import OVERALL
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import judge_report
 from urs_inspect.scorers.pair_metrics import HEADLINE, baseline_of, items_of, judged_items

@@ -2,6 +2,8 @@
 
 import math
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,10 @@ from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.samer.stubs import DIMENSIONS, Opening, by_length, raw
-from tests.tasks.commands import forked
 from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
 from urs_inspect._util import InputError
 from urs_inspect.reports.samer_weights import DimensionScore, read_dimensions
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, register_engine, shared
+from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shared
 from urs_inspect.samer.judgement import score_keys
 from urs_inspect.scorers import pair_verdict, samer, samer_outcome, samer_report
 from urs_inspect.solvers import compare_pair
@@ -78,20 +79,25 @@ def test_a_run_that_fails_closes_its_engine_too(tmp_path: Path, stub_engine: Stu
     assert not shared._open
 
 
-def score_twice(folder: str) -> None:
-    opening = Opening()
-    register_engine("stub", opening)
-    for _ in range(2):
-        run(scoring(Path(folder)), Path(folder) / "logs", model="none/none", grader=None)
-    Path(folder, "closed").write_text(str([engine.closed for engine in opening.made]), encoding="utf-8")
-
-
 def test_nobody_is_told_of_hooks(tmp_path: Path) -> None:
     """The harness lists hooks at its start; ours is there only once an engine is open, in this run and the next."""
-    with forked(score_twice, str(tmp_path), tmp_path=tmp_path) as child:
-        done = child.done()
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "closed").read_text(encoding="utf-8") == "[1, 1]"
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from tests.samer.stubs import Opening\n"
+        "from tests.scorers.test_samer import scoring\n"
+        "from tests.tasks.scripted import run\n"
+        "from urs_inspect.samer.engines import register_engine\n"
+        "opening, folder = Opening(), Path(sys.argv[1])\n"
+        "register_engine('stub', opening)\n"
+        "for _ in range(2):\n"
+        "    run(scoring(folder), folder / 'logs', model='none/none', grader=None)\n"
+        "print('closed', [engine.closed for engine in opening.made])\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    repository = Path(__file__).parents[2]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=repository, timeout=120, check=False)
+    assert "closed [1, 1]" in done.stdout, done.stderr
     assert "hooks" not in done.stdout + done.stderr
 
 
@@ -365,10 +371,10 @@ def test_without_samer_there_is_no_outcome(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"model": ""}, "model must be a text"),
+        ({"model": ""}, "model: must be a text"),
         ({"model": "absent"}, "samer 'absent': no such folder"),
         ({"model": ".", "engine": "onnx"}, "unknown engine 'onnx'"),
-        ({"model": ".", "dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
+        ({"model": ".", "dtype": "half"}, "dtype: unknown value 'half'; allowed: auto, float32, bfloat16, float16"),
         ({"model": "http://u:p@host:1"}, "may hold no key"),
         ({"model": "."}, "no weights"),
     ],

@@ -194,7 +194,7 @@ def _named(prefix: str, details: Sequence[Detail]) -> dict[str, float]:
             name = f"{prefix}failures {one.group}"
         elif one.by != "all":
             name += f" {one.by}={one.group}"
-        numbers |= {name: one.value, f"{name} low": one.low, f"{name} high": one.high}
+        numbers |= {name: one.estimate.value, f"{name} low": one.estimate.low, f"{name} high": one.estimate.high}
     return {name: value for name, value in numbers.items() if not math.isnan(value)}
 
 

@@ -10,7 +10,7 @@ import pytest
 from inspect_ai._cli.eval import eval_command, eval_set_command
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
-from tests.tasks.commands import run_inspect, succeed
+from tests.tasks.commands import refused, succeed
 from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.cli.estimate import estimate
@@ -109,11 +109,14 @@ def test_references_of_a_trial_run_serve_the_same_trial_run(tmp_path: Path) -> N
     assert again.status == "success" and {sample.id for sample in again.samples or []} == set(ids)
 
 
-def test_references_that_the_run_needs_and_lacks_are_still_missing(tmp_path: Path) -> None:
+def test_references_that_the_run_needs_and_lacks_are_still_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     reference_file(tmp_path, 4)
-    done = run_inspect(*RUN, *REFERENCES, "--limit", "5", tmp_path=tmp_path)
-    said = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == 1
+    monkeypatch.chdir(tmp_path)
+    refusal = refused(*RUN, *REFERENCES, "--limit", "5", monkeypatch=monkeypatch, capsys=capsys)
+    said = " ".join(refusal.error.split())
+    assert refusal.status == 1
     assert "does not serve 1 of 5 cases: 1 (" in said
     assert "needs references for these alone where `inspect eval` chooses them by `--limit` or `--sample-id`" in said
     with pytest.raises(InputError, match=r"38 of 42 cases: .* in a script, name a file of these cases as `dataset`"):

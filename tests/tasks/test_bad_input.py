@@ -1,13 +1,14 @@
 """What cannot be run is refused by `inspect eval` with one error that says why, before any model is called."""
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.servers import ChatServer, says, serving
 from tests.tasks.commands import refused, run_inspect
+from urs_inspect import urs
 from urs_inspect._util import InputError
 
 HEADER = "question,reference_ans,user_intent,language"
@@ -35,50 +36,6 @@ def nothing_happened(server: ChatServer, tmp_path: Path) -> bool:
     return server.count() == 0 and not list((tmp_path / "logs").glob("*"))
 
 
-ARGUMENTS = [
-    ("language=fr", ["language", "unknown language 'fr'", "allowed: en, zh"]),
-    ("language=[en,fr]", ["language", "unknown language 'fr'", "allowed: en, zh"]),
-    ("language=no", ["language", "a name", "False"]),  # which YAML reads as false
-    ("language=''", ["language", "unknown language ''", "allowed: en, zh"]),
-    ("intents=gossip", ["intents", "unknown intent 'gossip'", f"allowed: {INTENTS}"]),
-    ("intents=leisure,gossip", ["intents", "unknown intent 'gossip'", f"allowed: {INTENTS}"]),
-    ("intents=7", ["intents", "'all'", "7"]),
-    ("dataset=nope", ["unknown dataset 'nope'", "allowed: urs, sample"]),
-    ("dataset=cases.xlsx", ["unknown dataset 'cases.xlsx'", ".csv or .jsonl"]),
-    ("dataset=absent.csv", ["no data file 'absent.csv'"]),
-    ("dataset=5", ["dataset", "must be a text", "5"]),
-    ("judge_language=fr", ["judge_language", "unknown language 'fr'", "allowed: en, zh"]),
-    ("judge_attempts=0", ["attempts", "at least 1"]),
-    ("judge_attempts=often", ["attempts", "whole number", "'often'"]),
-    ("judge_temperature=hot", ["temperature", "from 0 to 2", "'hot'"]),
-    ("judge_temperature=-1", ["temperature", "from 0 to 2", "-1"]),
-    ("judge_cache=maybe", ["judge_cache", "true or false", "'maybe'"]),
-    ("references=absent.jsonl", ["no data file 'absent.jsonl'"]),
-    ("references=absent.eval", ["no log 'absent.eval'"]),
-    ("references=refs.csv", ["references", "cannot read 'refs.csv'", ".jsonl"]),
-    ("references=5", ["references", "must be a text", "5"]),
-    ("lenient=maybe", ["lenient", "true or false", "'maybe'"]),
-    ("seed=soon", ["seed", "whole number", "'soon'"]),
-    ("seed=-1", ["seed", "at least 0", "-1"]),
-    ("rubric=absent.yaml", ["rubric", "no file", "absent.yaml"]),
-    ("rubric=5", ["rubric", "must be a text", "5"]),
-    ("prompt=absent.jinja", ["prompt", "no file", "absent.jinja"]),
-]
-
-
-@pytest.mark.parametrize(("argument", "said"), ARGUMENTS, ids=[argument for argument, _ in ARGUMENTS])
-def test_argument_is_refused_in_one_line_that_names_what_is_allowed(
-    argument: str, said: list[str], server: ChatServer, tmp_path: Path, monkeypatch, capsys
-):
-    refusal = refused(*command(tmp_path, "dataset=sample", argument), monkeypatch=monkeypatch, capsys=capsys)
-
-    assert refusal.status == 1
-    [line] = refusal.error.strip().splitlines()
-    assert line.startswith("Error: ")
-    assert [part for part in said if part not in line] == []
-    assert nothing_happened(server, tmp_path)
-
-
 FILES = [
     ("missing.csv", "question,user_intent,language\nWhy?,Leisure,EN", ["line 1", "column 'reference_ans'"]),
     ("empty.csv", f"{HEADER}\n{GOOD}\n  ,Because.,Leisure,EN", ["line 3", "column 'question'", "empty"]),
@@ -91,18 +48,20 @@ FILES = [
 ]
 
 
+def refused_by_urs(**arguments: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        urs(**{"dataset": "sample", **arguments})
+    return str(caught.value)
+
+
 @pytest.mark.parametrize(("name", "content", "said"), FILES, ids=[name for name, _, _ in FILES])
 def test_faulty_file_is_refused_with_file_row_and_column(
-    name: str, content: str | bytes, said: list[str], server: ChatServer, tmp_path: Path, monkeypatch, capsys
-):
+    name: str, content: str | bytes, said: list[str], tmp_path: Path
+) -> None:
     file = tmp_path / name
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    refusal = refused(*command(tmp_path, f"dataset={file}"), monkeypatch=monkeypatch, capsys=capsys)
-
-    assert refusal.status == 1
-    assert "Traceback" not in refusal.error
-    assert [part for part in (str(file), *said) if part not in refusal.error] == []
-    assert nothing_happened(server, tmp_path)
+    message = refused_by_urs(dataset=str(file))
+    assert [part for part in (str(file), *said) if part not in message] == []
 
 
 RUBRICS = [
@@ -115,58 +74,27 @@ RUBRICS = [
 
 
 @pytest.mark.parametrize(("text", "said"), RUBRICS, ids=[text for text, _ in RUBRICS])
-def test_faulty_rubric_is_refused_with_file_and_key(
-    text: str, said: list[str], server: ChatServer, tmp_path: Path, monkeypatch, capsys
-):
+def test_faulty_rubric_is_refused_with_file_and_key(text: str, said: list[str], tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(f"name: mine\nversion: '1'\n{text}\n", encoding="utf-8")
-    refusal = refused(*command(tmp_path, "dataset=sample", f"rubric={file}"), monkeypatch=monkeypatch, capsys=capsys)
-
-    assert refusal.status == 1
-    assert "Traceback" not in refusal.error
-    assert [part for part in (str(file), *said) if part not in refusal.error] == []
-    assert nothing_happened(server, tmp_path)
+    message = refused_by_urs(rubric=str(file))
+    assert [part for part in (str(file), *said) if part not in message] == []
 
 
 @pytest.mark.parametrize(
     ("frame", "said"),
     [
-        ("Question: {{ question }}", ["answer"]),
-        ("{{ answer }} {{ question }} {{ mood }}", ["mood"]),
-        ("{{ answer", ["line 1"]),
-        ("{% block case %}{{ question }}{{ answer }}{% endblock %}", ["instructions"]),
+        ("Question: {{ question }}", "answer"),
+        ("{{ answer }} {{ question }} {{ mood }}", "mood"),
+        ("{{ answer", "line 1"),
+        ("{% block case %}{{ question }}{{ answer }}{% endblock %}", "instructions"),
     ],
 )
-def test_faulty_frame_is_refused_with_its_name(
-    frame: str, said: list[str], server: ChatServer, tmp_path: Path, monkeypatch, capsys
-):
+def test_faulty_frame_is_refused_with_its_name(frame: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "frame.jinja"
     file.write_text(frame, encoding="utf-8")
-    refusal = refused(*command(tmp_path, "dataset=sample", f"prompt={file}"), monkeypatch=monkeypatch, capsys=capsys)
-
-    assert refusal.status == 1
-    assert "Traceback" not in refusal.error
-    assert [part for part in ("frame.jinja", *said) if part not in refusal.error] == []
-    assert nothing_happened(server, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("argument", "said"),
-    [
-        ("dataset=nope", ["unknown dataset 'nope'", "allowed: urs, sample"]),
-        ("per_kind=0", ["per_kind", "at least 1"]),
-        ("judge_language=fr", ["judge_language", "unknown language 'fr'", "allowed: en, zh"]),
-        ("seed=soon", ["seed", "whole number"]),
-    ],
-)
-def test_probe_refuses_bad_arguments_too(argument, said, server: ChatServer, tmp_path: Path, monkeypatch, capsys):
-    refusal = refused(
-        *command(tmp_path, argument, task="urs_inspect/urs_probe"), monkeypatch=monkeypatch, capsys=capsys
-    )
-
-    assert refusal.status == 1
-    assert [part for part in said if part not in refusal.error] == []
-    assert nothing_happened(server, tmp_path)
+    message = refused_by_urs(prompt=str(file))
+    assert "frame.jinja" in message and said in message
 
 
 def test_published_data_that_is_nowhere_is_one_error_with_every_way_out(
@@ -192,13 +120,3 @@ def test_child_process_exits_with_the_error_too(server: ChatServer, tmp_path: Pa
     assert done.stderr.strip() == "Error: language: unknown language 'fr'; allowed: en, zh (or 'all')"
     assert done.stdout.strip() == ""
     assert nothing_happened(server, tmp_path)
-
-
-@pytest.mark.parametrize("argument", ["language=fr", "intents=nothing", "intents=", "language=", "judge_language=fr"])
-def test_slips_are_found_before_data_is_fetched(argument: str, monkeypatch):
-    # With an empty cache and no network, asking for the data would fail with another message, after a while.
-    cases = import_module("urs_inspect.tasks.urs_cases")
-    monkeypatch.setattr(cases, "load_urs", lambda *_, **__: pytest.fail("the data was asked for"))
-    name, _, value = argument.partition("=")
-    with pytest.raises(InputError, match=name):
-        import_module("urs_inspect.tasks.urs").urs(**{name: value or None})

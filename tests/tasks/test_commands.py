@@ -1,8 +1,6 @@
 """The commands that the documentation promises, as a user types them."""
 
 import math
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -10,11 +8,11 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 import urs_inspect
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.servers import Request, Response, says, serving
-from tests.tasks.commands import REPOSITORY, TIMEOUT, child_environment, succeed
+from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
 from urs_inspect import urs
-from urs_inspect.reports.results import read_result
 
 SIMULATION = ["--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge"]
 OTHER_TASK = """\
@@ -44,9 +42,7 @@ def final_of(sample, scorer: str) -> float:
 
 def test_selection_on_the_command_line(tmp_path: Path):
     chosen = ["-T", "dataset=sample", "-T", "language=en", "-T", "intents=leisure,ask_for_advice", "--limit", "50"]
-    # In a new interpreter, which has to find the package's tasks and models by itself.
-    command = [sys.executable, "-m", "inspect_ai", "eval", "urs_inspect/urs", *SIMULATION, *chosen, *quiet(tmp_path)]
-    subprocess.run(command, cwd=tmp_path, env=child_environment(tmp_path), timeout=TIMEOUT, check=True)
+    succeed("eval", "urs_inspect/urs", *SIMULATION, *chosen, *quiet(tmp_path), tmp_path=tmp_path)
 
     [log] = logs_in(tmp_path)
     assert log.status == "success"
@@ -67,8 +63,7 @@ def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest
     assert "openai-api/local/subject JUDGES ITS OWN ANSWERS" in said
     assert "--model-role grader=" in said
     [log] = logs_in(tmp_path)
-    result = read_result(read_eval_log(log.location))
-    assert result is not None and result.self_judged == 1.0
+    assert model_of(ranking_of_log(log)).self_judged == 1.0
     assert metric_values(log, "intent_judge")["final"] == 6
 
 
@@ -143,8 +138,7 @@ def test_panel_and_settings_of_judges_are_given_on_the_command_line(tmp_path: Pa
     [log] = logs_in(tmp_path)
     assert metric_values(log, "judge_outcome") == {"judged": 4}
     # The simulated models judge alike, so that they agree in full.
-    result = read_result(read_eval_log(log.location))
-    assert result is not None and result.judge_alpha == 1.0
+    assert model_of(ranking_of_log(log)).judge_alpha == 1.0
     for sample in samples_of(log):
         judges = ((sample.scores or {})["intent_judge"].metadata or {})["judges"]
         assert [(judge["judge"], judge["temperature_requested"]) for judge in judges] == [

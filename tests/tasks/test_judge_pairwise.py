@@ -129,37 +129,6 @@ def test_the_headline_counts_unread_verdicts_as_wrong(tmp_path: Path):
 # --- bad input ---
 
 
-@pytest.mark.parametrize(
-    ("bench", "said"),
-    [
-        ("llmbarr", "allowed: hhh, llmbar"),
-        ("llmbar/Nature", "llmbar/Natural"),
-        ("vicuna", "preference_bench, alpaca_eval"),
-        ("absent.jsonl", "absent.jsonl"),
-        (7, "bench: must be a text"),
-        (None, "bench: say which, as -T bench=<name>; allowed: hhh, llmbar, llmbar/Natural"),
-    ],
-)
-def test_unknown_bench_is_refused_with_what_is_allowed(bench: Any, said: str):
-    with pytest.raises(InputError) as caught:
-        judge_pairwise(bench)
-    assert said in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"orders": "ba"}, "allowed: ab, seeded, both"),
-        ({"judge": "baseline/best"}, "baseline/longest"),
-        ({"seed": "soon"}, "seed: must be a whole number"),
-    ],
-)
-def test_bad_arguments_are_refused_with_what_is_allowed(arguments: dict[str, Any], said: str, tmp_path: Path):
-    with pytest.raises(InputError) as caught:
-        judge_pairwise(own_file(tmp_path, "a"), **arguments)
-    assert said in str(caught.value)
-
-
 def test_a_label_outside_the_set_names_row_and_allowed_values(tmp_path: Path):
     with pytest.raises(InputError, match=r"pairs\.jsonl: line 2: column 'label': .*\bc\b.*allowed: a, b, tie"):
         judge_pairwise(own_file(tmp_path, "a", "c"))

@@ -1,73 +1,115 @@
-"""A run that is killed half-way is finished by `inspect eval-retry`, without asking again what was answered."""
+"""A killed run is finished by `inspect eval-retry`, and no call is repeated whose result is in the log."""
 
+import hashlib
+import json
 import re
-import threading
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai import eval
+from inspect_ai.model import get_model
 
-from tests.servers import HANGS, Request, Response, says, serving
-from tests.tasks.commands import TIMEOUT, running, succeed
+from tests.servers import Request, Response, says, serving
+from tests.tasks.killed import kill_and_retry
 from tests.tasks.scripted import metric_values, samples_of
-
-CASES = 42
-ANSWERED = 25
-CONNECTIONS = 2
+from tests.tasks.test_urs_crossval import answer_log, cells, reference_log
+from urs_inspect.tasks import evolve, urs
 
 
-def test_killed_run_is_finished_by_eval_retry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    logs = tmp_path / "logs"
-    killed = threading.Event()
-
-    def script(request: Request) -> Response:
-        """Answer with the number of the request, and fall silent half-way, so that the run cannot end by itself."""
-        return says(f"Answer {request.number}.") if request.number < ANSWERED or killed.is_set() else HANGS
-
-    with serving(script, monkeypatch) as server:
-        arguments = (
-            *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--max-connections", str(CONNECTIONS)),
-            *("--model", "openai-api/local/subject", "--model-role", "grader=urs_simulation/judge"),
-            *("--log-dir", str(logs), "--display", "plain"),
-        )
-        with running(*arguments, tmp_path=tmp_path) as command:
-            server.wait_for(ANSWERED + CONNECTIONS, TIMEOUT)
-            command.kill()
-        killed.set()
-        asked_before = server.count()
-        [left_behind] = list_eval_logs(str(logs))
-        assert read_eval_log(left_behind, header_only=True).status == "started"
-        assert asked_before < CASES
-
-        succeed("eval-retry", left_behind.name, "--log-dir", str(logs), "--display", "plain", tmp_path=tmp_path)
-        asked = server.count()
-
-    log = finished(logs)
-    assert Counter(sample.id for sample in samples_of(log)) == Counter(expected_ids())
-    assert {sample.epoch for sample in samples_of(log)} == {1}
-    assert metric_values(log, "judge_outcome") == {"judged": CASES}
-    # An answer with a number below the count at the kill was given before it. The harness writes samples to the log
-    # ten at a time, so that at least twenty of the twenty-five are there to be reused, less those on their way.
-    numbers = [int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(log)]
-    reused = sum(number < asked_before for number in numbers)
-    assert reused >= 10
-    assert asked - asked_before == CASES - reused
-
-
-def finished(logs: Path) -> EvalLog:
-    [log] = [log for info in list_eval_logs(str(logs)) if (log := read_eval_log(info)).status == "success"]
-    return log
-
-
-def expected_ids() -> list[str]:
-    intents = (
-        "factual_qa",
-        "solve_professional_problem",
-        "text_assistant",
-        "api",
-        "ask_for_advice",
-        "seek_creativity",
-        "leisure",
+def test_a_run_of_urs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = kill_and_retry(
+        *("urs_inspect/urs", "-T", "dataset=sample", "-T", "preflight=false", "--max-connections", "2"),
+        *("--model", "openai-api/local/subject", "--model-role", "grader=urs_simulation/judge"),
+        reply=lambda request: says(f"Answer {request.number}."),
+        answered=25,
+        logged=10,  # the harness writes samples to the log ten at a time
+        tmp_path=tmp_path,
+        monkeypatch=monkeypatch,
     )
-    return [f"sample_{intent}_{language}_{n}" for intent in intents for language in ("en", "zh") for n in (1, 2, 3)]
+    ids = Counter(str(sample.id) for sample in samples_of(found.log))
+    assert ids == Counter(str(sample.id) for sample in urs(dataset="sample").dataset)
+    assert {sample.epoch for sample in samples_of(found.log)} == {1}
+    assert metric_values(found.log, "judge_outcome") == {"judged": 42}
+    # An answer with a number below the count at the kill was given before it.
+    numbers = [int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(found.log)]
+    reused = sum(number < found.before for number in numbers)
+    assert reused >= 10
+    assert len(found.requests) - found.before == 42 - reused
+
+
+def test_a_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases, judges = 6, ("openai-api/local/one", "openai-api/local/two")
+    size = cases * 2 * 2 * 2
+    for name in "AB":
+        answer_log(tmp_path, name)
+    references = reference_log(tmp_path, "A").location
+    found = kill_and_retry(
+        *("urs_inspect/urs_crossval", "-T", "dataset=sample", "-T", f"answers={tmp_path / 'answers'}"),
+        *("-T", f"references={references},dataset", "-T", f"cases={cases}", "--model", "none"),
+        *("-T", "preflight=false"),  # its calls are repeated by every attempt
+        *("--model-role", f"grader=[{', '.join(judges)}]", "--max-connections", "2"),
+        *("--max-samples", "2", "--log-buffer", "1"),
+        reply=lambda request: says('{"Final Score": 7}'),
+        answered=20,
+        logged=14,
+        tmp_path=tmp_path,
+        monkeypatch=monkeypatch,
+    )
+    assert f"{size} judge calls in all" in found.output
+    assert 14 <= found.kept < size
+    judged = cells(found.log)
+    assert len(samples_of(found.log)) == size == len(judged) and set(judged.values()) == {1}
+    assert {key[1] for key in judged} == set(judges)
+    assert metric_values(found.log, "crossval_cell") == {"judged": size}
+    # Only what was on its way at the kill is asked for again.
+    asked = Counter((request.model, str(request.messages)) for request in found.requests)
+    assert len(asked) == size and sum(times - 1 for times in asked.values()) <= 20 + 2 - found.kept
+
+
+def given(request: Request) -> str:
+    text = request.messages[-1]["content"]
+    found = re.search(r"<given_instruction>\n(.*?)\n</given_instruction>", text, re.DOTALL)
+    assert found
+    return found.group(1)
+
+
+def evolved(request: Request) -> Response:
+    """What a generator makes of an instruction; the same whenever it is asked, so that two runs can be compared."""
+    digest = hashlib.sha256(f"{request.model} {given(request)}".encode()).hexdigest()
+    text = "Nothing." if digest[0] in "012" else json.dumps({"instruction": f"Explain {digest}.", "answer": digest})
+    return says(text)
+
+
+def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = "".join(f"seed{number},Why does thing {number} happen?\n" for number in range(6))
+    file, pool, whole = (tmp_path / name for name in ("seeds.csv", "pool.jsonl", "whole.jsonl"))
+    file.write_text(f"id,instruction\n{seeds}", encoding="utf-8")
+    found = kill_and_retry(
+        *("urs_inspect/evolve", "-T", f"seeds={file}", "-T", "scenario=understanding", "-T", "rounds=3"),
+        *("-T", f"output={pool}", "--model", "none", "--max-connections", "2", "--log-buffer", "1"),
+        *("--model-role", "generator=[openai-api/local/one, openai-api/local/two]", "-T", "preflight=false"),
+        reply=evolved,
+        answered=9,  # the first round, and half of the second
+        logged=9,
+        tmp_path=tmp_path,
+        monkeypatch=monkeypatch,
+    )
+    with serving(evolved, monkeypatch) as server:  # the same evolution without a kill
+        options: dict[str, Any] = {"display": "log", "log_dir": str(tmp_path / "whole"), "log_realtime": False}
+        generators = [get_model(f"openai-api/local/{name}", memoize=False) for name in ("one", "two")]
+        task = evolve(str(file), "understanding", rounds=3, output=str(whole), preflight=False)
+        [log] = eval(task, model="none/none", model_roles={"generator": generators}, **options)
+        assert log.status == "success", log.error
+
+    # Together both parts asked what the run asks that is never killed: nothing twice, and nothing was left out.
+    asked, expected = (
+        Counter((request.model, given(request)) for request in some) for some in (found.answered, server.requests)
+    )
+    assert asked == expected and asked.total() == 18
+    assert pool.read_bytes() == whole.read_bytes()
+    assert len({sample.id for sample in samples_of(found.log)}) == len(samples_of(found.log)) == 18
+    kept = len(pool.read_text(encoding="utf-8").splitlines())
+    assert metric_values(found.log, "evolved")["kept"] == kept
+    assert 0 < kept < 18

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from inspect_ai import eval
@@ -44,11 +45,17 @@ def ranking(log: EvalLog) -> list[str]:
 # ## One run
 
 
-def test_contestants_answer_and_a_judge_ranks_them(tmp_path: Path) -> None:
-    field = Field()
-    log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", field.roles())
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Field, EvalLog]:
+    """A competition of three with two comparisons per pair."""
+    folder, field = tmp_path_factory.mktemp("whole"), Field()
+    log = compete(mad(str(pool_file(folder)), k=2), folder / "logs", field.roles())
+    assert log.status == "success", log.error
+    return field, log
 
-    assert log.status == "success"
+
+def test_contestants_answer_and_a_judge_ranks_them(whole: tuple[Field, EvalLog]) -> None:
+    field, log = whole
     assert {name: len(field.asked(name)) for name in STRENGTHS} == dict.fromkeys(STRENGTHS, 6)
     assert Counter(pairs(comparisons(log))) == Counter(dict.fromkeys(ALL, 2))
     assert len(field.judge.seen) == 3 * 2 * 2  # pairs, comparisons, orders
@@ -60,8 +67,8 @@ def test_contestants_answer_and_a_judge_ranks_them(tmp_path: Path) -> None:
     assert log.eval.metadata["similarity"] == "lexical/2048"
 
 
-def test_every_sample_says_what_it_holds(tmp_path: Path) -> None:
-    log = compete(mad(str(pool_file(tmp_path)), k=1), tmp_path / "logs", Field().roles())
+def test_every_sample_says_what_it_holds(whole: tuple[Field, EvalLog]) -> None:
+    _, log = whole
     [first, *_] = answers_of(log)
     assert first.scores == {}
     assert set(first.store["responses"]) == set(RANKED)
@@ -206,7 +213,7 @@ def test_answers_that_are_all_equal_cannot_be_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("selection", ["kl", "cross_entropy"])
-def test_baselines_by_log_probabilities(tmp_path: Path, selection: str) -> None:
+def test_baselines_by_log_probabilities(tmp_path: Path, selection: Literal["kl", "cross_entropy"]) -> None:
     def unsure(name: str, about: str) -> Script:
         def reply(messages: list[ChatMessage]) -> ModelOutput:
             made = output(answer(name, messages[-1].text))
@@ -231,7 +238,7 @@ def test_baselines_by_log_probabilities(tmp_path: Path, selection: str) -> None:
 
 
 def test_a_baseline_without_log_probabilities_is_refused(tmp_path: Path) -> None:
-    log = compete(mad(str(pool_file(tmp_path)), k=1, selection="kl"), tmp_path / "logs", Field().roles())
+    log = compete(mad(str(pool_file(tmp_path)), k=1, selection="kl"), tmp_path / "logs", Field("ace", "good").roles())
     assert log.error is not None
     assert "selection: 'kl' needs the log probabilities of tokens, and mockllm/ace gave none" in log.error.message
 
@@ -262,15 +269,17 @@ def test_a_model_can_be_asked_how_similar_answers_are(tmp_path: Path) -> None:
 # ## Two steps
 
 
-def urs_logs(tmp_path: Path, *names: str, limit: int = 6) -> Path:
-    """Logs of `urs` over the sample cases."""
-    for name in names:
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of `urs` by two models over six sample cases."""
+    tmp_path = tmp_path_factory.mktemp("urs")
+    for name in ("ace", "good"):
         model = Script(lambda messages, name=name: answer(name, messages[-1].text)).model(name)  # type: ignore[misc]
         [log] = eval(
             urs(dataset="sample"),
             model=model,
             model_roles={"grader": "urs_simulation/judge"},
-            limit=limit,
+            limit=6,
             display="log",
             log_dir=str(tmp_path / "urs"),
             log_realtime=False,
@@ -280,8 +289,7 @@ def urs_logs(tmp_path: Path, *names: str, limit: int = 6) -> Path:
     return tmp_path / "urs"
 
 
-def test_logs_of_another_task_are_a_pool(tmp_path: Path) -> None:
-    logs = urs_logs(tmp_path, "ace", "good")
+def test_logs_of_another_task_are_a_pool(logs: Path, tmp_path: Path) -> None:
     judge = Field().judge
     log = compete(mad(responses=str(logs), k=3), tmp_path / "logs", {"grader": judge.model()})
     assert log.status == "success", log.error
@@ -294,8 +302,7 @@ def test_logs_of_another_task_are_a_pool(tmp_path: Path) -> None:
     assert log.eval.metadata["dataset"] == "sample"
 
 
-def test_a_new_model_joins_the_models_of_the_logs(tmp_path: Path) -> None:
-    logs = urs_logs(tmp_path, "ace", "good")
+def test_a_new_model_joins_the_models_of_the_logs(logs: Path, tmp_path: Path) -> None:
     before = compete(mad(responses=str(logs), k=2), tmp_path / "before", {"grader": Field().judge.model()})
     field = Field("poor")
     task = mad(responses=str(logs), previous=before.location, k=2)
@@ -314,8 +321,7 @@ def test_a_new_model_joins_the_models_of_the_logs(tmp_path: Path) -> None:
     assert len(read_comparisons(log.location)) == 6
 
 
-def test_copies_of_earlier_comparisons_wait_for_people_as_before(tmp_path: Path) -> None:
-    logs = urs_logs(tmp_path, "ace", "good")
+def test_copies_of_earlier_comparisons_wait_for_people_as_before(logs: Path, tmp_path: Path) -> None:
     before = compete(mad(responses=str(logs), k=2, judge="human"), tmp_path / "before", None)
     assert rows(before) == {"comparisons": 0, "unread": 0, "awaiting votes": 2}
     roles = {"contestant": Field("poor").roles()["contestant"]}
@@ -325,8 +331,8 @@ def test_copies_of_earlier_comparisons_wait_for_people_as_before(tmp_path: Path)
     assert rows(log) == {"comparisons": 0, "unread": 0, "awaiting votes": 6}
 
 
-def test_answers_of_a_competition_are_a_pool_for_the_next(tmp_path: Path) -> None:
-    first = compete(mad(str(pool_file(tmp_path)), k=1), tmp_path / "first", Field().roles())
+def test_answers_of_a_competition_are_a_pool_for_the_next(whole: tuple[Field, EvalLog], tmp_path: Path) -> None:
+    _, first = whole
     pool = read_pool([first.location])
     assert pool.contestants == tuple(RANKED)
     assert pool.responses["mockllm/ace"]["i3"] == answer("ace", "Write about beekeeping 3.")
@@ -334,8 +340,8 @@ def test_answers_of_a_competition_are_a_pool_for_the_next(tmp_path: Path) -> Non
     assert Counter(pairs(comparisons(log))) == Counter(dict.fromkeys(ALL, 2))
 
 
-def test_only_models_near_the_target_are_compared_again(tmp_path: Path) -> None:
-    coarse = compete(mad(str(pool_file(tmp_path)), k=3), tmp_path / "coarse", Field().roles())
+def test_only_models_near_the_target_are_compared_again(whole: tuple[Field, EvalLog], tmp_path: Path) -> None:
+    _, coarse = whole
     task = mad(responses=coarse.location, coarse=coarse.location, target="mockllm/ace", width=1, k=2, judge="human")
     log = compete(task, tmp_path / "fine", None)
     assert Counter(pairs(comparisons(log))) == {("ace", "good"): 2}

@@ -65,46 +65,6 @@ def refuse(tmp_path: Path, server: ChatServer, monkeypatch, capsys, *arguments: 
     return refusal.error[refusal.error.index("Error: ") :].strip()
 
 
-ARGUMENTS = [
-    ("k=0", "k: must be a whole number of at least 1, got 0"),
-    ("k=99", "k=99 is more than the 42 instructions of the pool 'sample'"),
-    ("pool=absent.jsonl", "no data file 'absent.jsonl'"),
-    ("pool=3", "pool: must be a text"),
-    ("pool_size=0", "pool_size: must be a whole number of at least 1"),
-    ("judge=me", "judge: unknown judge 'me'; allowed: grader, human, samer, baseline/"),
-    ("judge=baseline/copy_overall", "judge: unknown judge 'baseline/copy_overall'"),
-    ("similarity=magic", "unknown similarity 'magic'; allowed: lexical, openai"),
-    ("similarity_url=http://127.0.0.1:1", "similarity_url: only for similarity=openai/<model>, not for 'lexical'"),
-    ("similarity=llm", "no model has the role 'similarity'"),
-    ("lam=-1", "lam: must be a number of at least 0, got -1"),
-    ("lam=.nan", "lam: must be a number of at least 0, got nan"),
-    ("set_similarity=median", "set_similarity: unknown value 'median'; allowed: max, mean"),
-    ("selection=best", "selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"),
-    ("shortlist=0", "shortlist: must be a whole number of at least 1"),
-    ("allocation=greedy", "allocation: unknown value 'greedy'; allowed: "),
-    ("budget=0", "budget: must be a whole number of at least 1"),
-    ("confidence=1", "confidence: must be a number of at least 0.501 and at most 0.9999, got 1"),
-    ("confidence=0.5", "confidence: must be a number of at least 0.501"),
-    ("batch=0", "batch: must be a whole number of at least 1"),
-    ("orders=random", "orders: unknown value 'random'; allowed: ab, seeded, both"),
-    ("scenario=poetry", "scenario: unknown value 'poetry'; allowed: general, understanding"),
-    ("judge_language=fr", "judge_language: unknown value 'fr'; allowed: en, zh"),
-    ("previous=absent.eval", "no log 'absent.eval'"),
-    ("coarse=absent.eval", "coarse and target: both or none"),
-    ("target=one", "coarse and target: both or none"),
-    ("min_words=-1", "min_words: must be a whole number of at least 0"),
-    ("max_length_ratio=0.5", "max_length_ratio: must be a number of at least 1"),
-    ("seed=-1", "seed: must be a whole number of at least 0"),
-    ("responses=absent", "no log 'absent'"),
-]
-
-
-@pytest.mark.parametrize(("argument", "said"), ARGUMENTS, ids=[argument for argument, _ in ARGUMENTS])
-def test_an_argument_is_refused_in_one_line(argument: str, said: str, server, tmp_path, monkeypatch, capsys) -> None:
-    others = [] if argument.startswith(("pool=", "responses=")) else ["pool=sample"]
-    assert said in refuse(tmp_path, server, monkeypatch, capsys, *others, argument)
-
-
 ROLES = [
     (("grader=openai-api/local/judge",), "no model has the role 'contestant'"),
     ((), "no model has the role 'contestant'"),
@@ -119,13 +79,6 @@ def test_roles_are_refused_before_anything_is_spent(roles, said: str, server, tm
     assert said in refuse(tmp_path, server, monkeypatch, capsys, "pool=sample", "k=2", roles=roles)
 
 
-def test_people_need_no_judge_but_can_only_be_asked_at_once(server, tmp_path, monkeypatch, capsys) -> None:
-    arguments = ["pool=sample", "judge=human", "allocation=adaptive"]
-    assert "with judge=human only 'uniform' works" in refuse(
-        tmp_path, server, monkeypatch, capsys, *arguments, roles=(_CONTESTANTS,)
-    )
-
-
 def test_a_similarity_that_is_not_installed(server, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "model2vec", None)
     said = refuse(tmp_path, server, monkeypatch, capsys, "pool=sample", "similarity=model2vec/some")
@@ -137,11 +90,6 @@ def test_a_similarity_that_is_not_installed(server, tmp_path, monkeypatch, capsy
 
 def refuse_logs(tmp_path: Path, server, monkeypatch, capsys, *arguments: str, roles: tuple[str, ...] = (_GRADER,)):
     return refuse(tmp_path, server, monkeypatch, capsys, f"responses={tmp_path / 'in'}", *arguments, roles=roles)
-
-
-def test_pool_and_responses_exclude_each_other(server, tmp_path, monkeypatch, capsys) -> None:
-    answer_log(tmp_path / "in" / "a.eval", "a", answers("a"))
-    assert "pool: not together with responses" in refuse_logs(tmp_path, server, monkeypatch, capsys, "pool=sample")
 
 
 def test_a_directory_without_logs(server, tmp_path, monkeypatch, capsys) -> None:
@@ -263,25 +211,16 @@ def test_a_script_s_pool_of_logs_is_checked_before_anybody_is_asked(tmp_path: Pa
     assert not field.judge.seen
 
 
-def test_the_command_ends_with_the_line(server: ChatServer, tmp_path: Path) -> None:
-    done = run_inspect(*command(tmp_path, "pool=sample", "k=2", roles=()), tmp_path=tmp_path)
-    assert done.returncode == 1
-    line = "Error: no model has the role 'contestant'; name one or several: --model-role 'contestant=[provider/a, ...]'"
-    assert done.stderr.strip() == line
-    assert server.count() == 0
-
-
 # ## What only the running task can find
 
 
-@pytest.mark.parametrize("display", ["rich", "plain"])
-def test_answers_that_are_all_equal_end_the_run_with_the_line(display: str, tmp_path: Path) -> None:
+def test_answers_that_are_all_equal_end_the_run_with_the_line(tmp_path: Path) -> None:
     with (
         pytest.MonkeyPatch.context() as monkeypatch,
         serving(lambda request: says("An answer."), monkeypatch),
     ):
         arguments = command(tmp_path, f"pool={pool_file(tmp_path)}", "k=2")
-        done = run_inspect(*arguments, "--display", display, tmp_path=tmp_path)
+        done = run_inspect(*arguments, "--display", "rich", tmp_path=tmp_path)
     said = done.stdout + done.stderr
     assert "InputError: no pair of contestants can be compared: " in said
     assert "Traceback" not in said

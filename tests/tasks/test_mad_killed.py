@@ -1,7 +1,6 @@
 """A competition that is broken off is finished, and nobody is asked again who has answered."""
 
 import re
-import threading
 from collections import Counter
 from contextvars import copy_context
 from pathlib import Path
@@ -9,19 +8,17 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval_set as inspect_eval_set
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import get_model
 from inspect_ai.solver import Generate, TaskState, solver
 
-from tests.servers import HANGS, Request, Response, fails, says, serving
-from tests.tasks.commands import TIMEOUT, running, succeed
+from tests.servers import Request, Response, fails, says, serving
 from tests.tasks.contests import Field, answer, comparisons, compete, pool_file, rows, verdict
-from tests.tasks.test_evolve_killed import wait_until_logged
-from tests.tasks.test_killed import finished
+from tests.tasks.killed import kill_and_retry
 from tests.tasks.test_mad_bad_input import answer_log
 from urs_inspect.tasks import mad
 
-SIZE, K, CONNECTIONS = 6, 3, 2
+SIZE, K = 6, 3
 NAMES = ("ace", "good", "poor")
 PAIRS = 3
 
@@ -48,60 +45,43 @@ def about(request: Request) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("allocation", "answered", "logged"),
     [
-        # Killed while contestants answer, and amid comparisons, within a batch that depends on outcomes.
+        # Killed while contestants answer, in the middle of comparisons, and within a batch that depends on outcomes.
         ("uniform", 3 * 4, 3),
+        ("uniform", 3 * SIZE + 8, SIZE + 3),
         ("adaptive", 3 * SIZE + 6, SIZE + 2),
     ],
 )
 def test_killed_run_is_finished_without_asking_twice(
     allocation: str, answered: int, logged: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    logs = tmp_path / "logs"
-    killed = threading.Event()
-    lock, count = threading.Lock(), Counter[str]()
-
-    def script(request: Request) -> Response:
-        """Fall silent half-way, so that the run cannot end by itself."""
-        with lock:
-            count["all"] += 1
-            silent = count["all"] > answered and not killed.is_set()
-        return HANGS if silent else reply(request)
-
-    with serving(script, monkeypatch) as server:
-        arguments = (
-            *("eval", "urs_inspect/mad", "-T", f"pool={pool_file(tmp_path, SIZE)}", "-T", f"k={K}"),
-            *("-T", f"allocation={allocation}", "-T", "batch=3", "-T", "confidence=0.9999", "--model", "none"),
-            *("-T", "preflight=false"),  # its calls are repeated by every attempt
-            *("--model-role", f"contestant=[{', '.join(f'openai-api/local/{name}' for name in NAMES)}]"),
-            *("--model-role", "grader=openai-api/local/judge", "--max-connections", str(CONNECTIONS)),
-            *("--max-samples", "2", "--log-buffer", "1", "--log-dir", str(logs), "--display", "plain"),
-        )
-        with running(*arguments, tmp_path=tmp_path) as command:
-            server.wait_for(answered + 1, TIMEOUT)
-            wait_until_logged(logs, logged)
-            command.kill()
-        [left_behind] = list_eval_logs(str(logs))
-        kept = len(read_eval_log(left_behind).samples or [])
-        before = server.count()
-        killed.set()
-        succeed("eval-retry", left_behind.name, "--log-dir", str(logs), "--display", "plain", tmp_path=tmp_path)
-        asked = [about(request) for request in server.requests]
-
-    log = finished(logs)
+    found = kill_and_retry(
+        *("urs_inspect/mad", "-T", f"pool={pool_file(tmp_path, SIZE)}", "-T", f"k={K}", "--model", "none"),
+        *("-T", f"allocation={allocation}", "-T", "batch=3", "-T", "confidence=0.9999"),
+        *("-T", "preflight=false"),  # its calls are repeated by every attempt
+        *("--model-role", f"contestant=[{', '.join(f'openai-api/local/{name}' for name in NAMES)}]"),
+        *("--model-role", "grader=openai-api/local/judge", "--max-connections", "2"),
+        *("--max-samples", "2", "--log-buffer", "1"),
+        reply=reply,
+        answered=answered,
+        logged=logged,
+        tmp_path=tmp_path,
+        monkeypatch=monkeypatch,
+    )
+    log, asked = found.log, [about(request) for request in found.requests]
     ids = [str(sample.id) for sample in log.samples or []]
     assert len(ids) == len(set(ids)) == SIZE + PAIRS * K
     assert len({one.metadata["ballot"]["id"] for one in comparisons(log)}) == PAIRS * K
-    assert kept >= logged
+    assert found.kept >= logged
     # Only calls of samples under way at the kill are repeated: two samples, of three contestants or two orders.
     repeated = sum(times - 1 for times in Counter(asked).values())
     assert repeated <= 2 * 3
     assert len(asked) == SIZE * 3 + PAIRS * K * 2 + repeated
-    assert before < len(asked)
-    found = rows(log)
-    assert [name for name in found if name.startswith("openai-api/local/") and " " not in name] == [
+    assert found.before < len(asked)
+    report = rows(log)
+    assert [name for name in report if name.startswith("openai-api/local/") and " " not in name] == [
         f"openai-api/local/{name}" for name in NAMES
     ]
-    assert (found["comparisons"], found["unread"]) == (PAIRS * K, 0)
+    assert (report["comparisons"], report["unread"]) == (PAIRS * K, 0)
 
 
 def test_a_set_is_retried_within_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,16 +17,25 @@ from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.tasks import mad
 
 K = 2
+BallotLog = tuple[Path, tuple[Ballot, ...]]
 
 
-def ballots_of(tmp_path: Path) -> tuple[Path, tuple[Ballot, ...]]:
+@pytest.fixture(scope="module")
+def awaiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log whose ballots await people."""
-    field = Field()
-    roles = {"contestant": field.roles()["contestant"]}
-    log = compete(mad(str(pool_file(tmp_path)), k=K, judge="human"), tmp_path / "logs", roles)
+    folder = tmp_path_factory.mktemp("awaiting")
+    roles = {"contestant": Field().roles()["contestant"]}
+    log = compete(mad(str(pool_file(folder)), k=K, judge="human"), folder / "logs", roles)
     assert log.status == "success", log.error
     assert rows(log) == {"comparisons": 0, "unread": 0, "awaiting votes": 3 * K}
-    path = Path(log.location.removeprefix("file://"))
+    return Path(log.location.removeprefix("file://"))
+
+
+@pytest.fixture
+def ballot_log(awaiting: Path, tmp_path: Path) -> BallotLog:
+    """A copy of it, and its ballots."""
+    (tmp_path / "logs").mkdir()
+    path = Path(shutil.copy(awaiting, tmp_path / "logs"))
     return path, load_ballots(path)
 
 
@@ -47,8 +57,8 @@ def run(*arguments: object) -> Result:
     return CliRunner(env={"COLUMNS": "200"}).invoke(main, [str(argument) for argument in arguments])
 
 
-def test_votes_become_a_ranking_and_scores_of_a_new_log(tmp_path: Path) -> None:
-    log, ballots = ballots_of(tmp_path)
+def test_votes_become_a_ranking_and_scores_of_a_new_log(ballot_log: BallotLog, tmp_path: Path) -> None:
+    log, ballots = ballot_log
     assert len(ballots) == 3 * K
     votes = vote(tmp_path / "votes", ballots, "ann", "bo")
     new = tmp_path / "voted.eval"
@@ -82,8 +92,8 @@ def test_people_s_scores_count_in_place_of_a_judge_s(tmp_path: Path) -> None:
     assert json.loads(run("rank", new, "--json").stdout)["models"] == ["mockllm/ace", "mockllm/good"]
 
 
-def test_that_people_s_scores_count_is_said(tmp_path: Path) -> None:
-    log, ballots = ballots_of(tmp_path)
+def test_that_people_s_scores_count_is_said(ballot_log: BallotLog, tmp_path: Path) -> None:
+    log, ballots = ballot_log
     new = tmp_path / "voted.eval"
     run("rank", log, "--votes", vote(tmp_path / "votes", ballots, "ann"), "--output", new)
     result = run("rank", new)
@@ -91,8 +101,8 @@ def test_that_people_s_scores_count_is_said(tmp_path: Path) -> None:
     assert result.stderr == f"{new}: people's choices count (human_choice), a judge's verdicts in it do not\n"
 
 
-def test_a_ballot_without_votes_still_awaits_them(tmp_path: Path) -> None:
-    log, ballots = ballots_of(tmp_path)
+def test_a_ballot_without_votes_still_awaits_them(ballot_log: BallotLog, tmp_path: Path) -> None:
+    log, ballots = ballot_log
     votes = vote(tmp_path / "votes", ballots, "ann", leave=2)
     new = tmp_path / "voted.eval"
     assert run("rank", log, "--votes", votes, "--output", new).exit_code == 0
@@ -126,8 +136,8 @@ def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> Non
     assert json.loads(run("rank", voted, everything, "--json").stdout)["battles"] == 3 * K
 
 
-def test_inspect_score_attaches_votes_as_well(tmp_path: Path) -> None:
-    log, ballots = ballots_of(tmp_path)
+def test_inspect_score_attaches_votes_as_well(ballot_log: BallotLog, tmp_path: Path) -> None:
+    log, ballots = ballot_log
     votes = vote(tmp_path / "votes", ballots, "ann", "bo")
     new = tmp_path / "scored.eval"
     named = ",".join(str(file) for file in sorted(votes.glob("*.jsonl")))
@@ -139,8 +149,10 @@ def test_inspect_score_attaches_votes_as_well(tmp_path: Path) -> None:
     assert rows(read_eval_log(str(new)), "human_choice")["comparisons"] == 6
 
 
-def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(tmp_path: Path, monkeypatch) -> None:
-    log, ballots = ballots_of(tmp_path)
+def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(
+    ballot_log: BallotLog, tmp_path: Path, monkeypatch
+) -> None:
+    log, ballots = ballot_log
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     changed = read_eval_log(str(log))
     assert changed.eval.model_roles is not None
@@ -166,9 +178,9 @@ def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(tmp_path: Path,
         (["LOG", "--votes", "none.jsonl", "--output", "new.eval"], "no file 'none.jsonl' with votes"),
     ],
 )
-def test_what_cannot_be_written_is_refused_in_one_line(tmp_path, arguments, said, monkeypatch) -> None:
+def test_what_cannot_be_written_is_refused_in_one_line(ballot_log, tmp_path, arguments, said, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    log, ballots = ballots_of(tmp_path)
+    log, ballots = ballot_log
     votes = vote(tmp_path / "votes", ballots, "ann")
     before = log.read_bytes()
     result = run("rank", *[{"LOG": log, "VOTES": votes}.get(one, one) for one in arguments])
@@ -180,8 +192,8 @@ def test_what_cannot_be_written_is_refused_in_one_line(tmp_path, arguments, said
     assert not (tmp_path / "new.eval").exists()
 
 
-def test_everybody_who_cannot_tell_decides_nothing(tmp_path: Path) -> None:
-    log, ballots = ballots_of(tmp_path)
+def test_everybody_who_cannot_tell_decides_nothing(ballot_log: BallotLog, tmp_path: Path) -> None:
+    log, ballots = ballot_log
     campaign = Campaign(ballots, tmp_path / "votes")
     session = campaign.session("ann")
     session.cast(ballots[0].id, "cannot_tell", 1.0)

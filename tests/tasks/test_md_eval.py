@@ -10,7 +10,6 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
 from tests.tasks.scripted import Reply, Script, judge_numbers, run, samples_of
-from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import md_eval
 
@@ -130,22 +129,3 @@ def test_no_model_to_judge_is_a_clear_error(data_dir: Path, tmp_path: Path):
     assert log.status == "error" and log.error is not None
     assert "--model none cannot judge" in log.error.message
     assert "-T judge=baseline/longest" in log.error.message
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"protocol": "single"}, "allowed: joint, per_dimension, overall"),
-        ({"orders": "ba"}, "allowed: ab, seeded, both"),
-        ({"judge": "baseline/best"}, "baseline/copy_overall"),
-        ({"scenarios": "small_talk"}, "chitchat"),
-        ({"scenarios": 7}, "'all'"),
-        ({"seed": -1}, "seed: must be a whole number"),
-    ],
-)
-def test_bad_arguments_are_refused_with_what_is_allowed(arguments: dict[str, Any], said: str, data_dir: Path):
-    with pytest.raises(InputError) as caught:
-        md_eval(**arguments)
-    assert said in str(caught.value)
-    assert next(iter(arguments)) in str(caught.value)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.tasks.commands import REPOSITORY
 from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
 from urs_inspect import urs
-from urs_inspect.reports.results import read_result
 from urs_inspect.rubrics import load_rubric
 
 CASES = """\
@@ -104,9 +104,8 @@ def test_own_cases_with_an_intent_and_a_criterion_of_their_own(cases: str, own_r
     assert metrics["Household"] == pytest.approx(8)  # (8 + 6 + 10) / 3
     assert metrics["Leisure"] == pytest.approx(3)
     assert metrics["thrift"] == pytest.approx(8)  # (9 + 5 + 10) / 3
-    result = read_result(log)
-    assert result is not None
-    assert result.by_group_and_language["Household", "en"].value == pytest.approx(7)  # (8 + 6) / 2
+    result = model_of(ranking_of_log(log))
+    assert result.by_cell["Household/en"].value == pytest.approx(7)  # (8 + 6) / 2
     assert math.isnan(result.by_criterion["thrift"].low)  # three questions are too few for an interval
     assert metric_values(log, "intent_judge")["final"] == pytest.approx(6.75)  # (8 + 6 + 3 + 10) / 4
     assert metric_values(log, "intent_judge")["factuality"] == pytest.approx(6)  # (6 + 8 + 3 + 7) / 4

@@ -20,6 +20,7 @@ from inspect_ai.solver import generate
 from rich.console import Console
 from scipy.stats import t as student
 
+from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.tasks.scripted import (
     Script,
     between,
@@ -32,9 +33,8 @@ from tests.tasks.scripted import (
 )
 from urs_inspect import urs
 from urs_inspect.datasets import UrsCase
-from urs_inspect.reports.results import read_result
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.tasks.urs import case_to_sample
+from urs_inspect.tasks.urs_cases import case_to_sample
 
 GROUPS = ["Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem", "Text Assistant"]
 PARTS = ["Solve Problem: api", "Solve Problem: solve_professional_problem"]
@@ -102,7 +102,7 @@ def test_embedded_sample_runs_to_the_end_with_every_case_scored(simulated: EvalL
 
 def test_log_says_what_was_run(simulated: EvalLog, rubric: Rubric):
     assert simulated.eval.task == "urs_inspect/urs"
-    assert simulated.eval.task_version == "2-A"
+    assert simulated.eval.task_version == "2-B"
     assert simulated.eval.task_args["dataset"] == "sample"
     assert simulated.eval.metadata is not None
     assert simulated.eval.metadata["rubric"] == "urs 2"
@@ -180,35 +180,26 @@ def test_every_criterion_has_its_mean_over_the_cases_of_its_intents(criterion: s
             assert math.isnan(number(value[criterion]))
 
     assert metric_values(simulated, "intent_judge")[criterion] == pytest.approx(fmean(values))
-    found = read_result(simulated)
-    assert found is not None
-    estimate = found.by_criterion[criterion]
-    assert (estimate.value, estimate.high) == pytest.approx((fmean(values), fmean(values) + half_width(values)))
 
 
 def test_what_left_the_header_is_read_from_the_log(simulated: EvalLog):
-    found, values = read_result(simulated), finals(simulated)
+    found, values = model_of(ranking_of_log(simulated)), finals(simulated)
 
-    assert found is not None
-    cells = {" ".join(key): estimate for key, estimate in found.by_group_and_language.items()}
+    cells = {key.replace("/", " "): estimate for key, estimate in found.by_cell.items()}
     estimates = {**found.by_group, **found.by_language, **cells, **found.by_part}
     assert estimates.keys() == {*GROUPS, *LANGUAGES, *CELLS, *PARTS}
     for name, estimate in estimates.items():
         assert estimate.value == pytest.approx(fmean(values[name])), name
-        if estimate.n < 6:
-            assert math.isnan(estimate.low) and math.isnan(estimate.high), name
-        else:
-            width = half_width(values[name])
-            bounds = max(1, estimate.value - width), min(10, estimate.value + width)
-            assert (estimate.low, estimate.high) == pytest.approx(bounds), name
+        assert math.isnan(estimate.low) == (estimate.n < 6 or len(set(values[name])) == 1), name
     assert {name for name, estimate in estimates.items() if estimate.n < 6} < set(CELLS)
+    for criterion, estimate in found.by_criterion.items():
+        assert estimate.value == pytest.approx(metric_values(simulated, "intent_judge")[criterion])
 
 
 def test_api_counts_in_solve_problem_and_is_reported_by_itself(simulated: EvalLog):
     values, metrics = finals(simulated), metric_values(simulated, "intent_judge")
-    found = read_result(simulated)
+    found = model_of(ranking_of_log(simulated))
 
-    assert found is not None
     assert [len(values[name]) for name in ("Solve Problem", *PARTS)] == [12, 6, 6]
     one, other = (found.by_part[name].value for name in PARTS)
     assert metrics["Solve Problem"] == pytest.approx((one + other) / 2)
@@ -218,8 +209,7 @@ def test_api_counts_in_solve_problem_and_is_reported_by_itself(simulated: EvalLo
 def test_share_of_self_judged_answers_is_read_from_the_log(simulated: EvalLog, tmp_path: Path):
     model = Script(lambda messages: record(6, intent="factual_qa") if len(messages) == 2 else "An answer.")
     log = run(urs(dataset="sample"), tmp_path, model=model.model("subject"), grader=None, limit=4)
-    shares = [found.self_judged for one in (simulated, log) if (found := read_result(one)) is not None]
-    assert shares == [0.0, 1.0]
+    assert [model_of(ranking_of_log(found)).self_judged for found in (simulated, log)] == [0.0, 1.0]
 
 
 # Epochs
@@ -247,10 +237,9 @@ def test_epochs_report_the_mean_of_each_question_and_the_deviation_between_epoch
     # Each question is given 4 and 6: mean 5 for all 42, so that no interval is reported; the deviation within a
     # question is sqrt(((4 - 5)^2 + (6 - 5)^2) / (2 - 1)) = sqrt(2).
     assert metric_values(log, "intent_judge") == dict.fromkeys(["final", *GROUPS, *LANGUAGES], 5.0)
-    found = read_result(log)
-    assert found is not None
+    found = model_of(ranking_of_log(log))
     assert found.epoch_deviation == pytest.approx(math.sqrt(2))
-    assert {estimate.value for estimate in (*found.by_group_and_language.values(), *found.by_part.values())} == {5.0}
+    assert {estimate.value for estimate in (*found.by_cell.values(), *found.by_part.values())} == {5.0}
     assert result_of(log, "intent_judge").scored_samples == 42
 
 
@@ -417,9 +406,8 @@ def test_published_rows_are_all_scored(published: Task, tmp_path: Path):
     assert {name: len(values[name]) for name in LANGUAGES} == {"en": 1014, "zh": 832}
     for name in (*GROUPS, *LANGUAGES):
         assert metrics[name] == pytest.approx(fmean(values[name])), name
-    found = read_result(log)
-    assert found is not None
-    parts = {" ".join(cell): mean for cell, mean in found.by_group_and_language.items()} | found.by_part
+    found = model_of(ranking_of_log(log))
+    parts = {cell.replace("/", " "): mean for cell, mean in found.by_cell.items()} | found.by_part
     assert parts.keys() == {*CELLS, *PARTS}
     for name, estimate in parts.items():
         assert estimate.value == pytest.approx(fmean(values[name])), name

@@ -8,9 +8,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from tests.tasks.commands import refused
 from tests.tasks.scripted import Reply, Script, metric_values, output, run, samples_of
-from urs_inspect._util import InputError
 from urs_inspect.tasks.urs_addition import URS_ADDITION_VERSION, urs_addition
 
 
@@ -124,35 +122,6 @@ def test_lengths_as_the_command_line_gives_them(lengths: "str | int | list[str |
     task = urs_addition(lengths=lengths, per_length=1)
     assert {len((sample.metadata or {})["numbers"]) for sample in task.dataset} == expected
     assert len(task.dataset) == len(expected)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"lengths": "2-x"}, "lengths: must be numbers and ranges such as 2-20 or 2-9,15; got '2-x'"),
-        ({"lengths": "9-2"}, "lengths: must be numbers and ranges"),
-        ({"lengths": ""}, "lengths: must be numbers and ranges"),
-        ({"lengths": []}, "lengths: must be numbers and ranges"),
-        ({"lengths": True}, "lengths: must be numbers and ranges"),
-        ({"lengths": "1-5"}, "lengths: must be from 2 to 100, got 1"),
-        ({"per_length": 0}, "per_length: must be a whole number of at least 1, got 0"),
-        ({"per_length": 5000}, "per_length: must be from 1 to 1000, got 5000"),
-        ({"language": "fr"}, "language: unknown value 'fr'; allowed: en, zh"),
-        ({"seed": -1}, "seed: must be a whole number of at least 0, got -1"),
-    ],
-)
-def test_bad_arguments_are_named(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        urs_addition(**arguments)  # type: ignore[arg-type]
-
-
-def test_bad_arguments_are_one_line_on_the_command_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ("eval", "urs_inspect/urs_addition", "--model", "urs_simulation/weak", "-T", "lengths=2-x")
-    ended = refused(*command, monkeypatch=monkeypatch, capsys=capsys)
-    assert ended.status == 1
-    assert "lengths: must be numbers and ranges" in ended.error
 
 
 def test_simulated_models_add_with_slips(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from inspect_ai.model import ChatMessage
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run_command
 from tests.tasks.scripted import Script, between, metric_values, output, run, samples_of
-from urs_inspect._util import InputError
 from urs_inspect.tasks.urs_case_review import urs_case_review
 
 command = run_command
@@ -219,18 +218,3 @@ def test_nothing_passed_or_no_such_log(cases: Path, tmp_path: Path, command: Run
     done = command("cases", "review", tmp_path / "none.eval", "-o", tmp_path / "k.jsonl")
     assert done.exit_code == 1 and "no log" in done.output
     assert not (tmp_path / "k.jsonl").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"judge_language": "fr"}, "judge_language: unknown value 'fr'; allowed: en, zh"),
-        ({"judge_attempts": 0}, "judge_attempts: must be a whole number of at least 1"),
-        ({"dataset": "mine"}, "unknown dataset 'mine'"),
-        ({"intents": "fun"}, "unknown intent 'fun'"),
-    ],
-)
-def test_bad_arguments(cases: Path, arguments: dict[str, object], words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        urs_case_review(**{"dataset": str(cases), **arguments})  # type: ignore[arg-type]
-    assert words in str(caught.value)

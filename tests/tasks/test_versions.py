@@ -45,10 +45,12 @@ def test_a_task_has_the_version_and_size_that_are_declared(name: str, data_dir: 
     version, make = VERSIONS[name]
     task = make()
     [declared] = [entry for entry in DECLARED["tasks"] if entry["name"] == name]
-    assert task.version == version == DECLARED["version"]
+    assert task.version == version
+    assert version.partition("-")[0] == DECLARED["version"].partition("-")[0]
     if name != "urs":  # its 1,846 cases are not the 42 of the sample
         assert len(task.dataset) == declared["dataset_samples"]
 
 
 def test_every_declared_task_is_looked_at() -> None:
     assert [entry["name"] for entry in DECLARED["tasks"]] == list(VERSIONS)
+    assert DECLARED["version"] == max(version for version, _ in VERSIONS.values())

@@ -24,7 +24,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log of the weaker simulated model; two of the questions do not fit into the tiny SaMer."""
     checkpoint = tiny_checkpoint(tmp_path_factory.mktemp("samer") / "checkpoint")
     [log] = inspect_eval(
-        urs(dataset="sample", scorer="samer", samer=str(checkpoint), engine="transformers"),
+        urs(dataset="sample", scorer="samer", samer={"model": str(checkpoint), "engine": "transformers"}),
         model="urs_simulation/weak",
         limit=12,
         log_dir=str(tmp_path_factory.mktemp("logs")),

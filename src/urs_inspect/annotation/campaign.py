@@ -127,17 +127,7 @@ class Campaign:
     def __init__(
         self, ballots: Sequence[Ballot], directory: Path, annotators: Sequence[str] = (), *, shuffled: bool = False
     ) -> None:
-        """Open the sessions of the annotators; without any, anybody may vote under a name of their own.
-
-        Args:
-            ballots: At least one.
-            directory: Directory of the votes files; made if it does not exist.
-            annotators: Names.
-            shuffled: Whether each person gets the ballots in an order of their own.
-
-        Raises:
-            InputError: If a name is not allowed, or a votes file is in use or cannot be written.
-        """
+        """Open the sessions of the annotators; without any, anybody may vote under a name of their own."""
         self.ballots = tuple(ballots)
         self.directory = directory
         self.annotators = tuple(dict.fromkeys(annotator_name(name) for name in annotators))

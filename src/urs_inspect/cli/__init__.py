@@ -1,28 +1,43 @@
-"""The command `urs-inspect`, one command a file; a file is imported when its command is used."""
+"""The command `urs-inspect`; the module of a command is imported when the command is used."""
 
 from importlib import import_module
 
 import click
 
-_COMMANDS = {
-    "addition": "How long a chain of numbers models add up right.",
-    "agreement": "Agreement of a judge's scores with those of people.",
-    "annotate": "Vote on pairs of answers, in a browser.",
-    "assistants": "Compare models, search engines and translators.",
-    "cases": "Cases of your own: import a survey, review, describe.",
-    "crossval": "Bias, leniency and agreement of several evaluators.",
-    "data": "List, fetch and verify the published data.",
-    "demo": "Run URS with simulated models: no key, network or cost.",
-    "estimate": "Tokens and cost of a run, before anything is spent.",
-    "judges": "Compare judges: md_eval, judge_pairwise, judge_rating.",
-    "probe": "Check a judge with answers that deserve a low score.",
-    "rank": "Rank models by pairwise comparisons or votes.",
-    "references": "Write the answers of a model as reference answers.",
-    "report": "Report on runs of urs: one page, CSV, Markdown, JSON.",
-    "samer": "SaMer: check, export, score with and train checkpoints.",
-    "table": "Scores by intent, language and criterion.",
+_GROUPS = {
+    "Results": {
+        "report": ("report", "Report on runs of urs: one page, CSV, Markdown, JSON."),
+        "table": ("table", "Scores by intent, language and criterion."),
+        "robustness": ("reports", "Whether scores hold for other judges and references."),
+        "assistants": ("reports", "Compare models, search engines and translators."),
+        "addition": ("reports", "How long a chain of numbers models add up right."),
+        "rank": ("rank", "Rank models by pairwise comparisons or votes."),
+    },
+    "Before a run": {
+        "demo": ("demo", "Run URS with simulated models: no key, network or cost."),
+        "estimate": ("estimate", "Tokens and cost of a run, before anything is spent."),
+    },
+    "Judges": {
+        "judges": ("judges", "Compare judges: md_eval, judge_pairwise, judge_rating."),
+        "probe": ("probe", "Check a judge with answers that deserve a low score."),
+    },
+    "People": {
+        "annotate": ("annotate", "Vote on pairs of answers, in a browser."),
+        "agreement": ("reports", "Agreement of a judge's scores with those of people."),
+    },
+    "Data": {
+        "data": ("data", "List, fetch and verify the published data."),
+        "cases": ("cases", "Cases of your own: import a survey, review, describe."),
+        "references": ("references", "Write the answers of a model as reference answers."),
+    },
+    "SaMer": {
+        "samer": ("samer", "SaMer: check, export, score with and train checkpoints."),
+    },
 }
-"""Each command with its line in the help, in 80 columns uncut. The file and the command in it have the same name."""
+"""Purpose -> command -> the module that holds it, and its line in the help, which fits 80 columns."""
+_COMMANDS = {command: entry for group in _GROUPS.values() for command, entry in group.items()}
+_RENAMED = {"crossval": "robustness"}
+"""Old names, which work for one more release with a hint."""
 
 
 class _CommandsOnUse(click.Group):
@@ -30,14 +45,19 @@ class _CommandsOnUse(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if (name := _RENAMED.get(cmd_name, cmd_name)) not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), cmd_name)
+        if name != cmd_name:
+            click.echo(f"`urs-inspect {cmd_name}` is now `urs-inspect {name}`; the old name will go.", err=True)
+        module, _ = _COMMANDS[name]
+        command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        width = max(map(len, _COMMANDS))  # the same column of lines in all groups
+        for purpose, commands in _GROUPS.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(command.ljust(width), line) for command, (_, line) in commands.items()])
 
 
 @click.group(cls=_CommandsOnUse, context_settings={"help_option_names": ["-h", "--help"]})

@@ -286,7 +286,7 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
     from urs_inspect._util import counted
     from urs_inspect.datasets.survey.case_file import Removed, removed_csv
     from urs_inspect.reports.case_reviews import UNSEEN, read_case_reviews, rows_of
-    from urs_inspect.reports.output import TextTable
+    from urs_inspect.reports.tables import TextTable
     from urs_inspect.rubrics import load_rubric
 
     _check_new(output, ".jsonl", "output")

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect.cli.table import print_results, read_results
+from urs_inspect.cli.table import print_tables
 
 
 @click.command()
@@ -38,7 +38,7 @@ def demo(log_dir: str) -> None:
     failed = [log for log in logs if log.status != "success"]
     if failed:
         raise click.ClickException(f"the run ended with status '{failed[0].status}': {failed[0].error}")
-    print_results(read_results([log.location for log in logs]), console)
+    print_tables([log.location for log in logs], console)
     command = f"{_inspect()} view --log-dir {shlex.quote(log_dir)}"
     console.print(f"\nLook at every answer and judgement:  [bold]{escape(command)}[/bold]", soft_wrap=True)
 

@@ -1,23 +1,15 @@
 """Tables and sections on the terminal."""
 
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Column, Table
-from rich.text import Text
+from rich.table import Table
 
 from urs_inspect._util import visible
-
-if TYPE_CHECKING:
-    from urs_inspect.reports.judge_result import JudgeResult
-    from urs_inspect.reports.judges import RatingJudge
-
-    Judges = Sequence[JudgeResult] | Sequence[RatingJudge]
 
 NONE = "-"
 PRICES_HELP = (
@@ -25,7 +17,6 @@ PRICES_HELP = (
     "'openai/gpt-4o: {input: 2.5, output: 10, input_cache_write: 0, input_cache_read: 1.25}', one model per line."
 )
 _NAME = 12  # columns of the terminal that a name has at least
-_PADDING = 2  # blanks beside a cell
 
 
 def table_of(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
@@ -38,84 +29,8 @@ def table_of(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
     return table
 
 
-def print_table(table: Table, console: Console) -> None:
-    """Print a table from `table_of` as wide as the terminal.
-
-    Where it is too narrow, names fold first, but not below a readable width; then numbers break at their blanks.
-    """
-    wanted = [max(_widths(column, str.splitlines)) for column in table.columns]
-    numbers = [column.no_wrap for column in table.columns]
-    least = [
-        max(_widths(column, str.split)) if number else min(width, _NAME)
-        for column, width, number in zip(table.columns, wanted, numbers, strict=True)
-    ]
-    room = console.width - len(wanted) - 1
-    padding = _PADDING * len(wanted)
-    if sum(wanted) + padding > room:
-        if sum(least) + padding > room:
-            table.padding, padding = 0, 0
-        for column, width in zip(table.columns, _shared(least, wanted, numbers, room - padding), strict=True):
-            column.no_wrap, column.overflow, column.width = False, "fold", width
-    console.print(table)
-
-
-def _shared(least: list[int], wanted: list[int], first: list[bool], room: int) -> list[int]:
-    """Widths between the least and the wanted ones; what is left goes to the `first`, and to those who lack most."""
-    widths = list(least)
-    for _ in range(min(room, sum(wanted)) - sum(least)):
-        lacking = [
-            (want > width and wins, want - width) for want, width, wins in zip(wanted, widths, first, strict=True)
-        ]
-        widths[lacking.index(max(lacking))] += 1
-    return widths
-
-
-def _widths(column: Column, parts: Callable[[str], list[str]]) -> list[int]:
-    """Widths of the parts of all cells of a column, heading included."""
-    texts = [Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)]
-    return [cell_len(part) for text in texts for part in parts(text)] or [1]
-
-
-def p_value(value: float) -> str:
-    """A p-value."""
-    return NONE if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def rate(value: float, digits: int) -> str:
-    """Dollars or seconds per 1,000."""
-    return NONE if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def count(number: int, partial: bool, judged: int, of: int) -> str:
-    """How many pairs or responses were judged; of how many, where others judged more."""
-    return f"{judged} of {of}" if partial else str(number)
-
-
-def heading(console: Console, dataset: str, sha256: str, simulated: bool) -> None:
-    """Say which dataset the tables below are about."""
-    console.print(f"\n[bold]Dataset:[/bold] {escape(dataset)} (sha256 {sha256[:12]})", highlight=False)
-    if simulated:
-        console.print("[bold red]SIMULATION[/bold red]: simulated judges; the numbers mean nothing.")
-
-
-def effort_notes(judges: "Judges") -> str:
-    """How cost and seconds come about, and of how many calls they are not known."""
-    called = [judge for judge in judges if judge.effort.calls]
-    lacking = {
-        "cost": [(judge, judge.effort.without_cost) for judge in called if judge.effort.without_cost],
-        "time": [(judge, judge.effort.without_seconds) for judge in called if judge.effort.without_seconds],
-    }
-    notes = ["Seconds are those of the calls, one after another."]
-    for what, several in lacking.items():
-        if some := [f"{judge.name} {n} of {judge.effort.calls}" for judge, n in several if n < judge.effort.calls]:
-            notes.append(f"Calls without a known {what} are counted as the mean of the others: {', '.join(some)}.")
-        if none := [judge.name for judge, n in several if n == judge.effort.calls]:
-            notes.append(f"No call has a known {what}: {', '.join(none)}.")
-    return " ".join(notes)
-
-
 if TYPE_CHECKING:
-    from urs_inspect.reports.output import TextTable
+    from urs_inspect.reports.tables import Report, TextTable
 
 _BORDER = 3  # blanks beside a cell, and the line after it
 
@@ -203,21 +118,15 @@ def _text_tables_shared(least: Sequence[int], wanted: Sequence[int], room: int) 
     return widths
 
 
-if TYPE_CHECKING:
-    from urs_inspect.reports.output import Section
-
-
-def print_sections(sections: "Iterable[Section]", console: Console, warnings: Collection[str] = ()) -> None:
-    """Print sections, their tables as wide as the terminal with nothing cut off.
-
-    Args:
-        sections: The sections.
-        console: Where to.
-        warnings: Lines that stand out where a section has them.
-    """
-    for section in sections:
+def print_report(report: "Report", console: Console) -> None:
+    """Print the sections of a report, their tables as wide as the terminal with nothing cut off."""
+    for section in report.sections:
+        tables = [(table, text) for table in section.tables if (text := table.text()).headings and text.rows]
+        if section.appendix or (section.tables and not tables and not section.notes):
+            continue
         console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
-        for line in section.lines:
-            console.print(escape(line), highlight=False, style="bold red" if line in warnings else "")
-        for found in section.tables:
-            print_text_table(found, console)
+        for note in section.notes:
+            style = "bold red" if note in section.warnings else ""
+            console.print(escape(visible(note)), highlight=False, style=style)
+        for table, text in tables:
+            print_text_table(text, console, table.title)

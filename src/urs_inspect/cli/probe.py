@@ -63,24 +63,20 @@ def probe(
 
 
 def print_probe(log: "EvalLog", console: Console) -> bool:
-    """Print what each null answer got.
-
-    Returns:
-        Whether any mean lies outside the range in which it should lie, or could not be measured.
-    """
-    from urs_inspect.logs.scores import last_judgement, value_of
-    from urs_inspect.reports.results import read_result
+    """Print what each null answer got."""
+    from urs_inspect.logs.scores import SIMULATED, last_judgement, value_of
     from urs_inspect.rubrics import FINAL
     from urs_inspect.stats import mean_interval
 
     finals: dict[str, list[float]] = defaultdict(list)
+    judges: dict[str, None] = {}
     for sample in log.samples or []:
         score = last_judgement(sample)
         if score is not None:
             finals[str(sample.metadata.get("null_answer"))].append(value_of(score, FINAL))
-    result = read_result(log)
-    console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(result.judges) if result else 'none')}", highlight=False)
-    if result is not None and result.simulated:
+            judges |= dict.fromkeys(str(judge["judge"]) for judge in (score.metadata or {}).get("judges", ()))
+    console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
+    if any(name.startswith(SIMULATED) for name in judges):
         console.print("[bold red]SIMULATION[/bold red]: a simulated judge; the scores mean nothing.")
     table = Table("null answer", "n", "unscored", "mean", "range", "expected", "verdict")
     suspect = False

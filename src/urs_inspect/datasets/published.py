@@ -17,33 +17,20 @@ class _Strict(BaseModel):
 
 
 class PublishedColumn(_Strict):
-    """A column of a published table.
+    """A column of a published table."""
 
-    Attributes:
-        name: What stands over it.
-        dataset: Name of the dataset here that it was measured on there.
-    """
-
-    name: str
-    dataset: str
+    name: str  # what stands over it
+    dataset: str  # name of the dataset here that it was measured on there
 
 
 class PublishedTable(_Strict):
-    """A table of published results.
+    """A table of published results."""
 
-    Attributes:
-        number: Its number in the source.
-        title: What it shows.
-        unit: `percent`, or `correlation` from -1 to 1.
-        columns: Its columns.
-        judges: Judge -> one number a column, None where none was printed.
-    """
-
-    number: int
-    title: str
-    unit: Literal["percent", "correlation"]
+    number: int  # its number in the source
+    title: str  # what it shows
+    unit: Literal["percent", "correlation"]  # `percent`, or `correlation` from -1 to 1
     columns: tuple[PublishedColumn, ...]
-    judges: dict[str, tuple[float | None, ...]]
+    judges: dict[str, tuple[float | None, ...]]  # judge -> one number a column, None where none was printed
 
     @model_validator(mode="after")
     def _rows_fit(self) -> "PublishedTable":
@@ -57,14 +44,9 @@ class PublishedTable(_Strict):
 
 
 class Published(_Strict):
-    """Published results and where they stand.
+    """Published results and where they stand."""
 
-    Attributes:
-        source: The paper.
-        tables: Its tables.
-    """
-
-    source: str
+    source: str  # the paper
     tables: tuple[PublishedTable, ...]
 
     def about(self, datasets: Collection[str]) -> tuple[PublishedTable, ...]:
@@ -94,39 +76,24 @@ class _StrictUrs(BaseModel):
 
 
 class UrsColumn(_StrictUrs):
-    """A column of a published table.
+    """A column of a published table."""
 
-    Attributes:
-        name: What stands over it; often a reported intent.
-        language: Code of the language of its cases; empty for all.
-        cases: Number of cases as printed; None where none was.
-        unit: `score` from 1 to 10, `percent`, or `count`.
-    """
-
-    name: str
-    language: str = ""
-    cases: int | None = None
-    unit: Literal["score", "percent", "count"] = "score"
+    name: str  # what stands over it; often a reported intent
+    language: str = ""  # code of the language of its cases; empty for all
+    cases: int | None = None  # number of cases as printed; None where none was
+    unit: Literal["score", "percent", "count"] = "score"  # `score` from 1 to 10, `percent`, or `count`
 
 
 class UrsTable(_StrictUrs):
-    """A table of published results.
+    """A table of published results."""
 
-    Attributes:
-        number: Its number in the paper.
-        title: What it shows.
-        columns: Its columns.
-        rows: Model or service -> one number a column.
-        marks: Model -> for each column 1, 2 or 3 where it is marked as the first, second or third, else 0.
-        notes: What a reader must know about it, a sentence each.
-    """
-
-    number: int
-    title: str
+    number: int  # its number in the paper
+    title: str  # what it shows
     columns: tuple[UrsColumn, ...]
-    rows: dict[str, tuple[float, ...]]
+    rows: dict[str, tuple[float, ...]]  # model or service -> one number a column
+    # model -> for each column 1, 2 or 3 where it is marked as the first, second or third, else 0
     marks: dict[str, tuple[int, ...]] = {}
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader must know about it, a sentence each
 
     @model_validator(mode="after")
     def _rows_fit(self) -> "UrsTable":
@@ -144,42 +111,24 @@ class UrsTable(_StrictUrs):
 
 
 class UrsCriteria(_StrictUrs):
-    """Table 6: which criteria judge which intent.
+    """Table 6: which criteria judge which intent."""
 
-    Attributes:
-        number: Its number in the paper.
-        title: What it shows.
-        intents: Intent -> its five criteria, in the order printed.
-        notes: What a reader must know about it, a sentence each.
-    """
-
-    number: int
-    title: str
-    intents: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...] = ()
+    number: int  # its number in the paper
+    title: str  # what it shows
+    intents: dict[str, tuple[str, ...]]  # intent -> its five criteria, in the order printed
+    notes: tuple[str, ...] = ()  # what a reader must know about it, a sentence each
 
 
 class PublishedUrs(_StrictUrs):
-    """Published results of the URS paper.
+    """Published results of the URS paper."""
 
-    Attributes:
-        source: The paper.
-        evaluator: The judge of all scores.
-        criteria: Table 6.
-        tables: Tables 4, 7 and 12 to 15.
-    """
-
-    source: str
-    evaluator: str
-    criteria: UrsCriteria
-    tables: tuple[UrsTable, ...]
+    source: str  # the paper
+    evaluator: str  # the judge of all scores
+    criteria: UrsCriteria  # table 6
+    tables: tuple[UrsTable, ...]  # tables 4, 7 and 12 to 15
 
     def table(self, number: int) -> UrsTable:
-        """The table of that number.
-
-        Raises:
-            KeyError: If it is not among `tables`.
-        """
+        """The table of that number."""
         for table in self.tables:
             if table.number == number:
                 return table

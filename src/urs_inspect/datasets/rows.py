@@ -53,18 +53,7 @@ class Row:
 
 
 def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
-    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8, with or without BOM.
-
-    Args:
-        path: The file.
-        required: Columns that the header of a CSV file must have, each with its alternative names.
-
-    Returns:
-        The rows that have content, and an error for each line that is not a row.
-
-    Raises:
-        InputError: If the file is missing, of another kind, not text, an empty CSV file, or its header lacks a column.
-    """
+    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8, with or without BOM."""
     suffix = path.suffix.lower()
     if suffix not in READABLE:
         hint = f" (a workbook: {_AS_CSV})" if suffix in _WORKBOOKS else ""

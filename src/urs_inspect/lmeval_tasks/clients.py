@@ -18,7 +18,9 @@ from openai import AsyncOpenAI, BadRequestError
 from openai.types.chat import ChatCompletion
 
 from urs_inspect._util import InputError
-from urs_inspect.judging import UNKNOWN, Call, CircuitBreaker, Message, Reply, describe_error
+from urs_inspect.judging import Message, Reply
+from urs_inspect.judging.ask import UNKNOWN, Call, CircuitBreaker
+from urs_inspect.judging.failures import describe_error
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key
 
 logger = getLogger(__name__)

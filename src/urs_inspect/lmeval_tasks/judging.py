@@ -11,17 +11,9 @@ from logging import getLogger
 from types import FrameType
 from typing import Any, TypeVar
 
-from urs_inspect.judging import (
-    NO_RESPONSE,
-    TINY_REQUEST,
-    Answer,
-    AnswerJudging,
-    CircuitBreaker,
-    Judge,
-    Judgement,
-    Message,
-    describe_error,
-)
+from urs_inspect.judging import Answer, AnswerJudging, Judge, Judgement, Message
+from urs_inspect.judging.ask import TINY_REQUEST, CircuitBreaker
+from urs_inspect.judging.failures import NO_RESPONSE, describe_error
 from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache, open_endpoint
 from urs_inspect.lmeval_tasks.settings import JudgeSettings
 from urs_inspect.samer import judgement as samer_judgement
@@ -149,9 +141,6 @@ def judge_answers(
 
     A judge that failed `judge_give_up` answers in a row is not asked about the rest, nor is any judge after an
     interrupt.
-
-    Raises:
-        InputError: If there is no judge, no key, no such SaMer model, or the cache cannot be used.
     """
     if settings.judge == "samer":
         return _judge_with_samer(answers, settings, progress)

@@ -9,7 +9,7 @@ from pydantic import Field
 from datasets import Dataset
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase, load_md_eval
-from urs_inspect.judging import OVERALL, JudgePrompt
+from urs_inspect.judging import JudgePrompt
 from urs_inspect.judging.pair_reply import (
     First,
     PairOutcome,
@@ -18,6 +18,7 @@ from urs_inspect.judging.pair_reply import (
     read_pair_reply,
 )
 from urs_inspect.judging.prompts import Orders, Protocol, orders_of, pair_calls
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask, Part, ratio, ratio_high, ratio_low
 from urs_inspect.lmeval_tasks.settings import Options, read_options
 from urs_inspect.samer import load_taxonomy

@@ -32,11 +32,7 @@ _Options = TypeVar("_Options", bound=Options)
 
 
 def read_options(kind: type[_Options], prefixes: tuple[str, ...], metadata: Mapping[str, Any] | None) -> _Options:
-    """Read options with one of some prefixes from the metadata, in which lm-eval puts the model's arguments as well.
-
-    Raises:
-        InputError: If one is unknown, misspelt, of the wrong type or out of range, naming it and what is allowed.
-    """
+    """Read options with one of some prefixes from the metadata, in which lm-eval puts the model's arguments as well."""
     given = {key: value for key, value in (metadata or {}).items() if key.startswith(prefixes)}
     if unknown := [key for key in given if key not in kind.model_fields]:
         raise InputError(f"--metadata: unknown '{unknown[0]}'; allowed: {choices(kind.model_fields)}")

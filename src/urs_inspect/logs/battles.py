@@ -1,4 +1,4 @@
-"""A log of `mad` with people's votes attached as scores."""
+"""Battles between models, read from logs of `mad`, lists of votes, and people's votes about ballots."""
 
 import hashlib
 import json
@@ -37,70 +37,53 @@ from urs_inspect.stats.battles import OUTCOMES, Battle, Battles, battles_of, out
 
 
 @dataclass(frozen=True)
-class Found:
-    """A battle, and what tells that it is there already.
-
-    Attributes:
-        battle: The battle.
-        identity: What it shares with the same vote in another file; empty if it is not known.
-        key: Its ballot and epoch, in a log.
-        copied: Whether it was taken over from an earlier run.
-    """
+class Vote:
+    """A battle, and what identifies its copies."""
 
     battle: Battle
-    identity: str = ""
-    key: str = ""
-    copied: bool = False
+    identity: str = ""  # shared with the same vote in another file; empty if it is not known
+    key: str = ""  # its ballot and epoch, in a log
+    copied: bool = False  # whether it was taken over from an earlier run
 
 
-def unrepeated(files: Iterable[Sequence[Found]], say: Callable[[str], None]) -> Iterator[Found]:
-    """Leave out what an earlier file holds as often.
-
-    Args:
-        files: What each file holds, in order. Equal votes of one file are two votes.
-        say: Takes a line about how many were left out.
-    """
+def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
+    """Skip votes that an earlier file holds as often; equal votes of one file are two votes."""
     held: Counter[str] = Counter()
     repeated = 0
-    for found in files:
+    for votes in files:
         here: Counter[str] = Counter()
-        for one in found:
-            here[one.identity] += 1
-            if one.identity and here[one.identity] <= held[one.identity]:
+        for vote in votes:
+            here[vote.identity] += 1
+            if vote.identity and here[vote.identity] <= held[vote.identity]:
                 repeated += 1
             else:
-                yield one
+                yield vote
         held |= here
     if repeated:
         say(f"left out {counted(repeated, 'vote')} that an earlier file holds as well")
 
 
-def once(found: Iterable[Found]) -> list[Battle]:
-    """Leave out what a run took over from an earlier one, if it is there already."""
-    everything = list(found)
-    known = {one.key for one in everything if not one.copied}
+def _once(votes: Sequence[Vote]) -> list[Battle]:
+    """Battles without those that a run took over from an earlier one and that occur already."""
+    known = {vote.key for vote in votes if not vote.copied}
     battles: list[Battle] = []
-    for one in everything:
-        if one.copied and one.key in known:
+    for vote in votes:
+        if vote.copied and vote.key in known:
             continue
-        if one.copied:
-            known.add(one.key)
-        battles.append(one.battle)
+        if vote.copied:
+            known.add(vote.key)
+        battles.append(vote.battle)
     return battles
 
 
-def of_run(found: Sequence[Found], run: str) -> Iterator[Found]:
-    """Tell verdicts of one run from those of others.
+def _of_run(votes: Sequence[Vote], run: str) -> Iterator[Vote]:
+    """Verdicts with the id of their run, if it is known, as identity.
 
-    A log that was judged anew holds other verdicts, and then all of them count beside the first.
-
-    Args:
-        found: The verdicts of a log.
-        run: Id of the run; empty if it is not known, and then nothing is a repetition.
+    A log that was judged again has other verdicts, and then all of them count beside the first.
     """
-    verdicts = hashlib.sha256("\n".join(sorted(one.identity for one in found)).encode()).hexdigest()
-    for one in found:
-        yield replace(one, identity=f"{run}/{verdicts}/{one.identity}" if run else "")
+    verdicts = hashlib.sha256("\n".join(sorted(vote.identity for vote in votes)).encode()).hexdigest()
+    for vote in votes:
+        yield replace(vote, identity=f"{run}/{verdicts}/{vote.identity}" if run else "")
 
 
 SUFFIXES = (".json", ".jsonl", ".csv")
@@ -109,27 +92,18 @@ SUFFIXES = (".json", ".jsonl", ".csv")
 _BETWEEN = "-vs-"
 _LONGEST_NAME = 200
 _ARENA_VOTER = "arena_user"
-"""What the MAD paper's annotations call whoever voted in the Chatbot Arena."""
+"""Name of voters of the Chatbot Arena in the annotations of the MAD paper."""
 _ORIGIN = ("judge", "annotator", "source", "id")
 _SIDES = ((1, "a"), (2, "b"))
 
 
-def read_vote_list(path: Path) -> list[Found]:
-    """Read a file of votes.
+def read_vote_list(path: Path) -> list[Vote]:
+    """Read a file of votes: `.json` with a list or one object per line, `.jsonl`, or `.csv` with a header.
 
     Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the instruction inside `data`, as
     the MAD paper published its annotations; and files `<model>-vs-<model>.jsonl` whose rows have the winner in
     `output`, as it published the votes of Chatbot Arena. Votes on one instruction (the column `instruction`, the one
-    inside `data`, else `question_id`) belong together; without any of these each vote stands alone.
-
-    Args:
-        path: A `.json` file with a list or one object a line, a `.jsonl` file, or a `.csv` file with a header.
-
-    Returns:
-        The votes in the order of the file.
-
-    Raises:
-        InputError: If the file cannot be read or has no votes, or naming the first row that is none.
+    inside `data`, else `question_id`) are one cluster; without any of these each vote is a cluster of its own.
     """
     rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
     votes = []
@@ -147,7 +121,7 @@ def read_vote_list(path: Path) -> list[Found]:
 
 
 def first_object(path: Path) -> dict[str, Any]:
-    """The first line of a file that is a JSON object, to tell what the file holds; empty if it is none."""
+    """The first line of a file that is a JSON object; empty if it is not."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             value = json.loads(next((line for line in file if line.strip()), ""))
@@ -157,11 +131,7 @@ def first_object(path: Path) -> dict[str, Any]:
 
 
 def checked_name(value: object, key: str) -> str:
-    """Check the name of a model.
-
-    Raises:
-        InputError: If it is no text, blank, longer than 200 characters, or would not print.
-    """
+    """The name of a model, refused if it is no text, blank, longer than 200 characters, or not printable."""
     name = _name(value) if isinstance(value, str) else ""
     if not name:
         raise InputError(
@@ -175,7 +145,7 @@ def _name(value: str) -> str:
     return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
 
 
-def _vote(path: Path, row: Row) -> Found:
+def _vote(path: Path, row: Row) -> Vote:
     values = row.values
     if "ballot" in values and "winner" not in values:
         raise InputError("a vote about a ballot; name the log or file with the ballots, and this file with --votes")
@@ -185,15 +155,14 @@ def _vote(path: Path, row: Row) -> Found:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
     battle = Battle(first, second, outcome_of(winner, first, second), _cluster(path, row))
     known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
-    return Found(battle, _identity(battle, known))
+    return Vote(battle, _identity(battle, known))
 
 
 def _identity(battle: Battle, values: dict[str, Any]) -> str:
-    """What a vote shares with the same vote in another file.
+    """The models with their responses, the winner, the instruction, and the voter or source of a vote.
 
-    That is the models with their responses, the winner, the instruction, and who cast it or where it is from. Neither
-    the order of the responses nor the time is part of it, since copies of a vote differ in these. Empty if the file
-    does not say whose vote it is, or on what.
+    The order of the responses and the time are no part of it, since copies of a vote differ in these. Empty if the file
+    does not name the voter or the subject.
     """
     data = values.get("data")
     content = {**(data if isinstance(data, dict) else {}), **values}
@@ -229,13 +198,13 @@ def _cluster(path: Path, row: Row) -> str:
     for values in (row.values, data if isinstance(data, dict) else {}):
         instruction = values.get("instruction")
         if isinstance(instruction, str) and instruction.strip():
-            return instruction_cluster(instruction)
+            return _instruction_cluster(instruction)
     question = row.values.get("question_id")
     return f"{path} {row.place}" if question in {None, ""} or isinstance(question, float) else f"question {question}"
 
 
-def instruction_cluster(instruction: str) -> str:
-    """What battles over the same instruction share."""
+def _instruction_cluster(instruction: str) -> str:
+    """The cluster of battles over the same instruction."""
     return f"instruction {instruction.strip()}"
 
 
@@ -246,94 +215,61 @@ _LOG, _TASK = ".eval", "mad"
 
 @dataclass(frozen=True)
 class HumanBattles:
-    """What people said of ballots.
+    """People's votes about ballots."""
 
-    Attributes:
-        battles: One battle for each ballot with a majority (a shared one is a tie).
-        agreement: How far people agree.
-        ballots: Number of ballots.
-        replaced: Votes that the same person replaced later; the last one counts.
-        undecided: Ballots that were voted on without anybody choosing.
-        unknown: Votes about other ballots; they count for nothing.
-        faults: Lines that are no votes, with their place; they count for nothing.
-    """
-
-    battles: Battles
+    battles: Battles  # one per ballot with a majority (a shared one is a tie)
     agreement: Agreement
     ballots: int
-    replaced: int
-    undecided: int
-    unknown: int
-    faults: tuple[str, ...]
+    replaced: int  # votes that the same person replaced later; the last one counts
+    undecided: int  # ballots with votes of which none is a choice
+    unknown: int  # votes about other ballots, which do not count
+    faults: tuple[str, ...]  # lines that are no votes, with their place, which do not count
 
 
 def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logger.warning) -> Battles:
-    """Read battles from logs and plain votes.
+    """Read battles from logs and plain votes, in the order of the paths; files of a directory by name.
 
-    Args:
-        paths: Logs of `mad` with verdicts of a judge (.eval, .json), files of votes as `read_vote_list` reads them
-            (.json, .jsonl, .csv), and directories of either. An unread verdict is no battle. If a log was judged
-            several times, the last judgement counts; if people's choices are in it, only these do, and this is said.
-            What a run took over from an earlier one counts once, however many of the logs hold it. A file counts once,
-            however often it is named or copied, and so does a vote or verdict that several files hold; two votes that
-            are equal in one file are two.
-        say: Takes a line about each log of which people's choices count, and about what is repeated.
-
-    Returns:
-        The battles in the order of the paths; files of a directory by name.
-
-    Raises:
-        InputError: If a path does not exist, a file cannot be read, or there is no battle.
+    An unparsed verdict is no battle. If a log was judged several times, the last judgement counts; if it has people's
+    choices, only these do. A comparison that a run took over from an earlier one counts once, and so do a file that is
+    named or copied twice and a vote or verdict that several files hold; two equal votes of one file are two.
     """
-    named, left_out = [str(path) for path in paths], list[str]()
-    files = _distinct(named, left_out)
+    named, skipped = [str(path) for path in paths], list[str]()
+    files = _distinct(named, skipped)
     waiting: list[str] = []
-    battles = once(unrepeated([list(_read(file, say, waiting)) for file in files], say))
+    battles = _once(list(_unrepeated([list(_read(file, say, waiting)) for file in files], say)))
     if not battles:
         verb = "waits" if len(waiting) == 1 else "wait"
-        told = f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with --votes"
-        what = f"no comparison with a verdict in: {choices(named)}{told if waiting else ''}"
-        raise InputError("\n".join([what, *left_out]))
-    for sentence in left_out:
+        people = f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with --votes"
+        what = f"no comparison with a verdict in: {choices(named)}{people if waiting else ''}"
+        raise InputError("\n".join([what, *skipped]))
+    for sentence in skipped:
         say(sentence)
     return battles_of(battles)
 
 
-def _distinct(named: Sequence[str], left_out: list[str]) -> list[str]:
+def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
     """Finished logs of `mad` and other files in the order in which they are named, each once, whatever the copies."""
     files: dict[str, str] = {}
     for file in _files(named):
         files.setdefault(local_path(file), file)
     logs = [path for path, file in files.items() if _is_log(file)]
-    kept = {log.location for log in finished_headers(logs, left_out, _TASK, also_foreign=True)}
+    kept = {log.location for log in finished_headers(logs, skipped, _TASK, also_foreign=True)}
     others = [path for path in files if path not in logs]
     copies = copies_of_files(others)
     if copies:
-        left_out.append(about_copies(copies))
+        skipped.append(about_copies(copies))
     return [file for path, file in files.items() if path in kept or (path in others and path not in copies)]
 
 
 def read_human_battles(
     paths: Iterable[str | Path], votes: Iterable[str | Path], say: Callable[[str], None] = logger.warning
 ) -> HumanBattles:
-    """Read the majorities of people's votes about ballots.
-
-    Args:
-        paths: Logs of `mad`, files with one ballot a line (.jsonl), and directories of logs.
-        votes: Files with one vote a line (.jsonl), and directories of such files.
-        say: Takes a line about each log that is skipped.
-
-    Returns:
-        The battles, in the order of the ballots, and how they came about. A judge's verdicts do not count.
-
-    Raises:
-        InputError: If a path does not exist, a file cannot be read, or no ballot has a vote.
-    """
-    named, left_out = [str(path) for path in paths], list[str]()
-    ballots = _ballots(_distinct(named, left_out))
+    """Read majorities of people's votes about ballots, in the order of the ballots; judges' verdicts do not count."""
+    named, skipped = [str(path) for path in paths], list[str]()
+    ballots = _ballots(_distinct(named, skipped))
     if not ballots:
-        raise InputError("\n".join([f"no ballot in: {choices(named)}", *left_out]))
-    for sentence in left_out:
+        raise InputError("\n".join([f"no ballot in: {choices(named)}", *skipped]))
+    for sentence in skipped:
         say(sentence)
     reading = read_votes({path.resolve(): path for path in vote_files(votes)}.values())
     known, unknown = reading.about(ballots)
@@ -346,7 +282,8 @@ def read_human_battles(
         )
     return HumanBattles(
         battles_of(
-            Battle(one.model_a, one.model_b, outcomes[one.id], instruction_cluster(one.instruction)) for one in decided
+            Battle(ballot.model_a, ballot.model_b, outcomes[ballot.id], _instruction_cluster(ballot.instruction))
+            for ballot in decided
         ),
         agreement(known),
         ballots=len(ballots),
@@ -380,7 +317,7 @@ def _inside(directory: Path) -> list[str]:
     return sorted(str(file) for file in directory.iterdir() if file.suffix.lower() in SUFFIXES)
 
 
-def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator[Found]:
+def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator[Vote]:
     """The battles of a file; ballots of a log that people are to decide go to `waiting`."""
     if _is_log(file):
         try:
@@ -393,8 +330,8 @@ def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator
         samples = log.samples or []
         choices_made = [choice_of(sample, people=False) for sample in samples]
         waiting += [file for score in choices_made if score and (score.metadata or {}).get("outcome") == AWAITING]
-        found = [one for sample in samples if (one := _judged(sample, people, log.location)) is not None]
-        yield from of_run(found, log.eval.eval_id)
+        found = [vote for sample in samples if (vote := _judged(sample, people, log.location)) is not None]
+        yield from _of_run(found, log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
         yield from read_vote_list(Path(file))
     else:
@@ -411,7 +348,7 @@ def _is_log(file: str) -> bool:
     return start.startswith(b"{") and b'"version"' in start
 
 
-def _judged(sample: EvalSample, people: bool, location: str) -> Found | None:
+def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
     """The battle that a verdict makes; None without one."""
     score = choice_of(sample, people)
     if score is None or (outcome := competitions_outcome_of(score)) not in OUTCOMES:
@@ -423,10 +360,10 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Found | None:
         raise InputError(f"{location}: sample {sample.id}: {error}") from None
     ballot = sample.metadata.get(BALLOT_KEY)
     instruction = ballot.get("instruction") if isinstance(ballot, dict) else None
-    battle = Battle(first, second, outcome, instruction_cluster(instruction or f"of sample {sample.id}"))
+    battle = Battle(first, second, outcome, _instruction_cluster(instruction or f"of sample {sample.id}"))
     key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(ballot, dict) else ""
     identity = f"{sample.id}/{sample.epoch}/{outcome}"
-    return Found(battle, identity, key, copied=bool(key) and facts.get("previous") is True)
+    return Vote(battle, identity, key, copied=bool(key) and facts.get("previous") is True)
 
 
 def _ballots(files: Iterable[str]) -> dict[str, Ballot]:
@@ -436,11 +373,7 @@ def _ballots(files: Iterable[str]) -> dict[str, Ballot]:
 
 
 def check_new_log(path: Path) -> None:
-    """Refuse a place that a log could not be written to.
-
-    Raises:
-        InputError: If it is not the name of a log, there is a file already, or no folder.
-    """
+    """Refuse a path that is not the name of a log, that exists, or whose folder does not."""
     if path.suffix.lower() not in LOG_SUFFIXES:
         raise InputError(f"output: must be the name of a log ({choices(LOG_SUFFIXES)}), got '{path}'")
     if path.exists() or path.is_symlink():
@@ -450,19 +383,10 @@ def check_new_log(path: Path) -> None:
 
 
 def attach_votes(source: Path, votes: list[str], output: Path) -> None:
-    """Write a copy of a log in which every ballot has the score `human_choice` as well, and ratings from them.
-
-    Args:
-        source: A finished log of `mad`.
-        votes: Files of votes, and directories of them.
-        output: The new log.
-
-    Raises:
-        InputError: If the log or a vote cannot be read, or the new log could not be written.
-    """
+    """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot, and ratings from it."""
     check_new_log(output)
     log = read_log(str(source))
-    # Nobody is asked, so the models of the run are not set up, which may want keys that are not there.
+    # No model is called, so those of the run are not set up, which may need keys that are missing.
     bare = log.model_copy(update={"eval": log.eval.model_copy(update={"model": "none/none", "model_roles": None})})
     scored: EvalLog = score(bare, human_choice(votes), action="append", display="none")
     scored.eval.model, scored.eval.model_roles = log.eval.model, log.eval.model_roles

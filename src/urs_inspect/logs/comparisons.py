@@ -1,7 +1,6 @@
-"""Logs of `mad` -> the comparisons in them, with their outcomes."""
+"""Comparisons in logs of `mad`, with their outcomes."""
 
 import math
-import re
 from dataclasses import dataclass
 from logging import getLogger
 from typing import Any
@@ -12,57 +11,43 @@ from inspect_ai.scorer import Score
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.logs.files import finished_logs
+from urs_inspect.logs.scores import last_score
 
 logger = getLogger(__name__)
-
-_CHOICE = re.compile(r"pair_choice(-?\d+)?")
-_PEOPLE = re.compile(r"human_choice(-?\d+)?")
-"""Names of the scores of a comparison, numbered if a log was judged several times."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison of a finished competition.
-
-    Attributes:
-        ballot: What was compared.
-        outcome: 1 if response a is better, 0.5 for a tie, 0 if response b is; NaN if no verdict could be read.
-        facts: The metadata of its score.
-    """
+    """One comparison of a finished competition."""
 
     ballot: Ballot
-    outcome: float
-    facts: dict[str, Any]
+    outcome: float  # 1 if response a is better, 0.5 for a tie, 0 if response b is; NaN if no verdict could be parsed
+    facts: dict[str, Any]  # the metadata of its score
 
 
 def read_comparisons(name: str) -> tuple[Comparison, ...]:
-    """Read the comparisons of one log of `mad`, or of all logs in a directory.
+    """Read the comparisons of one log of `mad`, or of all logs in a directory, each once.
 
-    Args:
-        name: The log or directory. Of a comparison that was judged several times, the last judgement counts; in a log
-            with people's choices, only these do.
-
-    Returns:
-        The comparisons, each once.
-
-    Raises:
-        InputError: If there is none.
+    Of a comparison that was judged several times, the last judgement counts; in a log with people's choices, only these
+    do.
     """
-    found: dict[str, Comparison] = {}
-    left_out: list[str] = []
-    for log in finished_logs([name], left_out, "mad"):
+    comparisons: dict[str, Comparison] = {}
+    skipped: list[str] = []
+    for log in finished_logs([name], skipped, "mad"):
         people = judged_by_people(log)
         for sample in log.samples or []:
             if "ballot" in sample.metadata:
-                one = _comparison(sample, people, log.location)
-                if not math.isnan(one.outcome) or one.ballot.id not in found:
-                    found[one.ballot.id] = one
-    if not found:
+                ballot = Ballot.from_dict(sample.metadata["ballot"], f"{log.location}: sample {sample.id}")
+                score = choice_of(sample, people)
+                outcome = outcome_of(score)
+                if not math.isnan(outcome) or ballot.id not in comparisons:
+                    comparisons[ballot.id] = Comparison(ballot, outcome, (score.metadata or {}) if score else {})
+    if not comparisons:
         what = f"previous: no comparison in '{name}'; name a finished log of the task mad"
-        raise InputError("\n".join([what, *left_out]))
-    for sentence in left_out:
+        raise InputError("\n".join([what, *skipped]))
+    for sentence in skipped:
         logger.warning(f"previous: {sentence}")
-    return tuple(found.values())
+    return tuple(comparisons.values())
 
 
 def judged_by_people(log: EvalLog) -> bool:
@@ -76,18 +61,10 @@ def judged_by_people(log: EvalLog) -> bool:
 
 def choice_of(sample: EvalSample, people: bool) -> Score | None:
     """The last score of a comparison that people, or judges, gave; None if there is none."""
-    name = _PEOPLE if people else _CHOICE
-    scores = [score for key, score in (sample.scores or {}).items() if name.fullmatch(key)]
-    return scores[-1] if scores else None
+    return last_score(sample, "human_choice" if people else "pair_choice")
 
 
 def outcome_of(score: Score | None) -> float:
     """The outcome that a score holds; NaN if it holds none."""
     value = score.value.get("outcome") if score is not None and isinstance(score.value, dict) else None
     return float(value) if isinstance(value, (int, float)) else math.nan
-
-
-def _comparison(sample: EvalSample, people: bool, place: str) -> Comparison:
-    ballot = Ballot.from_dict(sample.metadata["ballot"], f"{place}: sample {sample.id}")
-    score = choice_of(sample, people)
-    return Comparison(ballot, outcome_of(score), (score.metadata or {}) if score else {})

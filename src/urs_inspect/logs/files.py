@@ -22,7 +22,7 @@ _COMMANDS = {
     "urs_addition": "addition",
     "urs_assistants": "assistants",
     "urs_case_review": "cases review",
-    "urs_crossval": "crossval",
+    "urs_crossval": "robustness",
     "urs_probe": "probe",
     "urs_references": "references",
     "md_eval": "judges",
@@ -39,12 +39,7 @@ def reading_command(task: str) -> str:
 
 
 def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
-    """Say that logs were left out for their task, with counts and the commands that read them.
-
-    Args:
-        logs: At least one log.
-        task: The task that they are not of.
-    """
+    """Report that logs (at least one) were skipped for their task, with counts and the commands that read them."""
     tasks = Counter(log.eval.task for log in logs)
     named = [
         f"{count} of {name}" + (f" (`{command}` reads {'it' if count == 1 else 'them'})" if command else "")
@@ -64,18 +59,25 @@ _SHARE = 2
 def log_files(logs: Iterable[str]) -> list[str]:
     """The log files among the names, and those below the directories, each once.
 
-    Raises:
-        InputError: If a name does not exist.
+    Files are named as inspect-ai names them, absolute and with any `..` kept, so that tables of it can be joined.
     """
-    files: dict[str, None] = {}
-    for name in logs:
-        path = Path(local_path(name))
-        if not path.exists():
-            raise InputError(f"no log '{name}'")
-        # The harness's own listing reads the header of each file that it has not named.
-        found = sorted(path.rglob("*.*")) if path.is_dir() else [path]
-        files |= dict.fromkeys(str(file) for file in found if not path.is_dir() or _is_log(file))
-    return list(files)
+    return _distinct_files(file for name in logs for file in _files_of(name))
+
+
+def _files_of(name: str) -> list[Path]:
+    path = (Path(unquote(urlparse(name).path)) if name.startswith("file://") else Path(name)).absolute()
+    if not path.exists():
+        raise InputError(f"no log '{name}'")
+    # The harness's own listing reads the header of each file that it has not named.
+    return sorted(file for file in path.rglob("*.*") if _is_log(file)) if path.is_dir() else [path]
+
+
+def _distinct_files(files: Iterable[Path]) -> list[str]:
+    """The first name of each file."""
+    names: dict[Path, str] = {}
+    for file in files:
+        names.setdefault(file.resolve(), str(file))
+    return list(names.values())
 
 
 def _is_log(file: Path) -> bool:
@@ -93,17 +95,7 @@ def local_path(file: str) -> str:
 
 
 def read_log(file: str, header_only: bool = False, without: Collection[str] | None = None) -> EvalLog:
-    """Read a log.
-
-    Args:
-        file: The log.
-        header_only: Whether samples are left out.
-        without: Fields of samples that are left out, to read what is left with long texts in their place, which the
-            harness keeps apart; None for everything as it is in the file.
-
-    Raises:
-        InputError: If the file is no log.
-    """
+    """Read a log, `without` some fields of samples; then texts that inspect-ai stores separately are resolved."""
     try:
         return read_eval_log(
             file,
@@ -111,7 +103,7 @@ def read_log(file: str, header_only: bool = False, without: Collection[str] | No
             resolve_attachments=False if without is None else "core",
             exclude_fields=None if without is None else set(without),
         )
-    except Exception as error:  # whatever a damaged or foreign file does to its reader
+    except Exception as error:  # a damaged or foreign file may raise anything
         raise InputError(
             f"cannot read the log '{file}', which is damaged, incomplete or no log at all "
             f"({type(error).__name__}: {error})"
@@ -119,77 +111,60 @@ def read_log(file: str, header_only: bool = False, without: Collection[str] | No
 
 
 def finished_headers(
-    names: Iterable[str], left_out: list[str], task: str | None = None, *, also_foreign: bool = False
+    names: Iterable[str], skipped: list[str], task: str | None = None, *, also_foreign: bool = False
 ) -> list[EvalLog]:
     """Read the headers of finished logs; every command finds its logs by this rule.
 
     A file that cannot be read is skipped; so are copies of a log, logs of other tasks, and runs that did not finish.
     Of several attempts at one run (`inspect eval-retry` keeps its task id) unfinished ones are skipped if one finished,
     else the newest is named.
-
-    Args:
-        names: Log files and directories.
-        left_out: Gets a sentence about what is skipped: each directory without logs, each damaged file and each run
-            that did not finish; copies, other tasks and attempts that were retried together in one sentence each, with
-            counts. The sentences name no folders.
-        task: Only logs of this task, named without the package; None for logs of any.
-        also_foreign: Beside those, logs of tasks that are not of this package.
-
-    Returns:
-        The headers, in the order in which the logs were made.
-
-    Raises:
-        InputError: If a name does not exist.
     """
-    finished, unfinished = sorted_headers(names, left_out, task, also_foreign=also_foreign)
-    left_out += map(_about_unfinished, unfinished)
+    finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
+    skipped += map(_about_unfinished, unfinished)
     return finished
 
 
 def finished_logs(
     names: Iterable[str],
-    left_out: list[str],
+    skipped: list[str],
     task: str | None = None,
     *,
     also_foreign: bool = False,
     without: Collection[str] | None = None,
 ) -> Iterator[EvalLog]:
     """Read whole logs one after the other; arguments and errors as for `finished_headers` and `read_log`."""
-    for header in finished_headers(names, left_out, task, also_foreign=also_foreign):
+    for header in finished_headers(names, skipped, task, also_foreign=also_foreign):
         try:
             log = read_log(header.location, without=without)
         except InputError as error:
-            left_out.append(about_damaged(header.location, error))
+            skipped.append(about_damaged(header.location, error))
         else:
             yield log
 
 
 def sorted_headers(
-    names: Iterable[str], left_out: list[str], task: str | None = None, *, also_foreign: bool = False
+    names: Iterable[str], skipped: list[str], task: str | None = None, *, also_foreign: bool = False
 ) -> tuple[list[EvalLog], list[EvalLog]]:
     """Headers of finished logs, and of the newest attempt at each run of which none finished.
 
-    Arguments and errors as for `finished_headers`, except that nothing is said about runs that did not finish.
+    Arguments and errors as for `finished_headers`, except that runs that did not finish are not reported.
     """
     logs: list[EvalLog] = []
-    files: dict[str, None] = {}
-    for name in names:
-        found = log_files([name])
-        if not found:
-            left_out.append(f"{name} has no logs.")
-        files |= dict.fromkeys(found)
-    copies = copies_of_files(list(files))
+    by_name = {name: _files_of(name) for name in names}
+    skipped += [f"{name} has no logs." for name, found in by_name.items() if not found]
+    files = _distinct_files(file for found in by_name.values() for file in found)
+    copies = copies_of_files(files)
     for file in files:
         if file in copies:
             continue
         try:
             logs.append(read_log(file, header_only=True))
         except InputError as error:
-            left_out.append(about_damaged(file, error))
+            skipped.append(about_damaged(file, error))
     logs.sort(key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
     copies |= _copies_of_logs(logs)
     if copies:
-        left_out.append(about_copies(copies))
+        skipped.append(about_copies(copies))
     logs = [log for log in logs if log.location not in copies]
     own: list[EvalLog] = []
     others: list[EvalLog] = []
@@ -198,14 +173,14 @@ def sorted_headers(
         wanted = task is None or log.eval.task == PACKAGE + task or (foreign and also_foreign)
         (own if wanted else others).append(log)
     if others:
-        left_out.append(of_other_tasks(others, f"{PACKAGE}{task}"))
-    return _attempts(own, left_out)
+        skipped.append(of_other_tasks(others, f"{PACKAGE}{task}"))
+    return _attempts(own, skipped)
 
 
 def copies_of_files(files: Sequence[str]) -> dict[str, str]:
     """Files whose bytes are those of an earlier one, and which; only files of one size are read.
 
-    A file that cannot be read, or has gone since the folder was listed, is no copy: who reads it as a log reports it.
+    A file that cannot be read, or has gone since the folder was listed, is no copy: reading it as a log reports it.
     """
     sizes: dict[int, list[str]] = defaultdict(list)
     for file in files:
@@ -223,7 +198,7 @@ def copies_of_files(files: Sequence[str]) -> dict[str, str]:
 
 
 def _copies_of_logs(logs: Sequence[EvalLog]) -> dict[str, str]:
-    """Logs that say the same as an earlier one in another format, and which."""
+    """Logs with the content of an earlier one in another format, and which."""
     copies: dict[str, str] = {}
     first: dict[tuple[str, str], EvalLog] = {}
     for log in logs:
@@ -235,15 +210,15 @@ def _copies_of_logs(logs: Sequence[EvalLog]) -> dict[str, str]:
 
 
 def _content(log: EvalLog) -> object:
-    """What the samples of a log say; the log itself, which equals no other one, if that cannot be read."""
+    """Content of the samples of a log; the log itself, which equals no other one, if they cannot be read."""
     try:
         samples = read_eval_log_sample_summaries(log.location)
-    except Exception:  # whatever a damaged file does to its reader
+    except Exception:  # a damaged file may raise anything
         return log
     return sorted(sample.model_dump_json() for sample in samples)
 
 
-def _attempts(logs: Sequence[EvalLog], left_out: list[str]) -> tuple[list[EvalLog], list[EvalLog]]:
+def _attempts(logs: Sequence[EvalLog], skipped: list[str]) -> tuple[list[EvalLog], list[EvalLog]]:
     """Finished logs, and the newest attempt at each run of which none finished."""
     finished = [log for log in logs if log.status == "success"]
     done = {log.eval.task_id: log for log in finished if log.eval.task_id}
@@ -260,7 +235,7 @@ def _attempts(logs: Sequence[EvalLog], left_out: list[str]) -> tuple[list[EvalLo
     if retried:
         one, other = map(short_name, retried[0])
         more = f" (and {counted(len(retried) - 1, 'more such log')})" if len(retried) > 1 else ""
-        left_out.append(f"{one} was left out: retried by {other}{more}.")
+        skipped.append(f"{one} was left out: retried by {other}{more}.")
     return finished, list(newest.values())
 
 
@@ -286,15 +261,14 @@ def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog |
 
 
 def about_damaged(file: str, error: InputError) -> str:
-    """Say that a file was skipped that cannot be read."""
-    # The page goes to others, whom the folders of this machine do not concern.
+    """Report that a file was skipped because it cannot be read, without its folder, as reports are shared."""
     short = short_name(file)
     reason = error.message.replace(f" '{file}'", "").replace(file, short)
     return f"{short} was left out: {reason}."
 
 
 def about_copies(copies: Mapping[str, str]) -> str:
-    """Say in one sentence which copies were skipped: file -> the one that it is a copy of."""
+    """Report in one sentence which copies were skipped: file -> the one that it is a copy of."""
     (copy, original), originals = next(iter(copies.items())), set(copies.values())
     left, right = _distinct_ends(copy, original)
     if len(copies) == 1:
@@ -318,12 +292,12 @@ def _done(log: EvalLog) -> int:
     """Number of samples without an error in the file of a run that did not end, and so may not have counted them."""
     try:
         return sum(sample.error is None for sample in read_eval_log_sample_summaries(log.location))
-    except Exception:  # whatever a file that was not closed does to its reader
+    except Exception:  # a file that was not closed may raise anything
         return log.results.completed_samples if log.results else 0
 
 
 class Run(Protocol):
-    """A run of which another may take the place."""
+    """A run that another may replace."""
 
     @property
     def file(self) -> str:
@@ -331,44 +305,39 @@ class Run(Protocol):
 
     @property
     def run_id(self) -> str:
-        """What all files of the run have in common; empty if that is not known."""
+        """Id of the run, which all its files share; empty if it is not known."""
 
     @property
     def of(self) -> str:
-        """Whose answers it has."""
+        """What gave its answers."""
 
     @property
     def questions(self) -> frozenset[str]:
         """Ids of its questions."""
 
     def replaces(self, other: Self) -> bool:
-        """Whether it has answers of the same to some of the same questions under the same conditions."""
+        """Whether it has answers of the same model to some of the same questions under the same conditions."""
 
 
 _Run = TypeVar("_Run", bound=Run)
 
 
-def latest_runs(runs: Sequence[_Run], left_out: list[str]) -> list[_Run]:
-    """Leave out runs whose questions later ones asked again, unless these asked fewer than half as many.
+def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
+    """Skip runs whose questions later ones asked again, unless these asked fewer than half as many.
 
-    Args:
-        runs: The runs in the order in which they were made.
-        left_out: Gets a sentence for each that is left out.
-
-    Returns:
-        The others, in that order.
+    Runs come, and are returned, in the order in which they were made; `skipped` gets a sentence for each skipped one.
     """
     kept: list[_Run] = []
     for run in reversed(runs):
-        later = [one for one in kept if one.replaces(run)]
-        asked = len({question for one in later for question in one.questions})
-        names = ", ".join(short_name(one.file) for one in reversed(later))
+        later = [newer for newer in kept if newer.replaces(run)]
+        asked = len({question for newer in later for question in newer.questions})
+        names = ", ".join(short_name(newer.file) for newer in reversed(later))
         if later and later[0].run_id and later[0].run_id == run.run_id:
             left, right = _distinct_ends(run.file, later[0].file)
-            left_out.append(f"{left} was left out: {right} is another file of the same run.")
+            skipped.append(f"{left} was left out: {right} is another file of the same run.")
         elif later and _SHARE * asked >= len(run.questions):
             are = "is a later run" if len(later) == 1 else "are later runs"
-            left_out.append(
+            skipped.append(
                 f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same conditions "
                 f"({counted(asked, 'question')}; {len(run.questions):,} in the one left out)."
             )
@@ -377,11 +346,11 @@ def latest_runs(runs: Sequence[_Run], left_out: list[str]) -> list[_Run]:
             if later:
                 it = "it is a later run" if len(later) == 1 else "they are later runs"
                 were = "was" if len(later) == 1 else "were"
-                left_out.append(
+                skipped.append(
                     f"{names} of {run.of} {were} left out: {it} under the same conditions, but of only "
                     f"{counted(asked, 'question')}; {short_name(run.file)}, which counts, has {len(run.questions):,}."
                 )
-            kept = [*(one for one in kept if one not in later), run]
+            kept = [*(newer for newer in kept if newer not in later), run]
     return kept[::-1]
 
 

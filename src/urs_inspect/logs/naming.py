@@ -1,4 +1,4 @@
-"""Names that tell the logs of one judge apart."""
+"""Names that distinguish the logs of one judge."""
 
 import re
 from collections import Counter
@@ -10,25 +10,23 @@ from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog
 
 CREATED, FILE = "created", "file"
-"""Facts that two logs nearly always differ in, and that say nothing else about them."""
+"""Facts in which two logs nearly always differ, and which describe nothing else."""
 
 _BARE = ("protocol", "orders", "rubric", CREATED, FILE)
 """Facts whose value is clear without their name."""
-_LEFT_OUT = ("bench", "judge")
+_SKIPPED = ("bench", "judge")
 _SETTINGS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort", "reasoning_tokens", "effort")
 _SECRET = re.compile(r"key|auth|secret|password|credential|(?<!max_)(?<!reasoning_)token", re.IGNORECASE)
 
 
 def facts_of(log: EvalLog) -> dict[str, str]:
-    """What may tell a log from another one of the same judge: arguments, settings of the model, prompts, time and file.
+    """Arguments, settings of the first model call, prompts, time and file of a log with its samples, by name.
 
-    Args:
-        log: A log with its samples. Settings are those of its first model call.
-
-    Returns:
-        Name -> value, without anything whose name sounds like a secret.
+    Nothing is included whose name sounds like a secret.
     """
-    facts: dict[str, Any] = {name: value for name, value in log.eval.task_args.items() if name not in _LEFT_OUT}
+    facts: dict[str, Any] = {name: value for name, value in log.eval.task_args.items() if name not in _SKIPPED}
+    if isinstance(options := facts.get("samer"), dict):  # one that differs is named alone
+        facts |= {"samer" if name == "model" else name: value for name, value in options.items()}
     calls = (event for sample in log.samples or [] for event in sample.events if isinstance(event, ModelEvent))
     if (call := next(calls, None)) is not None:
         facts |= {name: getattr(call.config, name) for name in _SETTINGS}
@@ -41,14 +39,10 @@ def facts_of(log: EvalLog) -> dict[str, str]:
 
 
 def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
-    """Name judges so that no two names are equal, and no name says more than that takes.
+    """Shortest distinct names of logs, each given by its judge and facts as from `facts_of`.
 
-    Args:
-        judges: The judge of each log, and its facts as from `facts_of`.
-
-    Returns:
-        One name a log: the judge alone where it has one log, else with the facts in which its logs differ; time or
-        file of the log, and at last a number, only where nothing else tells them apart.
+    The judge alone where it has one log, else with the facts in which its logs differ; time or file of the log, and at
+    last a number, only where no other fact distinguishes them.
     """
     names = [judge for judge, _ in judges]
     logs = Counter(names)
@@ -102,3 +96,17 @@ def _numbered(names: Sequence[str]) -> list[str]:
         seen[name] += 1
         numbered.append(f"{name} #{seen[name]}" if counts[name] > 1 else name)
     return numbered
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Names of models without their providers, where that leaves no two equal."""
+    short = {model: _without_provider(model) for model in models}
+    counts = Counter(short.values())
+    return {model: name if counts[name] == 1 else model for model, name in short.items()}
+
+
+def _without_provider(model: str) -> str:
+    """`gpt-4o (temperature=1)` of `openai/gpt-4o (temperature=1)`; settings may hold slashes."""
+    bare, bracket, settings = model.partition(" (")
+    name = bare.rpartition("/")[2]
+    return name + bracket + settings if name else model

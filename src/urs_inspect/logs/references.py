@@ -1,4 +1,4 @@
-"""Logs and files -> reference answers of one model."""
+"""Reference answers of one model, from logs and files."""
 
 from collections.abc import Iterable
 from logging import getLogger
@@ -19,15 +19,7 @@ LOG_SUFFIXES = (".eval", ".json")
 
 
 def read_references(place: str) -> References:
-    """Read reference answers.
-
-    Args:
-        place: A `.jsonl` file as `urs-inspect references` writes it, or the log of a finished run, of `urs_references`
-            or any other task whose samples have one answer, or a folder of such logs.
-
-    Raises:
-        InputError: If there is no such file, or it cannot be read or used.
-    """
+    """Read reference answers."""
     path = Path(place).expanduser()
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
@@ -37,36 +29,31 @@ def read_references(place: str) -> References:
             f"references: cannot read '{place}'; allowed: a .jsonl file, a log ({choices(LOG_SUFFIXES)}), or a folder "
             "of logs"
         )
-    left_out: list[str] = []
-    found = read_reference_logs([str(path)], left_out)
-    for sentence in left_out:
+    skipped: list[str] = []
+    found = read_reference_logs([str(path)], skipped)
+    for sentence in skipped:
         logger.warning(f"references: {sentence}")
     return found
 
 
-def read_reference_logs(logs: Iterable[str], left_out: list[str]) -> References:
+def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
     """Read the answers in logs of one model as reference answers.
 
     The first epoch of a sample counts. Of several answers to one question the last usable one counts, so that a later
-    run over some of the questions mends an earlier one.
-
-    Args:
-        logs: Log files and directories.
-        left_out: Gets a sentence about what is skipped, as from `finished_headers`.
-
-    Raises:
-        InputError: If no log is left, or the logs are of several models.
+    run over some of the questions repairs an earlier one. `skipped` gets sentences as from `finished_headers`.
     """
     names, places = list(logs), list[str]()
     items: list[Reference] = []
-    for log in finished_logs(names, left_out, without=ANSWERS_ONLY):
+    for log in finished_logs(names, skipped, without=ANSWERS_ONLY):
         if log.eval.model == NO_MODEL:
-            left_out.append(f"{short_name(log.location)} was left out: it has no answers of a model (its is 'none').")
+            skipped.append(
+                f"{short_name(log.location)} was left out: it has no answers of a model (it ran with 'none')."
+            )
             continue
         places.append(log.location)
         items += [_reference(sample, log) for sample in log.samples or [] if sample.epoch == 1]
     if not places:
-        raise InputError("\n".join([f"references: no finished log with answers in: {', '.join(names)}", *left_out]))
+        raise InputError("\n".join([f"references: no finished log with answers in: {', '.join(names)}", *skipped]))
     return gather(items, ", ".join(places))
 
 

@@ -1,4 +1,4 @@
-"""Logs -> a pool: what several models answered to the same instructions."""
+"""Answers of several models to the same instructions, read from logs into a pool."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,23 +11,21 @@ from urs_inspect.discrepancy.pools import Instruction, Pool
 from urs_inspect.logs.files import finished_logs
 
 RESPONSES = "responses"
-"""Key of a sample's store under which a competition keeps what each contestant answered."""
+"""Key of a sample's store under which a competition keeps the answer of each contestant."""
 
 ANSWER, COMPARE = "answer", "compare"
 """Phases of a competition, as the samples' metadata name them."""
 
 ANSWERS_ONLY = frozenset({"events", "messages", "scores", "error_retries"})
-"""Fields of a sample that are left out where only answers are wanted."""
+"""Fields of a sample that are not read where only answers are wanted."""
 
 NO_MODEL = "none/none"
-"""What the harness calls the model of a run without one."""
-
-_MAX_NAMED = 3
+"""Name of the model of a run without one."""
 
 
 @dataclass
-class _Found:
-    """What the logs read so far say."""
+class _Reading:
+    """The content of the logs read so far."""
 
     same_references: bool = True
     source: tuple[str, str, str] | None = None
@@ -42,47 +40,36 @@ class _Found:
 def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     """Read the answers of several models to the same instructions from the logs of their runs.
 
-    Logs of any task serve whose samples have one answer, such as `urs`; so do logs of `mad`, where each sample holds
-    the answers of all contestants. The first epoch of a sample counts. Of two logs of one model the later one counts.
-
-    Args:
-        logs: Log files and directories.
-        same_references: Whether logs must have the same references. Else those of the first log stand.
-
-    Returns:
-        The pool; answers that never came, because of an error or a limit, have no entry. Its notes say which logs were
-        left out.
-
-    Raises:
-        InputError: If there is no finished log, the logs are of different data, tasks or versions, or a sample has
-            another text or reference in one log than in another; the message names the logs.
+    Logs of any task whose samples have one answer are read, such as `urs`, and logs of `mad`, where a sample holds the
+    answers of all contestants. The first epoch of a sample counts, and the later one of two logs of one model. An
+    answer that is missing, after an error or at a limit, has no entry; the notes of the pool name skipped logs.
     """
     names = list(logs)
-    found = _Found(same_references)
-    for log in finished_logs(names, found.notes, without=ANSWERS_ONLY):
-        _add(found, log)
-    if not found.responses:
+    reading = _Reading(same_references)
+    for log in finished_logs(names, reading.notes, without=ANSWERS_ONLY):
+        _add(reading, log)
+    if not reading.responses:
         what = f"responses: no finished log with answers in: {', '.join(names)}"
-        raise InputError("\n".join([what, *found.notes]))
-    task, dataset, sha256 = found.source or ("", "", "")
+        raise InputError("\n".join([what, *reading.notes]))
+    task, dataset, sha256 = reading.source or ("", "", "")
     return Pool(
         name=dataset or task,
         sha256=sha256,
-        instructions=tuple(found.instructions.values()),
-        responses=found.responses,
-        notes=tuple(found.notes),
-        probabilities=found.probabilities,
+        instructions=tuple(reading.instructions.values()),
+        responses=reading.responses,
+        notes=tuple(reading.notes),
+        probabilities=reading.probabilities,
     )
 
 
-def _add(found: _Found, log: EvalLog) -> None:
+def _add(reading: _Reading, log: EvalLog) -> None:
     file = log.location
     source = _source_of(log)
-    if found.source is None:
-        found.source, found.first_file = source, file
-    elif source[1:] != found.source[1:]:
+    if reading.source is None:
+        reading.source, reading.first_file = source, file
+    elif source[1:] != reading.source[1:]:
         raise InputError(
-            f"responses: logs of different data cannot be compared: {found.first_file} has {_words(found.source)}, "
+            f"responses: logs of different data cannot be compared: {reading.first_file} has {_words(reading.source)}, "
             f"{file} has {_words(source)}"
         )
     answers: dict[str, dict[str, str]] = {}
@@ -90,18 +77,18 @@ def _add(found: _Found, log: EvalLog) -> None:
     for sample in log.samples or []:
         if sample.epoch != 1 or (sample.metadata or {}).get("phase", ANSWER) != ANSWER:
             continue
-        _add_instruction(found, _instruction(sample, log), file)
+        _add_instruction(reading, _instruction(sample, log), file)
         for model, (text, tokens) in _answers(sample, log).items():
             answers.setdefault(model, {})[str(sample.id)] = text
             if tokens:
                 probabilities.setdefault(model, {})[str(sample.id)] = tokens
     if not answers:
-        found.notes.append(f"{file} was left out: it has no answers")
+        reading.notes.append(f"{file} was left out: it has no answers")
     for model, texts in answers.items():
-        if model in found.responses:
-            found.notes.append(f"{found.files[model]} was left out: {file} is a later run of {model}")
-        found.responses[model], found.files[model] = texts, file
-        found.probabilities[model] = probabilities.get(model, {})
+        if model in reading.responses:
+            reading.notes.append(f"{reading.files[model]} was left out: {file} is a later run of {model}")
+        reading.responses[model], reading.files[model] = texts, file
+        reading.probabilities[model] = probabilities.get(model, {})
 
 
 def _source_of(log: EvalLog) -> tuple[str, str, str]:
@@ -127,7 +114,7 @@ def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
 
 
 def text_of(sample: EvalSample) -> str:
-    """What was asked in a sample, as one text."""
+    """The question of a sample, as one text."""
     if isinstance(sample.input, str):
         return sample.input
     # What the user said last is what an answer answers; a conversation before it is shown as well.
@@ -135,12 +122,12 @@ def text_of(sample: EvalSample) -> str:
     return sample.input[-1].text if len(parts) == 1 else "\n\n".join(parts)
 
 
-def _add_instruction(found: _Found, item: Instruction, file: str) -> None:
-    known = found.instructions.setdefault(item.id, item)
-    if known.text != item.text or (found.same_references and known.reference != item.reference):
+def _add_instruction(reading: _Reading, item: Instruction, file: str) -> None:
+    known = reading.instructions.setdefault(item.id, item)
+    if known.text != item.text or (reading.same_references and known.reference != item.reference):
         what = "text" if known.text != item.text else "reference"
         raise InputError(
-            f"responses: sample '{item.id}' has another {what} in {file} than in {found.first_file}; "
+            f"responses: sample '{item.id}' has another {what} in {file} than in {reading.first_file}; "
             "logs of different versions of the data cannot be compared"
         )
 

@@ -2,17 +2,15 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Mapping
+from re import fullmatch
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.scorer import Score
 
-from urs_inspect.judging import CUT_OFF
-from urs_inspect.judging.failures import STOPPED_AT_LIMIT
+from urs_inspect.judging.failures import CUT_OFF, STOPPED_AT_LIMIT
 
-_JUDGE = re.compile(r"intent_judge(-?\d+)?")
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
 SIMULATED = "urs_simulation/"
@@ -20,7 +18,7 @@ SIMULATED = "urs_simulation/"
 
 
 def answered_by(log: EvalLog) -> str:
-    """Who gave the answers of a log: the model, or what answered in its place or beside it."""
+    """What gave the answers of a log: the model, an assistant in its place, or both."""
     assistant = str((log.eval.metadata or {}).get(ASSISTANT, ""))
     if not assistant:
         return log.eval.model
@@ -28,26 +26,36 @@ def answered_by(log: EvalLog) -> str:
 
 
 def prompts_digest(prompts: Iterable[str]) -> str:
-    """First digits of a hash over prompts, each as `<intent>/<judge language>/<sha256>`, in whatever order."""
+    """First digits of a hash over prompts, each as `<intent>/<judge language>/<sha256>`, in any order."""
     return hashlib.sha256("\n".join(sorted(set(prompts))).encode()).hexdigest()[:8]
 
 
 def cut_off(facts: Mapping[str, Any]) -> bool:
-    """Whether an answer was cut off at the token limit, by the metadata of its score; whatever the judging led to."""
+    """Whether an answer was cut off at the token limit, by the metadata of its score, even if it was not judged."""
     if (stop_reason := facts.get("answer_stop_reason")) is not None:
         return stop_reason in STOPPED_AT_LIMIT
     return facts.get("outcome") in CUT_OFF
 
 
+def scores_of(sample: EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
+    """All scores that a scorer gave a sample, the first one first; a later one is numbered, as `intent_judge-1`."""
+    return [score for name, score in (sample.scores or {}).items() if fullmatch(rf"{scorer}(-?\d+)?", name)]
+
+
+def last_score(sample: EvalSample | EvalSampleSummary, scorer: str) -> Score | None:
+    """The last score that a scorer gave a sample."""
+    scores = scores_of(sample, scorer)
+    return scores[-1] if scores else None
+
+
 def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
     """The last score that `intent_judge` gave a sample."""
-    scores = judgements(sample)
-    return scores[-1] if scores else None
+    return last_score(sample, "intent_judge")
 
 
 def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
     """All scores that `intent_judge` gave a sample, the first one first."""
-    return [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
+    return scores_of(sample, "intent_judge")
 
 
 def value_of(score: Score, key: str) -> float:

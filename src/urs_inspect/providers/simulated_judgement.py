@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from urs_inspect.judging import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE
 from urs_inspect.judging.keys import KEY
-from urs_inspect.judging.prompts import YES_OR_NO
+from urs_inspect.judging.prompts import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE, YES_OR_NO
 
 FORM = "quality-<1 to 10>[-lenient-<0 to 9>][-partial-<0 to 9>]"
 
@@ -89,13 +88,7 @@ def final_of(level: float) -> int:
 
 
 def expected_final(quality: float, spread: float = math.hypot(_QUESTION_SPREAD, _NOISE_SPREAD)) -> float:
-    """Mean final score of normally distributed levels, 1 to 10, by the exact sum over the ten scores.
-
-    Args:
-        quality: Mean level: the quality of a model, plus the leniency of its judge. Against references by a model of
-            quality r, `8 + quality - r`. On one question, the quality plus `question_effect`.
-        spread: Standard deviation of the level, above 0. By default that over all questions; 1 on one question.
-    """
+    """Mean final score of normally distributed levels, 1 to 10, by the exact sum over the ten scores."""
     levels = NormalDist(quality, spread)
     return _LOWEST + sum(1 - levels.cdf(score - 0.5) for score in range(_LOWEST + 1, _HIGHEST + 1))
 

@@ -15,8 +15,8 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets.addition import addition_languages, addition_prompt
-from urs_inspect.judging import PLACEHOLDER
 from urs_inspect.judging.keys import KEY
+from urs_inspect.judging.prompts import PLACEHOLDER
 from urs_inspect.providers.simulated_judgement import (
     FORM,
     LABEL,

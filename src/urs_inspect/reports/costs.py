@@ -6,14 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
-from inspect_ai.model import (
-    ModelCost,
-    get_model_info,
-)
+from inspect_ai.model import ModelCost, get_model_info
 from pydantic import TypeAdapter, ValidationError
 
 from urs_inspect._util import InputError, read_yaml
-from urs_inspect.reports.intent.answers import Answers
+from urs_inspect.reports.answers import Answers
 
 
 @dataclass(frozen=True)

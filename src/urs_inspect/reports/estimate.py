@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
@@ -27,7 +28,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging import TINY_REQUEST
+from urs_inspect.judging.ask import TINY_REQUEST
 from urs_inspect.logs.files import short_name, sorted_headers
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
@@ -212,25 +213,23 @@ def estimate_run(
         ledger, samples, run, ids, cells = pool.submit(_run, make, arguments, models, roles, limit, counter).result()
     called = {call.role for call in ledger.calls}
     _check_roles(task, models, roles, called)
-    found: dict[tuple[str, str], RoleEstimate] = {}
+    # Contestants and judges that are not under test judge once per model under test.
+    calls: dict[tuple[str, str], dict[str, list[_Call]]] = defaultdict(lambda: defaultdict(list))
     for model in models or ("",):
-        groups: dict[tuple[str, str], list[_Call]] = defaultdict(list)
         for call in ledger.calls:
-            groups[call.role, model if call.model == _TESTED else call.model].append(call)
-        for (role, name), calls in sorted(groups.items(), key=lambda group: group[0][0] != UNDER_TEST):
-            one = _role_estimate(role, name, calls, model, cells.get(name, samples) * epochs, epochs, lengths, prices)
-            known = found.get((role, name))
-            # Contestants and judges that are not under test judge once per model under test.
-            found[role, name] = one if known is None else _sum_of(known, one)
-    merged = tuple(sorted(found.values(), key=lambda one: one.role != UNDER_TEST))
-    priced = [one.cost for one in merged if one.cost is not None]
+            calls[call.role, model if call.model == _TESTED else call.model][model].append(call)
+    estimates = [
+        _role_estimate(role, name, by_model, cells.get(name, samples) * epochs, epochs, lengths, prices)
+        for (role, name), by_model in sorted(calls.items(), key=lambda group: group[0][0] != UNDER_TEST)
+    ]
+    priced = [role.cost for role in estimates if role.cost is not None]
     return RunEstimate(
         task,
         samples,
         epochs,
-        merged,
+        tuple(estimates),
         total(priced) if priced else None,
-        tuple(dict.fromkeys(one.model for one in merged if one.cost is None)),
+        tuple(dict.fromkeys(role.model for role in estimates if role.cost is None)),
         (counter.assumption, *_assumptions(ledger, lengths, roles, samples, run)),
         ids,
     )
@@ -356,31 +355,28 @@ def _check_roles(task: str, models: Sequence[str], roles: Mapping[str, Sequence[
 def _role_estimate(
     role: str,
     name: str,
-    calls: Sequence[_Call],
-    model: str,
+    calls: Mapping[str, Sequence[_Call]],
     samples: int,
     epochs: int,
     lengths: Lengths,
     prices: Prices,
 ) -> RoleEstimate:
-    """Calls, tokens and cost of a model in one role; `model` is the model under test."""
-    asked, sent, received = [], [], []
-    for call in calls:
-        answers = total(_length(answer, model, lengths) for answer in call.answers)
-        again = _AGAIN if call.reply is None and not call.verdicts else Amount.exactly(1.0)
-        reply = (
-            _length(call.reply, model, lengths)
-            if call.reply is not None
-            else lengths.verdict * float(call.verdicts)
-            if call.verdicts
-            else lengths.judgement(name, call.language)
-        )
-        often = again * (call.weight * epochs)
-        asked.append(often)
-        sent.append((call.sent + answers) * often)
-        received.append(reply * often)
-    made, tokens_in, tokens_out = map(total, (asked, sent, received))
-    return RoleEstimate(role, name, samples, 1, made, tokens_in, tokens_out, prices.cost(name, tokens_in, tokens_out))
+    """Calls, tokens and cost of a model in one role; `calls` has those of the run of each model under test."""
+    parts = [_tokens(call, name, model, epochs, lengths) for model, made in calls.items() for call in made]
+    made, sent, received = map(total, zip(*parts, strict=True))
+    return RoleEstimate(role, name, samples, len(calls), made, sent, received, prices.cost(name, sent, received))
+
+
+def _tokens(call: _Call, name: str, model: str, epochs: int, lengths: Lengths) -> tuple[Amount, Amount, Amount]:
+    """How often a model is called for a call that was counted, and all tokens that it is sent and that it returns."""
+    judgement = call.reply is None and not call.verdicts
+    if call.reply is not None:
+        reply = _length(call.reply, model, lengths)
+    else:
+        reply = lengths.judgement(name, call.language) if judgement else lengths.verdict * float(call.verdicts)
+    often = (_AGAIN if judgement else Amount.exactly(1.0)) * (call.weight * epochs)
+    sent = call.sent + total(_length(answer, model, lengths) for answer in call.answers)
+    return often, sent * often, reply * often
 
 
 def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
@@ -388,18 +384,6 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     if answer.exact is not None:
         return answer.exact
     return lengths.answer(model if answer.author == _TESTED else answer.author, answer.language, answer.reference)
-
-
-def _sum_of(first: RoleEstimate, second: RoleEstimate) -> RoleEstimate:
-    costs = (first.cost, second.cost)
-    return replace(
-        first,
-        runs=first.runs + second.runs,
-        calls=first.calls + second.calls,
-        input_tokens=first.input_tokens + second.input_tokens,
-        output_tokens=first.output_tokens + second.output_tokens,
-        cost=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
-    )
 
 
 def _assumptions(
@@ -491,19 +475,13 @@ def _estimated(one: Actual, estimated: RunEstimate) -> bool:
     return any(role.model in names and one.role in (role.role, BOTH) for role in estimated.roles)
 
 
-def _together(found: list[Actual]) -> tuple[Actual, ...]:
-    by_role: dict[tuple[str, str], list[Actual]] = {}
-    for one in found:
-        by_role.setdefault((one.role, one.model), []).append(one)
+def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:
+    """One entry per role and model, in the order of their first logs; a cost that one log lacks is not known."""
+    table = pd.DataFrame(parts).astype({"cost": float}).groupby(["role", "model"], sort=False, as_index=False)
+    sums = table.agg({"input_tokens": "sum", "output_tokens": "sum", "samples": "sum", "cost": math.fsum})
     return tuple(
-        Actual(
-            *key,
-            sum(one.input_tokens for one in several),
-            sum(one.output_tokens for one in several),
-            sum(one.samples for one in several),
-            None if None in (costs := [one.cost for one in several]) else math.fsum(cost or 0.0 for cost in costs),
-        )
-        for key, several in by_role.items()
+        Actual(role, model, sent, received, samples, None if math.isnan(cost) else cost)
+        for role, model, sent, received, samples, cost in sums.itertuples(index=False, name=None)
     )
 
 
@@ -533,7 +511,7 @@ def _roles(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> list[Actual]:
 def _judges(
     log: EvalLog, judges: list[str], used: Mapping[str, ModelUsage], own: ModelUsage, together: ModelUsage
 ) -> dict[str, ModelUsage]:
-    """Usage of each judge; of all in one where the log does not tell them apart."""
+    """Usage of each judge, or of all together where the log has only their sum."""
     if len(set(judges)) == len(judges):
         parts = {name: used.get(name, ModelUsage()) for name in judges}
         if log.eval.model in parts:

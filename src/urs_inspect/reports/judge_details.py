@@ -1,132 +1,371 @@
-"""Every number that a log holds about a judge, beyond its headline: by scenario, need, dimension, measure, failure."""
+"""Every number that logs hold about judges, and the report that `urs-inspect judges` prints of them."""
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from urs_inspect.reports.judge_result import LEVELS, JudgeResult
-from urs_inspect.reports.judges import DatasetJudges, DatasetRatings, RatingJudge
-from urs_inspect.reports.output import csv_text
+import pandas as pd
+
+from urs_inspect.datasets.published import PublishedTable, load_published
+from urs_inspect.reports.judge_result import LEVELS, JudgeResult, Level, LoggedJudge
+from urs_inspect.reports.judges import DatasetJudges, RatingJudge
+from urs_inspect.reports.tables import DASH, Format, Report, ReportKind, Section, Table, number, p_value
 from urs_inspect.scorers.pair_metrics import accuracies_by, judged_items
 from urs_inspect.scorers.rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate
 
-ALL, FAILURE = "all", "failure"
-SCENARIO, NEED, DIMENSION = "scenario", "need", "dimension"
-RATINGS = "ratings"
-"""The level of numbers about a judge that rates; those of pairs are `overall` and `dimensions`."""
+JUDGES = ReportKind("urs-inspect judges", 1, "urs-inspect judges", "judges.json")
+NUMBERS = "numbers"
+"""Name of the table of all details."""
 
-_BY_FIELD = {"group": SCENARIO}
+_SIMULATION = "SIMULATION: simulated judges; the numbers mean nothing."
+_VERDICTS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
+
+
+def _in_percent(format_of: Format) -> Format:
+    """A format of shares that shows 0.5 as 50, without the sign."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, Estimate):
+            return format_of(replace(value, value=100 * value.value, low=100 * value.low, high=100 * value.high))
+        return format_of(100 * value)
+
+    return text
+
+
+_percent, _points = _in_percent(number(1)), _in_percent(number(1, sign=True))
 
 
 @dataclass(frozen=True)
 class Detail:
-    """One number about a judge.
+    """One number about a judge."""
 
-    Attributes:
-        level: `overall`, `dimensions` or `ratings`; empty for a count of failures.
-        by: `all`, what the items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`), or `failure`.
-        group: The group; for a failure its mode.
-        measure: Name of the measure; `count` for failures.
-        value: The number.
-        low: Lower bound of its 95% interval; NaN where none is reported.
-        high: Upper bound of its 95% interval; NaN where none is reported.
-        n: Number of items that it is about.
-        clusters: Number of prompts that these come from.
-    """
+    level: str  # `overall`, `dimensions` or `ratings`; empty for a count of failures
+    by: str  # `all`, what items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`), or `failure`
+    group: str  # for a failure its mode
+    measure: str  # `count` for failures
+    estimate: Estimate  # without an interval where none is reported
 
-    level: str
-    by: str
-    group: str
-    measure: str
-    value: float
-    low: float
-    high: float
-    n: int
-    clusters: int
+    def text(self) -> str:
+        """Counts as they are, correlations with three digits, shares in percent."""
+        if self.measure == "count":
+            return number(0)(self.estimate)
+        return (number(3) if self.level == "ratings" or self.measure == "alpha" else _percent)(self.estimate)
 
 
 def pair_details(judge: JudgeResult) -> list[Detail]:
     """All measures of a judge of pairs, its accuracy by scenario, need and dimension, and its failures by mode."""
-    found: list[Detail] = []
-    scores = list(judge.scores.values())
+    details: list[Detail] = []
+    scores = list(judge.items.values())
     for level in LEVELS:
         measures, items = getattr(judge, level), judged_items(scores, dimensions=level == "dimensions")
         if measures is None or items is None:
             continue
         estimates = {field.name: getattr(measures, field.name) for field in fields(measures)}
-        found += _details(level, ALL, "", estimates)
-        for place in (SCENARIO, NEED, DIMENSION):
+        details += _details(level, "all", "", estimates)
+        for place in ("scenario", "need", "dimension"):
             for group, estimate in accuracies_by(items, place).items():
-                found += _details(level, place, group, {"accuracy": estimate})
+                details += _details(level, place, group, {"accuracy": estimate})
     facts = [score.score.metadata or {} for score in scores]
-    failures = Counter(mode for one in facts for mode in one.get("failures", ()))
-    if unknown := sum(len(one.get("unknown_dimensions", ())) for one in facts):
+    failures = Counter(mode for metadata in facts for mode in metadata.get("failures", ()))
+    if unknown := sum(len(metadata.get("unknown_dimensions", ())) for metadata in facts):
         failures["unknown dimensions"] = unknown
-    return [*found, *_failures(failures)]
+    return [*details, *_failures(failures)]
 
 
 def rating_details(judge: RatingJudge) -> list[Detail]:
     """Agreement of a judge that rates, over all responses and by scenario, intent and language, and its failures."""
-    found = _agreement(ALL, "", judge.agreement)
-    for field in FIELDS:
-        for group, members in by_field(judge, field).items():
-            found += _agreement(_BY_FIELD.get(field, field), group, members)
-    return [*found, *_failures(Counter(item.failure for item in judge.items.values() if item.failure))]
-
-
-def by_field(judge: RatingJudge, field: str) -> dict[str, RatingAgreement]:
-    """Agreement of a judge by `intent`, `group` or `language`.
-
-    Empty where all responses are of the same group or language, and where groups are the intents.
-    """
     items = list(judge.items.values())
-    if field != "intent" and len({item.places[field] for item in items} - {""}) < 2:
-        return {}
-    if field == "group" and all(item.places["group"] == item.places["intent"] for item in items):
-        return {}
-    return {
-        group: agreement([item for item in items if item.places[field] == group])
-        for group in sorted({item.places[field] for item in items})
-        if group
-    }
-
-
-def details_csv(pairs: Iterable[DatasetJudges], ratings: Iterable[DatasetRatings]) -> str:
-    """All details of all judges as CSV, baselines included, one row for each number."""
-    header = ["dataset", "judge", "orders", *(field.name for field in fields(Detail))]
-    return csv_text(header, [*_pair_rows(pairs), *_rating_rows(ratings)])
-
-
-def _pair_rows(datasets: Iterable[DatasetJudges]) -> Iterator[Sequence[object]]:
-    for dataset in datasets:
-        for judge in (*dataset.judges, *dataset.baselines):
-            yield from ((dataset.dataset, judge.name, judge.orders, *astuple(one)) for one in pair_details(judge))
-
-
-def _rating_rows(datasets: Iterable[DatasetRatings]) -> Iterator[Sequence[object]]:
-    for dataset in datasets:
-        for judge in dataset.judges:
-            yield from ((dataset.dataset, judge.name, "", *astuple(one)) for one in rating_details(judge))
+    details = _agreement("all", "", judge.agreement)
+    for field in FIELDS:
+        groups = sorted({item.places[field] for item in items} - {""})
+        # Groups that are the intents, and a single group or language, tell nothing more.
+        if field != "intent" and (
+            len(groups) < 2 or all(item.places[field] == item.places["intent"] for item in items)
+        ):
+            continue
+        for group in groups:
+            found = agreement([item for item in items if item.places[field] == group])
+            details += _agreement("scenario" if field == "group" else field, group, found)
+    return [*details, *_failures(Counter(item.failure for item in items if item.failure))]
 
 
 def _agreement(by: str, group: str, found: RatingAgreement) -> list[Detail]:
     estimates = {kind: getattr(found.correlations, kind) for kind in CORRELATIONS}
-    unread = Detail(RATINGS, by, group, "unread", found.unread, math.nan, math.nan, found.n, 0)
-    return [*_details(RATINGS, by, group, estimates | {"mean difference": found.difference}), unread]
+    unparsed = Estimate(found.unread, math.nan, math.nan, found.n, 0)
+    return _details("ratings", by, group, {**estimates, "mean difference": found.difference, "unread": unparsed})
 
 
-def _details(level: str, by: str, group: str, estimates: dict[str, Estimate]) -> list[Detail]:
-    return [
-        Detail(level, by, group, measure, one.value, one.low, one.high, one.n, one.clusters)
-        for measure, one in estimates.items()
-        if not math.isnan(one.value)
-    ]
+def _details(level: str, by: str, group: str, estimates: Mapping[str, Estimate]) -> list[Detail]:
+    known = {measure: estimate for measure, estimate in estimates.items() if not math.isnan(estimate.value)}
+    return [Detail(level, by, group, measure, estimate) for measure, estimate in known.items()]
 
 
 def _failures(counts: Counter[str]) -> list[Detail]:
     return [
-        Detail("", FAILURE, mode, "count", float(count), math.nan, math.nan, count, 0)
+        Detail("", "failure", mode, "count", Estimate(float(count), math.nan, math.nan, count, 0))
         for mode, count in sorted(counts.items())
     ]
+
+
+# --- the report ---
+
+
+def judges_report(
+    pairs: Sequence[DatasetJudges[JudgeResult]],
+    ratings: Sequence[DatasetJudges[RatingJudge]],
+    *,
+    by: Sequence[str] = (),
+    published: str = "none",
+    skipped: Sequence[str] = (),
+    numbers: bool = False,
+) -> Report:
+    """The judges of each dataset, what they cost, which is better, and what others published.
+
+    Args:
+        pairs: Judges of pairs, by dataset.
+        ratings: Judges that rate, by dataset.
+        by: What details are shown by: a grouping, `measure`, or `failure`.
+        published: Which published tables are shown: `all`, those about the same datasets (`matching`), or `none`.
+        skipped: A sentence for each log that was skipped.
+        numbers: Whether the report has the table `NUMBERS` of all details, which takes time.
+    """
+    sections = [section for dataset in pairs for section in _pair_sections(dataset, by, numbers)]
+    sections += [section for dataset in ratings for section in _rating_sections(dataset, by, numbers)]
+    sections += [Section("Logs", skipped)] if skipped else []
+    everything = load_published()
+    names = [dataset.dataset for dataset in pairs] + [dataset.dataset for dataset in ratings]
+    tables = {"all": everything.tables, "matching": everything.about(names), "none": ()}[published]
+    if tables:
+        title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
+        sections.append(Section(title, tables=[_published_table(table) for table in tables]))
+    return Report(JUDGES, "Judges", sections)
+
+
+def _dataset_section(dataset: DatasetJudges[Any]) -> Section:
+    simulated = (_SIMULATION,) if any(judge.simulated for judge in dataset.judges) else ()
+    title = f"Dataset: {dataset.dataset} (sha256 {dataset.sha256[:12]})"
+    return Section(title, simulated, warnings=simulated)
+
+
+def _detail_sections(
+    dataset: DatasetJudges[Any], details_of: Callable[[Any], list[Detail]], by: Sequence[str], numbers: bool
+) -> list[Section]:
+    """A section per grouping, with a table per level that has a column per judge, and one of all numbers for CSV."""
+    wanted = (*dataset.judges, *dataset.baselines) if numbers else dataset.judges if by else ()
+    details = {judge: details_of(judge) for judge in wanted}
+    sections = []
+    for what in by:
+        group = "all" if what == "measure" else what
+        chosen = {judge.name: [one for one in details[judge] if one.by == group] for judge in dataset.judges}
+        levels = dict.fromkeys(detail.level for of_judge in chosen.values() for detail in of_judge)
+        tables = [_details_table(what, level, chosen) for level in levels]
+        none = {"failure": "Failures: none.", "measure": "No measures: no judgement counts."}
+        nothing = none.get(what, f"No figures by {what}: the logs have no such groups, or only one.")
+        title = "Failures by mode" if what == "failure" else f"By {what}"
+        sections.append(Section(title, () if tables else (nothing,), tables, level=3))
+    rows = [
+        (
+            *(dataset.dataset, judge.name, getattr(judge, "orders", "")),
+            *(one.level, one.by, one.group, one.measure, one.estimate, one.estimate.clusters),
+        )
+        for judge in (wanted if numbers else ())
+        for one in details[judge]
+    ]
+    columns = ("dataset", "judge", "orders", "level", "by", "group", "measure", "value", "clusters")
+    table = Table(pd.DataFrame(rows, columns=columns), name=NUMBERS, shown=(), main="value")
+    return [*sections, Section("All numbers", tables=[table], level=3)] if numbers else sections
+
+
+def _details_table(what: str, level: str, chosen: Mapping[str, Sequence[Detail]]) -> Table:
+    cells = {
+        name: {(detail.group, detail.measure): detail.text() for detail in of_judge if detail.level == level}
+        for name, of_judge in chosen.items()
+    }
+    keys = list(dict.fromkeys(key for of_judge in cells.values() for key in of_judge))
+    named = [place for place in (0, 1) if len({key[place] for key in keys}) > 1] or [0]
+    names: _Columns = {(what, "measure")[place]: [key[place] for key in keys] for place in named}
+    share = "Shares in %, alpha from -1 to 1" if what == "measure" else "Accuracy in %"
+    title = {"ratings": "Agreement with the labels", "": ""}.get(level, f"{share}: {_VERDICTS.get(level, '')}")
+    return _table(names | {n: ([of_judge.get(k, DASH) for k in keys], str) for n, of_judge in cells.items()}, title)
+
+
+_Columns = dict[str, list[Any] | tuple[list[Any], Format]]
+
+
+def _table(columns: _Columns, title: str = "") -> Table:
+    """A table of columns of names, and of numbers with their format."""
+    values = {name: column[0] if isinstance(column, tuple) else column for name, column in columns.items()}
+    formats = {name: column[1] for name, column in columns.items() if isinstance(column, tuple)}
+    return Table(pd.DataFrame(values), formats, title=title)
+
+
+def _pair_sections(dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbers: bool) -> list[Section]:
+    judges = (*dataset.judges, *dataset.baselines)
+    names = [judge.name for judge in judges]
+    levels = LEVELS if any(judge.dimensions is not None for judge in dataset.judges) else LEVELS[:1]
+    accuracy: _Columns = {
+        "judge": names,
+        "asked": [", ".join(part for part in (judge.protocol, judge.orders) if part) for judge in judges],
+        "pairs": ([_judged(judge, dataset) for judge in judges], str),
+    }
+    for level in levels:
+        accuracy[f"{level} (all)"] = ([_measure(judge, level, "accuracy_all") for judge in judges], _percent)
+        accuracy[f"{level} (parsed)"] = ([_measure(judge, level, "accuracy").value for judge in judges], _percent)
+
+    def habit(measure: str, level: Level = "overall") -> list[Any]:
+        return [_measure(judge, level, measure).value for judge in judges]
+
+    habits: _Columns = {
+        "judge": names,
+        "unparsed": ([_unparsed(judge) for judge in judges], _percent),
+        "alpha": (habit("alpha"), number(2)),
+        "flips": (habit("flips"), _percent),
+        "prefers longer": (habit("longer_preference"), _percent),
+        "prefers first": (habit("first_preference"), _percent),
+        **({"halo": (habit("halo", "dimensions"), _percent)} if len(levels) > 1 else {}),
+    }
+    title = "Every two models, and each against the best baseline, on the same pairs; difference in points"
+    return [
+        _dataset_section(dataset),
+        Section("Accuracy in %, 95% interval in brackets", _accuracy_notes(dataset), [_table(accuracy)], level=3),
+        Section("Habits and effort, shares in %", _habits_notes(dataset), [_table(habits | _effort(judges))], level=3),
+        Section(title, tables=[_tests_table(dataset, level, _points, _VERDICTS[level]) for level in LEVELS], level=3),
+        *_detail_sections(dataset, pair_details, by, numbers),
+    ]
+
+
+def _judged(judge: LoggedJudge, dataset: DatasetJudges[Any]) -> str:
+    """How many pairs or responses were judged; of how many, where another judge judged more."""
+    return f"{len(judge.samples)} of {len(dataset.samples)}" if dataset.is_partial(judge) else str(len(judge.items))
+
+
+def _effort(judges: Sequence[LoggedJudge]) -> _Columns:
+    costs, seconds = [judge.cost for judge in judges], [judge.seconds for judge in judges]
+    return {"$ per 1,000": (costs, number(2)), "s per 1,000": (seconds, number(0))}
+
+
+def _measure(judge: JudgeResult, level: Level, name: str) -> Estimate:
+    measures = getattr(judge, level)
+    return _UNKNOWN if measures is None else getattr(measures, name)
+
+
+_UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
+
+
+def _unparsed(judge: JudgeResult) -> float:
+    """Share of all verdicts asked for, as a whole and on dimensions, that could not be parsed."""
+    shares = [_measure(judge, level, "unread") for level in LEVELS]
+    asked = sum(share.n for share in shares)
+    return sum(share.value * share.n for share in shares if share.n) / asked if asked else math.nan
+
+
+def _accuracy_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
+    notes = [
+        "Accuracy is over labels that are no ties: (all) counts unparsed verdicts as wrong, and judges are sorted and "
+        "tested by it; (parsed) skips them, as the paper does."
+    ]
+    if dataset.baselines:
+        asked = dataset.baselines[0]
+        orders = "both orders, disagreement being a tie" if asked.orders == "both" else f"the order '{asked.orders}'"
+        notes.append(f"Baselines without a log are computed in {orders}, random with seed {asked.seed}.")
+    return notes + _partial_note(dataset, "pairs")
+
+
+def _partial_note(dataset: DatasetJudges[Any], what: str) -> list[str]:
+    if not any(dataset.is_partial(judge) for judge in (*dataset.judges, *dataset.baselines)):
+        return []
+    return [f"'n of m': judged only some of the {what}, so the row does not compare with those over all m."]
+
+
+def _habits_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
+    notes = [
+        "Unparsed and effort are of all verdicts; alpha (Krippendorff, against the labels) and habits of the overall "
+        "verdicts, ties included; flips: the verdict changes when the responses swap places."
+    ]
+    most = max(dataset.judges, key=lambda judge: len(judge.items))
+    labels = _measure(most, "overall", "label_longer_preference").value
+    if not math.isnan(labels):
+        notes.append(f"The labels prefer the longer response in {labels:.1%}.")
+    halos = [judge.dimensions.label_halo for judge in dataset.judges if judge.dimensions is not None]
+    if halos:
+        halo = max(halos, key=lambda estimate: estimate.n).value
+        of_labels = "" if math.isnan(halo) else f"; {halo:.1%} of the labels do"
+        notes.append(f"Halo: verdicts on dimensions that equal the overall verdict, no ties{of_labels}.")
+    return notes + _effort_notes(dataset.judges)
+
+
+def _effort_notes(judges: Sequence[LoggedJudge]) -> list[str]:
+    """How cost and seconds are counted, and for how many calls they are not known."""
+    notes = ["Seconds are those of the calls, one after another."]
+    for thing, field in (("cost", "without_cost"), ("time", "without_seconds")):
+        lacking = [(judge.name, getattr(judge.effort, field), judge.effort.calls) for judge in judges]
+        if some := [f"{name} {n} of {calls}" for name, n, calls in lacking if 0 < n < calls]:
+            notes.append(f"Calls without a known {thing} are counted as the mean of the others: {', '.join(some)}.")
+        if none := [name for name, n, calls in lacking if n == calls > 0]:
+            notes.append(f"No call has a known {thing}: {', '.join(none)}.")
+    return notes
+
+
+def _tests_table(dataset: DatasetJudges[Any], level: str, show: Format, title: str) -> Table:
+    tests = [test for test in dataset.tests if test.level == level]
+    right = [" : ".join(map(str, test.only_one_right)) for test in tests if test.only_one_right]
+    columns: _Columns = {
+        "judge": [test.first.name for test in tests],
+        "other judge": [test.second.name for test in tests],
+        "result": [f"{test.better.name} is better" if test.better else "not significant" for test in tests],
+        "difference": ([test.difference for test in tests], show),
+        **({"only one right": (right, str)} if right else {}),
+        "p": ([test.p for test in tests], p_value),
+        "p (Holm)": ([test.adjusted_p for test in tests], p_value),
+        "n": ([test.difference.n for test in tests], str),
+    }
+    return _table(columns, title)
+
+
+def _rating_sections(dataset: DatasetJudges[RatingJudge], by: Sequence[str], numbers: bool) -> list[Section]:
+    judges = dataset.judges
+    rows: _Columns = {"judge": [judge.name for judge in judges], "rubric": [judge.rubric or None for judge in judges]}
+    rows |= {"n": ([_judged(judge, dataset) for judge in judges], str)}
+    rows |= _agreements([judge.agreement for judge in judges], 3) | _effort(judges)
+    tables = [_table(rows)]
+    for judge in judges:
+        if found := judge.by_intent:
+            columns: _Columns = {"intent": list(found), "n": ([one.n for one in found.values()], str)}
+            tables.append(_table(columns | _agreements(found.values(), 2), f"By intent: {judge.name}"))
+    notes = [
+        "Correlations and mean difference (rating less label, on the scale of the labels) are over the ratings that "
+        "were parsed; Kendall is tau-b.",
+        *_effort_notes(judges),
+        *_partial_note(dataset, "responses"),
+    ]
+    tests = [
+        _tests_table(dataset, level, number(3, sign=True), level.capitalize()) for level in ("pearson", "spearman")
+    ]
+    title = "Correlation of ratings with labels, 95% interval in brackets; level, failures and effort"
+    return [
+        _dataset_section(dataset),
+        Section(title, notes, tables, level=3),
+        Section("Every two judges on the responses that both have rated", tables=tests, level=3),
+        *_detail_sections(dataset, rating_details, by, numbers),
+    ]
+
+
+def _agreements(found: Collection[RatingAgreement], digits: int) -> _Columns:
+    return {
+        **{
+            kind.capitalize(): ([getattr(a.correlations, kind) for a in found], number(digits)) for kind in CORRELATIONS
+        },
+        "mean difference": ([agreement.difference for agreement in found], number(2, sign=True)),
+        "unparsed %": ([agreement.unread for agreement in found], _percent),
+    }
+
+
+def _published_table(published: PublishedTable) -> Table:
+    unit, digits = ("%", 2) if published.unit == "percent" else ("-1 to 1", 3)
+    columns: _Columns = {"judge": list(published.judges)}
+    for place, column in enumerate(published.columns):
+        columns[column.name] = ([numbers[place] for numbers in published.judges.values()], number(digits))
+    return _table(columns, f"Published, Table {published.number}. {published.title} ({unit})")

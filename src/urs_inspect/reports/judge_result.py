@@ -1,11 +1,10 @@
-"""What logs of judged pairs say about judges, baselines among them, and paired tests."""
+"""Judges of pairs: what one log says about its judge, the baselines on the same pairs, and paired tests."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Literal, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 from inspect_ai.event import ModelEvent
@@ -13,14 +12,14 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect._util import InputError
-from urs_inspect.judging import OVERALL
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.logs.naming import facts_of
-from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.logs.scores import SIMULATED, last_score
 from urs_inspect.scorers.pair_metrics import items_of
 from urs_inspect.stats import (
     BASELINES,
+    Estimate,
     JudgeMeasures,
-    PairedComparison,
     baseline_verdicts,
     compare,
     correctness,
@@ -29,24 +28,32 @@ from urs_inspect.stats import (
     measure,
 )
 
+SIGNIFICANT = 0.05
+BASELINE = "baseline/"
+"""Prefix of the names of judges that read nothing."""
+TELLS_LABELS = BASELINE + "copy_overall"
+"""The baseline that is given the overall labels: it shows a ceiling and is not compared."""
+
+Level = Literal["overall", "dimensions"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+Key = tuple[str, int]
+"""Id and epoch of a sample."""
+Scores = dict[Key, SampleScore]
+
+_ITEMS: Mapping[Level, str | None] = {"overall": OVERALL, "dimensions": None}  # as `items_of` names them
+_NAME_OF = ("a", "b", "tie")
+
 
 @dataclass(frozen=True)
 class Effort:
-    """What the model calls of a run cost and how long they took.
+    """Cost and time of the model calls of a run.
 
-    A call that failed or came from a cache has neither, and one to a model without a price has no cost. The mean of
-    the calls that are known then stands for those that are not.
-
-    Attributes:
-        cost: US dollars of all calls; NaN if the cost of none is known.
-        seconds: Seconds of all calls, taken one after the other; NaN if the time of none is known.
-        calls: Number of calls.
-        without_cost: Calls whose cost is not known.
-        without_seconds: Calls whose time is not known.
+    A call that failed or came from a cache has neither, and a call to a model without a price has no cost; the mean of
+    the other calls is assumed for them.
     """
 
-    cost: float
-    seconds: float
+    cost: float  # US dollars; NaN if the cost of no call is known
+    seconds: float  # as if calls were made one after the other; NaN if the time of no call is known
     calls: int
     without_cost: int
     without_seconds: int
@@ -57,14 +64,7 @@ NO_EFFORT = Effort(math.nan, math.nan, 0, 0, 0)
 
 
 def effort(samples: Sequence[EvalSample]) -> Effort:
-    """Add up all model calls of some samples.
-
-    Args:
-        samples: Samples with their events.
-
-    Returns:
-        Cost and time, scaled from the calls that are known to all of them.
-    """
+    """Cost and time of all model calls of some samples."""
     calls = [event for sample in samples for event in sample.events if isinstance(event, ModelEvent)]
     costs, times = [_cost(call) for call in calls], [_seconds(call) for call in calls]
     return Effort(_scaled(costs), _scaled(times), len(calls), costs.count(None), times.count(None))
@@ -85,86 +85,93 @@ def _scaled(values: Sequence[float | None]) -> float:
     return math.fsum(known) / len(known) * len(values) if known else math.nan
 
 
-BASELINE = "baseline/"
-"""What the name of a judge that reads nothing begins with."""
-TELLS_LABELS = BASELINE + "copy_overall"
-"""The baseline that is told the overall labels: it shows a ceiling and is no rival."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoggedJudge:
+    """What one log says about one judge."""
 
-Level = Literal["overall", "dimensions"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-ITEMS: Mapping[Level, str | None] = {"overall": OVERALL, "dimensions": None}
-"""The verdicts of each level, as `items_of` names them."""
-
-_VERDICT = re.compile(r"pair_verdict(-?\d+)?")
-
-Scores = dict[tuple[str, int], SampleScore]
-
-
-@dataclass(frozen=True)
-class JudgeResult:
-    """What one log says about one judge, or what a baseline does on the same pairs.
-
-    Attributes:
-        judge: The model, or `baseline/<kind>`.
-        name: The judge, with what tells its logs apart if its dataset has several.
-        protocol: What was asked for: `joint`, `per_dimension` or `overall`; empty for a computed baseline.
-        orders: In which orders pairs were shown: `ab`, `seeded` or `both`.
-        seed: Seed of `seeded` and of the random baseline.
-        pairs: Number of judged pairs; each epoch counts.
-        verdicts: Number of verdicts asked for, overall and on dimensions.
-        overall: Measures of the verdicts as a whole; None for `copy_overall`, which is told them.
-        dimensions: Measures of the verdicts on dimensions; None if none was asked for.
-        effort: What its calls took; nothing for a baseline.
-        simulated: Whether the judge is a simulation.
-        location: Where the log is; empty for a computed baseline.
-        facts: What may tell the log from others of the same judge, as from `facts_of`.
-        scores: The scores by sample and epoch.
-    """
-
-    judge: str
-    name: str
-    protocol: str
-    orders: str
-    seed: int
-    pairs: int
-    verdicts: int
-    overall: JudgeMeasures | None
-    dimensions: JudgeMeasures | None
+    judge: str  # the model, `baseline/<kind>` or `samer/<folder>`
+    name: str  # the judge, and what distinguishes its logs if its dataset has several
+    judgements: int  # verdicts (overall and on dimensions) or ratings that it was asked for
     effort: Effort
-    simulated: bool
-    location: str
-    facts: Mapping[str, str] = field(repr=False)
-    scores: Scores = field(repr=False)
+    location: str  # of the log; empty for a computed baseline
+    facts: Mapping[str, str] = field(repr=False)  # of the log, as from `facts_of`
+    items: Mapping[Key, Any] = field(repr=False)  # scores or ratings by sample and epoch
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the judge is a simulation."""
+        return self.judge.startswith(SIMULATED)
+
+    @property
+    def cost(self) -> float:
+        """US dollars per 1,000 judgements; NaN if no call has a known cost."""
+        return 1000 * self.effort.cost / self.judgements
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of model calls, one after the other, per 1,000 judgements; NaN if no call has a known time."""
+        return 1000 * self.effort.seconds / self.judgements
+
+    @property
+    def samples(self) -> frozenset[str]:
+        """Ids of the judged samples."""
+        return frozenset(sample_id for sample_id, _ in self.items)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgeResult(LoggedJudge):
+    """What one log says about a judge of pairs, or what a baseline does on the same pairs."""
+
+    protocol: str  # `joint`, `per_dimension` or `overall`; empty for a computed baseline
+    orders: str  # in which orders pairs were shown: `ab`, `seeded` or `both`
+    seed: int  # of `seeded` and of the random baseline
+    overall: JudgeMeasures | None  # None for `copy_overall`, which is given the labels
+    dimensions: JudgeMeasures | None  # None if no verdict on a dimension was asked for
+    items: Scores = field(repr=False)
 
     @property
     def is_baseline(self) -> bool:
         """Whether the judge is a baseline."""
         return self.judge.startswith(BASELINE)
 
-    @property
-    def cost(self) -> float:
-        """US dollars per 1,000 verdicts; NaN if no call has a known cost."""
-        return 1000 * self.effort.cost / self.verdicts
+
+Judge = TypeVar("Judge", bound=LoggedJudge)
+
+
+@dataclass(frozen=True)
+class JudgeTest(Generic[Judge]):
+    """Two judges of one dataset, compared on the samples that both have judged."""
+
+    first: Judge
+    second: Judge
+    level: str  # `overall` or `dimensions` of pairs, `pearson` or `spearman` of ratings
+    difference: Estimate  # accuracy or correlation of the first less that of the second
+    p: float
+    adjusted_p: float  # by Holm for all tests of the dataset at this level
+    only_one_right: tuple[int, int] | None = None  # pairs that only the first, or only the second, has right
 
     @property
-    def seconds(self) -> float:
-        """Seconds that model calls took per 1,000 verdicts, one after the other; NaN if no call has a known time."""
-        return 1000 * self.effort.seconds / self.verdicts
-
-    @property
-    def samples(self) -> frozenset[str]:
-        """Ids of the judged pairs."""
-        return frozenset(sample_id for sample_id, _ in self.scores)
+    def better(self) -> Judge | None:
+        """The significantly better judge, if there is one."""
+        if math.isnan(self.adjusted_p) or self.adjusted_p >= SIGNIFICANT:
+            return None
+        return self.first if self.difference.value > 0 else self.second
 
 
 def read_judge(log: EvalLog) -> JudgeResult | None:
     """Read what a log says about its judge; None if no sample was scored by `pair_verdict`."""
     samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
-    scores = {key: score for key, sample in samples.items() if (score := _last_score(sample)) is not None}
+    scores = {key: score for key, sample in samples.items() if (score := _score(sample)) is not None}
     if not scores:
         return None
     arguments = log.eval.task_args
-    judge = _judge_of(log)
+    judge = str(arguments.get("judge", "model"))
+    if judge == "samer":
+        samer = arguments.get("samer", "")  # its folder or address, or all its options; the last part is enough
+        model = samer.get("model", "") if isinstance(samer, dict) else samer
+        judge = f"samer/{str(model).rstrip('/').rpartition('/')[2]}"
+    elif not judge.startswith(BASELINE):
+        judge = log.eval.model
     return result_of(
         judge,
         scores,
@@ -177,13 +184,11 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
     )
 
 
-def _judge_of(log: EvalLog) -> str:
-    """A baseline, SaMer with the last part of its folder or address, or the model under test."""
-    arguments = log.eval.task_args
-    judge = str(arguments.get("judge", "model"))
-    if judge == "samer":
-        return f"samer/{str(arguments.get('samer', '')).rstrip('/').rpartition('/')[2]}"
-    return judge if judge.startswith(BASELINE) else log.eval.model
+def _score(sample: EvalSample) -> SampleScore | None:
+    score = last_score(sample, "pair_verdict")
+    if score is None or not (score.metadata or {}).get("labels"):
+        return None
+    return SampleScore(score=score, sample_id=sample.id, sample_metadata=sample.metadata)
 
 
 def result_of(
@@ -197,241 +202,151 @@ def result_of(
     location: str = "",
     facts: Mapping[str, str] | None = None,
 ) -> JudgeResult:
-    """Measure a judge on its scores.
-
-    Args:
-        judge: The model, or `baseline/<kind>`.
-        scores: At least one score of `pair_verdict`.
-        orders: In which orders pairs were shown.
-        seed: Seed of these.
-        protocol: What was asked for.
-        took: What its calls took.
-        location: Where its log is.
-        facts: What may tell that from others of the same judge.
-
-    Returns:
-        The result, named as the judge.
-    """
+    """Measure a judge on at least one score of `pair_verdict`; the result is named as the judge."""
     return JudgeResult(
         judge=judge,
         name=judge,
+        judgements=sum(len(_labels(score)) for score in scores.values()),
+        effort=took,
+        location=location,
+        facts=facts or {},
+        items=scores,
         protocol=protocol,
         orders=orders,
         seed=seed,
-        pairs=len(scores),
-        verdicts=sum(len(labels_of(score)) for score in scores.values()),
         overall=None if judge == TELLS_LABELS else _measure(scores, "overall"),
         dimensions=_measure(scores, "dimensions"),
-        effort=took,
-        simulated=judge.startswith(SIMULATED),
-        location=location,
-        facts=facts or {},
-        scores=scores,
     )
 
 
-def accuracy_of(judge: JudgeResult, level: Level) -> float:
-    """Accuracy with unread verdicts counted as wrong, by which judges are ranked; -inf if there is none."""
-    measures: JudgeMeasures | None = getattr(judge, level)
-    return -math.inf if measures is None or math.isnan(measures.accuracy_all.value) else measures.accuracy_all.value
+def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
+    verdicts = items_of(list(scores.values()), _ITEMS[level])
+    return None if verdicts is None else measure(verdicts).reported()
 
 
-def labels_of(score: SampleScore) -> dict[str, str]:
+def _labels(score: SampleScore) -> dict[str, str]:
     """Labels of the verdicts that were asked for."""
     labels: dict[str, str] = (score.score.metadata or {})["labels"]
     return labels
 
 
-def verdicts_of(score: SampleScore) -> dict[str, dict[str, str | None]]:
+def _verdicts(score: SampleScore) -> dict[str, dict[str, str | None]]:
     """Verdicts by which response was shown first, the first order first."""
     verdicts: dict[str, dict[str, str | None]] = (score.score.metadata or {}).get("verdicts", {})
     return verdicts
 
 
-def _last_score(sample: EvalSample) -> SampleScore | None:
-    found = [score for name, score in (sample.scores or {}).items() if _VERDICT.fullmatch(name)]
-    if not found or not (found[-1].metadata or {}).get("labels"):
-        return None
-    return SampleScore(score=found[-1], sample_id=sample.id, sample_metadata=sample.metadata)
+def accuracy_of(judge: JudgeResult, level: Level) -> float:
+    """Accuracy with unparsed verdicts counted as wrong, by which judges are ranked; -inf if there is none."""
+    measures: JudgeMeasures | None = getattr(judge, level)
+    return -math.inf if measures is None or math.isnan(measures.accuracy_all.value) else measures.accuracy_all.value
 
 
-def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
-    verdicts = items_of(list(scores.values()), ITEMS[level])
-    return None if verdicts is None else measure(verdicts).reported()
+def paired_tests(
+    judges: Sequence[JudgeResult], baselines: Sequence[JudgeResult], level: Level
+) -> list[JudgeTest[JudgeResult]]:
+    """Test every model against every other and against the baseline with the best accuracy.
 
-
-SIGNIFICANT = 0.05
-
-
-@dataclass(frozen=True)
-class JudgePair:
-    """Two judges of one dataset, tested on the pairs that both were shown.
-
-    Attributes:
-        first: The one, a model.
-        second: The other, a model or a baseline.
-        level: Whether verdicts as a whole or on dimensions are compared.
-        comparison: Difference of their accuracies over labels that are no ties, unread verdicts being wrong.
-        adjusted_p: The p-value of the sign-flip test, adjusted by Holm for all tests of the dataset at this level.
-    """
-
-    first: JudgeResult
-    second: JudgeResult
-    level: Level
-    comparison: PairedComparison
-    adjusted_p: float
-
-    @property
-    def better(self) -> JudgeResult | None:
-        """The better judge; None if the pairs cannot tell them apart."""
-        if math.isnan(self.adjusted_p) or self.adjusted_p >= SIGNIFICANT:
-            return None
-        return self.first if self.comparison.difference.value > 0 else self.second
-
-
-def paired_tests(judges: Sequence[JudgeResult], baselines: Sequence[JudgeResult], level: Level) -> list[JudgePair]:
-    """Test every model against every other and against the best baseline.
-
-    Two baselines are never tested: what they say is known beforehand, and each test makes the others weaker.
-
-    Args:
-        judges: The judges of one dataset; baselines among them take no part.
-        baselines: Every baseline once, on all pairs. The one with the best accuracy takes part; `copy_overall` does
-            not, which is told labels.
-        level: Verdicts as a whole or on dimensions.
-
-    Returns:
-        The tests of all that share pairs.
+    Two baselines are never tested: how they compare is known beforehand, and each test weakens the others. Baselines
+    among the judges take no part, nor does `copy_overall`, which is given labels.
 
     Raises:
         InputError: If two logs of the same data have different labels.
     """
     models = [judge for judge in judges if not judge.is_baseline and getattr(judge, level) is not None]
-    rivals = [one for one in baselines if getattr(one, level) is not None and one.judge != TELLS_LABELS]
+    rivals = [judge for judge in baselines if getattr(judge, level) is not None and judge.judge != TELLS_LABELS]
     best = max(rivals, key=lambda judge: accuracy_of(judge, level), default=None)
-    two = list(combinations(models, 2)) + [(model, best) for model in models if best is not None]
-    found = [(one, other, result) for one, other in two if (result := _compare(one, other, level)) is not None]
-    adjusted = holm([result.p for _, _, result in found])
-    return [JudgePair(one, other, level, result, p) for (one, other, result), p in zip(found, adjusted, strict=True)]
+    pairs = [*combinations(models, 2), *((model, best) for model in models if best is not None)]
+    tests = [test for first, second in pairs if (test := _compare(first, second, level)) is not None]
+    return adjusted(tests)
 
 
-def _compare(one: JudgeResult, other: JudgeResult, level: Level) -> PairedComparison | None:
+def adjusted(tests: Sequence[JudgeTest[Judge]]) -> list[JudgeTest[Judge]]:
+    """Tests of one level with their p-values adjusted by Holm."""
+    p_values = holm([test.p for test in tests])
+    return [replace(test, adjusted_p=p) for test, p in zip(tests, p_values, strict=True)]
+
+
+def _compare(first: JudgeResult, second: JudgeResult, level: Level) -> JudgeTest[JudgeResult] | None:
     """Compare on the samples of both, in the same order; None if there are none."""
-    keys = sorted(
-        key
-        for key in one.scores.keys() & other.scores.keys()
-        if _names(one.scores[key], level) == _names(other.scores[key], level)
-    )
-    both = [items_of([judge.scores[key] for key in keys], ITEMS[level]) for judge in (one, other)]
-    first, second = both
-    if first is None or second is None:
+
+    def asked(judge: JudgeResult, key: Key) -> list[str]:
+        return [name for name in _labels(judge.items[key]) if (name == OVERALL) == (level == "overall")]
+
+    keys = sorted(key for key in first.items.keys() & second.items.keys() if asked(first, key) == asked(second, key))
+    one, other = (items_of([judge.items[key] for key in keys], _ITEMS[level]) for judge in (first, second))
+    if one is None or other is None:
         return None
-    if not np.array_equal(first.labels, second.labels):  # two scorings of the same file have the same labels
-        raise InputError(f"{one.location} and {other.location} have different labels for the same samples")
-    right, other_right = (correctness(verdicts.labels, verdicts.final) for verdicts in (first, second))
-    return compare(right, other_right, first.clusters)
+    if not np.array_equal(one.labels, other.labels):  # two scorings of the same file have the same labels
+        raise different_labels(first, second)
+    found = compare(correctness(one.labels, one.final), correctness(other.labels, other.final), one.clusters)
+    right = (found.only_first, found.only_second)
+    return JudgeTest(first, second, level, found.difference.reported((-1.0, 1.0)), found.p, math.nan, right)
 
 
-def _names(score: SampleScore, level: Level) -> list[str]:
-    return [name for name in labels_of(score) if (name == OVERALL) == (level == "overall")]
+def different_labels(first: LoggedJudge, second: LoggedJudge) -> InputError:
+    """The error about two logs of the same data that have different labels."""
+    return InputError(f"{first.location} and {second.location} have different labels for the same samples")
 
 
-_NAME_OF = ("a", "b", "tie")
-
-Key = tuple[str, int]
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """How the judges of a dataset were asked.
-
-    Attributes:
-        orders: `both`, if all of them were asked in both orders; else the order in which all saw a pair first, `ab` or
-            `seeded`; `ab` if they saw different ones.
-        firsts: Which responses were shown first, one for each order, by sample and epoch.
-        labels: Labels of all verdicts that any of them was asked for, likewise.
-        samples: Any of their scores of it, likewise.
-        seed: The seed of all of them; 0 if they differ in it.
-    """
-
-    orders: str
-    firsts: Mapping[Key, tuple[str, ...]]
-    labels: Mapping[Key, dict[str, str]]
-    samples: Scores
-    seed: int
+# --- baselines ---
 
 
 def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
-    """Every baseline over all pairs of some judges, asked as they were.
+    """Every baseline over all pairs of some judges of one dataset, asked as they were.
 
-    Args:
-        judges: Judges of one dataset, with a log each. Where some are models, only these count: a baseline with a log
-            of its own changes nothing about the others.
-
-    Returns:
-        One result a baseline; none for one that says nothing of its own, as `copy_overall` where nobody was asked
-        about dimensions.
+    Where some judges are models only these count, so that a baseline with a log of its own changes nothing about the
+    others. A baseline without verdicts is skipped, as `copy_overall` where no verdict on a dimension was asked for.
     """
-    asked = _asked([judge for judge in judges if not judge.is_baseline] or judges)
-    answers = {kind: {key: _answered(kind, key, asked) for key in asked.samples} for kind in BASELINES}
-    results = [result_of(BASELINE + kind, answers[kind], orders=asked.orders, seed=asked.seed) for kind in BASELINES]
-    return [result for result in results if any(getattr(result, level) is not None for level in LEVELS)]
-
-
-def agrees(logged: JudgeResult, computed: JudgeResult) -> bool:
-    """Whether the log of a baseline says the same as the computed one on every pair of it."""
-    return logged.judge == computed.judge and all(
-        key in logged.scores
-        and labels_of(logged.scores[key]) == labels_of(score)
-        and verdicts_of(logged.scores[key]) == verdicts_of(score)
-        for key, score in computed.scores.items()
-    )
-
-
-def _asked(judges: Sequence[JudgeResult]) -> _Asked:
+    asked = [judge for judge in judges if not judge.is_baseline] or judges
     samples: Scores = {}
     labels: dict[Key, dict[str, str]] = {}
     shown: dict[Key, list[tuple[str, ...]]] = {}
-    for judge in judges:
-        for key, score in judge.scores.items():
+    for judge in asked:
+        for key, score in judge.items.items():
             samples.setdefault(key, score)
-            # The labels of who was asked for the most come first, so that dimensions keep their order.
-            more, known = sorted((labels_of(score), labels.get(key, {})), key=len, reverse=True)
+            # The labels of the judge that was asked for the most come first, so that dimensions keep their order.
+            more, known = sorted((_labels(score), labels.get(key, {})), key=len, reverse=True)
             labels[key] = {**more, **known}
-            if seen := tuple(verdicts_of(score)):
+            if seen := tuple(_verdicts(score)):
                 shown.setdefault(key, []).append(seen)
-    orders, firsts = _orders(shown, {judge.orders for judge in judges})
+    orders, firsts = _common_orders(shown, {judge.orders for judge in asked})
     unseen = ("a", "b") if orders == "both" else ("a",)
-    seeds = {judge.seed for judge in judges}
-    return _Asked(
-        orders=orders,
-        firsts={key: firsts.get(key, unseen) for key in samples},
-        labels=labels,
-        samples=samples,
-        seed=seeds.pop() if len(seeds) == 1 else 0,
-    )
+    seeds = {judge.seed for judge in asked}
+    seed = seeds.pop() if len(seeds) == 1 else 0
+    results = []
+    for kind in BASELINES:
+        scores = {
+            key: _baseline_score(kind, samples[key], labels[key], firsts.get(key, unseen), seed) for key in samples
+        }
+        results.append(result_of(BASELINE + kind, scores, orders=orders, seed=seed))
+    return [result for result in results if result.overall is not None or result.dimensions is not None]
 
 
-def _orders(shown: Mapping[Key, Sequence[tuple[str, ...]]], named: set[str]) -> tuple[str, dict[Key, tuple[str, ...]]]:
-    """Name of the orders that all judges have in common, and the orders themselves."""
-    if shown and all(len(orders) == 2 for several in shown.values() for orders in several):
-        return "both", {key: several[0] for key, several in shown.items()}
-    firsts = {key: {orders[0] for orders in several} for key, several in shown.items()}
+def _common_orders(
+    shown: Mapping[Key, Sequence[tuple[str, ...]]], named: set[str]
+) -> tuple[str, dict[Key, tuple[str, ...]]]:
+    """The orders that all judges have in common: their name, and which responses came first by sample and epoch.
+
+    `both` if all judges saw both orders; else the order in which all saw a pair first, `ab` or `seeded`; `ab` if they
+    saw different ones.
+    """
+    if shown and all(len(orders) == 2 for seen in shown.values() for orders in seen):
+        return "both", {key: seen[0] for key, seen in shown.items()}
+    firsts = {key: tuple({orders[0] for orders in seen}) for key, seen in shown.items()}
     if any(len(seen) > 1 for seen in firsts.values()):
         return "ab", {}
-    same = {key: tuple(seen) for key, seen in firsts.items()}
-    if named == {"seeded"} or any(seen != ("a",) for seen in same.values()):
-        return "seeded", same
-    return "ab", same
+    seeded = named == {"seeded"} or any(seen != ("a",) for seen in firsts.values())
+    return "seeded" if seeded else "ab", firsts
 
 
-def _answered(kind: str, key: Key, asked: _Asked) -> SampleScore:
-    """The score that a baseline would get on a pair, shown in the same orders."""
-    given, labels = asked.samples[key], asked.labels[key]
-    sample = given.sample_metadata or {}
-    size = len(labels)
+def _baseline_score(
+    kind: str, given: SampleScore, labels: dict[str, str], firsts: Sequence[str], seed: int
+) -> SampleScore:
+    """The score that a baseline would get on a pair that is shown in the same orders."""
+    sample, size = given.sample_metadata or {}, len(labels)
     verdicts: dict[str, dict[str, str]] = {}
-    for first in asked.firsts[key]:
+    for first in firsts:
         codes = baseline_verdicts(
             kind,
             lengths_a=[len(sample.get("response_a", ""))] * size,
@@ -439,8 +354,18 @@ def _answered(kind: str, key: Key, asked: _Asked) -> SampleScore:
             first=encode([first] * size),
             overall_labels=encode([labels.get(OVERALL, "tie")] * size),
             ids=[f"{given.sample_id}/{name}" for name in labels],
-            seed=asked.seed,
+            seed=seed,
         )
         verdicts[first] = {name: _NAME_OF[int(code)] for name, code in zip(labels, codes, strict=True)}
     score = Score(value=math.nan, metadata={"labels": labels, "verdicts": verdicts})
     return SampleScore(score=score, sample_id=given.sample_id, sample_metadata=sample)
+
+
+def agrees(logged: JudgeResult, computed: JudgeResult) -> bool:
+    """Whether the log of a baseline has the same verdicts as the computed one on every pair of it."""
+    return logged.judge == computed.judge and all(
+        key in logged.items
+        and _labels(logged.items[key]) == _labels(score)
+        and _verdicts(logged.items[key]) == _verdicts(score)
+        for key, score in computed.items.items()
+    )

@@ -1,13 +1,16 @@
-"""Epochs of training -> a picture."""
+"""A picture of a training: losses and held-out accuracies over epochs."""
 
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+import pandas as pd
 
 from urs_inspect._util import InputError
 
-_INSTALL = "pip install 'urs-inspect[viz]'"
+_LOSSES = {"selection": "Eq. 1", "dimensions": "Eq. 2", "overall": "Eq. 3"}
+"""Losses of an epoch, and their equations in the SaMer paper."""
 
 
 class _Accuracy(Protocol):
@@ -18,63 +21,55 @@ class _Accuracy(Protocol):
 
 
 class Epoch(Protocol):
-    """What is drawn of an epoch: those of the phase `joint` only."""
+    """An epoch of the phase `predictor` or `joint`, with mean losses; only those of `joint` are drawn."""
 
     @property
-    def phase(self) -> str:
-        """`predictor` or `joint`."""
-
+    def phase(self) -> str: ...  # noqa: D102
     @property
-    def epoch(self) -> int:
-        """Its number from 1."""
-
+    def epoch(self) -> int: ...  # noqa: D102
     @property
-    def selection(self) -> float:
-        """Mean loss of the predictor."""
-
+    def selection(self) -> float: ...  # noqa: D102
     @property
-    def dimensions(self) -> float:
-        """Mean loss on dimensions."""
-
+    def dimensions(self) -> float: ...  # noqa: D102
     @property
-    def overall(self) -> float:
-        """Mean overall loss."""
-
+    def overall(self) -> float: ...  # noqa: D102
     @property
-    def held_out(self) -> _Accuracy | None:
-        """Accuracy on held-out pairs."""
+    def held_out(self) -> _Accuracy | None: ...  # noqa: D102
 
 
 def draw_learning_curves(history: Sequence[Epoch], path: Path) -> None:
-    """Draw losses and held-out accuracies over epochs as SVG.
-
-    Args:
-        history: The epochs.
-        path: The file to write.
+    """Draw losses, as shares of those of the first epoch, and held-out accuracies over epochs as SVG.
 
     Raises:
-        InputError: If matplotlib is missing.
+        InputError: If Altair is missing.
     """
     try:
-        figures = import_module("matplotlib.figure")
-        matplotlib = import_module("matplotlib")
+        altair, vl_convert = import_module("altair"), import_module("vl_convert")
     except ImportError as error:
-        raise InputError(f"learning curves need matplotlib, which cannot be imported ({error}): {_INSTALL}") from error
+        raise InputError(
+            f"learning curves need altair, which cannot be imported ({error}): pip install 'urs-inspect[viz]'"
+        ) from error
     joint = [record for record in history if record.phase == "joint"]
-    epochs = [record.epoch for record in joint]
-    # The same run gives the same file: no date, and ids that do not change.
-    with matplotlib.rc_context({"svg.hashsalt": "urs_inspect", "svg.fonttype": "none"}):
-        figure = figures.Figure(figsize=(9, 3.6), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        for name, label in (("selection", "Eq. 1"), ("dimensions", "Eq. 2"), ("overall", "Eq. 3")):
-            values = [getattr(record, name) for record in joint]
-            left.plot(epochs, [value / values[0] if values[0] else 0 for value in values], marker=".", label=label)
-        left.set(xlabel="epoch", ylabel="training loss, first epoch = 1")
-        held = [record.held_out for record in joint if record.held_out is not None]
-        for name in ("overall", "dimensions"):
-            right.plot(epochs[: len(held)], [100 * getattr(one, name) for one in held], marker=".", label=name)
-        right.set(xlabel="epoch", ylabel="held-out accuracy, %")
-        for axes in (left, right):
-            axes.legend(frameon=False)
-            axes.grid(alpha=0.3)
-        figure.savefig(path, format="svg", metadata={"Date": None})
+    losses, accuracies = list[tuple[int, str, float]](), list[tuple[int, str, float]]()
+    for record in joint:
+        for name, label in _LOSSES.items():
+            first = getattr(joint[0], name)
+            losses.append((record.epoch, label, getattr(record, name) / first if first else 0.0))
+        for name in ("overall", "dimensions") if record.held_out is not None else ():
+            accuracies.append((record.epoch, name, 100 * getattr(record.held_out, name)))
+
+    def curves(rows: list[tuple[int, str, float]], heading: str) -> Any:
+        data = pd.DataFrame(rows, columns=["epoch", "part", "value"])
+        return (
+            altair.Chart(data, width=300, height=220)
+            .mark_line(point=True)
+            .encode(
+                x=altair.X("epoch:Q", axis=altair.Axis(values=sorted(set(data["epoch"])), format="d")),
+                y=altair.Y("value:Q", title=heading, scale=altair.Scale(zero=False)),
+                color=altair.Color("part:N", title=None, sort=None),
+            )
+        )
+
+    panels = [curves(losses, "training loss, first epoch = 1"), curves(accuracies, "held-out accuracy, %")]
+    chart = altair.hconcat(*panels).resolve_scale(color="independent")
+    path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), encoding="utf-8")

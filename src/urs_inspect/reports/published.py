@@ -1,37 +1,72 @@
-"""Published tables, shown as published."""
+"""Published tables of the URS paper, shown as published."""
 
-from urs_inspect.datasets.published import UrsColumn, load_published_urs
-from urs_inspect.reports.output import Section, TextTable
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from urs_inspect.datasets.published import PUBLISHED_SCORES, UrsTable, load_published_urs
+from urs_inspect.reports.tables import Section, Table
+from urs_inspect.rubrics import load_rubric
 
 NOT_COMPARABLE = "not comparable row by row"
+_LANGUAGES = {"": "", "en": ", English", "zh": ", Chinese"}
+_PLACES = ("", "¹", "²", "³")
 
 
 def published_section(number: int, *, judged: bool) -> Section:
-    """The table of that number (URS paper, as printed).
-
-    Args:
-        number: Its number.
-        judged: Whether a judge gave its numbers.
-    """
+    """The table of that number (URS paper, as printed); `judged` says whether a judge gave its numbers."""
     published = load_published_urs()
     table = published.table(number)
     by = f"with its judge ({published.evaluator})" if judged else "with its own chains"
-    rows = tuple(
-        (name, *[_shown(value, column) for value, column in zip(numbers, table.columns, strict=True)])
-        for name, numbers in table.rows.items()
-    )
-    headings = ("", *[_heading(column) for column in table.columns])
+    data = pd.DataFrame({"": list(table.rows)})
+    for place, column in enumerate(table.columns):
+        heading = f"{column.name} %" if column.unit == "percent" else column.name
+        digits = ".2f" if column.unit == "score" else "g"
+        data[heading] = [format(numbers[place], digits) for numbers in table.rows.values()]
     return Section(
         f"Published in the paper {by}; {NOT_COMPARABLE}",
-        3,
         (f"Table {table.number}. {table.title}.", *table.notes),
-        (TextTable(headings, rows, 1),),
+        (Table(data, dict.fromkeys(data.columns[1:], str)),),
+        level=3,
     )
 
 
-def _heading(column: UrsColumn) -> str:
-    return f"{column.name} %" if column.unit == "percent" else column.name
+def published_sections() -> Iterator[Section]:
+    """Scores and criteria of the paper, with what must be known to read them beside others."""
+    published, rubric = load_published_urs(), load_rubric()
+    caution = (
+        f"Published in the paper with its judge ({published.evaluator}); not comparable row by row: other models, "
+        "another judge, other prompts and a part of the cases. They are here for the order of magnitude."
+    )
+    yield Section("Published in the paper", [f"{published.source}.", caution], warnings=[caution], appendix=True)
+    for table in map(published.table, PUBLISHED_SCORES):
+        marks = ["¹ ² ³ mark the first, second and third of a column."] if table.marks else []
+        yield _section(f"Table {table.number}. {table.title}", [*table.notes, *marks], _scores(table))
+    criteria = [(intent, ", ".join(names)) for intent, names in published.criteria.intents.items()]
+    frame = pd.DataFrame(criteria, columns=["Intent", "Criteria, in the order of the paper"])
+    title = f"Table {published.criteria.number}. {published.criteria.title}"
+    yield _section(title, published.criteria.notes, Table(frame))
+    texts = [(criterion["en"].name, criterion["en"].definition) for criterion in rubric.criteria.values()]
+    note = f"The words are those of this package's rubric {rubric.name} {rubric.version}, which its judges read."
+    definitions = Table(pd.DataFrame(texts, columns=["Criterion", "Definition"]))
+    yield _section("Table 8. What the criteria mean", [note], definitions)
 
 
-def _shown(value: float, column: UrsColumn) -> str:
-    return f"{value:.2f}" if column.unit == "score" else f"{value:g}"
+def _section(title: str, notes: Sequence[str], table: Table) -> Section:
+    return Section(title, notes, [table], 3, appendix=True)
+
+
+def _scores(table: UrsTable) -> Table:
+    headings = [
+        f"{column.name}{_LANGUAGES[column.language]}" + (f" ({column.cases:,})" if column.cases else "")
+        for column in table.columns
+    ]
+    none = (0,) * len(headings)
+    rows = [
+        [
+            name,
+            *(f"{score:.2f}{_PLACES[mark]}" for score, mark in zip(scores, table.marks.get(name, none), strict=True)),
+        ]
+        for name, scores in table.rows.items()
+    ]
+    return Table(pd.DataFrame(rows, columns=["Model", *headings]), dict.fromkeys(headings, str))

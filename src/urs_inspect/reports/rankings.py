@@ -1,4 +1,4 @@
-"""Logs of `mad` -> the comparisons in them, with their outcomes."""
+"""The report that `urs-inspect rank` prints of a ranking, and leaderboards to compare it with."""
 
 import json
 import math
@@ -6,68 +6,91 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from urs_inspect._util import InputError
-from urs_inspect.datasets.rows import Row, read_records, read_table, shown
-from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
-from urs_inspect.stats.battles import WinRates
+import pandas as pd
 
+from urs_inspect._util import InputError, counted
+from urs_inspect.datasets.rows import Row, read_records, read_table, shown
+from urs_inspect.logs.battles import HumanBattles
+from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number
+from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
+from urs_inspect.stats.bootstrap import fewest_clusters
+
+RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank.json")
+_PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
 _Value = TypeVar("_Value")
 
 
+def ranking_report(
+    ranking: Ranking, leaderboard: LeaderboardAgreement | None = None, people: HumanBattles | None = None
+) -> Report:
+    """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`."""
+    sections = [
+        *([Section("Votes of people", _people_notes(people))] if people else []),
+        _ratings_section(ranking),
+        _neighbours_section(ranking),
+        _win_rates_section(ranking),
+        *([Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard))] if leaderboard else []),
+    ]
+    return Report(RANK, "Ranking", sections, ranking_dict(ranking, leaderboard))
+
+
 def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = None) -> dict[str, Any]:
-    """What JSON can hold of a ranking.
+    """What `urs-inspect rank --json` prints.
 
-    Args:
-        ranking: The ranking.
-        leaderboard: How it agrees with a leaderboard.
-
-    Returns:
-        By model, from the best to the worst, `bradley_terry`, `elo`, `elo_shuffled` and `ranks`; under `intervals`
-        those of Bradley-Terry, Elo and ranks by the same names, null where none exists; then differences of
-        neighbours, pairs, which models compare, and the parameters.
+    By model, from the best to the worst: `bradley_terry`, `elo`, `elo_shuffled` and `ranks`; under `intervals` those of
+    Bradley-Terry, Elo and ranks, null where none exists; then differences of neighbours, pairs, which models compare,
+    and the parameters.
     """
     ratings = {"bradley_terry": ranking.bradley_terry, "elo": ranking.elo, "elo_shuffled": ranking.elo_shuffled}
 
     def named(values: Sequence[_Value]) -> dict[str, _Value]:
         return dict(zip(ranking.players, values, strict=True))
 
-    intervals: dict[str, Any] = {
-        name: named([_interval(one) for one in ratings[name]]) for name in ("bradley_terry", "elo")
-    }
-    intervals["ranks"] = named([[one.low, one.high] for one in ranking.ranks])
-    parameters = ("rounds", "level", "seed", "prior", "k", "scale", "start")
-    return {
+    differences = [
+        {
+            "better": gap.better,
+            "other": gap.other,
+            "difference": gap.estimate.value,
+            "interval": _interval(gap.estimate),
+            "verdict": gap.verdict,
+        }
+        for gap in ranking.differences
+    ]
+    facts = {
         "models": list(ranking.players),
-        **{name: named([one.value for one in found]) for name, found in ratings.items()},
-        "ranks": named([one.rank for one in ranking.ranks]),
-        "intervals": intervals,
-        "differences": _differences(ranking),
-        "pairs": _pairs(ranking.win_rates),
+        **{name: named([rating.value for rating in values]) for name, values in ratings.items()},
+        "ranks": named([place.rank for place in ranking.ranks]),
+        "intervals": {
+            "bradley_terry": named(list(map(_interval, ranking.bradley_terry))),
+            "elo": named(list(map(_interval, ranking.elo))),
+            "ranks": named([[place.low, place.high] for place in ranking.ranks]),
+        },
+        "differences": differences,
+        "pairs": _pairs(ranking),
         "connected": ranking.connectivity.connected,
         "groups": [list(group) for group in ranking.connectivity.groups],
         "message": ranking.connectivity.message,
         "battles": ranking.battles,
         "ties": ranking.ties,
         "instructions": ranking.clusters,
-        "parameters": {name: getattr(ranking, name) for name in parameters},
-        **({} if leaderboard is None else {"leaderboard": _leaderboard(leaderboard)}),
+        "parameters": {name: getattr(ranking, name) for name in _PARAMETERS},
+    }
+    if leaderboard is None:
+        return facts
+    measures = {"spearman": leaderboard.spearman, "kendall": leaderboard.kendall}
+    return facts | {
+        "leaderboard": {
+            **{name: None if math.isnan(found.value) else found.value for name, found in measures.items()},
+            "intervals": {name: _interval(found) for name, found in measures.items()},
+            "models": list(leaderboard.players),
+            "only_ranked": list(leaderboard.only_ranked),
+            "only_leaderboard": list(leaderboard.only_leaderboard),
+        }
     }
 
 
-def _differences(ranking: Ranking) -> list[dict[str, Any]]:
-    return [
-        {
-            "better": one.better,
-            "other": one.other,
-            "difference": one.estimate.value,
-            "interval": _interval(one.estimate),
-            "verdict": one.verdict,
-        }
-        for one in ranking.differences
-    ]
-
-
-def _pairs(rates: WinRates) -> list[dict[str, Any]]:
+def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
+    rates = ranking.win_rates
     return [
         {
             "model_a": first,
@@ -84,75 +107,145 @@ def _pairs(rates: WinRates) -> list[dict[str, Any]]:
     ]
 
 
-def _leaderboard(found: LeaderboardAgreement) -> dict[str, Any]:
-    measures = {"spearman": found.spearman, "kendall": found.kendall}
-    return {
-        **{name: None if math.isnan(one.value) else one.value for name, one in measures.items()},
-        "intervals": {name: _interval(one) for name, one in measures.items()},
-        "models": list(found.players),
-        "only_ranked": list(found.only_ranked),
-        "only_leaderboard": list(found.only_leaderboard),
-    }
-
-
 def _interval(estimate: Estimate) -> list[float] | None:
     return None if math.isnan(estimate.low) else [estimate.low, estimate.high]
 
+
+def _people_notes(people: HumanBattles) -> list[str]:
+    """How many ballots people decided and how far they agree."""
+    found = people.agreement
+    voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"
+    notes = [
+        f"{counted(found.votes, 'vote')} of {voters} on {found.ballots} of {counted(people.ballots, 'ballot')}; the "
+        f"majority counts, a shared one is a tie ({found.shared} of them)."
+    ]
+    if people.replaced:
+        notes.append(f"{counted(people.replaced, 'vote')} {'was' if people.replaced == 1 else 'were'} replaced later.")
+    if found.compared:
+        alpha = "not defined" if math.isnan(found.alpha) else f"{found.alpha:.2f}"
+        notes.append(
+            f"On {counted(found.compared, 'ballot')} with several votes {found.most_chosen.value:.0%} of the votes are "
+            f"for the most chosen option; Krippendorff's alpha is {alpha}."
+        )
+    if people.undecided:
+        notes.append(f"On {counted(people.undecided, 'ballot')} every vote is that the person cannot tell.")
+    if people.unknown:
+        are = "is about another ballot and does" if people.unknown == 1 else "are about other ballots and do"
+        notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
+    return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]
+
+
+def _ratings_section(ranking: Ranking) -> Section:
+    notes = [
+        f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on "
+        f"{counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}."
+    ]
+    apart = [f"NOT ALL MODELS COMPARE: {message}"] if (message := ranking.connectivity.message) else []
+    notes += apart
+    if any(math.isnan(rating.low) for rating in ranking.bradley_terry):
+        notes.append(
+            f"No interval is given for a model on fewer than {fewest_clusters(ranking.level)} instructions, or where "
+            "all resamples agree."
+        )
+    notes.append(
+        f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the instructions (seed "
+        f"{ranking.seed}). Bradley-Terry does not depend on the order of the votes and is the rating to go by; Elo "
+        f"(K={ranking.k:g}) is the mean over the same resamples; 'Elo by order', its mean over random orders of all "
+        "votes, without resampling."
+    )
+    columns = {
+        "rank": [f"{place.rank} ({place.low}–{place.high})" for place in ranking.ranks],
+        "model": list(ranking.players),
+        "Bradley-Terry": list(ranking.bradley_terry),
+        "Elo": list(ranking.elo),
+        "Elo by order": [rating.value for rating in ranking.elo_shuffled],
+    }
+    table = Table(pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), _rating))
+    return Section("Ranking", notes, [table], warnings=apart)
+
+
+def _rating(value: Estimate | float) -> str:
+    return number(0)(value).replace(",", "")  # ratings are written without separators
+
+
+def _neighbours_section(ranking: Ranking) -> Section:
+    columns = {
+        "model": [gap.better for gap in ranking.differences],
+        "next": [gap.other for gap in ranking.differences],
+        "result": [gap.verdict for gap in ranking.differences],
+        "difference": [gap.estimate for gap in ranking.differences],
+    }
+    table = Table(pd.DataFrame(columns), {"difference": number(0, sign=True)})
+    return Section("Neighbours, difference in Bradley-Terry", tables=[table])
+
+
+def _win_rates_section(ranking: Ranking) -> Section:
+    rates = ranking.win_rates
+    headings = {str(place): model for place, model in enumerate(rates.players)}  # models may have any names
+    columns: dict[str, list[str]] = {"model": list(rates.players)}
+    for place in range(len(rates.players)):
+        won, met = rates.rates[:, place], rates.battles[:, place]
+        columns[str(place)] = [f"{100 * w:.0f} ({m})" if m else "–" for w, m in zip(won, met, strict=True)]
+    table = Table(pd.DataFrame(columns), dict.fromkeys(headings, str), headings={"model": "", **headings})
+    return Section("Wins of the row over the column in %, ties as half, and number of battles", tables=[table])
+
+
+def _leaderboard_notes(found: LeaderboardAgreement) -> list[str]:
+    spearman, kendall = number(2)(found.spearman), number(2)(found.kendall)
+    notes = [
+        f"Agreement with the leaderboard over {len(found.players)} models: Spearman {spearman}, Kendall {kendall}."
+    ]
+    only = {"the votes": found.only_ranked, "the leaderboard": found.only_leaderboard}
+    return notes + [f"Only in {where}: {', '.join(names)}" for where, names in only.items() if names]
+
+
+# --- leaderboards ---
 
 _MODEL, _RATING, _RANK = "model", "rating", "rank"
 
 
 def read_leaderboard(path: Path) -> dict[str, float]:
-    """Read a leaderboard.
+    """Read ratings by model, higher is better; of ranks the negative.
 
     Args:
         path: A `.csv` file with the columns `model` and `rating` (higher is better) or `rank` (1 is best), a `.jsonl`
             or `.json` file with such rows, or a `.json` file with one object of ratings by model.
 
-    Returns:
-        Ratings by model, higher is better; of ranks the negative.
-
     Raises:
-        InputError: Naming file and row of the first fault.
+        InputError: Naming file and row of the first error.
     """
-    if path.suffix.lower() == ".json" and path.is_file() and (ratings := _mapping(path)) is not None:
+    is_json = path.suffix.lower() == ".json" and path.is_file()
+    if is_json and (ratings := _mapping(path)) is not None:
         rows = [Row(n, {_MODEL: model, _RATING: value}, "row") for n, (model, value) in enumerate(ratings.items(), 1)]
-        faults: list[str] = []
-    elif path.suffix.lower() == ".json" and path.is_file():
-        rows, faults = read_records(path)
+        errors: list[str] = []
     else:
-        rows, faults = read_table(path, ((_MODEL,),))
-    if faults:
-        raise InputError(faults[0])
-    found: dict[str, float] = {}
-    column = _column(path, rows)
+        rows, errors = read_records(path) if is_json else read_table(path, ((_MODEL,),))
+    if errors:
+        raise InputError(errors[0])
+    present = {key for row in rows for key in row.values}
+    column = next((name for name in (_RATING, _RANK) if name in present), None)
+    if column is None:
+        raise InputError(f"{path}: needs a column '{_RATING}' or '{_RANK}' beside '{_MODEL}'")
+    board: dict[str, float] = {}
     for row in rows:
         model, value = row.values.get(_MODEL), _number(row.values.get(column))
         if not isinstance(model, str) or not model.strip():
             raise InputError(f"{path}: {row.place}: {_MODEL} must be text, is {shown(model)}")
         if math.isnan(value):
             raise InputError(f"{path}: {row.place}: {column} must be a number, is {shown(row.values.get(column))}")
-        if model.strip() in found:
-            raise InputError(f"{path}: {row.place}: '{model.strip()}' is there twice")
-        found[model.strip()] = -value if column == _RANK else value
-    return found
+        if model.strip() in board:
+            raise InputError(f"{path}: {row.place}: '{model.strip()}' is listed twice")
+        board[model.strip()] = -value if column == _RANK else value
+    return board
 
 
 def _mapping(path: Path) -> dict[str, Any] | None:
-    """The one object of a JSON file of ratings by model; None if the file is something else."""
+    """The one object of a JSON file of ratings by model; None if the file holds something else."""
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and _MODEL not in value else None
-
-
-def _column(path: Path, rows: list[Row]) -> str:
-    present = {key for row in rows for key in row.values}
-    column = next((name for name in (_RATING, _RANK) if name in present), None)
-    if column is None:
-        raise InputError(f"{path}: needs a column '{_RATING}' or '{_RANK}' beside '{_MODEL}'")
-    return column
 
 
 def _number(value: object) -> float:

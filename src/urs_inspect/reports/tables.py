@@ -7,15 +7,19 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, escaped
 from urs_inspect.stats import Estimate
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.figures import Figure
 
 DASH = "–"
 """Shown where a number is not known."""
@@ -54,6 +58,25 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def share(value: float) -> str:
+    """A share of 1 in percent, never 0% or 100% of what is only nearly that: `83%`, `<1%`, or a dash for NaN."""
+    if math.isnan(value):
+        return DASH
+    if 0 < value < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not known."""
+    return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
+
+
+def level_text(level: float) -> str:
+    """A confidence level in percent: `95%`."""
+    return f"{100 * level:.10g}%"
+
+
 @dataclass(frozen=True)
 class TextTable:
     """A table as text cells; the first `names` columns hold names, the others numbers."""
@@ -61,6 +84,7 @@ class TextTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     names: int
+    marked: frozenset[tuple[int, int]] = frozenset()  # row and column of the cells that stand out
 
 
 @dataclass(frozen=True)
@@ -78,7 +102,10 @@ class Table:
         headings: Headings of columns where they are not the columns' names.
         shown: The columns that text shows, names before numbers; all of them if not given, none if empty.
         main: The column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix.
+        estimates: Other columns of estimates, which have their columns of bounds even if no row has an estimate.
+        size: What `n` is called in CSV.
         title: A title above the table.
+        marked: Number of the row and column of each cell that stands out, as the best of a column.
     """
 
     data: pd.DataFrame
@@ -88,6 +115,9 @@ class Table:
     shown: Sequence[str] | None = None
     main: str = ""
     title: str = ""
+    estimates: Sequence[str] = ()
+    size: str = "n"
+    marked: Collection[tuple[int, str]] = ()
 
     def text(self) -> TextTable:
         """The table as text cells."""
@@ -98,7 +128,8 @@ class Table:
             tuple(show(cell) for show, cell in zip(formats, row, strict=True)) for row in zip(*values, strict=True)
         )
         names = next((place for place, column in enumerate(columns) if column in self.formats), len(columns))
-        return TextTable(tuple(self.headings.get(column, column) for column in columns), rows, names)
+        marked = frozenset((row, columns.index(column)) for row, column in self.marked)
+        return TextTable(tuple(self.headings.get(column, column) for column in columns), rows, names, marked)
 
     def flat(self) -> pd.DataFrame:
         """The table with one number or text per cell; estimates take four columns."""
@@ -106,10 +137,11 @@ class Table:
         for column, values in self.data.items():
             name, cells = str(column), list(values)
             columns[name] = cells
-            if any(isinstance(cell, Estimate) for cell in cells):
+            if name in (self.main, *self.estimates) or any(isinstance(cell, Estimate) for cell in cells):
                 prefix = "" if name == self.main else f"{name}_"
                 columns[name] = [_part(cell, "value") for cell in cells]
-                columns |= {f"{prefix}{part}": [_part(cell, part) for cell in cells] for part in ("low", "high", "n")}
+                parts = {"low": "low", "high": "high", self.size: "n"}
+                columns |= {f"{prefix}{key}": [_part(cell, part) for cell in cells] for key, part in parts.items()}
         return pd.DataFrame(columns, index=self.data.index, dtype=object)
 
 
@@ -128,6 +160,8 @@ class Section:
     Attributes:
         level: 2 for a part, 3 for a part of a part.
         warnings: Those of the notes that stand out.
+        appendix: Whether only the Markdown file has it, and not the terminal.
+        figures: Figures of a page.
     """
 
     title: str
@@ -135,6 +169,16 @@ class Section:
     tables: Sequence[Table] = ()
     level: int = 2
     warnings: Sequence[str] = ()
+    appendix: bool = False
+    figures: Sequence["Figure"] = ()
+
+
+SIMULATION = "SIMULATION: models whose names begin with `urs_simulation/` are simulated; their scores mean nothing."
+
+
+def simulation_section(simulated: bool) -> list[Section]:
+    """The section that comes first where a model or judge is a simulation."""
+    return [Section("Simulation", (SIMULATION,), warnings=(SIMULATION,))] if simulated else []
 
 
 @dataclass(frozen=True)
@@ -205,10 +249,14 @@ class Report:
         """The JSON file."""
         return json.dumps(self.as_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
-    def write(self, directory: Path) -> tuple[Path, ...]:
+    def write(self, directory: Path, more: Mapping[str, Callable[[], bytes | str]] | None = None) -> tuple[Path, ...]:
         """Write Markdown, JSON, one CSV file per named table, and figures.
 
         Files of an earlier report of the kind are replaced or removed; other files stay as they are.
+
+        Args:
+            directory: Where to; it is made if it is not there.
+            more: Further files, such as a page: name -> function that makes it.
 
         Returns:
             The files.
@@ -219,18 +267,24 @@ class Report:
         contents: dict[str, bytes | str] = {f"{self.kind.json.removesuffix('.json')}.md": self.markdown()}
         contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
         contents |= {name: draw() if callable(draw) else draw for name, draw in self.figures.items()}
-        return write_directory(directory, {**contents, self.kind.json: self.json()}, self.kind)
+        contents |= {name: make() for name, make in (more or {}).items()}
+        # A file of the user's that happens to have the name of a table is not overwritten either.
+        kind = replace(self.kind, others=(*self.kind.others, *(name for name in contents if name != self.kind.json)))
+        return write_directory(directory, {**contents, self.kind.json: self.json()}, kind)
 
 
 def markdown_table(table: TextTable) -> str:
     """A table in Markdown, with numbers aligned to the right."""
     rule = ["---" if place < table.names else "---:" for place in range(len(table.headings))]
-    rows = [[escaped(cell) for cell in row] for row in (table.headings, *table.rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:]))
+    rows = [[escaped(cell) for cell in row] for row in table.rows]
+    for row, column in table.marked:
+        rows[row][column] = f"**{rows[row][column]}**"
+    header = [escaped(heading) for heading in table.headings]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """A data frame as CSV; an unknown number is an empty cell."""
+    """A data frame as CSV; an unknown number is an empty cell, and what holds or not is `true` or `false`."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -239,6 +293,8 @@ def csv_text(table: pd.DataFrame) -> str:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
     return "" if value is None or (isinstance(value, float) and not math.isfinite(value)) else value
 
 

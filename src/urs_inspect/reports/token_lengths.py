@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 from inspect_ai.log import read_eval_log_sample_summaries
-from inspect_ai.model import (
-    ModelUsage,
-)
+from inspect_ai.model import ModelUsage
 
 from urs_inspect._util import InputError
+from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import Amount
-from urs_inspect.reports.intent.answers import read_answers
 from urs_inspect.stats.bootstrap import student_interval
 
 _OF_REFERENCE = Amount(0.5, 1.0, 2.0)
@@ -139,9 +137,6 @@ def load_counter(tokenizer: Path | None) -> TokenCounter:
 
 _SEPARATOR = ", "
 
-JudgeTokensSample = tuple[str, int]
-"""Question and epoch."""
-
 
 def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
     """Tokens of each judge's replies to each answer."""
@@ -164,7 +159,7 @@ def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
 def _parts(
     judges: Sequence[str], usage: Mapping[str, ModelUsage], own: Mapping[str, float], tokens: float
 ) -> list[float] | None:
-    """Tokens of each judge; None if they cannot be told apart, or do not add up to those of the panel."""
+    """Tokens of each judge; None if they are not known, or do not add up to those of the panel."""
     if len(judges) == 1:
         return [tokens]
     if len(set(judges)) < len(judges):
@@ -173,8 +168,9 @@ def _parts(
     return parts if math.isclose(math.fsum(parts), tokens, abs_tol=0.5) else None
 
 
-def _usage(log: str) -> dict[JudgeTokensSample, Mapping[str, ModelUsage]]:
-    return {(str(one.id), one.epoch): one.model_usage for one in read_eval_log_sample_summaries(log)}
+def _usage(log: str) -> dict[tuple[str, int], Mapping[str, ModelUsage]]:
+    """Question and epoch -> usage by model."""
+    return {(str(sample.id), sample.epoch): sample.model_usage for sample in read_eval_log_sample_summaries(log)}
 
 
 ByName = dict[str, dict[str, Amount]]
@@ -230,14 +226,12 @@ def measured_lengths(
 
 
 def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
-    found: ByName = {}
-    for (one, language), values in table.groupby([name, "language"])[column]:
-        known = [float(value) for value in values if not math.isnan(value) and value > 0]
-        if known:
-            estimate = student_interval(known)
-            low, high = (estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high))
-            found.setdefault(str(one), {})[str(language)] = Amount(max(0.0, low), estimate.value, high)
-    return found
+    lengths: ByName = {}
+    for (model, language), known in table[table[column] > 0].groupby([name, "language"])[column]:
+        estimate = student_interval(known.astype(float).tolist())
+        low, high = (estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high))
+        lengths.setdefault(str(model), {})[str(language)] = Amount(max(0.0, low), estimate.value, high)
+    return lengths
 
 
 def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:

@@ -127,7 +127,7 @@ class Conversations:
         return Encoded(tuple(ids), tuple(query_ids), ids[: len(query_ids)] == query_ids, shortened)
 
     def _ids(self, contents: list[str]) -> list[int]:
-        if not any(self._any_special.search(content) for content in contents):
+        if not any(token in content for content in contents for token in self._special):  # faster than a pattern
             return list(self._tokenizer.encode(self.render(*contents), add_special_tokens=False).ids)
         # Special tokens divide a text before anything else does, so its parts can be encoded one by one. Those of the
         # texts are hidden from the template's; beginning and end of a placeholder differ, so that what stands between

@@ -1,13 +1,14 @@
 """`annotated_pair`: whether an annotated pair may be trained on."""
 
 import math
-from collections import Counter
 from typing import Any
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import mean as mean_metric
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging.pair_reply import ANNOTATION
+from urs_inspect.scorers.metrics import count_rows, facts_of, mean
 
 
 @metric(scores="unreduced")
@@ -17,37 +18,28 @@ def annotation_report() -> Metric:
     Rows: `pairs`; `annotated` (with an overall winner and a dimension); `kept`; `share kept` of the annotated ones with
     a known label (SaMer paper, section A2: 78 %); `unlabelled`; `other scenario` (the data named another one);
     `kept scenario=<id>`; `failures <mode>`.
-
-    Returns:
-        The metric.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        facts = [score.score.metadata or {} for score in scores]
-        annotated = [found for found in facts if found.get("annotated")]
-        labelled = [found for found in annotated if found.get("label")]
-        kept = [found for found in facts if found.get("kept")]
-        agreeing = sum(bool(found["agrees"]) for found in labelled)
-        rows = {
+        facts = list(map(facts_of, scores))
+        annotated = [fact for fact in facts if fact.get("annotated")]
+        labelled = [fact for fact in annotated if fact.get("label")]
+        kept = [fact for fact in facts if fact.get("kept")]
+        return {
             "pairs": float(len(facts)),
             "annotated": float(len(annotated)),
             "kept": float(len(kept)),
-            "share kept": agreeing / len(labelled) if labelled else math.nan,
+            "share kept": mean([float(bool(fact["agrees"])) for fact in labelled]),
             "unlabelled": float(len(annotated) - len(labelled)),
-            "other scenario": float(sum(bool(found.get("other_scenario")) for found in annotated)),
-        }
-        scenarios = Counter(str(found["record"]["scenario"]) for found in kept)
-        modes = Counter(mode for found in facts for mode in found.get("failures", ()))
-        return {
-            **rows,
-            **{f"kept scenario={name}": float(count) for name, count in sorted(scenarios.items())},
-            **{f"failures {mode}": float(count) for mode, count in sorted(modes.items())},
+            "other scenario": float(sum(bool(fact.get("other_scenario")) for fact in annotated)),
+            **count_rows("kept", (f"scenario={fact['record']['scenario']}" for fact in kept)),
+            **count_rows("failures", (mode for fact in facts for mode in fact.get("failures", ()))),
         }
 
     return compute
 
 
-@scorer(metrics=[{"kept": [mean()], "agrees": [mean()]}, annotation_report()])
+@scorer(metrics=[{"kept": [mean_metric()], "agrees": [mean_metric()]}, annotation_report()])
 def annotated_pair() -> Scorer:
     """Keep annotated pairs whose overall winner is the known one (SaMer paper, section A2, after STaR).
 
@@ -56,9 +48,6 @@ def annotated_pair() -> Scorer:
     annotated one then stands for it, as in the paper's LMSYS part; 0 for others, also where a verified scenario turned
     out to be another; NaN, with a reason, where the annotation could not be read. The metadata hold the pair in the
     training format.
-
-    Returns:
-        The scorer.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -17,26 +17,92 @@ from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
-from urs_inspect.judging import (
-    Answer,
-    AnswerJudging,
-    Judge,
-    Judged,
-    JudgeFailure,
-    Judgement,
-    Message,
-    Reply,
-    check_temperature,
-    stopped,
-)
+from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, JudgeFailure, Judgement, Message, Reply
+from urs_inspect.judging.answers import check_temperature
+from urs_inspect.judging.ask import stopped
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
+
+logger = getLogger(__name__)
 
 _MESSAGES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
     "system": ChatMessageSystem,
     "user": ChatMessageUser,
     "assistant": ChatMessageAssistant,
 }
+
+
+class AnswerJudge:
+    """Judges the answer of a sample (URS paper, section 4.1) with models of inspect-ai.
+
+    The sample's metadata must name its `intent` and `language`; its target is the reference answer.
+    """
+
+    def __init__(self, judging: AnswerJudging, temperature: float | None, cache: bool) -> None:
+        self._judging = judging
+        self._temperature = check_temperature(temperature)
+        self._cache = cache
+        self._calls = JudgeCalls(SCORE_LATER)
+        self._warned: set[str] = set()
+
+    async def score(
+        self, state: TaskState, target: Target, judges: Callable[[], Sequence[Model]], model_under_test: str
+    ) -> Score:
+        """Judge the answer; never raises for what a judge or its endpoint does.
+
+        Args:
+            state: The sample with its answer.
+            target: The reference answer.
+            judges: Gives the judges of the run.
+            model_under_test: Name of the model whose answer it is; a judge of that name judges itself.
+        """
+        self._calls.begin(state)
+        output, metadata = state.output, state.metadata or {}
+        answer = Answer(
+            intent=str(metadata.get("intent", "")),
+            language=str(metadata.get("language", "")),
+            question=_question(state),
+            reference=target.text,
+            text=output.completion if output.choices else None,
+            stop_reason=output.stop_reason if output.choices else "unknown",
+            error=output.error or "",
+        )
+
+        def asked() -> list[Judge]:
+            return [
+                judge_of(model, self._temperature, self._cache, model_under_test, self._calls) for model in judges()
+            ]
+
+        judged = await self._judging.judge(answer, asked, _collect)
+        self._warn(judged, model_under_test)
+        facts: dict[str, Any] = {
+            "answer": output.completion,
+            "explanation": judged.explanation,
+            "metadata": dict(judged.metadata),
+        }
+        if judged.value is not None:
+            return Score(value=dict(judged.value), reason=judged.reason, **facts)
+        return Score.unscored(reason=judged.reason or "scoring_failed", **facts)
+
+    def _warn(self, judged: Judged, model: str) -> None:
+        """Warn once per run of each judge that failed, and of each model whose answer was cut off."""
+        warnings: dict[str, str] = {}
+        for judgement in judged.metadata.get("judges", ()):
+            if judgement.get("failure_mode") == "call_failed":
+                warnings[f"failed/{judgement['judge']}"] = (
+                    f"The judge {judgement['judge']} failed, for the first time in this run: "
+                    f"{judgement['failure_detail']} "
+                    "Answers are kept; samples left unscored can be judged later with `inspect score`."
+                )
+        if judged.metadata.get("answer_stop_reason") in STOPPED_AT_LIMIT:
+            warnings[f"cut off/{model}"] = (
+                f"An answer of {model} was cut off at the token limit, for the first time in this run. Answers that "
+                "are cut off keep their scores and are counted as answer_cut_off, or as no_response_cut_off where "
+                "nothing was left of them; raise --max-tokens if the model needs more room."
+            )
+        for key in warnings.keys() - self._warned:
+            self._warned.add(key)
+            logger.warning(warnings[key])
 
 
 def judge_of(model: Model, temperature: float | None, cache: bool, model_under_test: str, calls: JudgeCalls) -> Judge:
@@ -68,88 +134,6 @@ def failure_of(output: ModelOutput) -> JudgeFailure | None:
     return stopped(output.stop_reason if output.choices else "unknown", output.error or "")
 
 
-logger = getLogger(__name__)
-
-
-class AnswerJudge:
-    """Has the answer of a sample judged (URS paper, section 4.1).
-
-    The sample's metadata must name its `intent` and `language`, its target is the reference answer. An empty answer
-    gets the lowest score without a call. A judgement that fails leaves the sample unscored, with a reason.
-
-    Args:
-        rubric: As for `intent_judge`, here and below.
-        prompt: Path of a frame.
-        judge_language: Language of the prompt.
-        attempts: How often a judge is asked at most.
-        temperature: Temperature of the judge.
-        cache: Whether the harness may answer from its cache.
-
-    Raises:
-        InputError: If an argument cannot be used.
-    """
-
-    def __init__(
-        self,
-        rubric: str | None,
-        prompt: str | None,
-        judge_language: str | None,
-        attempts: int,
-        temperature: float | None,
-        cache: bool,
-    ) -> None:
-        self._judging = AnswerJudging(rubric, prompt, judge_language, attempts)
-        self.rubric = self._judging.rubric
-        self._temperature = check_temperature(temperature)
-        self._cache = cache
-        self._calls = JudgeCalls(SCORE_LATER)
-        self._warned: set[str] = set()
-
-    async def score(
-        self, state: TaskState, target: Target, judges: Callable[[], Sequence[Model]], model_under_test: str
-    ) -> Score:
-        """Judge the answer of a sample.
-
-        Args:
-            state: The sample with its answer.
-            target: The reference answer.
-            judges: Gives the judges of the run.
-            model_under_test: Name of the model whose answer it is; a judge of that name judges itself.
-
-        Returns:
-            The score; never an exception for what a judge or its endpoint does.
-        """
-        self._calls.begin(state)
-        output, metadata = state.output, state.metadata or {}
-        answer = Answer(
-            intent=str(metadata.get("intent", "")),
-            language=str(metadata.get("language", "")),
-            question=_question(state),
-            reference=target.text,
-            text=output.completion if output.choices else None,
-            stop_reason=output.stop_reason if output.choices else "unknown",
-            error=output.error or "",
-        )
-
-        def asked() -> list[Judge]:
-            return [
-                judge_of(model, self._temperature, self._cache, model_under_test, self._calls) for model in judges()
-            ]
-
-        judged = await self._judging.judge(answer, asked, _collect)
-        _warn_of_failed_calls(judged, self._warned)
-        _warn_of_cut_answers(judged, model_under_test, self._warned)
-        return to_score(judged, output.completion)
-
-
-def to_score(judged: Judged, answer: str) -> Score:
-    """What became of an answer, as a score of the harness."""
-    facts: dict[str, Any] = {"answer": answer, "explanation": judged.explanation, "metadata": dict(judged.metadata)}
-    if judged.value is not None:
-        return Score(value=dict(judged.value), reason=judged.reason, **facts)
-    return Score.unscored(reason=judged.reason or "scoring_failed", **facts)
-
-
 def _question(state: TaskState) -> str | None:
     try:
         return state.input_text
@@ -159,26 +143,3 @@ def _question(state: TaskState) -> str | None:
 
 async def _collect(judgements: Sequence[Awaitable[Judgement]]) -> Sequence[Judgement]:
     return await collect(*judgements)
-
-
-def _warn_of_failed_calls(judged: Judged, warned: set[str]) -> None:
-    for judgement in judged.metadata.get("judges", ()):
-        key = f"failed/{judgement['judge']}"
-        if judgement.get("failure_mode") == "call_failed" and key not in warned:
-            warned.add(key)
-            logger.warning(
-                f"The judge {judgement['judge']} failed, for the first time in this run: "
-                f"{judgement['failure_detail']} "
-                "Answers are kept; samples left unscored can be judged later with `inspect score`."
-            )
-
-
-def _warn_of_cut_answers(judged: Judged, model: str, warned: set[str]) -> None:
-    key = f"cut off/{model}"
-    if judged.metadata.get("answer_stop_reason") in STOPPED_AT_LIMIT and key not in warned:
-        warned.add(key)
-        logger.warning(
-            f"An answer of {model} was cut off at the token limit, for the first time in this run. Answers that are "
-            "cut off keep their scores and are counted as answer_cut_off, or as no_response_cut_off where nothing was "
-            "left of them; raise --max-tokens if the model needs more room."
-        )

@@ -1,7 +1,7 @@
 """`case_review`: whether a question may become a case, as a judge sees it."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,20 +9,18 @@ from inspect_ai.model import Model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
+from urs_inspect._arguments import Count, Flag, Temperature, Text, checked
 from urs_inspect._util import InputError
-from urs_inspect.judging import JudgeFailure, check_temperature
+from urs_inspect.judging import JudgeFailure
 from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.prompts import REVIEW_AGAIN, REVIEW_LANGUAGES, case_review_prompt
 from urs_inspect.judging.replies import FLAGS, WANTED, CaseReview, read_case_review
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.answer_judge import judge_of
+from urs_inspect.scorers.metrics import count_rows, defined, mean, value_of
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import bound_models
 from urs_inspect.stats.agreement import cohen_kappa, wilson_interval
-
-_SHARES = (
-    "passed", "understandable", "self_contained", "plausible_intent", "personal_data", "harmful", "intent_agrees",
-)  # fmt: skip
 
 
 @metric(scores="unreduced")
@@ -34,28 +32,25 @@ def case_review_report() -> Metric:
     kappa` (Cohen); `passed language=<code>`, `passed intent=<name>`; `failures <mode>`. Repeated reviews of a case
     count as one, with their mean, except for kappa, which is over reviews. `cases`, `reviewed` and failures count
     reviews of all epochs.
-
-    Returns:
-        The metric.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        given = [(str(score.sample_id), score.score.value) for score in scores if isinstance(score.score.value, dict)]
+        given = [(str(score.sample_id), value) for score in scores if (value := value_of(score))]
         reviewed = [(case, value) for case, value in given if value.get("outcome") == "reviewed"]
-        modes = Counter(str(value.get("outcome")).removeprefix("unreviewed_") for _, value in given)
-        modes.pop("reviewed", None)
         # The headline comes first and is there before the first review as well: the harness looks for it.
         rows = {"passed": math.nan, "cases": float(len(given)), "reviewed": float(len(reviewed))}
-        for name in _SHARES:
-            rows |= _share(name, reviewed)
-        pairs = [(str(value["user_intent"]), str(value["judge_intent"])) for _, value in reviewed]
-        kappa = cohen_kappa([user for user, _ in pairs], [judge for _, judge in pairs])
-        rows |= {} if math.isnan(kappa) else {"intent kappa": kappa}
+        for name in ("passed", *CRITERIA, "intent_agrees") if reviewed else ():
+            values = _by_case(name, reviewed)
+            share = wilson_interval(mean(values), len(values))
+            rows |= {name: share.value, f"{name} low": share.low, f"{name} high": share.high}
+        kappa = cohen_kappa(*([str(value[key]) for _, value in reviewed] for key in ("user_intent", "judge_intent")))
+        rows["intent kappa"] = kappa
         for label, key in (("language", "language"), ("intent", "user_intent")):
             for group in sorted({str(value[key]) for _, value in reviewed}):
                 part = _by_case("passed", ((case, value) for case, value in reviewed if value[key] == group))
-                rows[f"passed {label}={group}"] = math.fsum(part) / len(part)
-        return {**rows, **{f"failures {mode}": float(number) for mode, number in sorted(modes.items())}}
+                rows[f"passed {label}={group}"] = mean(part)
+        failed = (outcome for _, value in given if (outcome := str(value.get("outcome"))) != "reviewed")
+        return defined(rows, "passed") | count_rows("failures", (mode.removeprefix("unreviewed_") for mode in failed))
 
     return compute
 
@@ -64,30 +59,23 @@ def _by_case(name: str, reviewed: Iterable[tuple[str, Mapping[str, Any]]]) -> li
     values: dict[str, list[float]] = defaultdict(list)
     for case, value in reviewed:
         values[case].append(float(value[name]))
-    return [math.fsum(several) / len(several) for several in values.values()]
-
-
-def _share(name: str, reviewed: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, float]:
-    values = _by_case(name, reviewed)
-    if not values:
-        return {}
-    found = wilson_interval(math.fsum(values) / len(values), len(values))
-    return {name: found.value, f"{name} low": found.low, f"{name} high": found.high}
+    return list(map(mean, values.values()))
 
 
 CRITERIA = (*FLAGS, "plausible_intent")
-"""What a case passes by; each is reported as it is, so that `personal_data` and `harmful` are bad."""
+"""What decides whether a case passes; a 1 for `personal_data` or `harmful` is bad."""
 
 
 # One metric that is not reduced: reducing epochs would warn of every text in every value.
 @scorer(metrics=[case_review_report()])
+@checked
 def case_review(
-    rubric: str | None = None,
-    judge_language: str | None = None,
-    role: str = "grader",
-    attempts: int = 2,
-    temperature: float | None = 0.0,
-    cache: bool = False,
+    rubric: Text | None = None,
+    judge_language: Text | None = None,
+    role: Text = "grader",
+    attempts: Count = 2,
+    temperature: Temperature | None = 0.0,
+    cache: Flag = False,
 ) -> Scorer:
     """Have a judge review questions; the answer, if there is one, does not matter.
 
@@ -109,12 +97,9 @@ def case_review(
     Raises:
         InputError: If an argument cannot be used.
     """
-    loaded, chosen = load_rubric(rubric), check_temperature(temperature)
+    loaded = load_rubric(rubric)
     if judge_language is not None:
         case_review_prompt(loaded, judge_language, "")
-    if attempts < 1:
-        raise InputError(f"judge_attempts: must be at least 1, got {attempts}")
-
     calls = JudgeCalls(SCORE_LATER)
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -123,8 +108,8 @@ def case_review(
         spoken = judge_language or str(facts["language"])
         language = spoken if spoken in REVIEW_LANGUAGES and spoken in loaded.languages else REVIEW_LANGUAGES[0]
         prompt = case_review_prompt(loaded, language, state.input_text)
-        judge = judge_of(the_judge(role), chosen, cache, "", calls)
-        found = await ask(
+        judge = judge_of(the_judge(role), temperature, cache, "", calls)
+        asked = await ask(
             judge.call,
             prompt,
             lambda text: read_case_review(text, loaded.intents),
@@ -133,24 +118,20 @@ def case_review(
         )
         record = {
             "judge": judge.name,
-            "calls": found.calls,
+            "calls": asked.calls,
             "temperature_requested": judge.temperature,
-            "temperature_sent": found.temperature_sent,
+            "temperature_sent": asked.temperature_sent,
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
             "judge_language": language,
         }
-        return _score(loaded, facts, found, record)
+        return _score(loaded, facts, asked, record)
 
     return score
 
 
 def the_judge(role: str) -> Model:
-    """The one model with the role.
-
-    Raises:
-        InputError: If there is none, or more than one.
-    """
+    """The one model with the role; `InputError` if there is none, or more than one."""
     bound = bound_models(role)
     if len(bound) != 1:
         how = f"has {len(bound)} models" if bound else "has no model"
@@ -158,10 +139,10 @@ def the_judge(role: str) -> Model:
     return bound[0]
 
 
-def _score(rubric: Rubric, facts: dict[str, Any], found: Asked[CaseReview], record: dict[str, Any]) -> Score:
+def _score(rubric: Rubric, facts: dict[str, Any], asked: Asked[CaseReview], record: dict[str, Any]) -> Score:
     group = str(facts["intent_group"])
     labels = {"user_intent": group, "language": str(facts["language"])}
-    review = found.result
+    review = asked.result
     if isinstance(review, JudgeFailure):
         return Score(
             value={
@@ -171,34 +152,34 @@ def _score(rubric: Rubric, facts: dict[str, Any], found: Asked[CaseReview], reco
                 "outcome": f"unreviewed_{review.mode}",
             },
             answer="",
-            explanation=f"**No review: {review.mode}.** {review.detail}\n\n{found.reply}",
+            explanation=f"**No review: {review.mode}.** {review.detail}\n\n{asked.reply}",
             reason="grader_failed",
-            metadata={**record, "failure_mode": review.mode, "failure_detail": review.detail, "reply": found.reply},
+            metadata={**record, "failure_mode": review.mode, "failure_detail": review.detail, "reply": asked.reply},
         )
     plausible = group in {rubric.intents[intent].group for intent in review.plausible}
     verdicts = {**review.flags, "plausible_intent": plausible}
-    faults = faults_of(verdicts)
+    faults = _faults(verdicts)
     own = rubric.intents[review.intent].group
     return Score(
         value={
             "passed": float(not faults),
-            **{name: float(said) for name, said in verdicts.items()},
+            **{name: float(verdict) for name, verdict in verdicts.items()},
             "intent_agrees": float(own == group),
             **labels,
             "judge_intent": own,
             "outcome": "reviewed",
         },
         answer="passed" if not faults else ", ".join(faults),
-        explanation=found.reply,
+        explanation=asked.reply,
         metadata={**record, "intent": review.intent, "plausible_intents": list(review.plausible), "faults": faults},
     )
 
 
-def faults_of(verdicts: dict[str, bool]) -> list[str]:
+def _faults(verdicts: dict[str, bool]) -> list[str]:
     """Why a case does not pass, in words; nothing for one that does."""
     wanted = {**WANTED, "plausible_intent": True}
     return [
         f"{'not ' if wanted[name] else ''}{name.replace('_', ' ')}"
-        for name, said in verdicts.items()
-        if said != wanted[name]
+        for name, verdict in verdicts.items()
+        if verdict != wanted[name]
     ]

@@ -1,24 +1,15 @@
 """`crossval_judge` and `crossval_cell`: one evaluator's judgement of one answer against one source's reference."""
 
-import math
 from collections import defaultdict
 
 from inspect_ai.model import Model
-from inspect_ai.scorer import (
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    Value,
-    metric,
-    scorer,
-)
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.judging import AnswerJudging
 from urs_inspect.scorers.answer_judge import AnswerJudge
-from urs_inspect.scorers.metrics import final_of, outcome_counts
+from urs_inspect.scorers.metrics import final_of, groups_of, last_score, mean, outcome_counts
 from urs_inspect.solvers.role_models import bound_models
 from urs_inspect.stats.crossval import REFERENCE_SCORE, bias_of_means
 
@@ -32,37 +23,28 @@ COPY = "copy"
 def crossval_report() -> Metric:
     """Rating bias of each evaluator (URS paper, Equation 1), then the mean final score that each one gave.
 
-    Rows are called `<evaluator> rating bias`, where some model is both tested and a source of references, and
-    `<evaluator> mean`, names beginning with what tells them apart, because the viewer shows beginnings: `gpt-4o
-    (openai)`. A rating bias does not count answers that are word for word their own reference. The cells of the grid,
-    and all intervals, are in `urs-inspect crossval`.
-
-    Returns:
-        The metric; evaluators without a score have no row.
+    Rows: `<evaluator> rating bias`, where some model is both tested and a source of references, without answers that
+    are word for word their own reference; and `<evaluator> mean`. Evaluators without a score have none. Names begin
+    with the model, because the viewer shows beginnings: `gpt-4o (openai)`. `urs-inspect robustness` has all intervals.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         given: dict[str, list[float]] = defaultdict(list)
         own: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         reference_score = float(REFERENCE_SCORE)
-        for one in scores:
-            facts, final = one.sample_metadata or {}, final_of(one)
+        for score in scores:
+            facts, final = score.sample_metadata or {}, final_of(score)
             if final == final:
                 evaluator, source, model = (str(facts.get(key)) for key in _CELL)
                 given[evaluator].append(final)
                 if source == model and not facts.get(COPY):
                     own[evaluator][model].append(final)
                 reference_score = float(facts.get("reference_score", reference_score))
-        biases = {
-            f"{_short_first(name)} rating bias": bias_of_means(
-                [math.fsum(values) / len(values) for values in by_model.values()], reference_score
-            )
+        rows = {
+            f"{_short_first(name)} rating bias": bias_of_means(list(map(mean, by_model.values())), reference_score)
             for name, by_model in sorted(own.items())
         }
-        return {
-            **biases,
-            **{f"{_short_first(name)} mean": math.fsum(values) / len(values) for name, values in sorted(given.items())},
-        }
+        return {**rows, **{f"{_short_first(name)} mean": mean(values) for name, values in sorted(given.items())}}
 
     return compute
 
@@ -79,36 +61,19 @@ def crossval_judge(
 ) -> Scorer:
     """Score as `intent_judge` does, with the one judge that the sample's metadata names as `evaluator`.
 
-    Args:
-        rubric: As for `intent_judge`, here and below.
-        prompt: Path of a frame.
-        judge_language: Language of the prompt; by default each case's own.
-        role: Role whose models are the evaluators.
-        attempts: How often an evaluator is asked at most when its reply cannot be read.
-        temperature: Temperature of the evaluators; None for the provider's default.
-        cache: Let the harness answer repeated judgements from its cache.
-
-    Returns:
-        The scorer.
-
-    Raises:
-        InputError: If an argument cannot be used.
+    Arguments are those of `intent_judge`; the models with the role are the evaluators.
     """
-    judge = AnswerJudge(rubric, prompt, judge_language, attempts, temperature, cache)
+    judge = AnswerJudge(AnswerJudging(rubric, prompt, judge_language, attempts), temperature, cache)
 
     async def score(state: TaskState, target: Target) -> Score:
         name = str(state.metadata["evaluator"])
-        return await judge.score(state, target, lambda: [evaluator(role, name)], str(state.metadata["model"]))
+        return await judge.score(state, target, lambda: [_evaluator(role, name)], str(state.metadata["model"]))
 
     return score
 
 
-def evaluator(role: str, name: str) -> Model:
-    """The model of that name among those with a role.
-
-    Raises:
-        InputError: If there is none.
-    """
+def _evaluator(role: str, name: str) -> Model:
+    """The model of that name among those with a role."""
     bound = bound_models(role)
     for model in bound:
         if str(model) == name:
@@ -118,29 +83,24 @@ def evaluator(role: str, name: str) -> Model:
 
 @scorer(metrics=[outcome_counts()])
 def crossval_cell() -> Scorer:
-    """Say for each sample which cell it belongs to and how its judging ended, and count the outcomes.
+    """Report for each sample its cell and how its judging ended, and count the outcomes; calls no model.
 
-    Outcomes are those of `judge_outcome`. Runs after `crossval_judge` and calls no model.
-
-    Returns:
-        The scorer; its value holds `evaluator`, `source`, `model`, `outcome`, `intent` and `language` as text, names of
-        models beginning with what tells them apart, since columns are narrow: `gpt-4o (openai)`.
+    The value holds `evaluator`, `source`, `model`, `outcome` (as in `judge_outcome`), `intent` and `language` as text;
+    names of models begin with the model, since columns are narrow: `gpt-4o (openai)`.
     """
 
     async def score(state: TaskState, target: Target) -> Score | None:
-        judged = [value for name, value in (state.scores or {}).items() if name.startswith("crossval_judge")]
-        if not judged:
+        judged = last_score(state, "crossval_judge")
+        if judged is None:
             return None
-        facts = state.metadata
         return Score(
             value={
-                **{key: _short_first(str(facts[key])) for key in _CELL},
-                "outcome": str((judged[-1].metadata or {}).get("outcome", "unknown")),
-                "intent": str(facts.get("intent_group", "unknown")),
-                "language": str(facts.get("language", "unknown")),
+                **{key: _short_first(str(state.metadata[key])) for key in _CELL},
+                "outcome": str((judged.metadata or {}).get("outcome", "unknown")),
+                **groups_of(state.metadata),
             },
-            answer=judged[-1].answer,
-            reason=judged[-1].reason,
+            answer=judged.answer,
+            reason=judged.reason,
         )
 
     return score

@@ -10,6 +10,7 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect.discrepancy.evolution import Evolution, NearDuplicate, PoolItem, child_id
 from urs_inspect.judging.evolution import EVOLUTION
+from urs_inspect.scorers.metrics import count_rows, facts_of
 
 
 @metric(scores="unreduced")
@@ -19,9 +20,6 @@ def evolution_report() -> Metric:
     Rows: `asked` (calls), `usable` (replies with an instruction), `kept` (in the pool), `near-duplicates` (usable but
     not kept); `usable share generator=<name>` (of its calls, failed ones included), `kept generator=<name>`,
     `kept round=<number>`; `failures <mode>`.
-
-    Returns:
-        The metric.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -29,31 +27,26 @@ def evolution_report() -> Metric:
         for score in scores:  # of several epochs, the first makes the pool
             first.setdefault(str(score.sample_id), score)
         samples = list(first.values())
-        usable = [score for score in samples if _facts(score).get("outcome") == "usable"]
+        usable = [score for score in samples if facts_of(score).get("outcome") == "usable"]
         kept, repeats = _replay(samples)
         rows = {"asked": len(samples), "usable": len(usable), "kept": len(kept), "near-duplicates": len(repeats)}
         asked_of, usable_of = _by_generator(samples), _by_generator(usable)
         shares = {f"usable share generator={name}": usable_of[name] / asked_of[name] for name in sorted(asked_of)}
         writers, rounds = Counter(item.generator for item in kept), Counter(item.round for item in kept)
         numbers = sorted({int((score.sample_metadata or {}).get("round", 0)) for score in samples})
-        modes = Counter(mode for score in samples if (mode := _facts(score).get("failure_mode")))
         return {
             **{name: float(value) for name, value in rows.items()},
             **shares,
             **{f"kept generator={name}": float(writers[name]) for name in sorted(asked_of)},
             **{f"kept round={number}": float(rounds[number]) for number in numbers},
-            **{f"failures {mode}": float(number) for mode, number in sorted(modes.items())},
+            **count_rows("failures", (mode for score in samples if (mode := facts_of(score).get("failure_mode")))),
         }
 
     return compute
 
 
-def _facts(score: SampleScore) -> dict[str, Any]:
-    return score.score.metadata or {}
-
-
 def _by_generator(scores: Iterable[SampleScore]) -> Counter[str]:
-    return Counter(str(_facts(score).get("generator", "")) for score in scores)
+    return Counter(str(facts_of(score).get("generator", "")) for score in scores)
 
 
 def _replay(scores: Sequence[SampleScore]) -> tuple[list[PoolItem], dict[str, NearDuplicate]]:
@@ -62,7 +55,7 @@ def _replay(scores: Sequence[SampleScore]) -> tuple[list[PoolItem], dict[str, Ne
     seeds: dict[str, PoolItem] = {}
     children: dict[int, list[PoolItem]] = {}
     for score in scores:
-        sample, facts = score.sample_metadata or {}, _facts(score)
+        sample, facts = score.sample_metadata or {}, facts_of(score)
         seed, number = str(sample.get("seed", "")), int(sample.get("round", 0))
         if "seed_instruction" in facts:
             seeds.setdefault(seed, PoolItem(seed, facts["seed_instruction"], "", "", "", seed))
@@ -82,14 +75,11 @@ _NO_REPLY = "call_failed"
 
 @scorer(metrics=[{"usable": [mean()]}, evolution_report()])
 def evolved() -> Scorer:
-    """Report what came of each call of a generator.
+    """Report the result of each call of a generator.
 
     The value `usable` is 1 for an instruction that may go into the pool, 0 for a reply that holds none, and NaN, with
-    a reason, where no reply came. The metadata say who wrote and why a reply is of no use; from them, and from the
-    instructions themselves, `evolution_report` counts what was kept.
-
-    Returns:
-        The scorer.
+    a reason, where no reply came. The metadata name the generator and why a reply cannot be used; from them, and from
+    the instructions themselves, `evolution_report` counts what was kept.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

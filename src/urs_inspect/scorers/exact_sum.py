@@ -2,14 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
 from decimal import Decimal
-from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging.number_reply import sum_outcome
+from urs_inspect.scorers.metrics import defined, facts_of, value_of
 from urs_inspect.stats.bootstrap import reported_bounds
 from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 
@@ -27,66 +26,41 @@ def addition_report() -> Metric:
     Rows: `accuracy` (chains of 2 to 9 numbers) with its 95% interval over chains, `low` and `high`; `longest` (Max L:
     the longest chains with an accuracy of 80% or more) and `longest unbroken` (if no shorter ones have less), 0 for
     none; `2-10 accuracy` and `all accuracy`; `no_number` and `no_response`, the answers that count as wrong because
-    they hold no number, or nothing. Rows about lengths that were not tried are left out, but `accuracy`, which then is
+    they hold no number, or nothing. Rows about lengths that were not tried are omitted, but `accuracy`, which then is
     NaN. `urs-inspect addition` has the accuracy of each length, and all intervals.
-
-    Returns:
-        The metric.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        trials = [_trial(score, given) for score in scores if (given := _numbers(score))]
-        # The harness looks for the headline, also before the first answer, and warns if it is not there.
-        headline = {_HEADLINE: math.nan}
+        trials = [
+            Trial(str(score.sample_id), int(value[SUMMANDS]), bool(value[RIGHT]))
+            for score in scores
+            if {RIGHT, SUMMANDS} <= (value := value_of(score)).keys()
+        ]
         if not trials:
-            return headline
+            return {_HEADLINE: math.nan}  # which the harness looks for before the first answer as well
+        rows = {_HEADLINE: math.nan}
+        if counted := between(trials, *HEADLINE):
+            share = accuracy(counted)
+            low, high = reported_bounds(share.low, share.high, share.n, level=share.level, scale=(0, 1))
+            rows = {_HEADLINE: share.value, "low": float(low), "high": float(high)}
         any_length, unbroken = longest(trials)
-        outcomes = Counter(str((score.score.metadata or {}).get("outcome")) for score in scores)
-        return {
-            **headline,
-            **_bounds(between(trials, *HEADLINE)),
-            "longest": float(any_length),
-            "longest unbroken": float(unbroken),
-            **_accuracy(f"{TEXT[0]}-{TEXT[1]} {_HEADLINE}", between(trials, *TEXT)),
-            **_accuracy(f"all {_HEADLINE}", trials),
-            **{outcome: float(outcomes[outcome]) for outcome in _UNREADABLE},
-        }
+        rows |= {"longest": float(any_length), "longest unbroken": float(unbroken)}
+        for name, part in ((f"{TEXT[0]}-{TEXT[1]}", between(trials, *TEXT)), ("all", trials)):
+            if part:
+                rows[f"{name} {_HEADLINE}"] = accuracy(part).value
+        outcomes = Counter(str(facts_of(score).get("outcome")) for score in scores)
+        return defined(rows, _HEADLINE) | {outcome: float(outcomes[outcome]) for outcome in _UNREADABLE}
 
     return compute
 
 
-def _numbers(score: SampleScore) -> Mapping[str, Any]:
-    value = score.score.value
-    return value if isinstance(value, dict) and {RIGHT, SUMMANDS} <= value.keys() else {}
-
-
-def _trial(score: SampleScore, given: Mapping[str, Any]) -> Trial:
-    return Trial(str(score.sample_id), int(given[SUMMANDS]), bool(given[RIGHT]))
-
-
-def _accuracy(name: str, trials: Collection[Trial]) -> dict[str, float]:
-    return {name: accuracy(trials).value} if trials else {}
-
-
-def _bounds(trials: Collection[Trial]) -> dict[str, float]:
-    if not trials:
-        return {}
-    found = accuracy(trials)
-    low, high = reported_bounds(found.low, found.high, found.n, level=found.level, scale=(0, 1))
-    bounds = {} if math.isnan(low) else {"low": float(low), "high": float(high)}
-    return {_HEADLINE: found.value, **bounds}
-
-
 @scorer(metrics=[addition_report()])
 def exact_sum() -> Scorer:
-    """Hold the number that an answer gives as its result against the sum (the target).
+    """Compare the number that an answer gives as its result with the sum (the target).
 
-    The answer must be exact. One without a number is wrong as well, as exact matching has it, and so is an empty one;
-    the outcome in the metadata tells them apart: `right`, `wrong`, `no_number`, `no_response`. A sample that ended
-    before the model had answered is left unscored.
-
-    Returns:
-        The scorer; its value holds `right`, 1 or 0, and `summands`, how many numbers there were to add.
+    The value holds `right`, 1 or 0, and `summands`, how many numbers there were to add. The answer must be exact; one
+    without a number is wrong as well, as exact matching has it, and so is an empty one. The outcome in the metadata is
+    `right`, `wrong`, `no_number` or `no_response`. A sample that ended before the model had answered is left unscored.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

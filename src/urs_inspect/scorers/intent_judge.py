@@ -1,35 +1,35 @@
 """`intent_judge` scores an answer by the criteria of the user's intent; `judge_outcome` counts how judging ended."""
 
-import re
 from logging import getLogger
 
 from inspect_ai.model import Model, get_model
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
+from urs_inspect._arguments import Count, Flag, Temperature, Text, checked
+from urs_inspect.judging import AnswerJudging
 from urs_inspect.scorers.answer_judge import AnswerJudge
-from urs_inspect.scorers.arguments import known_arguments
-from urs_inspect.scorers.metrics import intent_report, outcome_counts
+from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts
 from urs_inspect.solvers.role_models import bound_models
 
 logger = getLogger(__name__)
 
 
 @scorer(metrics=[intent_report()])
-@known_arguments
+@checked
 def intent_judge(
-    rubric: str | None = None,
-    prompt: str | None = None,
-    judge_language: str | None = None,
-    role: str = "grader",
-    attempts: int = 2,
-    temperature: float | None = 0.0,
-    cache: bool = False,
+    rubric: Text | None = None,
+    prompt: Text | None = None,
+    judge_language: Text | None = None,
+    role: Text = "grader",
+    attempts: Count = 2,
+    temperature: Temperature | None = 0.0,
+    cache: Flag = False,
 ) -> Scorer:
     """Score answers from 1 to 10, on the criteria of the user's intent and as a whole, with a model as judge.
 
     Judges are the models bound to the role `grader` (`--model-role grader=...`, a list is a panel whose mean counts).
-    Without the role the model under test judges itself; that is said in a warning and in every score.
+    Without the role the model under test judges itself; a warning and every score report it.
 
     The sample's metadata must name its `intent` and `language`, its target is the reference answer. An empty
     answer gets the lowest score without a call. A judgement that fails leaves the sample unscored, with `reason` and
@@ -40,7 +40,7 @@ def intent_judge(
         prompt: Path of a Jinja file that replaces the frame of the prompt.
         judge_language: Language of the prompt for all cases; by default each case's own.
         role: Model role of the judge or judges.
-        attempts: How often a judge is asked at most when its reply cannot be read; the reason is told to it.
+        attempts: How often a judge is asked at most when its reply cannot be read; it is told the reason.
         temperature: Temperature of the judge, unless its role sets one; None for the provider's default.
         cache: Let the harness answer repeated judgements from its cache.
 
@@ -50,7 +50,7 @@ def intent_judge(
     Raises:
         InputError: If an argument cannot be used.
     """
-    judge = AnswerJudge(rubric, prompt, judge_language, attempts, temperature, cache)
+    judge = AnswerJudge(AnswerJudging(rubric, prompt, judge_language, attempts), temperature, cache)
     warned: set[str] = set()
 
     def judges() -> list[Model]:
@@ -75,9 +75,6 @@ def _warn_of_self_judging(role: str, model: str, warned: set[str]) -> None:
         )
 
 
-_JUDGE = re.compile(r"intent_judge(-?\d+)?")
-
-
 @scorer(metrics=[outcome_counts()])
 def judge_outcome() -> Scorer:
     """Report for each sample whether it was judged, and count the outcomes.
@@ -93,19 +90,15 @@ def judge_outcome() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score | None:
-        judged = [value for name, value in (state.scores or {}).items() if _JUDGE.fullmatch(name)]
-        if not judged:
+        judged = last_score(state, "intent_judge")
+        if judged is None:
             return None
-        facts, metadata = judged[-1].metadata or {}, state.metadata or {}
+        facts = judged.metadata or {}
         return Score(
-            value={
-                "outcome": str(facts.get("outcome", "unknown")),
-                "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
-                "language": str(metadata.get("language", "unknown")),
-            },
+            value={"outcome": str(facts.get("outcome", "unknown")), **groups_of(state.metadata)},
             # The list of samples shows the answer of one scorer, and not always that of the judge.
-            answer=judged[-1].answer,
-            reason=judged[-1].reason,
+            answer=judged.answer,
+            reason=judged.reason,
             metadata={name: facts[name] for name in ("unkeyed", "criteria_missing") if facts.get(name)},
         )
 

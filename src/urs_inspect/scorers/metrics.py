@@ -1,12 +1,14 @@
-"""Metrics over scores of a judge, and what they and the readers of logs both count."""
+"""What scorers share: rows of metrics, reasons for missing scores, and the metrics of `intent_judge`."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from inspect_ai.log import HeadlineMetric
-from inspect_ai.scorer import Metric, SampleScore, Value, metric
+from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
+from inspect_ai.solver import TaskState
 
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import interval_alpha, mean_interval
@@ -24,6 +26,91 @@ _MOST_OUTCOMES = 3
 
 _Rows = dict[str, float]
 
+Reason = Literal["invalid_response_format", "refusal", "no_response"]
+"""What the harness calls a failure of the model under test."""
+
+_REASONS: dict[str, Reason] = {
+    "empty_reply": "no_response",
+    "call_failed": "no_response",
+    "no_answer": "no_response",
+    "context_overflow": "no_response",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+}
+
+
+def reason_of(modes: Iterable[str]) -> Reason:
+    """Why a sample lacks a verdict or rating: the reason of most failures of its replies, the first of equal ones.
+
+    A reply that came and cannot be read, or lacks a part, is `invalid_response_format`; no reply at all `no_response`.
+    """
+    reasons = Counter(_REASONS.get(mode, "invalid_response_format") for mode in modes)
+    return reasons.most_common(1)[0][0] if reasons else "no_response"
+
+
+def last_score(state: TaskState, scorer: str) -> Score | None:
+    """The last score of a scorer, which `inspect score` calls `<scorer>1` and so on when it is appended."""
+    scores = [score for name, score in (state.scores or {}).items() if re.fullmatch(rf"{scorer}(-?\d+)?", name)]
+    return scores[-1] if scores else None
+
+
+def groups_of(metadata: Mapping[str, Any] | None) -> dict[str, str]:
+    """Reported intent and language of a sample, as columns of the viewer."""
+    facts = metadata or {}
+    intent = facts.get("intent_group", facts.get("intent", _UNKNOWN))
+    return {"intent": str(intent), "language": str(facts.get("language", _UNKNOWN))}
+
+
+def value_of(score: SampleScore) -> Mapping[str, Any]:
+    """What a score's value holds by key; empty if it is a single value."""
+    value = score.score.value
+    return value if isinstance(value, dict) else {}
+
+
+def facts_of(score: SampleScore) -> Mapping[str, Any]:
+    """The metadata of a score."""
+    return score.score.metadata or {}
+
+
+def number_of(score: SampleScore, key: str) -> float:
+    """One number of a score's value; NaN if it is not there."""
+    return as_number(value_of(score).get(key))
+
+
+def final_of(score: SampleScore) -> float:
+    """The final score of a sample, 1 to 10; NaN if it has none."""
+    return number_of(score, FINAL)
+
+
+def as_number(value: object) -> float:
+    """A number; NaN for anything else."""
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean; NaN of nothing."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def defined(rows: Mapping[str, float], headline: str) -> _Rows:
+    """Rows without those that are NaN, but with the headline: the harness looks for it, and warns if it is missing."""
+    return {name: value for name, value in rows.items() if name == headline or not math.isnan(value)}
+
+
+def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
+    """How often each name occurs, as rows `<prefix> <name>` in alphabetical order."""
+    return {f"{prefix} {name}": float(count) for name, count in sorted(Counter(names).items())}
+
+
+def interval_rows(name: str, values: Sequence[float], scale: tuple[float, float]) -> _Rows:
+    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval is reported."""
+    estimate = mean_interval(values, scale=scale)
+    if math.isnan(estimate.low):
+        return {name: estimate.value}
+    squares = math.fsum((value - estimate.value) ** 2 for value in values)
+    deviation = math.sqrt(squares / (estimate.n - 1) / estimate.n)
+    return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": deviation}
+
 
 @metric
 def intent_report() -> Metric:
@@ -33,27 +120,23 @@ def intent_report() -> Metric:
     harness copies every score once for each key that has metrics of its own, at every refresh of the display; and its
     own `grouped()` stops the run if one sample lacks the key.
 
-    Returns:
-        The metric. Rows: `final`; `low` and `high`, its 95% interval, and `stderr`, by the rule of
-        `rating.intervals.reported_bounds`; the mean final score by reported intent and by language; the mean of each
-        criterion that was scored. Everything else that scores say, `urs-inspect table` and `urs-inspect report` compute
-        from the log.
+    Rows: `final`; `low` and `high`, its 95% interval, and `stderr`; the mean final score by reported intent and by
+    language; the mean of each criterion that was scored. `urs-inspect report` computes everything else from the log.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        finals = _known(final_of(score) for score in scores)
-        rows = interval_rows(FINAL, finals, SCALE)
+        rows = interval_rows(FINAL, _known(map(final_of, scores)), SCALE)
         for label, key in (("intent", "intent_group"), ("language", "language")):
             groups: dict[str, list[float]] = defaultdict(list)
             for score in scores:
                 groups[str((score.sample_metadata or {}).get(key, _UNKNOWN))].append(final_of(score))
-            _add(rows, label, groups)
+            _add(rows, label, dict(sorted(groups.items())))
         criteria: dict[str, list[float]] = defaultdict(list)
         for score in scores:
-            for key, given in _value(score).items():
+            for key, given in value_of(score).items():
                 if key != FINAL:
-                    criteria[key].append(_number(given))
-        _add(rows, "criterion", criteria, in_order=True)
+                    criteria[key].append(as_number(given))
+        _add(rows, "criterion", criteria)
         return {**rows}
 
     return compute
@@ -72,13 +155,12 @@ def group_finals(key: str, groups: list[str]) -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        finals = {
-            group: _known(final_of(score) for score in scores if (score.sample_metadata or {}).get(key) == group)
+        if scores and not any(FINAL in value_of(score) for score in scores):
+            return {}
+        return {
+            group: mean(_known(final_of(score) for score in scores if (score.sample_metadata or {}).get(key) == group))
             for group in groups
         }
-        if scores and not any(FINAL in _value(score) for score in scores):
-            return {}
-        return {group: math.fsum(known) / len(known) if known else math.nan for group, known in finals.items()}
 
     return compute
 
@@ -89,13 +171,10 @@ def outcome_counts() -> Metric:
 
     Of more than three different outcomes, those of unscored samples count together (`unscored`), and then the rest but
     `judged` (`other`). `urs-inspect table` and the list of samples name each.
-
-    Returns:
-        The metric over scores whose value holds `outcome` as text.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        counts = Counter(str(_value(score).get("outcome", _UNKNOWN)) for score in scores)
+        counts = Counter(str(value_of(score).get("outcome", _UNKNOWN)) for score in scores)
         for kept, name in ((None, _UNSCORED), ({JUDGED, _UNSCORED}, "other")):
             if len(counts) > _MOST_OUTCOMES:
                 counts = _together(counts, kept, name)
@@ -104,27 +183,18 @@ def outcome_counts() -> Metric:
     return compute
 
 
-def interval_rows(name: str, values: Sequence[float], scale: tuple[float, float]) -> _Rows:
-    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval is reported."""
-    estimate = mean_interval(values, scale=scale)
-    if math.isnan(estimate.low):
-        return {name: estimate.value}
-    squares = math.fsum((value - estimate.value) ** 2 for value in values)
-    deviation = math.sqrt(squares / (estimate.n - 1) / estimate.n)
-    return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": deviation}
-
-
 def panel_alpha(facts: Iterable[Mapping[str, Any]]) -> float:
-    """Krippendorff's alpha (interval) of the final scores across the judges of a panel; NaN for a single judge.
-
-    Args:
-        facts: What `intent_judge` left in the metadata of each score.
-    """
+    """Krippendorff's alpha (interval) of the final scores across the judges of a panel; NaN for a single judge."""
     panels: list[Sequence[Mapping[str, Any]]] = [fact.get("judges") or [] for fact in facts]
     size = max((len(panel) for panel in panels), default=0)
     if size < 2:
         return math.nan
-    return interval_alpha([[_rating(panel, judge) for panel in panels] for judge in range(size)])
+    return interval_alpha(
+        [
+            [as_number(panel[judge].get(FINAL)) if judge < len(panel) else math.nan for panel in panels]
+            for judge in range(size)
+        ]
+    )
 
 
 def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
@@ -143,27 +213,11 @@ def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
     return pooled_deviation(list(questions.values()))
 
 
-def final_of(score: SampleScore) -> float:
-    """The final score of a sample, 1 to 10; NaN if it has none."""
-    return number_of(score, FINAL)
-
-
-def number_of(score: SampleScore, key: str) -> float:
-    """One number of a score's value; NaN if it is not there."""
-    return _number(_value(score).get(key))
-
-
-def _value(score: SampleScore) -> Mapping[str, Any]:
-    """What a score's value holds by key; empty if it is a single value."""
-    value = score.score.value
-    return value if isinstance(value, dict) else {}
-
-
-def _add(rows: _Rows, label: str, groups: Mapping[str, Sequence[float]], *, in_order: bool = False) -> None:
-    """Add the mean of each group that has values, in alphabetical order; a name that is taken gets the label before."""
-    for name in groups if in_order else sorted(groups):
-        if values := _known(groups[name]):
-            rows[f"{label} {name}" if name in rows else name] = math.fsum(values) / len(values)
+def _add(rows: _Rows, label: str, groups: Mapping[str, Sequence[float]]) -> None:
+    """Add the mean of each group that has values; a name that is taken gets the label before it."""
+    for name, values in groups.items():
+        if known := _known(values):
+            rows[f"{label} {name}" if name in rows else name] = mean(known)
 
 
 def _together(counts: Counter[str], kept: set[str] | None, name: str) -> Counter[str]:
@@ -177,11 +231,3 @@ def _together(counts: Counter[str], kept: set[str] | None, name: str) -> Counter
 
 def _known(values: Iterable[float]) -> list[float]:
     return [value for value in values if not math.isnan(value)]
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else math.nan
-
-
-def _rating(panel: Sequence[Mapping[str, Any]], judge: int) -> float:
-    return _number(panel[judge].get(FINAL)) if judge < len(panel) else math.nan

@@ -9,14 +9,15 @@ from typing import Any
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
+from urs_inspect._arguments import Paths, as_list, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Majority, majorities
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
-from urs_inspect.judging import OVERALL, REPLIES
-from urs_inspect.judging.pair_reply import PairReading, read_pair_reply
+from urs_inspect.judging.pair_reply import REPLIES, PairReading, read_pair_reply
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
-from urs_inspect.scorers.arguments import known_arguments
+from urs_inspect.scorers.metrics import as_number, count_rows, facts_of, number_of
 from urs_inspect.solvers.pair_asking import temperature_facts
 from urs_inspect.stats import Battle, Ranking, battles_of, rank
 
@@ -25,11 +26,7 @@ _Key = tuple[tuple[str, str, float, str], ...]
 
 @metric(scores="unreduced")
 def ratings() -> Metric:
-    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to one.
-
-    Returns:
-        The metric; empty before the first verdict.
-    """
+    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to one."""
 
     def compute(scores: list[SampleScore]) -> Value:
         ranking = _ranking(scores)
@@ -51,26 +48,27 @@ def competition_report() -> Metric:
     all neighbours in the ranking; `groups that compare`, 1 if the comparisons link all models; counts of failures;
     `<model> missing answers` and `empty answers`, which were not compared. `urs-inspect rank` has the ranks, their
     intervals, and Elo as well.
-
-    Returns:
-        The metric.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        facts = [found for score in scores if (found := score.score.metadata or {}).get("model_a")]
-        counted = Counter(str(found.get("outcome")) for found in facts)
-        rows: dict[str, float] = {
-            "comparisons": float(counted["judged"]),
-            "unread": float(counted["unread"]),
-            "awaiting votes": float(counted["awaiting_votes"]),
-            **_habits(facts),
-        }
+        facts = [fact for score in scores if (fact := facts_of(score)).get("model_a")]
+        outcomes = Counter(str(fact.get("outcome")) for fact in facts)
         ranking = _ranking(scores)
-        if ranking is not None:
-            rows |= _rows(ranking)
-        failures = Counter(mode for found in facts for mode in found.get("failures", ()))
-        rows |= {f"failures {mode}": float(count) for mode, count in sorted(failures.items())}
-        return {**rows, **_lacking(facts)}
+        lacking: Mapping[str, Mapping[str, int]] = next((fact["lacking"] for fact in facts if fact.get("lacking")), {})
+        return {
+            "comparisons": float(outcomes["judged"]),
+            "unread": float(outcomes["unread"]),
+            "awaiting votes": float(outcomes[AWAITING]),
+            **_habits(facts),
+            **({} if ranking is None else _rows(ranking)),
+            **count_rows("failures", (mode for fact in facts for mode in fact.get("failures", ()))),
+            **{
+                f"{name} {kind} answers": float(count)
+                for name, counts in lacking.items()
+                for kind, count in counts.items()
+                if count
+            },
+        }
 
     return compute
 
@@ -79,7 +77,7 @@ def _ranking(scores: Sequence[SampleScore]) -> Ranking | None:
     key: _Key = tuple(
         (str(facts["model_a"]), str(facts["model_b"]), outcome, str(facts.get("instruction_id", score.sample_id)))
         for score in scores
-        if (facts := score.score.metadata or {}).get("model_a") and not math.isnan(outcome := _outcome(score))
+        if (facts := facts_of(score)).get("model_a") and not math.isnan(outcome := number_of(score, "outcome"))
     )
     return _ranked(key) if key else None
 
@@ -87,12 +85,7 @@ def _ranking(scores: Sequence[SampleScore]) -> Ranking | None:
 @lru_cache(maxsize=4)
 def _ranked(key: _Key) -> Ranking:
     # The harness computes both metrics again whenever its display is refreshed; the same verdicts are ranked once.
-    return rank(battles_of(Battle(*one) for one in key))
-
-
-def _outcome(score: SampleScore) -> float:
-    value = score.score.value.get("outcome") if isinstance(score.score.value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else math.nan
+    return rank(battles_of(Battle(*battle) for battle in key))
 
 
 def _rows(ranking: Ranking) -> dict[str, float]:
@@ -101,24 +94,14 @@ def _rows(ranking: Ranking) -> dict[str, float]:
         known = estimate.reported()
         if not math.isnan(known.low):
             rows |= {f"{name} low": round(known.low, 1), f"{name} high": round(known.high, 1)}
-    separated = sum(one.verdict == "significantly different" for one in ranking.differences)
+    separated = sum(difference.verdict == "significantly different" for difference in ranking.differences)
     rows["separated neighbours"] = separated / len(ranking.differences)
     rows["groups that compare"] = float(len(ranking.connectivity.groups))
     return rows
 
 
-def _lacking(facts: Sequence[dict[str, Any]]) -> dict[str, float]:
-    known: dict[str, dict[str, int]] = next((found["lacking"] for found in facts if found.get("lacking")), {})
-    return {
-        f"{name} {kind} answers": float(count)
-        for name, counts in known.items()
-        for kind, count in counts.items()
-        if count
-    }
-
-
-def _habits(facts: Sequence[dict[str, Any]]) -> dict[str, float]:
-    orders = [given for found in facts for given in found.get("orders", {}).values()]
+def _habits(facts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    orders = [given for fact in facts for given in fact.get("orders", {}).values()]
     both = [given for given in orders if len(given) == 2 and None not in given.values()]
     flips = sum(len(set(given.values())) > 1 for given in both)
     firsts = [verdict == first for given in orders for first, verdict in given.items() if verdict in ("a", "b")]
@@ -148,9 +131,6 @@ def pair_choice(judge: str = "grader") -> Scorer:
 
     Args:
         judge: Who judges, for ballots that await people.
-
-    Returns:
-        The scorer.
     """
 
     async def score(state: TaskState, target: Target) -> Score | None:
@@ -164,20 +144,20 @@ def pair_choice(judge: str = "grader") -> Scorer:
         known |= pair_facts(state.store.get(EVALUATIONS, []))
         if judge == "human":
             awaiting = {"judges": ["human"], "outcome": AWAITING, **known}
-            return _made(ballot, math.nan, awaiting, "Awaits people's votes.")
+            return _made(ballot, math.nan, awaiting, "Awaits votes of people.")
         return _judged(ballot, state.store.get(REPLIES, []), known)
 
     return score
 
 
 @scorer(metrics=[ratings(), competition_report()])
-@known_arguments
-def human_choice(votes: str | list[str]) -> Scorer:
+@checked
+def human_choice(votes: Paths) -> Scorer:
     """Give the ballots of a finished log the outcome of people's votes: `inspect score LOG --scorer ...`.
 
     The option with the most votes counts; where several share the most votes, people see no difference together: a tie
-    (MAD paper, appendix E.4). `cannot tell` counts for nothing. Calls no model. What people said in an earlier run
-    that this one took over stands, unless it is among the votes.
+    (MAD paper, appendix E.4). `cannot tell` is not counted. Calls no model. Votes of an earlier run that this one took
+    over stand, unless the ballot is among the new votes.
 
     Args:
         votes: Files of votes, and directories of them, as `urs-inspect annotate` writes them.
@@ -188,26 +168,26 @@ def human_choice(votes: str | list[str]) -> Scorer:
     Raises:
         InputError: If there is no file, or a file cannot be read.
     """
-    named = [votes] if isinstance(votes, str) else votes
-    found: dict[str, Majority] = {one.ballot: one for one in majorities(read_votes(vote_files(named)).votes)}
-    if not found:
-        raise InputError(f"votes: no vote in: {choices(named)}")
+    places = as_list(votes)
+    voted: dict[str, Majority] = {item.ballot: item for item in majorities(read_votes(vote_files(places)).votes)}
+    if not voted:
+        raise InputError(f"votes: no vote in: {choices(places)}")
 
     async def score(state: TaskState, target: Target) -> Score | None:
         facts = state.metadata or {}
         if "ballot" not in facts or state.epoch > 1:  # people vote on a ballot once, however often judges did
             return None
         ballot = Ballot.from_dict(facts["ballot"], f"sample {state.sample_id}")
-        one = found.get(ballot.id)
-        if one is None and facts.get("previous", {}).get("judges") == ["human"]:
+        majority = voted.get(ballot.id)
+        if majority is None and facts.get("previous", {}).get("judges") == ["human"]:
             return _earlier(ballot, facts["previous"])
-        if one is None or math.isnan(one.outcome):
-            said = "Nobody voted." if one is None else "Everybody who voted could not tell."
-            return _made(ballot, math.nan, {"judges": ["human"], "outcome": AWAITING}, said)
-        counts = dict(zip(("a", "tie", "b"), one.counts, strict=True))
-        said = ", ".join(f"{name}: {count}" for name, count in counts.items())
-        details = {"judges": ["human"], "outcome": "judged", "votes": {**counts, "cannot_tell": one.cannot_tell}}
-        return _made(ballot, one.outcome, details, f"Votes: {said}; cannot tell: {one.cannot_tell}.")
+        if majority is None or math.isnan(majority.outcome):
+            why = "Nobody voted." if majority is None else "Everybody who voted could not tell."
+            return _made(ballot, math.nan, {"judges": ["human"], "outcome": AWAITING}, why)
+        counts = dict(zip(("a", "tie", "b"), majority.counts, strict=True))
+        listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
+        details = {"judges": ["human"], "outcome": "judged", "votes": {**counts, "cannot_tell": majority.cannot_tell}}
+        return _made(ballot, majority.outcome, details, f"Votes: {listed}; cannot tell: {majority.cannot_tell}.")
 
     return score
 
@@ -230,15 +210,14 @@ def _made(ballot: Ballot, outcome: float, facts: dict[str, Any], explanation: st
     )
 
 
-def _short(one: str, other: str) -> tuple[str, str]:
+def _short(name_a: str, name_b: str) -> tuple[str, str]:
     """Names without the provider, which would fill the viewer's narrow columns; whole ones if they become equal."""
-    short = one.rpartition("/")[2], other.rpartition("/")[2]
-    return (one, other) if short[0] == short[1] else short
+    short = name_a.rpartition("/")[2], name_b.rpartition("/")[2]
+    return (name_a, name_b) if short[0] == short[1] else short
 
 
 def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:
-    given = facts.get("outcome")
-    outcome = float(given) if isinstance(given, (int, float)) else math.nan
+    outcome = as_number(facts.get("outcome"))
     kept = {key: facts[key] for key in _KEPT if key in facts}
     missing = AWAITING if facts.get("judges") == ["human"] else "unread"
     judged = missing if math.isnan(outcome) else "judged"
@@ -249,18 +228,25 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
     readings: dict[str, list[PairReading]] = {}
     for reply in replies:
         readings.setdefault(str(reply["judge"]), []).append(read_pair_reply(reply))
-    verdicts = {name: [one.verdicts.get(OVERALL) for one in found] for name, found in readings.items()}
-    single = {name: _of_judge(given) for name, given in verdicts.items()}
+    orders = {
+        name: {reading.first: reading.verdicts.get(OVERALL) for reading in given} for name, given in readings.items()
+    }
+    single = {name: _of_judge(list(verdicts.values())) for name, verdicts in orders.items()}
     outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
-    failed = [{"judge": name, **one.to_metadata()} for name, found in readings.items() for one in found if one.mode]
+    failed = [
+        {"judge": name, **reading.to_metadata()}
+        for name, given in readings.items()
+        for reading in given
+        if reading.mode
+    ]
     facts = {
         "judges": list(readings),
         "outcome": "unread" if math.isnan(outcome) else "judged",
-        "orders": {name: {one.first: one.verdicts.get(OVERALL) for one in found} for name, found in readings.items()},
-        "flips": sum(None not in given and len(set(given)) > 1 for given in verdicts.values()),
+        "orders": orders,
+        "flips": sum(None not in given.values() and len(set(given.values())) > 1 for given in orders.values()),
         "failures": [failure["mode"] for failure in failed],
         "failure_details": failed,
-        "unkeyed": sum(one.unkeyed for found in readings.values() for one in found),
+        "unkeyed": sum(reading.unkeyed for given in readings.values() for reading in given),
         "prompt_sha256": sorted({str(reply.get("prompt_sha256", "")) for reply in replies}),
         "prompt_version": sorted({str(reply.get("prompt_version", "")) for reply in replies}),
         **temperature_facts(replies),
@@ -286,14 +272,13 @@ def _of_panel(given: Sequence[str]) -> float:
 def _explained(ballot: Ballot, readings: Mapping[str, Sequence[PairReading]], single: Mapping[str, str | None]) -> str:
     names = {"a": ballot.model_a, "b": ballot.model_b, "tie": "tie", None: "unread"}
     parts: list[str] = []
-    for judge, found in readings.items():
+    for judge, given in readings.items():
         parts.append(f"### {judge}: {names[single[judge]]}")
-        for one in found:
-            shown_first = ballot.model_a if one.first == "a" else ballot.model_b
-            verdict = names[one.verdicts.get(OVERALL)]
-            failure = f" ({one.mode}: {one.detail})" if one.mode else ""
-            parts.append(f"**{shown_first} shown first: {verdict}**{failure}")
-            if one.reply:
-                more = "\n\n*(cut)*" if len(one.reply) > _MAX_REPLY else ""
-                parts.append(one.reply[:_MAX_REPLY] + more)
+        for reading in given:
+            verdict = names[reading.verdicts.get(OVERALL)]
+            failure = f" ({reading.mode}: {reading.detail})" if reading.mode else ""
+            parts.append(f"**{names[reading.first]} shown first: {verdict}**{failure}")
+            if reading.reply:
+                more = "\n\n*(cut)*" if len(reading.reply) > _MAX_REPLY else ""
+                parts.append(reading.reply[:_MAX_REPLY] + more)
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""`judge_report`: the headline of a judge, and what verdicts say about it in detail, from the scores of one run."""
+"""`judge_report`: the headline of a judge, and its verdicts in detail, from the scores of one run."""
 
 import math
 from collections.abc import Sequence
@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from urs_inspect.judging import OVERALL
 from urs_inspect.judging.pair_reply import final_verdict
+from urs_inspect.judging.verdicts import OVERALL
+from urs_inspect.scorers.metrics import defined, facts_of
 from urs_inspect.stats import Estimate, Verdicts, baseline_verdicts, encode, longer_response, measure
 from urs_inspect.stats.bootstrap import number_clusters
 from urs_inspect.stats.measures import TIE, UNREAD, B, Codes, accuracies, combine_orders, group_accuracies
@@ -27,21 +28,13 @@ _MEASURES = (
 
 @dataclass(frozen=True)
 class JudgedItems:
-    """Verdicts that were asked for, on pairs as wholes or on dimensions, item by item.
-
-    Attributes:
-        verdicts: The verdicts.
-        ids: Pair and name of each.
-        places: Scenario (or group of the bench), need and dimension of each; empty where a pair has none.
-        lengths: Characters of both responses, shape (N, 2).
-        overall_labels: The overall label of each one's pair.
-    """
+    """Verdicts that were asked for, on pairs as wholes or on dimensions, item by item."""
 
     verdicts: Verdicts
-    ids: list[str]
-    places: dict[str, list[str]]
-    lengths: npt.NDArray[np.int64]
-    overall_labels: npt.NDArray[Any]
+    ids: list[str]  # pair and name of each
+    places: dict[str, list[str]]  # scenario (or group of the benchmark), need and dimension; empty where there is none
+    lengths: npt.NDArray[np.int64]  # characters of both responses, shape (N, 2)
+    overall_labels: npt.NDArray[Any]  # of each item's pair
 
 
 @metric(scores="unreduced")
@@ -57,9 +50,6 @@ def judge_report() -> Metric:
     By scenario, need and dimension, with all measures, intervals, baselines and failures by mode, the same log is
     counted by `urs-inspect judges`. The harness computes a metric at every refresh of the display as well, up to once a
     second, and gives it no way to know; so here only the headline is resampled.
-
-    Returns:
-        The metric.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -71,11 +61,10 @@ def judge_report() -> Metric:
             if (items := judged_items(scores, dimensions=dimensions)) is not None:
                 rows |= _headline(title, items)
                 habits |= _habits(title, items)
-        failures = sum(len(_facts(score).get("failures", ())) for score in scores)
-        rows |= {**habits, "failures": float(failures)}
-        if unknown := sum(len(_facts(score).get("unknown_dimensions", ())) for score in scores):
+        rows |= {**habits, "failures": float(sum(len(facts_of(score).get("failures", ())) for score in scores))}
+        if unknown := sum(len(facts_of(score).get("unknown_dimensions", ())) for score in scores):
             rows["unknown dimensions"] = float(unknown)
-        return {**rows}
+        return {**defined(rows, HEADLINE)}
 
     return compute
 
@@ -84,19 +73,16 @@ def _headline(title: str, items: JudgedItems) -> dict[str, float]:
     """Accuracy over all verdicts with its bounds, that of the longer response, and the share of unread verdicts."""
     verdicts = items.verdicts
     read = np.where(verdicts.final == UNREAD, TIE, verdicts.final)  # a tie is wrong, as an unread verdict is here
-    found, longest = accuracies(verdicts.labels, [read, baseline_of("longest", items)], verdicts.clusters)
-    found = found.reported(_SHARE)
+    accuracy, longest = accuracies(verdicts.labels, [read, baseline_of("longest", items)], verdicts.clusters)
+    accuracy = accuracy.reported(_SHARE)
     prefix = "" if title == "overall" else f"{title} "
-    rows = {f"{title} accuracy_all": found.value, f"{prefix}low": found.low, f"{prefix}high": found.high}
-    rows |= {f"{prefix}longest": longest.value, f"{prefix}unread": float(np.mean(verdicts.final == UNREAD))}
-    # The headline is there where it is not defined as well: the harness warns if it is not.
-    return {name: value for name, value in rows.items() if name == HEADLINE or not math.isnan(value)}
+    rows = {f"{title} accuracy_all": accuracy.value, f"{prefix}low": accuracy.low, f"{prefix}high": accuracy.high}
+    return rows | {f"{prefix}longest": longest.value, f"{prefix}unread": float(np.mean(verdicts.final == UNREAD))}
 
 
 def _habits(title: str, items: JudgedItems) -> dict[str, float]:
     measures = measure(items.verdicts, rounds=0)
-    rows = {f"{title} {name}": getattr(measures, name).value for name in _MEASURES}
-    return {name: value for name, value in rows.items() if not math.isnan(value)}
+    return {f"{title} {name}": getattr(measures, name).value for name in _MEASURES}
 
 
 def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdicts | None:
@@ -108,8 +94,7 @@ def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdi
 def baseline_of(kind: str, items: JudgedItems) -> Codes:
     """Final verdicts of a baseline that is asked in the order or orders in which the judge was, with the seed 0.
 
-    Baselines are shown the same response first, or both in turn, where disagreement is a tie. So `first` and `second`
-    get nothing right in both orders.
+    In both orders disagreement is a tie, so that `first` and `second` get nothing right.
     """
     first = items.verdicts.first
     given = [
@@ -131,19 +116,15 @@ def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
     groups = items.places[place]
     if len(set(groups) - {""}) < 2:
         return {}
-    found = {
+    estimates = {
         str(group): estimate.reported(_SHARE) for group, estimate in group_accuracies(items.verdicts, groups).items()
     }
-    return {group: found[group] for group in sorted(found) if group and not math.isnan(found[group].value)}
-
-
-def _facts(score: SampleScore) -> dict[str, Any]:
-    return score.score.metadata or {}
+    return {group: estimates[group] for group in sorted(estimates) if group and not math.isnan(estimates[group].value)}
 
 
 @dataclass
 class _Columns:
-    """What is gathered score by score: one entry a pair, and one entry an item with the place of its pair."""
+    """What is gathered score by score: one entry per pair, and one entry per item with the place of its pair."""
 
     ids: list[str] = field(default_factory=list)
     prompts: list[str] = field(default_factory=list)
@@ -162,7 +143,7 @@ class _Columns:
 
     def add(self, score: SampleScore, dimensions: bool) -> None:
         """Add the verdicts of one score, those on dimensions or the one as a whole."""
-        facts, sample = _facts(score), score.sample_metadata or {}
+        facts, sample = facts_of(score), score.sample_metadata or {}
         labels: dict[str, str] = facts.get("labels", {})
         names = [name for name in labels if (name != OVERALL) == dimensions]
         if not names:
@@ -186,7 +167,7 @@ class _Columns:
 
 
 def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedItems | None:
-    """All verdicts of a run, those on dimensions or those as a whole; None if none was asked for."""
+    """All verdicts of a run, on dimensions or as a whole; None if none was asked for."""
     columns = _Columns()
     for score in scores:
         columns.add(score, dimensions)

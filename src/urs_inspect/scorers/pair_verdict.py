@@ -9,11 +9,11 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect.judging import OVERALL, REPLIES
 from urs_inspect.judging.keys import KEY
-from urs_inspect.judging.pair_reply import PairReading, compare_with_labels, read_pair_reply
+from urs_inspect.judging.pair_reply import REPLIES, PairReading, compare_with_labels, read_pair_reply
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
-from urs_inspect.scorers.arguments import reason_of
+from urs_inspect.scorers.metrics import mean, reason_of
 from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.solvers.pair_asking import temperature_facts
 
@@ -25,16 +25,10 @@ _TICKS = re.compile(r"`+")
 
 
 def explain_pair(labels: Mapping[str, str], final: Mapping[str, str | None], readings: Sequence[PairReading]) -> str:
-    """Format the verdicts on a pair for people.
+    """Verdicts on a pair as Markdown: a table of labels and verdicts, failures, and every reply under a heading.
 
-    Args:
-        labels: Label by name, `Overall` among them.
-        final: Verdict by name, None if unread.
-        readings: The replies, in the order of the calls.
-
-    Returns:
-        Markdown: a table of labels and verdicts; failures, each with order, dimension and reason; every reply under a
-        heading that says what it is about. Long replies are cut, with a note.
+    `labels` and `final` are label and verdict by name, None if unread; `readings` the replies in the order of the
+    calls. Long replies are cut, with a note.
     """
     failures = [reading for reading in readings if reading.mode]
     parts = [_table(labels, final, readings)]
@@ -76,11 +70,11 @@ def _what(reading: PairReading) -> str:
 
 
 def _words(reading: PairReading, most: int) -> str:
-    """The judge's words: comparisons by name where the reply is the record that was asked for, else as it came."""
+    """The judge's words: comparisons by name where the reply is the object that was asked for, else as it came."""
     reply = reading.reply
     text = _comparisons(reply) or (reply if reading.computed else None)
     whole, cut = len(text or reply), (text or reply)[:most].rstrip()
-    if text is None:  # whatever a judge wrote: as code, so that it cannot pass for a part of the explanation
+    if text is None:  # as code, so that a judge's text cannot pass for a part of the explanation
         fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(cut)), default=0))
         cut = f"{fence}\n{cut}\n{fence}"
     note = f"\n\n(Cut after {most:,} of {whole:,} characters; the rest is in the messages.)" if whole > most else ""
@@ -114,7 +108,7 @@ GROUP = "group"
 """Key of the group in metadata and value alike: columns of the viewer are values."""
 
 _DECIMALS = 3
-"""Of a share that people read in a list; `judge_report` counts verdicts, not these."""
+"""Of the share in the list of samples; `judge_report` counts verdicts."""
 
 
 @scorer(metrics=[judge_report()])
@@ -124,10 +118,7 @@ def pair_verdict() -> Scorer:
     A sample's value holds its `group`, `overall` (1 right, 0 wrong) and `dimensions` (share of right verdicts, to
     three decimals), ties counting as a class of their own; NaN where no verdict could be read. With both orders asked,
     verdicts that disagree are a tie. The reason says what kept a verdict from being read. The metadata holds labels and
-    verdicts, asked for ones only; from it `judge_report` counts.
-
-    Returns:
-        The scorer.
+    verdicts, asked for ones only; `judge_report` counts them.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -142,7 +133,7 @@ def pair_verdict() -> Scorer:
             value={
                 GROUP: str(facts.get(GROUP, "")),
                 "overall": right.get(OVERALL, math.nan),
-                "dimensions": round(sum(dimensions) / len(dimensions), _DECIMALS) if dimensions else math.nan,
+                "dimensions": round(mean(dimensions), _DECIMALS),
             },
             answer=final[OVERALL] or "unread",
             explanation=explain_pair(labels, final, readings),
@@ -169,7 +160,7 @@ def _unread(readings: Sequence[PairReading]) -> list[str]:
 
 
 def _samer_facts(evaluations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What SaMer said of both responses, if it was the judge."""
+    """SaMer's evaluations of both responses, if it was the judge."""
     return {**pair_facts(evaluations), "evaluations": list(evaluations)} if evaluations else {}
 
 

@@ -1,4 +1,4 @@
-"""`rating_agreement`: reads the rating in a judge's reply and holds it against the label."""
+"""`rating_agreement`: reads the rating in a judge's reply and compares it with the label."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from urs_inspect.judging import JudgeFailure, ScoreRecord, read_rating, read_rep
 from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers.answer_judge import failure_of
-from urs_inspect.scorers.arguments import reason_of
+from urs_inspect.scorers.metrics import defined, facts_of, mean, number_of, reason_of
 from urs_inspect.solvers.give_rating import JUDGE_KEY, TEMPERATURES
 from urs_inspect.stats import Correlations, Estimate, clustered_mean, correlate
 
@@ -31,42 +31,25 @@ FIELDS = ("intent", "group", "language")
 
 @dataclass(frozen=True)
 class RatedItem:
-    """One response that a judge rated.
+    """One response that a judge rated."""
 
-    Attributes:
-        cluster: What responses to the same question have in common, usually the prompt.
-        label: The label.
-        rating: The judge's rating as it stands; NaN if unread.
-        rescaled: The rating on the scale of the labels, likewise.
-        places: Intent, group and language; empty where it has none.
-        label_scale: Lowest and highest possible label.
-        failure: Why the rating could not be read; empty if it was.
-    """
-
-    cluster: str
+    cluster: str  # what responses to the same question have in common, usually the prompt
     label: float
-    rating: float
-    rescaled: float
-    places: dict[str, str]
+    rating: float  # on the judge's scale; NaN if unread
+    rescaled: float  # on the scale of the labels; NaN if unread
+    places: dict[str, str]  # intent, group and language; empty where it has none
     label_scale: tuple[float, float]
-    failure: str
+    failure: str  # why the rating could not be read; empty if it was
 
 
 @dataclass(frozen=True)
 class RatingAgreement:
-    """How far ratings agree with labels.
+    """How far ratings agree with labels."""
 
-    Attributes:
-        correlations: Over the responses whose rating was read.
-        difference: Mean of rating less label, on the scale of the labels.
-        unread: Share of responses without a readable rating, 0 to 1.
-        n: Number of responses, read or not.
-    """
-
-    correlations: Correlations
-    difference: Estimate
-    unread: float
-    n: int
+    correlations: Correlations  # over the responses whose rating was read
+    difference: Estimate  # mean of rating less label, on the scale of the labels
+    unread: float  # share of responses without a readable rating, 0 to 1
+    n: int  # responses, read or not
 
 
 @metric(scores="unreduced")
@@ -77,70 +60,72 @@ def rating_report() -> Metric:
     without a readable rating; `spearman`, `kendall` (tau-b), `mean difference` (rating less label, the rating brought
     to the scale of the labels) and `distance` (the same without its sign); `failures`. By group, intent and language,
     with all intervals and failures by mode, the same log is counted by `urs-inspect judges`.
-
-    Returns:
-        The metric.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         items = [item for score in scores if (item := rated_item(score)) is not None]
         if not items:
-            # Before the first answer the harness looks for the headline, and warns if it is not there.
-            return {"pearson": math.nan}
-        found = agreement(items)
-        pearson = found.correlations.pearson
+            return {"pearson": math.nan}  # which the harness looks for before the first answer as well
+        result = agreement(items)
+        pearson = result.correlations.pearson
         distances = [abs(item.rescaled - item.label) for item in items if not math.isnan(item.rescaled)]
-        rows = {"pearson": pearson.value, "low": pearson.low, "high": pearson.high, "unread": found.unread}
-        rows |= {"spearman": found.correlations.spearman.value, "kendall": found.correlations.kendall.value}
-        rows |= {"mean difference": found.difference.value}
-        rows |= {"distance": math.fsum(distances) / len(distances) if distances else math.nan}
-        rows |= {"failures": float(sum(bool(item.failure) for item in items))}
-        return {name: value for name, value in rows.items() if name == "pearson" or not math.isnan(value)}
+        rows = {
+            "pearson": pearson.value,
+            "low": pearson.low,
+            "high": pearson.high,
+            "unread": result.unread,
+            "spearman": result.correlations.spearman.value,
+            "kendall": result.correlations.kendall.value,
+            "mean difference": result.difference.value,
+            "distance": mean(distances),
+            "failures": float(sum(bool(item.failure) for item in items)),
+        }
+        return {**defined(rows, "pearson")}
 
     return compute
 
 
 def rated_item(score: SampleScore) -> RatedItem | None:
     """The response that a score of `rating_agreement` is about; None for a score of anything else."""
-    facts: dict[str, Any] = score.score.metadata or {}
-    sample = score.sample_metadata or {}
+    facts, sample = facts_of(score), score.sample_metadata or {}
     if "label" not in facts:
         return None
-    given = score.score.value.get(RATING) if isinstance(score.score.value, dict) else None
-    rating = float(given) if isinstance(given, (int, float)) else math.nan
-    (low, high), (label_low, label_high) = facts["scale"], facts["label_scale"]
+    rating = number_of(score, RATING)
+    low, high = facts["label_scale"]
     return RatedItem(
         cluster=str(sample.get("cluster") or sample.get("prompt", score.sample_id)),
         label=float(facts["label"]),
         rating=rating,
-        rescaled=label_low + (rating - low) * (label_high - label_low) / (high - low),
+        rescaled=_rescaled(rating, facts["scale"], facts["label_scale"]),
         places={field: str(sample.get(field, "")) for field in FIELDS},
-        label_scale=(float(label_low), float(label_high)),
+        label_scale=(float(low), float(high)),
         failure=str(facts.get("failure_mode") or ""),
     )
 
 
-def agreement(items: Sequence[RatedItem]) -> RatingAgreement:
-    """Hold ratings against labels, with the intervals that logs and tables report.
+def _rescaled(rating: float, scale: Sequence[float], label_scale: Sequence[float]) -> float:
+    """A rating on the scale of the labels."""
+    (low, high), (label_low, label_high) = scale, label_scale
+    return label_low + (rating - low) * (label_high - label_low) / (high - low)
 
-    Args:
-        items: At least one response.
-    """
+
+def agreement(items: Sequence[RatedItem]) -> RatingAgreement:
+    """Compare ratings with labels, for at least one response, with the intervals that logs and tables report."""
     clusters = [item.cluster for item in items]
-    found = correlate([item.label for item in items], [item.rating for item in items], clusters)
-    pearson, spearman, kendall = (getattr(found, kind).reported((-1.0, 1.0)) for kind in CORRELATIONS)
+    correlations = correlate([item.label for item in items], [item.rating for item in items], clusters)
+    pearson, spearman, kendall = (getattr(correlations, kind).reported((-1.0, 1.0)) for kind in CORRELATIONS)
     low, high = items[0].label_scale
     difference = clustered_mean([item.rescaled - item.label for item in items], clusters)
     return RatingAgreement(
-        Correlations(pearson, spearman, kendall, found.unread),
+        Correlations(pearson, spearman, kendall, correlations.unread),
         difference.reported((low - high, high - low)),
-        found.unread / len(items),
+        correlations.unread / len(items),
         len(items),
     )
 
 
 URS_RUBRIC = "urs"
-"""Name of the built-in rubric, where a rubric may be left out."""
+"""Name of the built-in rubric, where a rubric is optional."""
 
 DISTANCE = "distance"
 """Key of the distance between rating and label in the value of a score."""
@@ -155,7 +140,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
 
     Args:
         lowest: Lowest rating that the judge was offered.
-        highest: Highest rating, likewise.
+        highest: Highest rating that the judge was offered.
         rubric: `urs` or the path of a rubric of your own, if the judge was asked as in the task `urs`; its final score,
             1 to 10, is the rating. The metadata then holds the intent as well.
 
@@ -182,7 +167,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
             value={
                 GROUP: str(facts.get(GROUP, "")),
                 RATING: rating,
-                DISTANCE: _distance(rating, scale, facts["rating"], facts["label_scale"]),
+                DISTANCE: abs(_rescaled(rating, scale, facts["label_scale"]) - facts["rating"]),
             },
             answer="unread" if failed else f"{rating:g}",
             explanation=_explained(facts, failed, state.output.completion),
@@ -215,20 +200,15 @@ def _read(
         return Read(JudgeFailure("no_answer", "The sample ended before the judge replied."), False)
     key = str(facts.get(JUDGE_KEY, ""))
     if rubric is None:
-        found = read_keyed(output.completion, key, lambda text: read_rating(text, *scale))
-        rating = found.result
-        return Read(rating if isinstance(rating, JudgeFailure) else (float(rating), {}), found.unkeyed)
+        read = read_keyed(output.completion, key, lambda text: read_rating(text, *scale))
+        rating = read.result
+        return Read(rating if isinstance(rating, JudgeFailure) else (float(rating), {}), read.unkeyed)
     criteria = rubric.intents[str(facts.get("intent", ""))].criteria
     scores = read_keyed(
         output.completion, key, lambda text: read_reply(text, rubric, criteria), ScoreRecord.falls_short_of
     )
     record = scores.result
     return Read(record if isinstance(record, JudgeFailure) else (float(record.final), record.criteria), scores.unkeyed)
-
-
-def _distance(rating: float, scale: tuple[int, int], label: float, label_scale: Sequence[float]) -> float:
-    (low, high), (label_low, label_high) = scale, label_scale
-    return abs(label_low + (rating - low) * (label_high - label_low) / (high - low) - label)
 
 
 def _explained(facts: dict[str, Any], failed: JudgeFailure | None, reply: str) -> str:

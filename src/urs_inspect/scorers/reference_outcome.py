@@ -1,4 +1,4 @@
-"""`reference_outcome`: whether an answer may serve as a reference answer, told without a judge."""
+"""`reference_outcome`: whether an answer may serve as a reference answer, without calling a judge."""
 
 import math
 from collections import Counter
@@ -8,21 +8,17 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 from urs_inspect.datasets.references import CUT, NO_ANSWER, OUTCOMES, USABLE, WITHHELD, outcome_of_text
+from urs_inspect.scorers.metrics import groups_of, value_of
 
 _STOPPED = {"max_tokens": CUT, "model_length": CUT, "content_filter": WITHHELD}
 
 
 @metric(scores="unreduced")
 def reference_report() -> Metric:
-    """Share of the answers that may serve, 0 to 1, and how many there are of each outcome.
-
-    Returns:
-        The metric: `usable`, then `answers <outcome>` of those that occur.
-    """
+    """`usable`, the share of answers that may serve, 0 to 1; then `answers <outcome>`, counts of those that occur."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        values = [score.score.value for score in scores]
-        counts = Counter(str(value["outcome"]) for value in values if isinstance(value, dict))
+        counts = Counter(str(value["outcome"]) for score in scores if (value := value_of(score)))
         rows = {f"answers {outcome}": float(counts[outcome]) for outcome in OUTCOMES if counts[outcome]}
         # Before the first answer the harness looks for the headline, and warns if it is not there.
         return {"usable": counts[USABLE] / counts.total() if counts else math.nan, **rows}
@@ -41,14 +37,9 @@ def reference_outcome() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        outcome, metadata = outcome_of(state.output), state.metadata or {}
+        outcome = outcome_of(state.output)
         return Score(
-            value={
-                "usable": int(outcome == USABLE),
-                "outcome": outcome,
-                "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
-                "language": str(metadata.get("language", "unknown")),
-            },
+            value={"usable": int(outcome == USABLE), "outcome": outcome, **groups_of(state.metadata)},
             answer=state.output.completion,
         )
 

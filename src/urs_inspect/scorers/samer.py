@@ -1,9 +1,8 @@
 """SaMer as scorer, its metrics, and how the evaluations ended."""
 
 import math
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 
 from inspect_ai.hooks import Hooks, RunEnd, hooks
 from inspect_ai.model import ChatMessageUser
@@ -11,14 +10,14 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
+from urs_inspect._arguments import Count, Text, checked
 from urs_inspect.samer.checkpoint import Dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines import Engine, EngineFailure, QueryResponse
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine, close_engines, shared_engine, when_used
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.judgement import Judgement, engine_facts, explain_judgement, judge, judgement_facts, score_values
-from urs_inspect.scorers.arguments import known_arguments
-from urs_inspect.scorers.metrics import interval_rows, number_of
+from urs_inspect.scorers.metrics import count_rows, facts_of, groups_of, interval_rows, last_score, mean, number_of
 
 _registered: list[type[Hooks]] = []
 
@@ -40,10 +39,7 @@ class _ClosingEngines(Hooks):
 
 OVERALL = "overall"
 SCALE = (0.0, 1.0)
-_GROUPS = ("intent_group", "language")
 _COUNTS = {"no response": "no_response", "shortened": "shortened", "empty selection": "empty_selection"}
-
-_Rows = dict[str, float]
 
 
 @metric(scores="unreduced")
@@ -53,59 +49,50 @@ def samer_report() -> Metric:
     One metric of the whole score, because the harness copies every score once for each key that has metrics of its own,
     at every refresh of the display.
 
-    Returns:
-        The metric. Rows: `overall`; `low` and `high`, its 95% interval, and `stderr`; `overall intent_group=<intent>`
+    Rows: `overall`; `low` and `high`, its 95% interval, and `stderr`; `overall intent_group=<intent>`
         and `overall language=<code>`, if there are several; counts of `no response`, `shortened`, `empty selection` and
         `failures <mode>`. Epochs of a sample are averaged first, so that intervals are over samples. The 42 dimensions
         and the means by scenario are in `urs-inspect samer weights`.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        evaluated = [score for score in scores if not math.isnan(number_of(score, OVERALL))]
-        rows: _Rows = interval_rows(OVERALL, sample_means(evaluated, OVERALL), SCALE)
-        for key in _GROUPS:
-            rows |= _by_group(evaluated, key)
-        facts = [score.score.metadata or {} for score in scores]
-        rows |= {title: float(sum(bool(one.get(key)) for one in facts)) for title, key in _COUNTS.items()}
-        failures = Counter(str(one["failure_mode"]) for one in facts if one.get("failure_mode"))
-        return {**rows, **{f"failures {mode}": float(count) for mode, count in sorted(failures.items())}}
+        rows = interval_rows(OVERALL, _sample_means(scores), SCALE)
+        for key in ("intent_group", "language"):
+            groups: dict[str, list[SampleScore]] = defaultdict(list)
+            for score in scores:
+                if not math.isnan(number_of(score, OVERALL)) and (group := (score.sample_metadata or {}).get(key)):
+                    groups[str(group)].append(score)
+            if len(groups) > 1:
+                rows |= {f"{OVERALL} {key}={group}": mean(_sample_means(groups[group])) for group in sorted(groups)}
+        facts = list(map(facts_of, scores))
+        rows |= {title: float(sum(bool(fact.get(key)) for fact in facts)) for title, key in _COUNTS.items()}
+        return {**rows, **count_rows("failures", (str(mode) for fact in facts if (mode := fact.get("failure_mode"))))}
 
     return compute
 
 
-def sample_means(scores: Iterable[SampleScore], key: str) -> list[float]:
-    """One value for each sample: the mean over its epochs that have one."""
+def _sample_means(scores: Iterable[SampleScore]) -> list[float]:
+    """One overall score per sample: the mean over its epochs that have one."""
     samples: dict[str, list[float]] = defaultdict(list)
     for score in scores:
-        if not math.isnan(value := number_of(score, key)):
+        if not math.isnan(value := number_of(score, OVERALL)):
             samples[str(score.sample_id)].append(value)
-    return [math.fsum(values) / len(values) for values in samples.values()]
-
-
-def _by_group(evaluated: Sequence[SampleScore], key: str) -> _Rows:
-    groups: dict[str, list[SampleScore]] = defaultdict(list)
-    for score in evaluated:
-        if group := (score.sample_metadata or {}).get(key):
-            groups[str(group)].append(score)
-    if len(groups) < 2:
-        return {}
-    means = {group: sample_means(groups[group], OVERALL) for group in sorted(groups)}
-    return {f"{OVERALL} {key}={group}": math.fsum(values) / len(values) for group, values in means.items()}
+    return list(map(mean, samples.values()))
 
 
 when_used(close_after_run)  # for solvers in which SaMer judges as well
 
 
 @scorer(metrics=[samer_report()])
-@known_arguments
+@checked
 def samer(
-    model: str,
-    engine: str = "auto",
+    model: Text,
+    engine: Text = "auto",
     weights_at: WeightsAt | None = None,
     bos: Bos = "single",
     overlong: Overlong = "shorten",
-    max_length: int | None = None,
-    folder: str | None = None,
+    max_length: Count | None = None,
+    folder: Text | None = None,
     dtype: Dtype = "auto",
 ) -> Scorer:
     """Score answers with a SaMer model (SaMer paper, section 4): no judge model is called.
@@ -126,15 +113,15 @@ def samer(
         engine: `vllm`, `server`, `transformers`; `auto`: `server` for an address, else `vllm` if it is
             installed, else `transformers`.
         weights_at: Where weights are read: at the end of the `response` (the released code) or the `query` (the paper).
-            By default where the file of the heads says, else `response`. A warning says if the two contradict.
+            By default where the heads' file says, else `response`; if the two contradict, there is a warning.
         bos: `single`: one start token, as in training; `double`: two, as in the released inference.
-        overlong: More tokens than fit: `shorten` cuts the end of the answer and says so, `error` leaves it unscored.
+        overlong: More tokens than fit: `shorten` cuts the end of the answer and notes it, `error` leaves it unscored.
         max_length: Length that the model is run with, by default its limit; query and answer have one token less at
             most.
         folder: For a server on another machine: a folder with its tokeniser and heads.
         dtype: Type that an engine in this process computes the backbone in: `float32`, `bfloat16`, `float16`; `auto`:
-            the type of the checkpoint's weights, but with `transformers` on a CPU `float32`. What it came to be is in
-            `metadata["samer"]`.
+            the type of the checkpoint's weights, but with `transformers` on a CPU `float32`. The type that was used is
+            in `metadata["samer"]`.
 
     Returns:
         The scorer.
@@ -198,7 +185,6 @@ def _not_scored(mode: str, detail: str, answer: str) -> Score:
     )
 
 
-_SAMER = re.compile(r"samer(-?\d+)?")
 LEADING = ("first", "second", "third")
 """Keys of the dimensions with the largest weights: one each, because the viewer's columns are narrow."""
 
@@ -217,18 +203,16 @@ def samer_outcome() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score | None:
-        scores = [value for name, value in (state.scores or {}).items() if _SAMER.fullmatch(name)]
-        if not scores:
+        last = last_score(state, "samer")
+        if last is None:
             return None
-        last, metadata = scores[-1], state.metadata or {}
         facts = last.metadata or {}
         return Score(
             value={
                 "evaluation": str(facts.get("outcome", "unknown")),
                 "percent": round(100 * overall) if (overall := facts.get("overall")) is not None else math.nan,
                 **_leading(facts.get("weights") or {}),
-                "intent": str(metadata.get("intent_group", metadata.get("intent", "unknown"))),
-                "language": str(metadata.get("language", "unknown")),
+                **groups_of(state.metadata),
             },
             reason=last.reason,
         )

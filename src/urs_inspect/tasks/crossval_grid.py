@@ -1,4 +1,4 @@
-"""What a cross-validation is about: cases, evaluators, sources of references, and answers of models."""
+"""The grid of a cross-validation: cases x evaluators x sources of references x answers of models."""
 
 import hashlib
 import json
@@ -16,43 +16,29 @@ from urs_inspect.logs.references import read_references
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.answers import ANSWER
-from urs_inspect.tasks.urs import case_to_sample
+from urs_inspect.tasks.urs_cases import case_to_sample
 
 logger = getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Reference answers to the cases by one model, or those of the data.
-
-    Attributes:
-        name: The model, or `dataset`.
-        sha256: Hash of the references of these cases.
-        texts: Id of a case -> its reference.
-    """
+    """Reference answers to the cases by one model, or those of the data (`dataset`)."""
 
     name: str
     sha256: str
-    texts: Mapping[str, str]
+    texts: Mapping[str, str]  # id of a case -> its reference
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Every judgement that is asked for.
-
-    Attributes:
-        cases: The cases in their order.
-        folds: Number of parts that the cases are divided into.
-        evaluators: Names of the models that judge.
-        sources: Sources of references.
-        answers: Model -> id of a case -> its answer; no entry where there is none.
-    """
+    """Every judgement that is asked for."""
 
     cases: tuple[UrsCase, ...]
     folds: int
     evaluators: tuple[str, ...]
     sources: tuple[Source, ...]
-    answers: Mapping[str, Mapping[str, str]]
+    answers: Mapping[str, Mapping[str, str]]  # model -> id of a case -> its answer; no entry where there is none
 
     @property
     def judgements(self) -> int:
@@ -71,7 +57,7 @@ class Grid:
         return {model: count for model, count in counts.items() if count}
 
     def samples(self, rubric: Rubric) -> Iterator[Sample]:
-        """One sample a case, evaluator, source and model, so that each is judged, logged and resumed by itself.
+        """One sample per case, evaluator, source and model, so that each is judged, logged and resumed by itself.
 
         Cases come one after the other, so that a limit leaves whole ones.
         """
@@ -82,7 +68,14 @@ class Grid:
                     for model, texts in self.answers.items():
                         sample = case_to_sample(case, rubric)
                         answer, reference = texts.get(case.id), source.texts[case.id]
-                        facts = _facts(case.id, folds[case.id], evaluator, source.name, model, answer)
+                        facts = {
+                            "case": case.id,
+                            "fold": folds[case.id],
+                            "evaluator": evaluator,
+                            "source": source.name,
+                            "model": model,
+                            **({} if answer is None else {ANSWER: answer}),
+                        }
                         if source.name == model and answer is not None and answer.strip() == reference:
                             facts[COPY] = True
                         yield Sample(
@@ -93,41 +86,31 @@ class Grid:
                         )
 
     def facts(self) -> dict[str, object]:
-        """What two runs must have in common to be read together, and what they are about."""
+        """What two runs must have in common to be read together, for the log."""
         return {
             "cases": len(self.cases),
-            "cases_sha256": digest(sorted(case.id for case in self.cases)),
+            "cases_sha256": sha256_of(sorted(case.id for case in self.cases)),
             "folds": self.folds,
             "evaluators": list(self.evaluators),
             "sources": {source.name: source.sha256 for source in self.sources},
-            "models": {model: digest(sorted(texts.items())) for model, texts in self.answers.items()},
+            "models": {model: sha256_of(sorted(texts.items())) for model, texts in self.answers.items()},
             "copies": self.copies(),
         }
 
 
 def deal(cases: Sequence[UrsCase], folds: int) -> dict[str, int]:
-    """Divide cases into folds of equal size, each with every intent and language in proportion.
-
-    Cases are dealt out kind by kind, so that two folds differ by at most one case of a kind, and by one in all.
-
-    Returns:
-        Id of a case -> its fold, from 1.
-    """
+    """Fold of each case, from 1. Folds differ by at most one case in all, and by one of each intent and language."""
     by_kind = sorted(cases, key=lambda case: (case.intent, case.language))
     return {case.id: place % folds + 1 for place, case in enumerate(by_kind)}
 
 
-def digest(value: object) -> str:
+def sha256_of(value: object) -> str:
     """Hash of texts in lists."""
     return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()
 
 
 def draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase, ...]:
-    """Take the first cases of an order in which every beginning holds intents and languages in proportion.
-
-    Raises:
-        InputError: If there are fewer cases than folds.
-    """
+    """The first cases of an order in which every beginning holds intents and languages in proportion."""
     taken = tuple(ordered[:number])
     if len(taken) < number:
         logger.warning(f"cases={number}: there are only {len(taken)}, and all are taken")
@@ -137,25 +120,17 @@ def draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase, 
 
 
 def read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Source, ...]:
-    """Read references of the cases.
-
-    Args:
-        places: Files and logs as for `read_references`, or `dataset`.
-        cases: The cases.
-
-    Raises:
-        InputError: If a case has no reference in one of them; the message counts and names them.
-    """
-    sources = [_own(cases) if place == DATASET else _source(read_references(place), cases) for place in places]
+    """References of all cases from files, logs, or `dataset`; a case without one is an error."""
+    sources = [_own(cases) if place == DATASET else _read(read_references(place), cases) for place in places]
     names = [source.name for source in sources]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(
-            f"references: {choices(twice)} is there twice; put logs of one model together with `urs-inspect references`"
+            f"references: {choices(twice)} is listed twice; join the logs of one model with `urs-inspect references`"
         )
     return tuple(sources)
 
 
-def _source(references: References, cases: Sequence[UrsCase]) -> Source:
+def _read(references: References, cases: Sequence[UrsCase]) -> Source:
     return _of(references.source, with_references(cases, references))
 
 
@@ -167,27 +142,13 @@ def _own(cases: Sequence[UrsCase]) -> Source:
 
 def _of(name: str, cases: Sequence[UrsCase]) -> Source:
     texts = {case.id: case.reference.strip() for case in cases}
-    return Source(name, digest(sorted(texts.items())), texts)
+    return Source(name, sha256_of(sorted(texts.items())), texts)
 
 
 def read_models(
     pool: Pool, cases: Sequence[UrsCase], models: Sequence[str] | None, *, need_all: bool
 ) -> dict[str, dict[str, str]]:
-    """Take the answers of the tested models to the cases.
-
-    Args:
-        pool: Answers in logs.
-        cases: The cases.
-        models: Names of the models; None for all.
-        need_all: Whether each model must have answered each case.
-
-    Returns:
-        Model -> id of a case -> answer.
-
-    Raises:
-        InputError: If a model is unknown, a question is another one in the logs, or an answer is missing; the message
-            counts and names them.
-    """
+    """Model -> id of a case -> answer, of all models or those named; `need_all`: each must have answered each case."""
     if unknown := sorted(set(models or ()) - set(pool.responses)):
         raise InputError(f"models: no answers of {choices(unknown)}; there are some of {choices(pool.contestants)}")
     asked = {item.id: item.text.strip() for item in pool.instructions}
@@ -199,26 +160,15 @@ def read_models(
         for model in chosen
     }
     lacking = {model: [case.id for case in cases if case.id not in answers[model]] for model in chosen}
-    said = [f"{model} has none to {named(ids)}" for model, ids in lacking.items() if ids]
-    if said and need_all:
+    lines = [f"{model} has none to {named(ids)}" for model, ids in lacking.items() if ids]
+    if lines and need_all:
         raise InputError(
-            f"answers: of {len(cases)} cases, {'; '.join(said)}. Answer them first (`inspect eval urs_inspect/urs` "
+            f"answers: of {len(cases)} cases, {'; '.join(lines)}. Answer them first (`inspect eval urs_inspect/urs` "
             f"with the same dataset, seed and filters takes these cases with --limit {len(cases)}), name other models "
             "with -T models=..., or leave these judgements without a score with -T unanswered=unscored"
         )
-    for line in said:
+    for line in lines:
         logger.warning(f"answers: of {len(cases)} cases, {line}; these stay without a score")
     if empty := [model for model in chosen if not answers[model]]:
         raise InputError(f"answers: none to any of the {len(cases)} cases by {choices(empty)}")
     return answers
-
-
-def _facts(case: str, fold: int, evaluator: str, source: str, model: str, answer: str | None) -> dict[str, object]:
-    return {
-        "case": case,
-        "fold": fold,
-        "evaluator": evaluator,
-        "source": source,
-        "model": model,
-        **({} if answer is None else {ANSWER: answer}),
-    }

@@ -8,9 +8,8 @@ import anyio
 from inspect_ai import SampleSource, Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
-from inspect_ai.viewer import ScoreColorScale, TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
-from urs_inspect._util import InputError
+from urs_inspect._arguments import Cosine, Count, Flag, Natural, Text, checked
 from urs_inspect.discrepancy.evolution import Evolution, PoolItem, child_id
 from urs_inspect.discrepancy.pools import check_output, draw_seeds, load_seeds, write_pool_file
 from urs_inspect.judging.evolution import EVOLUTION, evolution_intent
@@ -19,7 +18,7 @@ from urs_inspect.solvers import evolve_instruction
 from urs_inspect.solvers.answers import GENERATOR
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import models_with, roles_known
-from urs_inspect.tasks import arguments
+from urs_inspect.tasks.viewer import evolution_viewer
 
 logger = getLogger(__name__)
 
@@ -30,18 +29,10 @@ class EvolutionSource(SampleSource):
     def __init__(
         self, seeds: Sequence[PoolItem], scenario: str, *, rounds: int, duplicates: float, output: Path
     ) -> None:
-        """Begin with seeds.
-
-        Args:
-            seeds: The seeds; their order decides who writes first for which.
-            scenario: Scenario of the prompts.
-            rounds: How many rounds.
-            duplicates: Similarity from which an instruction repeats another.
-            output: Where the pool is written when the last round has ended.
-        """
+        """Take the seeds, whose order decides who writes first for which; `duplicates` is a cosine."""
         self._seeds, self._scenario, self._rounds = list(seeds), scenario, rounds
         self._duplicates, self._output = duplicates, output
-        self._found: dict[str, PoolItem | None] = {}
+        self._items: dict[str, PoolItem | None] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -55,7 +46,7 @@ class EvolutionSource(SampleSource):
         return self._samples()
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
-        """Note what came of a sample; samples of an earlier attempt are told again when it is retried."""
+        """Note the result of a sample; a retry reports the samples of earlier attempts again."""
         if sample.epoch != 1:
             return None
         name = str(sample.id)
@@ -63,7 +54,7 @@ class EvolutionSource(SampleSource):
             self._begin()
         if sample.error is None:
             self._delivered.add(name)
-        self._found[name] = _item(sample)
+        self._items[name] = _item(sample)
         return None
 
     async def next_samples(self) -> list[Sample] | None:
@@ -71,7 +62,7 @@ class EvolutionSource(SampleSource):
         if self._ended:
             return None
         due = [child_id(seed.id, self._round) for seed in self._seeds]
-        children = [item for name in due if (item := self._found.get(name)) is not None]
+        children = [item for name in due if (item := self._items.get(name)) is not None]
         await anyio.to_thread.run_sync(self._evolution.settle, children)
         if self._round < self._rounds:
             self._round += 1
@@ -103,16 +94,16 @@ class EvolutionSource(SampleSource):
     def _write(self) -> None:
         kept = self._evolution.kept
         if not kept:
-            logger.warning(f"Not one instruction could be kept, so that no pool was written to {self._output}.")
+            logger.warning(f"No instruction could be kept, so no pool was written to {self._output}.")
             return
         place = write_pool_file(self._output, kept, self._scenario)
         if place != self._output:
-            logger.warning(f"A file has come to {self._output} meanwhile; the pool is in {place}.")
+            logger.warning(f"{self._output} was created by something else meanwhile; the pool is in {place}.")
         logger.info(f"{len(kept)} instructions are in {place}.")
 
 
 def _item(sample: EvalSample) -> PoolItem | None:
-    """The instruction that came of a sample, if one did."""
+    """The instruction that a sample gave, if it gave one."""
     record = (sample.store or {}).get(EVOLUTION)
     if sample.error is not None or not record or not record["usable"]:
         return None
@@ -133,33 +124,32 @@ def _item(sample: EvalSample) -> PoolItem | None:
 EVOLVE_VERSION = "1-B"
 """Comparability and interface of the task."""
 
-_HIDDEN = ("target", "tokens", "duration", "epoch", "limit", "retries", "error", "sampleUuid")
-
 
 @task
+@checked
 def evolve(
-    seeds: str,
-    scenario: str,
-    rounds: int = 10,
-    output: str = "pool.jsonl",
-    duplicates: float = 0.9,
-    limit_seeds: int | None = None,
-    preflight: bool = True,
-    seed: int = 0,
+    seeds: Text,
+    scenario: Text,
+    rounds: Count = 10,
+    output: Text = "pool.jsonl",
+    duplicates: Cosine = 0.9,
+    limit_seeds: Count | None = None,
+    preflight: Flag = True,
+    seed: Natural = 0,
 ) -> Task:
     """Grow a pool of instructions out of seeds (MAD paper, section 3.1 and appendix C).
 
     Run it with `--model none --model-role 'generator=[a, b, c]'`. Several generators take turns, so that no model's
     habits rule the pool. A round makes one new instruction out of the youngest one of every seed's line; the round ends
-    when all are there. Those that nearly repeat a seed or anything kept so far are then left out. Where nothing was
+    when all are there. Those that nearly repeat a seed or anything kept so far are then dropped. Where nothing was
     kept, the same instruction is evolved again in the next round, by the next generator. Samples are called
     `<seed>-r<round>`; a sample's metadata say what its `parent` was.
 
     The pool is written when the last round has ended. `urs` and `mad` read it; but instructions of the scenario
-    `writing` have no answers, and `urs` refuses cases without a reference answer. `inspect eval-retry` goes on with a
-    run that was broken off and repeats no call that is in its log; the harness writes samples to the log ten at a time,
-    or one by one with `--log-buffer 1`. Use `limit_seeds` for a small run: at the harness's
-    own `--limit` the run ends before the pool is written.
+    `writing` have no answers, and `urs` refuses cases without a reference answer. `inspect eval-retry` resumes an
+    interrupted run and repeats no call that is in its log; the harness writes samples to the log ten at a time, or one
+    by one with `--log-buffer 1`. Use `limit_seeds` for a small run: at the harness's own `--limit` the run ends before
+    the pool is written.
 
     Args:
         seeds: Path of a `.jsonl` or `.csv` file with the columns instruction (or question), and optionally reference
@@ -176,51 +166,20 @@ def evolve(
     Returns:
         The task.
     """
-    _check_roles()
-    intent = evolution_intent(arguments.text(scenario, "scenario"))
-    number = arguments.whole(rounds, "rounds", least=1)
-    limit = None if limit_seeds is None else arguments.whole(limit_seeds, "limit_seeds", least=1)
-    order = arguments.whole(seed, "seed", least=0)
-    target = Path(arguments.text(output, "output")).expanduser()
+    if roles_known():  # as they are not before `eval()` is called in a script
+        models_with(GENERATOR)
+    intent = evolution_intent(scenario)
+    target = Path(output).expanduser()
     check_output(target)
-    if isinstance(duplicates, bool) or not isinstance(duplicates, (int, float)):
-        raise InputError(f"duplicates: must be a number above 0 and at most 1, got {duplicates!r}")
-    found = load_seeds(Path(arguments.text(seeds, "seeds")).expanduser(), intent)
-    drawn = draw_seeds(found, limit, order)
+    drawn = draw_seeds(load_seeds(Path(seeds).expanduser(), intent), limit_seeds, seed)
     return Task(
-        dataset=EvolutionSource(drawn, scenario, rounds=number, duplicates=float(duplicates), output=target),
+        dataset=EvolutionSource(drawn, scenario, rounds=rounds, duplicates=duplicates, output=target),
         solver=evolve_instruction(),
         scorer=evolved(),
         version=EVOLVE_VERSION,
         headline_metric="evolved.usable",
         display_name=f"Evolve: {scenario}",
         metadata={"seeds": len(drawn), "scenario": scenario},
-        viewer=_viewer(),
+        viewer=evolution_viewer(),
         setup=preflight_setup(preflight, [GENERATOR]),
-    )
-
-
-def _check_roles() -> None:
-    """Refuse roles without a generator early, where they are known, which they are not before `eval()` is called."""
-    if roles_known():
-        models_with(GENERATOR)
-
-
-def _viewer() -> ViewerConfig:
-    """What was given beside what came of it; what was refused is red."""
-    columns = [TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "input", "answer")]
-    return ViewerConfig(
-        task_samples_view=TaskSamplesView(
-            name="Evolution",
-            columns=[
-                *columns,
-                TaskSamplesColumn.score("evolved", "usable"),
-                *[TaskSamplesColumn(id=name, visible=False) for name in _HIDDEN],
-            ],
-            score_labels={"usable": "Usable"},
-            score_color_scales={"usable": ScoreColorScale(palette="good-high", min=0, max=1)},
-            color_scales_enabled=True,
-            compact_scores=True,
-            multiline=False,
-        )
     )

@@ -1,22 +1,23 @@
-"""Pairwise benches with human labels: which response does a judge prefer?"""
+"""Pairwise benchmarks with human labels: which response does a judge prefer?"""
 
 from dataclasses import replace
 from logging import getLogger
+from typing import Annotated
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
+from urs_inspect._arguments import Flag, Natural, Samer, Text, checked, one_of, required, samer_arguments
+from urs_inspect._util import choices
 from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, load_pairs
+from urs_inspect.judging.prompts import ORDERS
 from urs_inspect.samer import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
-from urs_inspect.solvers import check_judge, compare_pair
-from urs_inspect.solvers.pair_asking import samer_choice
+from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.tasks import arguments
-from urs_inspect.tasks.arguments import samer_options
 from urs_inspect.tasks.viewer import pair_viewer
 
 logger = getLogger(__name__)
@@ -45,29 +46,23 @@ def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
 def pair_facts(data: PairData) -> dict[str, object]:
     """What identifies the data of a run, for the log."""
     for line in data.skipped:
-        logger.info(f"left out: {line}")
+        logger.info(f"skipped: {line}")
     return {"dataset": data.name, "dataset_sha256": data.sha256, "dataset_skipped": list(data.skipped)}
 
 
-JUDGE_PAIRWISE_VERSION = "2-A"
+JUDGE_PAIRWISE_VERSION = "2-B"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
 @task
+@checked
 def judge_pairwise(
-    bench: str | None = None,
-    orders: str = "seeded",
-    judge: str = "model",
-    preflight: bool = True,
-    seed: int = 0,
-    samer: str | None = None,
-    engine: str = "auto",
-    weights_at: str | None = None,
-    bos: str = "single",
-    overlong: str = "shorten",
-    max_length: int | None = None,
-    folder: str | None = None,
-    dtype: str = "auto",
+    bench: Text | None = None,
+    orders: Annotated[str, one_of(lambda: ORDERS)] = "seeded",
+    judge: Text = "model",
+    preflight: Flag = True,
+    seed: Natural = 0,
+    samer: Samer | None = None,
 ) -> Task:
     """Judge labelled pairs of responses as a whole (SaMer paper, section 5.2, Tables 3 and 4).
 
@@ -78,35 +73,25 @@ def judge_pairwise(
             path of a `.csv` or `.jsonl` file with the columns prompt, response_a, response_b and label. There is no
             default.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
-        judge: `model`, or with `--model none` `samer` or `baseline/<kind>`, as for `md_eval`.
+        judge: `model`; or with `--model none` `samer` (both responses are evaluated, the larger number is better) or
+            `baseline/<kind>`; kinds: longest, shortest, first, second, random, copy_overall.
         preflight: Send the judge one tiny request before the first pair: a server that refuses it (401, 403, 404) ends
             the run.
         seed: Seed of the coin and of the random baseline.
-        samer: Folder of a SaMer checkpoint, or address of a vLLM server.
-        engine: What runs SaMer: `vllm`, `server`, `transformers`; by default what fits and is installed.
-        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper);
-            by default where its heads say, else `response`.
-        bos: Start tokens of SaMer: `single`, or `double` as in the released inference.
-        overlong: More tokens than SaMer takes: `shorten` cuts the end of the response, `error` is a failure.
-        max_length: Length that SaMer is run with, by default its limit; an item has one token less at most.
-        folder: For a server on another machine: a folder with SaMer's tokeniser and heads.
-        dtype: Type that SaMer computes in where no server does: `float32`, `bfloat16`, `float16`; `auto`: that of its
-            weights, but with `transformers` on a CPU `float32`.
+        samer: Folder of a SaMer checkpoint, address of a vLLM server, or options of the scorer `samer` such as
+            `{model: DIR, engine: transformers, dtype: bfloat16}`.
 
     Returns:
         The task.
     """
-    name = arguments.bench(bench, PAIR_BENCHES)
-    check_judge(judge)  # before the data is fetched
-    options = samer_options(
-        judge == "samer", "judge=samer", samer, engine, weights_at, bos, overlong, max_length, folder, dtype
-    )
-    samer_choice(judge, options)
-    data = _overall(load_pairs(name, dimension=load_taxonomy().dimension))
-    order_seed = arguments.whole(seed, "seed", least=0)
+    bench = required(bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a .csv or .jsonl file")
+    # Everything is checked before the data is fetched, so that a mistake costs neither time nor traffic.
+    options = samer_arguments(samer, wanted=judge == "samer", condition="judge=samer")
+    compare_pair("overall", orders, judge, seed=seed, samer=options)
+    data = _overall(load_pairs(bench, dimension=load_taxonomy().dimension))
     return Task(
         dataset=MemoryDataset([pair_to_sample(case) for case in data.cases], name=data.name),
-        solver=compare_pair("overall", orders, judge, ties=data.has_ties, seed=order_seed, samer=options),
+        solver=compare_pair("overall", orders, judge, ties=data.has_ties, seed=seed, samer=options),
         scorer=pair_verdict(),
         config=GenerateConfig(temperature=0),
         version=JUDGE_PAIRWISE_VERSION,
@@ -119,7 +104,7 @@ def judge_pairwise(
 
 
 def _overall(data: PairData) -> PairData:
-    """The pairs without labels on dimensions, which this task does not ask for; it says so where there are any."""
+    """The pairs without labels on dimensions, which this task does not ask for, with a warning if there are any."""
     labelled = sum(bool(case.dimensions) for case in data.cases)
     if not labelled:
         return data

@@ -1,23 +1,26 @@
-"""Single-rating benches: does a judge rate a response as the labels do?"""
+"""Benchmarks of single ratings: does a judge rate a response as the labels do?"""
 
 from collections.abc import Callable
 from logging import getLogger
+from typing import cast
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._util import InputError
+from urs_inspect._arguments import Flag, Natural, Scale, Text, checked, required
+from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
-from urs_inspect.judging import JudgePrompt, PromptBuilder, rating_prompt
+from urs_inspect.datasets.references import named
+from urs_inspect.judging import JudgePrompt, PromptBuilder
+from urs_inspect.judging.prompts import rating_prompt
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY
 from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.tasks import arguments
 from urs_inspect.tasks.viewer import rating_viewer
 
 logger = getLogger(__name__)
@@ -25,16 +28,15 @@ logger = getLogger(__name__)
 JUDGE_RATING_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
-_MAX_NAMED = 5
-
 
 @task
+@checked
 def judge_rating(
-    bench: str | None = None,
-    rubric: str | None = None,
-    scale: str | list[float] | None = None,
-    preflight: bool = True,
-    seed: int = 0,
+    bench: Text | None = None,
+    rubric: Text | None = None,
+    scale: Scale | None = None,
+    preflight: Flag = True,
+    seed: Natural = 0,
 ) -> Task:
     """Rate responses that people or a reference judge have rated (SaMer paper, section 5.2, Table 2).
 
@@ -54,19 +56,18 @@ def judge_rating(
     Returns:
         The task.
     """
-    bench_name = arguments.bench(bench, RATING_BENCHES)
-    name = arguments.optional_text(rubric, "rubric")
-    loaded = load_named_rubric(name)
-    rate = give_rating()  # which refuses a run without a model, before the data is fetched
-    data = _load(bench_name, loaded, arguments.scale(scale, "scale"))
+    bench = required(bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a .csv or .jsonl file")
+    loaded = load_named_rubric(rubric)
+    rate = give_rating()  # refuses a run without a model before the data is fetched
+    data = _load(bench, loaded, cast("tuple[float, float] | None", scale))
     lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
     prompt_of = _prompts(loaded, lowest, highest)
     dataset = MemoryDataset([_to_sample(case, data, prompt_of(case)) for case in data.cases], name=data.name)
-    dataset.shuffle(arguments.whole(seed, "seed", least=0))
+    dataset.shuffle(seed)
     return Task(
         dataset=dataset,
         solver=rate,
-        scorer=rating_agreement(lowest, highest, name),
+        scorer=rating_agreement(lowest, highest, rubric),
         config=GenerateConfig(temperature=0),
         version=JUDGE_RATING_VERSION,
         headline_metric=HeadlineMetric(scorer="rating_agreement", metric="pearson"),
@@ -86,15 +87,13 @@ def _load(bench: str, rubric: Rubric | None, scale: tuple[float, float] | None) 
         vocabulary=Vocabulary(rubric.intent_id, rubric.language_code),
     )
     if lacking := [case.id for case in data.cases if not case.reference.strip()]:
-        more = f" and {len(lacking) - _MAX_NAMED} more" if len(lacking) > _MAX_NAMED else ""
         raise InputError(
-            f"{bench}: column 'reference' is empty, which a judge with a rubric compares with: "
-            f"{', '.join(lacking[:_MAX_NAMED])}{more}"
+            f"{bench}: column 'reference' is empty, which a judge with a rubric compares with: {named(lacking)}"
         )
     if scale is None and max(case.rating for case in data.cases) <= HIGHEST / 2:
         logger.warning(
             f"{bench}: no label is above {HIGHEST // 2}, but the scale is taken to be {LOWEST} to {HIGHEST}; "
-            f"if it is another, say so: -T scale=1,{HIGHEST // 2}"
+            f"if it is another, declare it: -T scale=1,{HIGHEST // 2}"
         )
     return data
 
@@ -140,7 +139,7 @@ def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt) -> Sampl
 def _facts(data: RatingData, rubric: Rubric | None) -> dict[str, object]:
     """What identifies the data and rubric of a run, for the log."""
     for line in data.skipped:
-        logger.info(f"left out: {line}")
+        logger.info(f"skipped: {line}")
     facts: dict[str, object] = {
         "dataset": data.name,
         "dataset_sha256": data.sha256,

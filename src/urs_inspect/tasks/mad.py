@@ -4,10 +4,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from logging import getLogger
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from inspect_ai import Task, task
 
+from urs_inspect._arguments import (
+    AtLeastOne,
+    Confidence,
+    Count,
+    Flag,
+    Natural,
+    NotNegative,
+    Paths,
+    Samer,
+    Similarities,
+    SimilarityOptions,
+    Text,
+    as_list,
+    checked,
+    one_of,
+    samer_arguments,
+)
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import AnswerFilter, load_similarity, parse_similarity
 from urs_inspect.discrepancy.allocation import allocation_names, near
@@ -15,7 +32,7 @@ from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, chec
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.judging import JudgeFailure, JudgePrompt
-from urs_inspect.judging.prompts import comparison_scenarios
+from urs_inspect.judging.prompts import ORDERS, comparison_scenarios
 from urs_inspect.judging.replies import asked_similarity
 from urs_inspect.logs.battles import read_battles
 from urs_inspect.logs.comparisons import Comparison, read_comparisons
@@ -33,14 +50,12 @@ from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.stats import rank
-from urs_inspect.tasks import arguments
-from urs_inspect.tasks.arguments import samer_options
-from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, competition_pool, hint, lineup
+from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, competition_pool, eligible_pairs
 from urs_inspect.tasks.viewer import competition_viewer
 
 logger = getLogger(__name__)
 
-MAD_VERSION = "2-A"
+MAD_VERSION = "2-B"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 SIMILARITY = "similarity"
@@ -48,41 +63,34 @@ SIMILARITY = "similarity"
 
 
 @task
+@checked
 def mad(
-    pool: str | None = None,
-    responses: str | list[str] | None = None,
-    k: int = 10,
-    judge: str = "grader",
-    similarity: str = "lexical",
-    similarity_url: str | None = None,
-    lam: float = 1.0,
-    set_similarity: str = "max",
-    selection: str = "mad",
-    shortlist: int | None = 100,
-    allocation: str = "uniform",
-    budget: int | None = None,
-    confidence: float = 0.95,
-    batch: int = 8,
-    orders: str = "both",
-    scenario: str = "general",
-    judge_language: str | None = None,
-    preflight: bool = True,
-    previous: str | None = None,
-    coarse: str | None = None,
-    target: str | None = None,
-    width: int = 2,
-    pool_size: int | None = None,
-    min_words: int | None = None,
-    max_length_ratio: float | None = None,
-    seed: int = 0,
-    samer: str | None = None,
-    engine: str = "auto",
-    weights_at: str | None = None,
-    bos: str = "single",
-    overlong: str = "shorten",
-    max_length: int | None = None,
-    folder: str | None = None,
-    dtype: str = "auto",
+    pool: Text | None = None,
+    responses: Paths | None = None,
+    k: Count = 10,
+    judge: Text = "grader",
+    similarity: Similarities = "lexical",
+    lam: NotNegative = 1.0,
+    set_similarity: Literal["max", "mean"] = "max",
+    selection: Literal["mad", "random", "kl", "cross_entropy"] = "mad",
+    shortlist: Count | None = 100,
+    allocation: Annotated[str, one_of(allocation_names)] = "uniform",
+    budget: Count | None = None,
+    confidence: Confidence = 0.95,
+    batch: Count = 8,
+    orders: Annotated[str, one_of(lambda: ORDERS)] = "both",
+    scenario: Annotated[str, one_of(comparison_scenarios)] = "general",
+    judge_language: Text | None = None,
+    preflight: Flag = True,
+    previous: Text | None = None,
+    coarse: Paths | None = None,
+    target: Text | None = None,
+    width: Count = 2,
+    pool_size: Count | None = None,
+    min_words: Natural | None = None,
+    max_length_ratio: AtLeastOne | None = None,
+    seed: Natural = 0,
+    samer: Samer | None = None,
 ) -> Task:
     """Compare models where their answers differ most, and rank them (MAD paper).
 
@@ -94,24 +102,23 @@ def mad(
             `urs` unless `responses` is given.
         responses: Logs, or directories of logs, whose answers serve; contestants of this run answer the same
             instructions.
-        k: Comparisons a pair (the paper's K).
+        k: Comparisons per pair (the paper's K).
         judge: `grader`; `samer`, which evaluates each answer by itself, without scenario and reference; `human` to
             write ballots for people into the log; or `baseline/<kind>`: longest, shortest, first, second, random.
         similarity: How similar two answers are: `lexical` needs no model; others: `openai/<model>`, `model2vec/<name>`,
             `sentence_transformers/<name>`, `minilm`, `bert/<folder>`, `bert_score/<name>`, `llm` (a model with the role
-            `similarity`).
-        similarity_url: Address of an embeddings API, for `openai`; by default that of the environment.
+            `similarity`). `{name: openai/<model>, url: ...}` names an embeddings API other than the environment's.
         lam: Lambda of Eq. (2), the weight of diversity; 0 is Eq. (1).
         set_similarity: Similarity to the instructions selected before: `max`, or `mean`.
         selection: `mad`, or a baseline of section 3.4: `random`, `kl`, `cross_entropy`.
-        shortlist: For `llm`, `bert_score` and others that cost a call an instruction: how many of the least similar
+        shortlist: For `llm`, `bert_score` and others that cost one call per instruction: how many of the least similar
             ones by `lexical` are compared, for each pair; null for all.
         allocation: `uniform`: k comparisons for each pair, as in the paper. `adaptive`: each next comparison goes to
             the pair that is worth most for the order; `random`.
         budget: Comparisons at most; by default k for each pair.
         confidence: How sure the order of neighbours must be for an early end of `adaptive` and `random`.
         batch: Comparisons asked for at once by `adaptive` and `random`.
-        orders: `both` (disagreement is a tie), `ab`, or `seeded`.
+        orders: `both` (twice, and disagreement is a tie), `ab` as the models are sorted, or `seeded` by a coin.
         scenario: Kind of task, for instructions that name none: general, understanding, reasoning, writing, coding.
         judge_language: Language of the judge's instructions, `en` or `zh`; by default that of each instruction.
         preflight: Send each contestant and judge one tiny request before the first answer: a server that
@@ -125,64 +132,48 @@ def mad(
         min_words: Both answers have more words than this.
         max_length_ratio: The longer answer has fewer than this many times the words of the shorter.
         seed: Seed of everything random.
-        samer: Folder of a SaMer checkpoint, or address of a vLLM server.
-        engine: What runs SaMer: `vllm`, `server`, `transformers`; by default what fits and is installed.
-        weights_at: Where SaMer reads weights: at the end of the `response` (released code) or of the `query` (paper);
-            by default where its heads say, else `response`.
-        bos: Start tokens of SaMer: `single`, or `double` as in the released inference.
-        overlong: More tokens than SaMer takes: `shorten` cuts the end of the response, `error` is a failure.
-        max_length: Length that SaMer is run with, by default its limit; an item has one token less at most.
-        folder: For a server on another machine: a folder with SaMer's tokeniser and heads.
-        dtype: Type that SaMer computes in where no server does: `float32`, `bfloat16`, `float16`; `auto`: that of its
-            weights, but with `transformers` on a CPU `float32`.
+        samer: For `judge=samer`: folder of a SaMer checkpoint, address of a vLLM server, or options of the scorer
+            `samer` such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
 
     Returns:
         The task.
     """
     plan = Plan(
-        k=arguments.whole(k, "k", least=1),
+        k=k,
         rules=Rules(
-            method=arguments.one_of(selection, "selection", ("mad", "random", "kl", "cross_entropy")),
-            lam=arguments.number(lam, "lam", least=0),
-            set_similarity=arguments.one_of(set_similarity, "set_similarity", ("max", "mean")),
-            shortlist=None if shortlist is None else arguments.whole(shortlist, "shortlist", least=1),
-            answers=AnswerFilter(
-                0.0 if max_length_ratio is None else arguments.number(max_length_ratio, "max_length_ratio", least=1),
-                -1 if min_words is None else arguments.whole(min_words, "min_words", least=0),
-            ),
-            seed=arguments.whole(seed, "seed", least=0),
+            method=selection,
+            lam=lam,
+            set_similarity=set_similarity,
+            shortlist=shortlist,
+            answers=AnswerFilter(max_length_ratio or 0.0, -1 if min_words is None else min_words),
+            seed=seed,
         ),
-        allocation=arguments.one_of(allocation, "allocation", allocation_names()),
-        budget=None if budget is None else arguments.whole(budget, "budget", least=1),
-        confidence=arguments.number(confidence, "confidence", least=0.501, most=0.9999),
-        batch=arguments.whole(batch, "batch", least=1),
-        scenario=arguments.one_of(scenario, "scenario", comparison_scenarios()),
+        allocation=allocation,
+        budget=budget,
+        confidence=confidence,
+        batch=batch,
+        scenario=scenario,
         seed=seed,
     )
     check_contest_judge(judge)
-    if judge == HUMAN and plan.allocation != "uniform":
-        raise InputError("allocation: with judge=human only 'uniform' works, since no vote is there during the run")
-    chosen = _similarity(
-        arguments.text(similarity, "similarity"), arguments.optional_text(similarity_url, "similarity_url")
-    )
-    options = samer_options(
-        judge == "samer", "judge=samer", samer, engine, weights_at, bos, overlong, max_length, folder, dtype
-    )
+    if judge == HUMAN and allocation != UNIFORM:
+        raise InputError("allocation: with judge=human only 'uniform' works, since there are no votes during the run")
+    chosen = _similarity(SimilarityOptions.model_validate(similarity))
+    answering = responses is None
     solver = contest(
         judge,
         orders,
-        arguments.optional_text(judge_language, "judge_language"),
+        judge_language,
         log_probabilities=plan.rules.method in NEEDS_PROBABILITIES,
-        least=MIN_CONTESTANTS if responses is None else 1,
+        least=MIN_CONTESTANTS if answering else 1,
         seed=seed,
-        samer=options,
+        samer=samer_arguments(samer, wanted=judge == "samer", condition="judge=samer"),
     )
-    taken = competition_pool(pool, responses, pool_size, plan.seed)
+    taken = competition_pool(pool, None if responses is None else as_list(responses), pool_size, seed)
     plan = _focused(plan, coarse, target, width)
-    earlier = () if previous is None else read_comparisons(arguments.text(previous, "previous"))
+    earlier = () if previous is None else read_comparisons(previous)
     for note in taken.notes:
         logger.warning(note)
-    answering = responses is None
     check = partial(
         check_roles,
         judge,
@@ -191,25 +182,26 @@ def mad(
         similarity=SIMILARITY if isinstance(chosen, AskedSimilarity) else None,
     )
     _check_early(plan, taken, chosen, earlier, answering, check)
+    asked = [GRADER] * (judge == GRADER) + [SIMILARITY] * isinstance(chosen, AskedSimilarity)
     return Task(
         dataset=Competition(plan, taken, answering=answering, check_roles=check, similarity=chosen, previous=earlier),
         solver=solver,
         scorer=pair_choice(judge),
         version=MAD_VERSION,
         display_name=f"MAD: {taken.name}",
-        metadata=_facts(taken, chosen, plan, earlier),
+        metadata={
+            "dataset": taken.name,
+            "dataset_sha256": taken.sha256,
+            "instructions": len(taken.instructions),
+            "answered_in_logs": list(taken.contestants),
+            "notes": list(taken.notes),
+            "similarity": chosen.name,
+            "previous_comparisons": len(earlier),
+            **({} if plan.only is None else {"only": list(plan.only)}),
+        },
         viewer=competition_viewer(),
-        setup=preflight_setup(preflight, _roles_of(judge, chosen)),
+        setup=preflight_setup(preflight, [CONTESTANT, *asked]),
     )
-
-
-def _roles_of(judge: str, similarity: Similarity) -> list[str]:
-    """Roles whose models this competition asks."""
-    return [
-        CONTESTANT,
-        *([GRADER] if judge == GRADER else []),
-        *([SIMILARITY] if isinstance(similarity, AskedSimilarity) else []),
-    ]
 
 
 def _check_early(
@@ -220,7 +212,7 @@ def _check_early(
     answering: bool,
     check: Callable[[], None],
 ) -> None:
-    """Refuse what could only fail, before anything is asked; what depends on answers to come is checked later."""
+    """Refuse what could only fail, before any model is called; what depends on new answers is checked later."""
     known = roles_known()
     if known:
         check()
@@ -231,18 +223,18 @@ def _check_early(
     if uniform and shortlist is not None and plan.k > shortlist and not isinstance(similarity, VectorSimilarity):
         raise InputError(f"shortlist: must be at least k={plan.k}, got {shortlist}")
     if known and not answering and not has_contestants():
-        taking_part, masks, _ = lineup(pool, plan, previous)
+        taking_part, masks, _ = eligible_pairs(pool, plan, previous)
         if uniform:
-            check_pool(taking_part, plan.k, masks, hint=hint(plan))
+            check_pool(taking_part, plan.k, masks, hint=plan.hint)
         if plan.rules.method in NEEDS_PROBABILITIES:
             check_probabilities(taking_part, plan.rules.method)
 
 
-def _similarity(spec: str, url: str | None) -> Similarity:
-    name = parse_similarity(spec).name
-    if url is not None and name != "openai":
-        raise InputError(f"similarity_url: only for similarity=openai/<model>, not for '{spec}'")
-    options: dict[str, Any] = {"base_url": url} if url is not None else {}
+def _similarity(given: SimilarityOptions) -> Similarity:
+    name = parse_similarity(given.name).name
+    if given.url is not None and name != "openai":
+        raise InputError(f"similarity: url: only for openai/<model>, not for '{given.name}'")
+    options: dict[str, Any] = {} if given.url is None else {"base_url": given.url}
     if name == "llm":
         calls = JudgeCalls("Pairs of answers without a similarity are not selected.")
 
@@ -250,28 +242,12 @@ def _similarity(spec: str, url: str | None) -> Similarity:
             return (await calls.ask(SIMILARITY, prompt))[0]
 
         options["ask"] = asked_similarity(ask)
-    return load_similarity(spec, **options)
+    return load_similarity(given.name, **options)
 
 
-def _focused(plan: Plan, coarse: object, target: object, width: object) -> Plan:
-    if (coarse is None) != (target is None):
-        raise InputError("coarse and target: both or none; target names a model in the ranking of coarse")
-    if coarse is None:
+def _focused(plan: Plan, coarse: str | list[str] | None, target: str | None, width: int) -> Plan:
+    if coarse is None and target is None:
         return plan
-    ranking = rank(read_battles(arguments.paths(coarse, "coarse")))
-    near_by = near(ranking.players, arguments.text(target, "target"), arguments.whole(width, "width", least=1))
-    return replace(plan, only=near_by)
-
-
-def _facts(pool: Pool, similarity: Similarity, plan: Plan, previous: Sequence[Comparison]) -> dict[str, object]:
-    """What identifies the data and the selection of a run, for the log."""
-    return {
-        "dataset": pool.name,
-        "dataset_sha256": pool.sha256,
-        "instructions": len(pool.instructions),
-        "answered_in_logs": list(pool.contestants),
-        "notes": list(pool.notes),
-        "similarity": similarity.name,
-        "previous_comparisons": len(previous),
-        **({} if plan.only is None else {"only": list(plan.only)}),
-    }
+    if coarse is None or target is None:
+        raise InputError("coarse and target: both or none; target names a model in the ranking of coarse")
+    return replace(plan, only=near(rank(read_battles(as_list(coarse))).players, target, width))

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from logging import getLogger
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.viewer import ScoreColorScale, TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
+from urs_inspect._arguments import Flag, Text, checked, one_of
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import SOURCES, Mapped, Skipped, map_records
@@ -16,7 +16,7 @@ from urs_inspect.samer.training.pairs import TrainingPair, read_rows, read_train
 from urs_inspect.scorers.annotated_pair import annotated_pair
 from urs_inspect.solvers.annotate_pair import CLASSIFIER, GRADER, annotate_pair, second_answer
 from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.tasks import arguments
+from urs_inspect.tasks.viewer import annotation_viewer
 
 logger = getLogger(__name__)
 
@@ -27,8 +27,13 @@ PAIRS = "pairs"
 
 
 @task
+@checked
 def samer_annotate(
-    data: str, source: str = PAIRS, orders: str = "both", scenario: str = "missing", preflight: bool = True
+    data: Text,
+    source: Annotated[str, one_of(lambda: (PAIRS, *SOURCES))] = PAIRS,
+    orders: Literal["both", "ab"] = "both",
+    scenario: Literal["missing", "verify"] = "missing",
+    preflight: Flag = True,
 ) -> Task:
     """Classify prompts, annotate pairs on their scenario's dimensions, keep those that agree with the known winner.
 
@@ -49,23 +54,22 @@ def samer_annotate(
     Returns:
         The task.
     """
-    chosen = arguments.one_of(source, "source", (PAIRS, *SOURCES))
-    path = Path(arguments.text(data, "data")).expanduser()
+    path = Path(data).expanduser()
     skipped: list[Skipped] = []
-    samples = [_sample(item) for item in _items(path, chosen, skipped)]
-    for one in skipped:
-        logger.info(f"left out: {path}: record {one.place}: {one.reason}")
+    samples = [_sample(item) for item in _items(path, source, skipped)]
+    for record in skipped:
+        logger.info(f"skipped: {path}: record {record.place}: {record.reason}")
     if not samples:
-        raise InputError(f"{path}: no usable record of '{chosen}' in it ({len(skipped)} left out)")
+        raise InputError(f"{path}: no usable record of '{source}' in it ({len(skipped)} skipped)")
     return Task(
         dataset=MemoryDataset(samples, name=path.stem),
         solver=[second_answer(), annotate_pair(orders, scenario)],
         scorer=annotated_pair(),
         version=SAMER_ANNOTATE_VERSION,
         headline_metric="annotated_pair.agrees",
-        display_name=f"SaMer annotation: {chosen}",
-        metadata={"source": chosen, "skipped": len(skipped), "taxonomy": load_taxonomy().version},
-        viewer=_viewer(),
+        display_name=f"SaMer annotation: {source}",
+        metadata={"source": source, "skipped": len(skipped), "taxonomy": load_taxonomy().version},
+        viewer=annotation_viewer(),
         setup=preflight_setup(preflight, [GRADER, CLASSIFIER]),
     )
 
@@ -90,19 +94,3 @@ def _sample(item: Mapped) -> Sample:
     else:
         facts["response"] = item.response
     return Sample(id=item.id, input=item.prompt, target=facts["label"], metadata=facts)
-
-
-def _viewer() -> ViewerConfig:
-    columns = [TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "input", "target", "answer")]
-    scores = [TaskSamplesColumn.score("annotated_pair", name) for name in ("agrees", "kept")]
-    return ViewerConfig(
-        task_samples_view=TaskSamplesView(
-            name="Annotation",
-            columns=[*columns, *scores],
-            score_labels={"agrees": "Agrees", "kept": "Kept"},
-            score_color_scales={
-                name: ScoreColorScale(palette="good-high", min=0, max=1) for name in ("agrees", "kept")
-            },
-            color_scales_enabled=True,
-        )
-    )

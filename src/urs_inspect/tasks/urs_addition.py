@@ -5,6 +5,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.solver import generate
 
+from urs_inspect._arguments import Count, Lengths, Natural, Text, checked
 from urs_inspect.datasets.addition import (
     AdditionChain,
     AdditionPrompt,
@@ -14,7 +15,6 @@ from urs_inspect.datasets.addition import (
 )
 from urs_inspect.datasets.published import load_published_urs
 from urs_inspect.scorers.exact_sum import exact_sum
-from urs_inspect.tasks import arguments
 from urs_inspect.tasks.viewer import addition_viewer
 
 URS_ADDITION_VERSION = "2-A"
@@ -22,9 +22,8 @@ URS_ADDITION_VERSION = "2-A"
 
 
 @task
-def urs_addition(
-    lengths: str | int | list[str | int] = "2-20", per_length: int = 10, language: str = "en", seed: int = 0
-) -> Task:
+@checked
+def urs_addition(lengths: Lengths = "2-20", per_length: Count = 10, language: Text = "en", seed: Natural = 0) -> Task:
     """Chains of two-digit numbers to add up without tools (URS paper, appendix D.5).
 
     Sums must be exact. The headline is the accuracy over chains of 2 to 9 numbers; `longest` is the paper's Max L, the
@@ -40,12 +39,8 @@ def urs_addition(
     Returns:
         The task.
     """
-    prompt = addition_prompt(arguments.text(language, "language"))
-    chains = addition_chains(
-        addition_lengths(lengths),
-        arguments.whole(per_length, "per_length", least=1),
-        arguments.whole(seed, "seed", least=0),
-    )
+    prompt = addition_prompt(language)
+    chains = addition_chains(addition_lengths(lengths), per_length, seed)
     return Task(
         dataset=MemoryDataset([_to_sample(chain, prompt, language) for chain in chains], name="addition"),
         solver=generate(),
@@ -59,16 +54,12 @@ def urs_addition(
 
 
 def _to_sample(chain: AdditionChain, prompt: AdditionPrompt, language: str) -> Sample:
-    return Sample(
-        id=chain.id,
-        input=prompt.fill(chain),
-        target=str(chain.total),
-        metadata={"numbers": list(chain.numbers), "language": language},
-    )
+    facts = {"numbers": list(chain.numbers), "language": language}
+    return Sample(id=chain.id, input=prompt.fill(chain), target=str(chain.total), metadata=facts)
 
 
 def _published() -> dict[str, object]:
-    """Table 7, for whoever looks at the log; its models had the paper's questions, which it does not print."""
+    """Table 7, for readers of the log; its models had the paper's questions, which it does not print."""
     table = load_published_urs().table(7)
     rows = {model: f"Max L {length:g}, accuracy {share:g}%" for model, (length, share) in table.rows.items()}
     return {"published in the URS paper, Table 7": rows}

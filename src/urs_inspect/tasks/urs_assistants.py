@@ -1,11 +1,13 @@
 """URS assistants: language models beside search engines and translators."""
 
 import random
+from typing import Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.solver import Solver, generate
 
+from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Temperature, Text, checked
 from urs_inspect._util import InputError
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.datasets import UrsCase
@@ -16,35 +18,30 @@ from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers.metrics import HEADLINE
 from urs_inspect.solvers.assistants import answer_from_pages, first_page, translation
 from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.tasks import arguments
-from urs_inspect.tasks.urs import URS_VERSION, case_to_sample, data_facts
-from urs_inspect.tasks.urs_cases import choose_cases
+from urs_inspect.tasks.urs import URS_VERSION
+from urs_inspect.tasks.urs_cases import case_to_sample, choose_cases
 from urs_inspect.tasks.viewer import intent_viewer
-
-_ASSISTANTS = ("model", "search", "rag", "translator")
-_CASES = ("factual", "translation")
-_FACTUAL, _TEXT = "factual_qa", "text_assistant"
 
 
 @task
+@checked
 def urs_assistants(
-    assistant: str = "model",
-    search: str | None = None,
-    translator: str | None = None,
-    cases: str | None = None,
-    count: int = 57,
-    pages: int = 5,
-    ids: str | list[str] | None = None,
-    dataset: str = "urs",
-    language: str | list[str] = arguments.ALL,
-    references: str | None = None,
-    prompt: str | None = None,
-    judge_language: str | None = None,
-    judge_attempts: int = 2,
-    judge_temperature: float | None = 0.0,
-    judge_cache: bool = False,
-    preflight: bool = True,
-    seed: int = 0,
+    assistant: Literal["model", "search", "rag", "translator"] = "model",
+    search: Text | None = None,
+    translator: Text | None = None,
+    cases: Literal["factual", "translation"] | None = None,
+    count: Count = 57,
+    pages: Count = 5,
+    ids: Names | None = None,
+    dataset: Text = "urs",
+    language: Names = ALL,
+    references: Text | None = None,
+    prompt: Text | None = None,
+    judge_language: Text | None = None,
+    judge_attempts: Count = 2,
+    judge_temperature: Temperature | None = 0.0,
+    preflight: Flag = True,
+    seed: Natural = 0,
 ) -> Task:
     """Answers by a search engine, a model that has read its pages, or a translator, judged as those of models are.
 
@@ -61,102 +58,75 @@ def urs_assistants(
         cases: `factual` or `translation`; by default what the assistant is for, `factual` for `model`.
         count: Number of factual cases.
         pages: Pages that `rag` reads at most.
-        ids: Ids of cases in place of that choice.
-        dataset: As for `urs`, here and below.
-        language: Languages of the cases.
-        references: Reference answers in place of those of the data.
-        prompt: Frame of the judge's prompt.
-        judge_language: Language of the judge's prompt.
-        judge_attempts: How often a judge is asked at most.
-        judge_temperature: Temperature of the judge.
-        judge_cache: Let the harness answer repeated judgements from its cache.
-        preflight: As for `urs`.
+        ids: Ids of cases in place of that choice, separated by commas.
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file of cases.
+        language: `all`, or languages of the cases: `en`, `zh`.
+        references: Reference answers in place of those of the data: a file of `urs-inspect references`, or the log of a
+            run of `urs_references`.
+        prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
+        judge_language: Language of the judge's prompt; by default that of each case.
+        judge_attempts: How often a judge is asked at most when its reply cannot be read.
+        judge_temperature: Temperature of the judge; null for the provider's default.
+        preflight: Send each judge one tiny request before the first answer: a server that refuses it (401, 403, 404)
+            ends the run before anything is spent.
         seed: Seed of the choice of factual cases.
 
     Returns:
         The task.
     """
-    loaded = load_rubric(None, arguments.optional_text(prompt, "prompt"))
-    kind = arguments.one_of(assistant, "assistant", _ASSISTANTS)
-    of_kind = _kind_of_cases(kind, cases)
-    chosen = choose_cases(
-        loaded,
-        dataset=dataset,
-        language=language,
-        intents=[_FACTUAL if of_kind == "factual" else _TEXT] if ids is None else arguments.ALL,
-        seed=seed,
-        lenient=False,
-        references=references,
-    )
-    size = arguments.whole(count, "count", least=1)
+    loaded = load_rubric(None, prompt)
+    kind = cases or ("translation" if assistant == "translator" else "factual")
     judge = intent_judge(
-        prompt=prompt,
-        judge_language=judge_language,
-        attempts=judge_attempts,
-        temperature=judge_temperature,
-        cache=arguments.flag(judge_cache, "judge_cache"),
+        prompt=prompt, judge_language=judge_language, attempts=judge_attempts, temperature=judge_temperature
     )
-    answer = _solver(kind, search, translator, arguments.whole(pages, "pages", least=1))
-    data, found = chosen.load()
-    taken = _by_id(found, ids) if ids is not None else _taken(found, of_kind, size, seed)
+    answer = _solver(assistant, search, translator, pages)
+    intents = ALL if ids is not None else "factual_qa" if kind == "factual" else "text_assistant"
+    chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
+    taken = _draw(chosen.cases, kind, count, seed) if ids is None else _by_id(chosen.cases, ids)
+    given = search if search is not None else translator
+    number = 14 if kind == "factual" else 15
     return Task(
-        dataset=MemoryDataset([case_to_sample(case, loaded) for case in taken], name=data.name),
+        dataset=MemoryDataset([case_to_sample(case, loaded) for case in taken], name=chosen.data.name),
         solver=answer,
         scorer=[judge, judge_outcome()],
         version=URS_VERSION,
         headline_metric=HEADLINE,
         display_name="URS assistants",
         metadata={
-            **data_facts(data, loaded),
-            ASSISTANT: _name(kind, search, translator),
-            "cases": of_kind if ids is None else "ids",
-            **_published(of_kind),
+            **chosen.facts(),
+            ASSISTANT: "" if given is None else f"{assistant} ({given})",  # empty for the model alone
+            "cases": kind if ids is None else "ids",
+            f"published in the URS paper, Table {number}": dict(load_published_urs().table(number).rows),
         },
         viewer=intent_viewer(loaded, "URS assistants"),
-        setup=preflight_setup(preflight, ["grader", *(["translator"] if kind == "translator" else [])]),
+        setup=preflight_setup(preflight, ["grader", *(["translator"] if assistant == "translator" else [])]),
     )
 
 
-def _name(assistant: str, search: object, translator: object) -> str:
-    """Who answers, for logs and tables; empty for the model alone."""
-    given = search if search is not None else translator
-    return "" if given is None else f"{assistant} ({given})"
-
-
-def _published(cases: str) -> dict[str, object]:
-    number = 14 if cases == "factual" else 15
-    return {f"published in the URS paper, Table {number}": dict(load_published_urs().table(number).rows)}
-
-
-def _kind_of_cases(assistant: str, cases: object) -> str:
-    if cases is None:
-        return "translation" if assistant == "translator" else "factual"
-    return arguments.one_of(cases, "cases", _CASES)
-
-
-def _solver(assistant: str, search: object, translator: object, pages: int) -> Solver:
-    needed = {"search": ("search", search), "rag": ("search", search), "translator": ("translator", translator)}
-    for name, given in (("search", search), ("translator", translator)):
-        if given is not None and needed.get(assistant, ("", None))[0] != name:
+def _solver(assistant: str, search: str | None, translator: str | None, pages: int) -> Solver:
+    backends = {"search": search, "rag": search, "translator": translator}
+    for name, value, users in (("search", search, ("search", "rag")), ("translator", translator, ("translator",))):
+        if value is not None and assistant not in users:
             raise InputError(f"{name}: assistant={assistant} does not use it")
     if assistant == "model":
         return generate()
-    name, given = needed[assistant]
-    example = "folder:<path> or web_search:<provider>" if name == "search" else "glossary:<file> or model"
-    if given is None:
-        raise InputError(f"assistant={assistant} needs -T {name}=..., such as {example}")
-    backend = arguments.text(given, name)
+    backend = backends[assistant]
+    if backend is None:
+        form = "translator=..., such as glossary:<file> or model"
+        if assistant != "translator":
+            form = "search=..., such as folder:<path> or web_search:<provider>"
+        raise InputError(f"assistant={assistant} needs -T {form}")
     if assistant == "translator":
         return translation(backend)
     return first_page(backend) if assistant == "search" else answer_from_pages(backend, pages)
 
 
-def _taken(cases: list[UrsCase], kind: str, count: int, seed: int) -> list[UrsCase]:
+def _draw(cases: list[UrsCase], kind: str, count: int, seed: int) -> list[UrsCase]:
     if kind == "translation":
-        found = [case for case in cases if asks_for_translation(case.question)]
-        if not found:
+        requests = [case for case in cases if asks_for_translation(case.question)]
+        if not requests:
             raise InputError("cases=translation: no case of Text Assistant asks for a translation")
-        return found
+        return requests
     if count > len(cases):
         raise InputError(f"count: {count} cases of Factual QA were asked for, the data has {len(cases)}")
     # The order of the cases is fixed, so that the choice depends on the seed alone.
@@ -164,8 +134,8 @@ def _taken(cases: list[UrsCase], kind: str, count: int, seed: int) -> list[UrsCa
 
 
 def _by_id(cases: list[UrsCase], ids: str | list[str]) -> list[UrsCase]:
-    named = [one.strip() for one in (ids.split(",") if isinstance(ids, str) else ids)]
+    wanted = [name.strip() for name in (ids.split(",") if isinstance(ids, str) else ids)]
     known = {case.id: case for case in cases}
-    if missing := [one for one in named if one not in known]:
+    if missing := [name for name in wanted if name not in known]:
         raise InputError(f"ids: the data has no case {', '.join(missing[:5])}")
-    return [known[one] for one in dict.fromkeys(named)]
+    return [known[name] for name in dict.fromkeys(wanted)]

@@ -1,10 +1,25 @@
 """URS cross-validation: are results stable across evaluators and sources of references?"""
 
 from logging import getLogger
+from typing import Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 
+from urs_inspect._arguments import (
+    ALL,
+    Count,
+    Flag,
+    Names,
+    Natural,
+    Paths,
+    Temperature,
+    Text,
+    as_list,
+    checked,
+    names,
+    required,
+)
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.datasets.references import DATASET
 from urs_inspect.judging import PromptBuilder
@@ -14,46 +29,44 @@ from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge
 from urs_inspect.solvers.answers import recorded_answer
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import models_with, roles_known
-from urs_inspect.tasks import arguments
-from urs_inspect.tasks.crossval_grid import Grid, digest, draw, read_models, read_sources
-from urs_inspect.tasks.urs import data_facts
+from urs_inspect.tasks.crossval_grid import Grid, draw, read_models, read_sources, sha256_of
 from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import crossval_viewer
 
 logger = getLogger(__name__)
 
-URS_CROSSVAL_VERSION = "2-A"
+URS_CROSSVAL_VERSION = "2-B"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 _ROLE = "grader"
 
 
 @task
+@checked
 def urs_crossval(
-    answers: str | list[str] | None = None,
-    references: str | list[str] | None = None,
-    models: str | list[str] = arguments.ALL,
-    evaluators: str | list[str] = arguments.ALL,
-    dataset: str = "urs",
-    cases: int = 200,
-    folds: int = 5,
-    language: str | list[str] = arguments.ALL,
-    intents: str | list[str] = arguments.ALL,
-    unanswered: str = "refuse",
-    rubric: str | None = None,
-    prompt: str | None = None,
-    judge_language: str | None = None,
-    judge_attempts: int = 2,
-    judge_temperature: float | None = 0.0,
-    judge_cache: bool = False,
-    preflight: bool = True,
-    lenient: bool = False,
-    seed: int = 0,
+    answers: Paths | None = None,
+    references: Paths | None = None,
+    models: Names = ALL,
+    evaluators: Names = ALL,
+    dataset: Text = "urs",
+    cases: Count = 200,
+    folds: Count = 5,
+    language: Names = ALL,
+    intents: Names = ALL,
+    unanswered: Literal["refuse", "unscored"] = "refuse",
+    rubric: Text | None = None,
+    prompt: Text | None = None,
+    judge_language: Text | None = None,
+    judge_attempts: Count = 2,
+    judge_temperature: Temperature | None = 0.0,
+    preflight: Flag = True,
+    lenient: Flag = False,
+    seed: Natural = 0,
 ) -> Task:
-    """Judge answers that exist by every evaluator, with references from every source (URS paper, sections 4.4, D.4).
+    """Judge existing answers by every evaluator, with references from every source (URS paper, sections 4.4, D.4).
 
     Run it with `--model none`. Evaluators are the models with the role `grader`, each by itself. Each judgement is a
-    sample of its own, so that a run that was broken off goes on with what is left.
+    sample of its own, so that an interrupted run resumes with the judgements that are missing.
 
     Args:
         answers: Logs, or directories of logs, with the answers of the tested models, such as those of `urs`.
@@ -62,63 +75,61 @@ def urs_crossval(
         models: `all`, or names of tested models among those with answers.
         evaluators: `all`, or names of models with the role `grader`. In a script they must be named, since roles are
             not known there when the task is made.
-        dataset: As for `urs`.
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file of cases.
         cases: How many cases: the first of the order of `urs` with the same seed, a random choice in which intents and
             languages are in proportion. All if there are fewer.
         folds: Number of parts of the cases, each in proportion.
-        language: As for `urs`.
-        intents: As for `urs`.
-        unanswered: What becomes of cases that a tested model has no answer to: `refuse` the run, or leave its
+        language: `all`, or languages of the cases: `en`, `zh`.
+        intents: `all`, or intents of the cases, separated by commas.
+        unanswered: What happens to cases that a tested model has no answer to: `refuse` the run, or leave its
             judgements `unscored`.
-        rubric: As for `urs`.
-        prompt: As for `urs`.
-        judge_language: As for `urs`.
-        judge_attempts: As for `urs`.
-        judge_temperature: As for `urs`.
-        judge_cache: As for `urs`.
-        preflight: As for `urs`.
-        lenient: As for `urs`.
+        rubric: Path of a YAML file with intents, criteria or languages of your own.
+        prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
+        judge_language: Language of the judge's prompt; by default that of each case.
+        judge_attempts: How often an evaluator is asked at most when its reply cannot be read.
+        judge_temperature: Temperature of the evaluators; null for the provider's default.
+        preflight: Send each evaluator one tiny request first: a server that refuses it (401, 403, 404) ends the run.
+        lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the choice of cases.
 
     Returns:
         The task.
     """
-    loaded = load_rubric(arguments.optional_text(rubric, "rubric"), arguments.optional_text(prompt, "prompt"))
-    choice = choose_cases(loaded, dataset=dataset, language=language, intents=intents, seed=seed, lenient=lenient)
-    number, parts = arguments.whole(cases, "cases", least=1), arguments.whole(folds, "folds", least=1)
-    need_all = arguments.one_of(unanswered, "unanswered", ("refuse", "unscored")) == "refuse"
-    tested = arguments.names(models, "models", str)
-    logs, places = _places(answers, "answers"), _places(references, "references")
+    loaded = load_rubric(rubric, prompt)
+    tested = names(models, "models")
+    logs = as_list(required(answers, "answers", "logs with answers, separated by commas"))
+    places = as_list(required(references, "references", f"files, logs or '{DATASET}', separated by commas"))
     scorer = crossval_judge(
         rubric=rubric,
         prompt=prompt,
         judge_language=judge_language,
         attempts=judge_attempts,
         temperature=judge_temperature,
-        cache=arguments.flag(judge_cache, "judge_cache"),
     )
-    judges = _evaluators(evaluators)
-    data, ordered = choice.load(need_references=DATASET in places)
-    taken = draw(ordered, number, parts)
+    judges = _evaluators(names(evaluators, "evaluators"))
+    chosen = choose_cases(
+        loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=DATASET in places
+    )
+    taken = draw(chosen.cases, cases, folds)
     pool = read_pool(logs, same_references=False)
     for note in pool.notes:
         logger.warning(note)
     grid = Grid(
         cases=taken,
-        folds=parts,
+        folds=folds,
         evaluators=judges,
         sources=read_sources(places, taken),
-        answers=read_models(pool, taken, tested, need_all=need_all),
+        answers=read_models(pool, taken, tested, need_all=unanswered == "refuse"),
     )
     _announce(grid, judge_attempts)
     return Task(
-        dataset=MemoryDataset(list(grid.samples(loaded)), name=data.name),
+        dataset=MemoryDataset(list(grid.samples(loaded)), name=chosen.data.name),
         solver=recorded_answer(),
         scorer=[scorer, crossval_cell()],
         version=URS_CROSSVAL_VERSION,
         display_name="URS cross-validation",
         metadata={
-            **data_facts(data, loaded),
+            **chosen.facts(),
             **grid.facts(),
             "reference_score": loaded.reference_score,
             "prompts_sha256": _prompts_sha256(loaded, judge_language),
@@ -128,16 +139,8 @@ def urs_crossval(
     )
 
 
-def _places(value: object, argument: str) -> list[str]:
-    if value is None:
-        what = "logs with answers" if argument == "answers" else f"files, logs or '{DATASET}'"
-        raise InputError(f"{argument}: say which, as -T {argument}=...; allowed: {what}, separated by commas")
-    return arguments.paths(value, argument)
-
-
-def _evaluators(value: object) -> tuple[str, ...]:
+def _evaluators(named: list[str] | None) -> tuple[str, ...]:
     """Names of the evaluators, which must have the role as far as that is known."""
-    named = arguments.names(value, "evaluators", str)
     if not roles_known():
         if named is None:
             raise InputError(
@@ -154,7 +157,7 @@ def _evaluators(value: object) -> tuple[str, ...]:
 
 
 def _announce(grid: Grid, attempts: int) -> None:
-    """Say what the run costs, and what is odd about it, while it can still be stopped."""
+    """Report what the run costs, and what is odd about it, while it can still be stopped."""
     calls = grid.judgements
     again = "" if attempts == 1 else f" (up to {attempts} times as many where replies cannot be read)"
     logger.warning(
@@ -177,4 +180,4 @@ def _prompts_sha256(rubric: Rubric, judge_language: str | None) -> str:
         for intent in rubric.intents
         for language in rubric.languages
     ]
-    return digest([prompts, judge_language])
+    return sha256_of([prompts, judge_language])

@@ -1,14 +1,12 @@
 """URS references: reference answers by a model of one's own choice."""
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.solver import generate
 
+from urs_inspect._arguments import ALL, Flag, Names, Natural, Text, checked
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers.reference_outcome import reference_outcome
-from urs_inspect.tasks import arguments
-from urs_inspect.tasks.urs import case_to_sample, data_facts
 from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import references_viewer
 
@@ -17,40 +15,41 @@ URS_REFERENCES_VERSION = "2-A"
 
 
 @task
+@checked
 def urs_references(
-    dataset: str = "urs",
-    language: str | list[str] = arguments.ALL,
-    intents: str | list[str] = arguments.ALL,
-    rubric: str | None = None,
-    lenient: bool = False,
-    seed: int = 0,
+    dataset: Text = "urs",
+    language: Names = ALL,
+    intents: Names = ALL,
+    rubric: Text | None = None,
+    lenient: Flag = False,
+    seed: Natural = 0,
 ) -> Task:
     """Have a model answer the questions as they are: references are a model's direct outputs (URS paper, section 4.1).
 
-    Nobody judges the answers; those are counted that cannot serve, being empty, cut off or withheld. The log serves as
-    `-T references=LOG` of `urs`, or through `urs-inspect references` as a file, in which people may mend what is wrong.
+    No judge is called; answers that cannot serve, being empty, cut off or withheld, are counted. The log serves as
+    `-T references=LOG` of `urs`, or through `urs-inspect references` as a file, in which people may correct answers.
 
     Args:
-        dataset: As for `urs`; cases of your own need no reference here.
-        language: As for `urs`.
-        intents: As for `urs`.
-        rubric: As for `urs`, for cases with intents or languages of your own.
-        lenient: As for `urs`.
-        seed: As for `urs`, so that the same `--limit` takes the same cases.
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or JSON Lines file of
+            cases, which need no reference here.
+        language: `all`, or languages of the cases: `en`, `zh`.
+        intents: `all`, or intents of the cases, separated by commas.
+        rubric: Path of a YAML file, for cases with intents or languages of your own.
+        lenient: Skip faulty rows of your own file, with a warning that counts them.
+        seed: Seed of the order; `urs` with the same seed and `--limit` takes the same cases.
 
     Returns:
         The task.
     """
-    loaded = load_rubric(arguments.optional_text(rubric, "rubric"))
-    choice = choose_cases(loaded, dataset=dataset, language=language, intents=intents, seed=seed, lenient=lenient)
-    data, cases = choice.load(need_references=False)
+    loaded = load_rubric(rubric)
+    chosen = choose_cases(loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False)
     return Task(
-        dataset=MemoryDataset([case_to_sample(case, loaded) for case in cases], name=data.name),
+        dataset=chosen.dataset(),
         solver=generate(),
         scorer=reference_outcome(),
         version=URS_REFERENCES_VERSION,
         headline_metric=HeadlineMetric(scorer="reference_outcome", metric="usable"),
         display_name="URS references",
-        metadata=data_facts(data, loaded),
+        metadata=chosen.facts(),
         viewer=references_viewer(),
     )

@@ -1,7 +1,7 @@
 """How `inspect view` shows the logs of each task."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
 from inspect_ai.viewer import (
     SampleScoreView,
@@ -13,52 +13,52 @@ from inspect_ai.viewer import (
 )
 
 from urs_inspect.datasets.references import OUTCOMES, USABLE
-from urs_inspect.judging import FAILURE_MODES
+from urs_inspect.judging.failures import FAILURE_MODES
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.engines import FailureMode
 from urs_inspect.samer.judgement import score_keys
+from urs_inspect.scorers.case_review import CRITERIA
 from urs_inspect.scorers.exact_sum import RIGHT, SUMMANDS
 from urs_inspect.scorers.samer import LEADING
 
-_ALWAYS = ("sampleStatus", "sampleId")
-# The viewer shows every column of its own that is not said to be hidden.
+_Scale = ScoreColorScale | dict[str, str]
+
+# The viewer shows every column of its own that is not declared hidden.
 _HIDDEN = ("target", "tokens", "duration", "epoch", "limit", "retries", "error", "sampleUuid", "answer")
+_SHARE = ScoreColorScale(palette="good-high", min=0, max=1)
+_INTENT = {"intent": "Intent", "language": "Language"}
+_OUTCOMES = {
+    "judged": "good",
+    "partial_panel": "warn",
+    "answer_cut_off": "warn",
+    "no_response": "info",
+    "no_response_cut_off": "warn",
+    "no_response_withheld": "warn",
+    **{f"unscored_{mode}": "bad" for mode in FAILURE_MODES},
+}
 
 
 def sample_list(
     name: str,
-    columns: Sequence[TaskSamplesColumn],
+    columns: Iterable[str],
     *,
     labels: Mapping[str, str],
-    scales: Mapping[str, ScoreColorScale | dict[str, str]],
-    sort: Sequence[TaskSamplesSort],
+    scales: Mapping[str, _Scale],
+    sort: Sequence[str],
+    hidden: Iterable[str] = (),
+    descending: bool = False,
     compact: bool = False,
 ) -> ViewerConfig:
-    """Show one line a sample: status and id, then the given columns and no other.
-
-    Args:
-        name: Name of the view.
-        columns: The columns in their order.
-        labels: Key of a score -> heading of its column.
-        scales: Key of a score -> its colours.
-        sort: By which columns lines are sorted.
-        compact: Whether a column of scores is narrower than its heading.
-
-    Returns:
-        The viewer configuration.
-    """
-    shown = {column.id for column in columns}
+    """Show one line per sample: status and id, then the given columns and no other."""
+    shown = ["sampleStatus", "sampleId", *columns]
+    hidden = [*hidden, *(column for column in _HIDDEN if column not in shown)]
     return ViewerConfig(
         sample_score_view=SampleScoreView(default="grid"),
         task_samples_view=TaskSamplesView(
             name=name,
-            columns=[
-                *[TaskSamplesColumn(id=column) for column in _ALWAYS],
-                *columns,
-                *[TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN if column not in shown],
-            ],
-            sort=list(sort),
+            columns=[*map(_column, shown), *(_column(column, visible=False) for column in hidden)],
+            sort=[TaskSamplesSort.score(*by.split("."), dir="desc" if descending else "asc") for by in sort],
             score_labels=dict(labels),
             score_color_scales=dict(scales),
             color_scales_enabled=True,
@@ -68,325 +68,222 @@ def sample_list(
     )
 
 
-_OUTCOME = "judge_outcome"
-_HEADING = 13
+def _column(name: str, visible: bool = True) -> TaskSamplesColumn:
+    scorer, _, key = name.partition(".")
+    shown = {} if visible else {"visible": False}
+    return TaskSamplesColumn.score(scorer, key, **shown) if key else TaskSamplesColumn(id=name, **shown)
 
 
-def intent_viewer(rubric: Rubric, name: str, scorer: str = "intent_judge") -> ViewerConfig:
-    """Show the list of samples as a heat map, worst first.
-
-    Args:
-        rubric: Its criteria become columns, coloured on the scale from 1 to 10.
-        name: Name of the view.
-        scorer: Scorer whose values are shown.
-
-    Returns:
-        The viewer configuration: intent, language and outcome, then final score and criteria in narrow columns.
-    """
-    return sample_list(
-        name,
-        [
-            TaskSamplesColumn.score(_OUTCOME, "intent"),
-            TaskSamplesColumn.score(_OUTCOME, "language"),
-            TaskSamplesColumn.score(scorer, FINAL),
-            *[TaskSamplesColumn.score(scorer, criterion) for criterion in rubric.criteria],
-            TaskSamplesColumn.score(_OUTCOME, "outcome"),
-            TaskSamplesColumn(id="input"),
-            TaskSamplesColumn(id="answer"),
-        ],
-        labels=judging_labels(rubric),
-        scales=judging_scales(rubric),
-        sort=[TaskSamplesSort.score(scorer, FINAL, dir="asc")],
-        compact=True,
-    )
-
-
-def judging_labels(rubric: Rubric) -> dict[str, str]:
-    """Headings of the columns of a judgement, criteria in short."""
-    language = next(iter(rubric.languages))
-    labels = {FINAL: "Final", "outcome": "Judging", "intent": "Intent", "language": "Language"}
-    criteria = rubric.criteria.items()
-    return labels | {criterion: texts[language].short or texts[language].name for criterion, texts in criteria}
-
-
-def judging_scales(rubric: Rubric) -> dict[str, ScoreColorScale | dict[str, str]]:
-    """Colours of the columns of a judgement."""
-    return {
-        **{key: ScoreColorScale(palette="good-high", min=LOWEST, max=HIGHEST) for key in rubric.score_keys},
-        "outcome": {
-            "judged": "good",
-            "partial_panel": "warn",
-            "answer_cut_off": "warn",
-            "no_response": "info",
-            "no_response_cut_off": "warn",
-            "no_response_withheld": "warn",
-            **{f"unscored_{mode}": "bad" for mode in FAILURE_MODES},
-        },
-    }
-
-
-def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
-    """Show the list of compared pairs, wrong verdicts first.
-
-    Args:
-        name: Name of the view.
-        group: What the groups of the bench are called.
-        dimensions: Whether verdicts on dimensions are asked for.
-
-    Returns:
-        The viewer configuration: group, label (the target), verdict (the answer), whether it is right, and the share of
-        right verdicts on dimensions.
-    """
-    shares = {"overall": heading("Overall"), **({"dimensions": heading("Dims")} if dimensions else {})}
-    return _list_of_cases(
-        name,
-        [TaskSamplesColumn(id="target"), TaskSamplesColumn(id="answer")],
-        "pair_verdict",
-        labels={"group": heading(group), **shares},
-        scales={key: ScoreColorScale(palette="good-high", min=0, max=1) for key in shares},
-        sort=[TaskSamplesSort.score("pair_verdict", key, dir="asc") for key in shares],
-    )
-
-
-def rating_viewer(name: str, scale: tuple[int, int], label_scale: tuple[float, float], *, group: str) -> ViewerConfig:
-    """Show the list of rated responses, those furthest from their labels first.
-
-    Args:
-        name: Name of the view.
-        scale: Lowest and highest rating of the judge.
-        label_scale: Lowest and highest label.
-        group: What the groups of the bench are called.
-
-    Returns:
-        The viewer configuration: group, label (the target), rating and distance between them.
-    """
-    return _list_of_cases(
-        name,
-        [TaskSamplesColumn(id="target")],
-        "rating_agreement",
-        labels={"group": heading(group), "rating": heading("Rating"), "distance": heading("Distance")},
-        scales={
-            "rating": ScoreColorScale(palette="neutral", min=scale[0], max=scale[1]),
-            "distance": ScoreColorScale(palette="good-low", min=0, max=label_scale[1] - label_scale[0]),
-        },
-        sort=[TaskSamplesSort.score("rating_agreement", "distance", dir="desc")],
-    )
-
-
-def heading(text: str) -> str:
+def _wide(text: str) -> str:
     """A heading with no-break spaces behind it.
 
     The viewer makes a column as wide as its heading has characters, up to some 13, and puts the mark of sorting inside.
     """
-    return text.ljust(_HEADING, "\N{NO-BREAK SPACE}")
+    return text.ljust(13, "\N{NO-BREAK SPACE}")
 
 
-def _list_of_cases(
-    name: str,
-    columns: list[TaskSamplesColumn],
-    scorer: str,
-    *,
-    labels: dict[str, str],
-    scales: dict[str, ScoreColorScale],
-    sort: list[TaskSamplesSort],
-) -> ViewerConfig:
-    """One line a case: id, group, some columns, the scorer's values and the input."""
+def _finals(rubric: Rubric) -> dict[str, _Scale]:
+    scale = ScoreColorScale(palette="good-high", min=LOWEST, max=HIGHEST)
+    return {**dict.fromkeys(rubric.score_keys, scale), "outcome": _OUTCOMES}
+
+
+def intent_viewer(rubric: Rubric, name: str) -> ViewerConfig:
+    """Intent, language, final score, criteria in narrow columns, and outcome, the worst first."""
+    language = next(iter(rubric.languages))
+    criteria = {key: texts[language].short or texts[language].name for key, texts in rubric.criteria.items()}
+    facts = ("judge_outcome.intent", "judge_outcome.language", f"intent_judge.{FINAL}")
     return sample_list(
         name,
-        [
-            TaskSamplesColumn.score(scorer, "group"),
-            *columns,
-            *[TaskSamplesColumn.score(scorer, key) for key in scales],
-            TaskSamplesColumn(id="input"),
-        ],
-        labels=labels,
-        scales=scales,
-        sort=sort,
+        [*facts, *(f"intent_judge.{key}" for key in criteria), "judge_outcome.outcome", "input", "answer"],
+        labels={FINAL: "Final", "outcome": "Judging", **_INTENT, **criteria},
+        scales=_finals(rubric),
+        sort=[f"intent_judge.{FINAL}"],
+        compact=True,
     )
-
-
-_SCORER = "exact_sum"
-_NUMBERS = "Numbers".ljust(13, "\N{NO-BREAK SPACE}")  # a column is as wide as its heading, and sorted by this one
-
-
-def addition_viewer() -> ViewerConfig:
-    """Show the chains, shortest first, with the sum (the target), the number that was read, and whether it is right."""
-    return sample_list(
-        "Addition",
-        [
-            TaskSamplesColumn.score(_SCORER, SUMMANDS),
-            TaskSamplesColumn(id="target"),
-            TaskSamplesColumn(id="answer"),
-            TaskSamplesColumn.score(_SCORER, RIGHT),
-            TaskSamplesColumn(id="input"),
-        ],
-        labels={SUMMANDS: _NUMBERS, RIGHT: "Right"},
-        scales={RIGHT: ScoreColorScale(palette="good-high", min=0, max=1)},
-        sort=[TaskSamplesSort.score(_SCORER, SUMMANDS, dir="asc")],
-    )
-
-
-_COMPETITION_VIEWER_SCORER = "pair_choice"
-
-
-def competition_viewer() -> ViewerConfig:
-    """Show comparisons with both models, the outcome and what was asked; answers of contestants have no score."""
-    return sample_list(
-        "MAD",
-        [
-            TaskSamplesColumn.score(_COMPETITION_VIEWER_SCORER, "model_a"),
-            TaskSamplesColumn.score(_COMPETITION_VIEWER_SCORER, "model_b"),
-            TaskSamplesColumn.score(_COMPETITION_VIEWER_SCORER, "outcome"),
-            TaskSamplesColumn(id="answer"),
-            TaskSamplesColumn(id="input"),
-        ],
-        labels={"model_a": "Model a", "model_b": "Model b", "outcome": "Outcome"},
-        scales={"outcome": ScoreColorScale(palette="diverging", min=0, max=1)},
-        sort=[TaskSamplesSort.score(_COMPETITION_VIEWER_SCORER, "outcome", dir="desc")],
-    )
-
-
-_CROSSVAL_VIEWER_SCORER, _CELL = "crossval_judge", "crossval_cell"
-_NAMES = {"evaluator": "Evaluator", "source": "References", "model": "Tested"}
-_FACTS = {"intent": "Intent", "language": "Language"}
 
 
 def crossval_viewer(rubric: Rubric) -> ViewerConfig:
-    """Show the list of judgements, the worst first.
-
-    Args:
-        rubric: Its scale is that of the colours.
-
-    Returns:
-        The viewer configuration: evaluator, source of the reference, tested model, final score, outcome, intent,
-        language, question and answer; scores of criteria are in the samples.
-    """
+    """Evaluator, source of the reference, tested model, final score and outcome of each judgement, the worst first."""
+    names = {"evaluator": "Evaluator", "source": "References", "model": "Tested"}
+    final = f"crossval_judge.{FINAL}"
+    cells = [f"crossval_cell.{key}" for key in (*names, "outcome", *_INTENT)]
     return sample_list(
         "URS cross-validation",
-        [
-            *[TaskSamplesColumn.score(_CELL, key) for key in _NAMES],
-            TaskSamplesColumn.score(_CROSSVAL_VIEWER_SCORER, FINAL),
-            TaskSamplesColumn.score(_CELL, "outcome"),
-            *[TaskSamplesColumn.score(_CELL, key) for key in _FACTS],
-            TaskSamplesColumn(id="input"),
-            TaskSamplesColumn(id="answer"),
-            *[
-                TaskSamplesColumn.score(_CROSSVAL_VIEWER_SCORER, criterion, visible=False)
-                for criterion in rubric.criteria
-            ],
-        ],
-        labels={
-            **{key: heading(name) for key, name in _NAMES.items()},
-            **_FACTS,
-            FINAL: heading("Final"),
-            "outcome": heading("Judging"),
-        },
-        scales=judging_scales(rubric),
-        sort=[TaskSamplesSort.score(_CROSSVAL_VIEWER_SCORER, FINAL, dir="asc")],
+        [*cells[:3], final, *cells[3:], "input", "answer"],
+        labels={key: _wide(text) for key, text in {**names, FINAL: "Final", "outcome": "Judging"}.items()} | _INTENT,
+        scales=_finals(rubric),
+        sort=[final],
+        hidden=[f"crossval_judge.{criterion}" for criterion in rubric.criteria],
     )
-
-
-_REFERENCES_VIEWER_SCORER = "reference_outcome"
 
 
 def references_viewer() -> ViewerConfig:
-    """Show the list of answers, those that cannot serve first.
-
-    Returns:
-        The viewer configuration: intent, language, outcome, whether it is usable, question and answer.
-    """
-    keys = ("intent", "language", "outcome", "usable")
+    """Intent, language, outcome and whether an answer is usable; those that are not come first."""
     return sample_list(
         "URS references",
-        [
-            *[TaskSamplesColumn.score(_REFERENCES_VIEWER_SCORER, key) for key in keys],
-            TaskSamplesColumn(id="input"),
-            TaskSamplesColumn(id="answer"),
-        ],
-        labels={"intent": "Intent", "language": "Language", "outcome": heading("Outcome"), "usable": heading("Usable")},
+        [*(f"reference_outcome.{key}" for key in (*_INTENT, "outcome", "usable")), "input", "answer"],
+        labels={**_INTENT, "outcome": _wide("Outcome"), "usable": _wide("Usable")},
         scales={"outcome": {outcome: "good" if outcome == USABLE else "bad" for outcome in OUTCOMES}},
-        sort=[TaskSamplesSort.score(_REFERENCES_VIEWER_SCORER, "usable", dir="asc")],
+        sort=["reference_outcome.usable"],
     )
 
 
-_SAMER_VIEWER_SCORER, _SAMER_VIEWER_OUTCOME, _OVERALL = "samer", "samer_outcome", "overall"
-_MODES = ("no_answer", "no_query", *get_args(FailureMode))
-_LABELS = {_OVERALL: "Overall", "evaluation": "Evaluation"}
-_LABELS |= dict(zip(LEADING, ("Weighs most", "Weighs second", "Weighs third"), strict=True))
+def case_review_viewer() -> ViewerConfig:
+    """The judge's verdicts on each question; questions that did not pass come first."""
+    labels = {
+        "passed": "Passed",
+        "understandable": "Clear",
+        "self_contained": "Complete",
+        "personal_data": "Personal",
+        "harmful": "Harmful",
+        "plausible_intent": "Intent plausible",
+        "intent_agrees": "Intent the same",
+        "outcome": "Outcome",
+        "user_intent": "User's intent",
+        "judge_intent": "Judge's intent",
+        "language": "Language",
+    }
+    verdicts = ("passed", *CRITERIA, "intent_agrees")
+    texts = ("outcome", "user_intent", "judge_intent", "language")
+    faults = ("personal_data", "harmful")
+    return sample_list(
+        "URS case review",
+        ["input", *(f"case_review.{key}" for key in (*verdicts, *texts)), "answer"],
+        labels=labels,
+        scales={key: {"0": "good", "1": "bad"} if key in faults else {"0": "bad", "1": "good"} for key in verdicts},
+        sort=["case_review.passed"],
+        compact=True,
+    )
+
+
+def addition_viewer() -> ViewerConfig:
+    """Chains, the shortest first, with the sum (the target), the number that was read, and whether it is right."""
+    return sample_list(
+        "Addition",
+        [f"exact_sum.{SUMMANDS}", "target", "answer", f"exact_sum.{RIGHT}", "input"],
+        labels={SUMMANDS: _wide("Numbers"), RIGHT: "Right"},
+        scales={RIGHT: _SHARE},
+        sort=[f"exact_sum.{SUMMANDS}"],
+    )
+
+
+def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
+    """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts first."""
+    shares = {"overall": _wide("Overall"), **({"dimensions": _wide("Dims")} if dimensions else {})}
+    columns = [f"pair_verdict.{key}" for key in shares]
+    return sample_list(
+        name,
+        ["pair_verdict.group", "target", "answer", *columns, "input"],
+        labels={"group": _wide(group), **shares},
+        scales=dict.fromkeys(shares, _SHARE),
+        sort=columns,
+    )
+
+
+def rating_viewer(name: str, scale: tuple[int, int], label_scale: tuple[float, float], *, group: str) -> ViewerConfig:
+    """Group, label (the target), rating, and distance between them, the largest first."""
+    return sample_list(
+        name,
+        ["rating_agreement.group", "target", "rating_agreement.rating", "rating_agreement.distance", "input"],
+        labels={"group": _wide(group), "rating": _wide("Rating"), "distance": _wide("Distance")},
+        scales={
+            "rating": ScoreColorScale(palette="neutral", min=scale[0], max=scale[1]),
+            "distance": ScoreColorScale(palette="good-low", min=0, max=label_scale[1] - label_scale[0]),
+        },
+        sort=["rating_agreement.distance"],
+        descending=True,
+    )
+
+
+def competition_viewer() -> ViewerConfig:
+    """Comparisons with both models, the outcome and the instruction; answers of contestants have no score."""
+    labels = {"model_a": "Model a", "model_b": "Model b", "outcome": "Outcome"}
+    return sample_list(
+        "MAD",
+        [*(f"pair_choice.{key}" for key in labels), "answer", "input"],
+        labels=labels,
+        scales={"outcome": ScoreColorScale(palette="diverging", min=0, max=1)},
+        sort=["pair_choice.outcome"],
+        descending=True,
+    )
+
+
+def evolution_viewer() -> ViewerConfig:
+    """The given instruction beside the new one, and whether that is usable."""
+    return sample_list(
+        "Evolution",
+        ["input", "answer", "evolved.usable"],
+        labels={"usable": "Usable"},
+        scales={"usable": _SHARE},
+        sort=[],
+        compact=True,
+    )
+
+
+def annotation_viewer() -> ViewerConfig:
+    """Annotated pairs, the known winner (the target), the annotated one (the answer), and what is kept."""
+    labels = {"agrees": "Agrees", "kept": "Kept"}
+    return sample_list(
+        "Annotation",
+        ["input", "target", "answer", *(f"annotated_pair.{key}" for key in labels)],
+        labels=labels,
+        scales=dict.fromkeys(labels, _SHARE),
+        sort=[],
+    )
+
+
+_SAMER_LABELS = {
+    "overall": "Overall",
+    "evaluation": "Evaluation",
+    **dict(zip(LEADING, ("Weighs most", "Weighs second", "Weighs third"), strict=True)),
+}
+_EVALUATIONS = {
+    "scored": "good",
+    "no_response": "info",
+    **{f"unscored_{mode}": "bad" for mode in ("no_answer", "no_query", *get_args(FailureMode))},
+}
+
+
+def _samer_scales() -> dict[str, _Scale]:
+    percent = ScoreColorScale(palette="good-high", min=0, max=100)
+    return {**dict.fromkeys(score_keys(), _SHARE), "percent": percent, "evaluation": _EVALUATIONS}
+
+
+def _samer_columns() -> tuple[list[str], list[str]]:
+    """Overall score and leading dimensions; then all dimensions, which the viewer does not let hide."""
+    leading = ["samer.overall", *(f"samer_outcome.{key}" for key in LEADING)]
+    return leading, [f"samer.{dimension}" for dimension in load_taxonomy().dimensions]
 
 
 def samer_viewer(name: str) -> ViewerConfig:
-    """Show the list of samples by overall score, worst first.
-
-    Args:
-        name: Name of the view.
-
-    Returns:
-        The viewer configuration: intent, language, overall score, the three dimensions with the largest weights, how
-        the evaluation ended, input and answer; then all dimensions as a heat map, which the viewer does not let hide.
-    """
+    """Intent, language, overall score, leading dimensions and how the evaluation ended, the worst first."""
+    leading, dimensions = _samer_columns()
+    facts = [f"samer_outcome.{key}" for key in ("intent", "language", "evaluation", "percent")]
     return sample_list(
         name,
-        [
-            TaskSamplesColumn.score(_SAMER_VIEWER_OUTCOME, "intent"),
-            TaskSamplesColumn.score(_SAMER_VIEWER_OUTCOME, "language"),
-            *_shown(),
-            TaskSamplesColumn(id="input"),
-            TaskSamplesColumn(id="answer"),
-            *_dimensions(),
-            TaskSamplesColumn.score(_SAMER_VIEWER_OUTCOME, "percent"),
-        ],
-        labels={"intent": "Intent", "language": "Language", **_LABELS},
-        scales=_scales(),
-        sort=[TaskSamplesSort.score(_SAMER_VIEWER_SCORER, _OVERALL, dir="asc")],
-        compact=False,  # a column is as wide as its heading, and dimensions have long names
+        [*facts[:2], *leading, facts[2], "input", "answer", *dimensions, facts[3]],
+        labels={**_INTENT, **_SAMER_LABELS},
+        scales=_samer_scales(),
+        sort=["samer.overall"],  # not compact: a column is as wide as its heading, and dimensions have long names
     )
 
 
 def with_samer(config: ViewerConfig) -> ViewerConfig:
-    """Add SaMer's columns to the list of judged samples.
-
-    Args:
-        config: What `intent_viewer` made.
-
-    Returns:
-        The same with overall score and outcome of SaMer before the input, and all dimensions after everything else.
-    """
+    """What `intent_viewer` made, with SaMer's overall score and outcome before the input, all else at the end."""
     view = config.task_samples_view
     if not isinstance(view, TaskSamplesView):
         return config
     columns = view.columns or []
-    at = next((place for place, column in enumerate(columns) if column.id == "input"), len(columns))
-    *wide, evaluation = _shown()
-    narrow = TaskSamplesColumn.score(_SAMER_VIEWER_OUTCOME, "percent")
-    last = [
-        *wide,
-        *_dimensions(),
-        *[TaskSamplesColumn.score(_SAMER_VIEWER_OUTCOME, key) for key in ("intent", "language")],
-    ]
+    place = next((place for place, column in enumerate(columns) if column.id == "input"), len(columns))
+    leading, dimensions = _samer_columns()
+    before = map(_column, ("samer_outcome.percent", "samer_outcome.evaluation"))
+    last = map(_column, [*leading, *dimensions, "samer_outcome.intent", "samer_outcome.language"])
+    labels = {**_SAMER_LABELS, "percent": "SaMer %", "evaluation": "SaMer ended"}
     merged = view.model_copy(
         update={
-            "columns": [*columns[:at], narrow, evaluation, *columns[at:], *last],
-            "score_labels": {**(view.score_labels or {}), **_LABELS, "percent": "SaMer %", "evaluation": "SaMer ended"},
-            "score_color_scales": {**(view.score_color_scales or {}), **_scales()},
+            "columns": [*columns[:place], *before, *columns[place:], *last],
+            "score_labels": {**(view.score_labels or {}), **labels},
+            "score_color_scales": {**(view.score_color_scales or {}), **_samer_scales()},
         }
     )
     return config.model_copy(update={"task_samples_view": merged})
-
-
-def _shown() -> list[TaskSamplesColumn]:
-    return [
-        TaskSamplesColumn.score(_SAMER_VIEWER_SCORER, _OVERALL),
-        *[TaskSamplesColumn.score(_SAMER_VIEWER_OUTCOME, key) for key in LEADING],
-        TaskSamplesColumn.score(_SAMER_VIEWER_OUTCOME, "evaluation"),
-    ]
-
-
-def _dimensions() -> list[TaskSamplesColumn]:
-    return [TaskSamplesColumn.score(_SAMER_VIEWER_SCORER, name) for name in load_taxonomy().dimensions]
-
-
-def _scales() -> dict[str, Any]:
-    ends = {"scored": "good", "no_response": "info", **{f"unscored_{mode}": "bad" for mode in _MODES}}
-    numbers = {key: ScoreColorScale(palette="good-high", min=0, max=1) for key in score_keys()}
-    return {**numbers, "percent": ScoreColorScale(palette="good-high", min=0, max=100), "evaluation": ends}

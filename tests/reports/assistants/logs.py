@@ -7,7 +7,7 @@ from typing import Any
 
 from inspect_ai.log import EvalSample
 
-from tests.reports.intent.judged_logs import JUDGE, answered, judgement, write_judged
+from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 
 NOTHING, BROKEN, REFUSED, EMPTY = "nothing", "broken", "refused", "empty"

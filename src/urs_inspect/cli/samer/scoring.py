@@ -253,8 +253,8 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
     Models, and ways of running one, have a table each.
     """
     from urs_inspect.logs.files import finished_logs
-    from urs_inspect.reports.output import plain
     from urs_inspect.reports.samer_weights import read_dimensions, read_weights
+    from urs_inspect.reports.tables import plain
 
     skipped: list[str] = []
     finished = finished_logs(logs, skipped)

@@ -166,7 +166,7 @@ def train(
 ) -> None:
     """Train heads on the pairs in DATA (training format); missing vectors are computed first.
 
-    OUT gets heads.safetensors, training.json (settings, curves, accuracy) and curves.svg (with matplotlib). Heads on a
+    OUT gets heads.safetensors, training.json (settings, curves, accuracy) and curves.svg (with Altair). Heads on a
     Llama become a model that can be used by `samer assemble BACKBONE OUT MODEL`; no engine runs those on an embedding
     model.
     """
@@ -186,8 +186,8 @@ def train(
     scenarios = [pair.scenario for pair in pairs]
     fit, held = split_off([pair.prompt for pair in pairs], held_out, strata=scenarios, seed=spec.seed)
     check_split(labels, fit, held)  # before vectors are computed, which takes the most time
-    if find_spec("matplotlib") is None:
-        say("no picture of the learning curves will be drawn, without matplotlib: pip install 'urs-inspect[viz]'")
+    if find_spec("altair") is None:
+        say("no picture of the learning curves will be drawn, without Altair: pip install 'urs-inspect[viz]'")
     embedder = load_embedder(backbone, layout, dtype)
     cache, _ = _filled_cache(pairs, embedder)
     say(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")

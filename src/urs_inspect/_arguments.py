@@ -1,0 +1,306 @@
+"""Arguments of tasks and scorers: their types, and the decorator that checks them.
+
+The harness parses `-T name=value` as YAML and passes any result on. A type here accepts no look-alike: `True` is not a
+number, and `"3"` is not a whole number.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from inspect import signature
+from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
+
+import click
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    Strict,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
+
+from urs_inspect._util import InputError, choices, is_blank
+from urs_inspect.samer.checkpoint import Dtype
+from urs_inspect.samer.conversation import Bos, Overlong
+from urs_inspect.samer.evaluation import WeightsAt
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+ALL = "all"
+_COMMANDS = ("inspect_ai.", "urs_inspect.")
+"""Whose options mean what the harness means by them."""
+
+
+def checked(make: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Check the arguments of a task or scorer against its type hints; stands below `@task` or `@scorer`.
+
+    The signature, the defaults and the arguments that a log records stay as they are given. A value that does not fit,
+    and an argument that is missing or unknown, raise `InputError`, which the command line prints as one line.
+    """
+    parameters = signature(make)
+
+    @cache
+    def hints() -> dict[str, Any]:
+        return get_type_hints(make, include_extras=True)
+
+    @wraps(make)
+    def checking(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        _refuse_moved(kwargs, parameters.parameters)
+        try:
+            given = parameters.bind(*args, **kwargs)
+        except TypeError as error:
+            allowed = choices(parameters.parameters)
+            raise InputError(f"{make.__name__}: {error}; arguments: {allowed}") from error
+        for name, value in given.arguments.items():
+            given.arguments[name] = check(name, value, hints()[name])
+        return make(*given.args, **given.kwargs)
+
+    return checking
+
+
+def check(name: str, value: object, hint: Any) -> Any:
+    """Read one argument.
+
+    Args:
+        name: Its name, for the error.
+        value: What was given.
+        hint: One of the types of this module, or any type that pydantic knows.
+
+    Raises:
+        InputError: Naming the argument, what is allowed and what was given.
+    """
+    try:
+        return _adapter(hint).validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ": ".join([name, *(str(part) for part in first["loc"])])
+        raise InputError(f"{place}: {_reason(first)}") from error
+
+
+@cache
+def _adapter(hint: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(hint)
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    match error["type"]:
+        case "literal_error":  # pydantic joins the values with commas and an `or`
+            allowed = choices(re.findall(r"'([^']*)'", error["ctx"]["expected"]))
+            return f"unknown value {error['input']!r}; allowed: {allowed}"
+        case "value_error":
+            return str(error["ctx"]["error"])
+        case "missing":
+            return "is missing"
+        case _:
+            return f"{error['msg']}, got {error['input']!r}"
+
+
+def _must_be(what: str) -> WrapValidator:
+    """Whatever is wrong with a value, say what it must be."""
+
+    def validate(value: Any, handler: Callable[[Any], Any]) -> Any:
+        try:
+            return handler(value)
+        except (ValidationError, TypeError, ValueError):
+            raise ValueError(f"must be {what}, got {value!r}") from None
+
+    return WrapValidator(validate)
+
+
+def _not_blank(value: Any) -> Any:
+    if isinstance(value, str) and is_blank(value):
+        raise ValueError
+    return value
+
+
+def _parts(value: Any) -> Any:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+def _bounds(value: Any) -> Any:
+    return tuple(map(float, re.split(r"[,-]", value))) if isinstance(value, str) else value
+
+
+Flag = Annotated[bool, Strict(), _must_be("true or false")]
+Text = Annotated[str, Strict(), BeforeValidator(_not_blank), _must_be("a text")]
+Count = Annotated[int, Field(strict=True, ge=1), _must_be("a whole number of at least 1")]
+Natural = Annotated[int, Field(strict=True, ge=0), _must_be("a whole number of at least 0")]
+NotNegative = Annotated[float, Field(strict=True, ge=0), _must_be("a number of at least 0")]
+AtLeastOne = Annotated[float, Field(strict=True, ge=1), _must_be("a number of at least 1")]
+Confidence = Annotated[
+    float, Field(strict=True, ge=0.501, le=0.9999), _must_be("a number of at least 0.501 and at most 0.9999")
+]
+Cosine = Annotated[float, Field(strict=True, gt=0, le=1), _must_be("a number above 0 and at most 1")]
+Temperature = Annotated[
+    float, Field(strict=True, ge=0, le=2), _must_be("a number from 0 to 2, or null for the provider's default")
+]
+
+Names = Annotated[
+    StrictStr | Annotated[list[StrictStr], Field(min_length=1)],
+    _must_be(f"'{ALL}', a name, or names separated by commas"),
+]
+"""Read by `names`, which knows the vocabulary."""
+
+Lengths = Annotated[
+    StrictStr | StrictInt | list[StrictStr | StrictInt], _must_be("numbers and ranges such as 2-20 or 2-9,15")
+]
+
+Paths = Annotated[
+    str | list[str],
+    GetPydanticSchema(lambda _, handler: handler(Annotated[list[Text], Field(min_length=1), BeforeValidator(_parts)])),
+    _must_be("a path, or paths separated by commas"),
+]
+"""Becomes a list."""
+
+Scale = Annotated[
+    str | list[float] | tuple[float, float],
+    GetPydanticSchema(lambda _, handler: handler(Annotated[tuple[StrictFloat, StrictFloat], BeforeValidator(_bounds)])),
+    _must_be("its lowest and highest value, such as 1,5"),
+]
+"""Becomes a tuple; `1,5` and `1-5` are read alike."""
+
+
+def one_of(allowed: Callable[[], Iterable[str]]) -> BeforeValidator:
+    """One of some words that only the running program knows; a `Literal` says it where they are fixed."""
+
+    def validate(value: Any) -> Any:
+        known = list(allowed())
+        if value not in known:
+            raise ValueError(f"unknown value {value!r}; allowed: {choices(known)}")
+        return value
+
+    return BeforeValidator(validate)
+
+
+def names(value: str | list[str], argument: str, find: Callable[[str], str] = str) -> list[str] | None:
+    """Read `all`, a name or several.
+
+    Args:
+        value: The argument, of the type `Names`.
+        argument: Its name, for the error.
+        find: Turns a spelling into an id, or raises `InputError`.
+
+    Returns:
+        Ids without repetition, in the order given; None for all.
+    """
+    parts = [part.strip() for part in (value.split(",") if isinstance(value, str) else value)]
+    if parts == [ALL]:
+        return None
+    try:
+        return list(dict.fromkeys(map(find, parts)))
+    except InputError as error:
+        raise InputError(f"{argument}: {error} (or '{ALL}')") from error
+
+
+def as_list(value: str | Sequence[str]) -> list[str]:
+    """A checked argument of the type `Paths`."""
+    return [value] if isinstance(value, str) else list(value)
+
+
+def required(value: _T | None, argument: str, allowed: str) -> _T:
+    """An argument that has no default, because none is better than the others."""
+    if value is None:
+        raise InputError(f"{argument}: is required, as -T {argument}=...; allowed: {allowed}")
+    return value
+
+
+class _Options(BaseModel):
+    """An argument with options; a text stands for the first of them."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {next(iter(cls.model_fields)): value}
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, dict):
+            if unknown := value.keys() - cls.model_fields.keys():
+                named = choices(sorted(map(str, unknown)))
+                raise ValueError(f"unknown option {named}; allowed: {choices(cls.model_fields)}")
+            return value
+        raise ValueError(f"must be a text, or options: {choices(cls.model_fields)}; got {value!r}")
+
+
+class SamerOptions(_Options):
+    """A SaMer model and how it is run."""
+
+    model: Text  # folder of a checkpoint, or address of a vLLM server
+    engine: Text = "auto"
+    weights_at: WeightsAt | None = None  # by default where the heads' file says, else `response`
+    bos: Bos = "single"
+    overlong: Overlong = "shorten"
+    max_length: Count | None = None  # tokens; by default the model's limit
+    folder: Text | None = None  # for a server on another machine: its tokeniser and heads
+    dtype: Dtype = "auto"
+
+
+class SimilarityOptions(_Options):
+    """A similarity, and for `openai/<model>` the address of an embeddings API in place of the environment's."""
+
+    name: Text
+    url: Text | None = None
+
+
+Samer = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SamerOptions))]
+"""Becomes `SamerOptions`."""
+
+Similarities = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SimilarityOptions))]
+"""Becomes `SimilarityOptions`."""
+
+
+def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str, Any] | None:
+    """Arguments of the scorer `samer`, or of a solver in which SaMer judges; None if SaMer takes no part.
+
+    Args:
+        samer: The argument, of the type `Samer`.
+        wanted: Whether SaMer takes part.
+        condition: The argument that makes it take part, for errors, such as `judge=samer`.
+    """
+    if samer is not None and not wanted:
+        raise InputError(f"samer: only with {condition}")
+    if samer is None and wanted:
+        raise InputError(f"{condition} needs samer: the folder of a checkpoint, or the address of a server")
+    return None if samer is None else SamerOptions.model_validate(samer).model_dump()
+
+
+_SAMER_OPTIONS = [name for name in SamerOptions.model_fields if name != "model"]
+_MOVED = {
+    **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
+    "similarity_url": ("similarity", "-T similarity='{name: openai/<model>, url: ...}'"),
+    "judge_cache": ("judge_attempts", "--model-role 'grader={model: <judge>, cache: true}'"),
+}
+"""Former argument -> an argument of the tasks that had it, and its new form."""
+
+
+def _refuse_moved(given: Iterable[str], parameters: Collection[str]) -> None:
+    """Refuse former arguments with their new form, also on the command line, where the harness drops unknown ones."""
+    options = [str(option).partition("=")[0] for option in command_options().get("t", ())]
+    if "samer" not in options:  # another task of the command may have an argument of that name
+        options = [name for name in options if name not in _SAMER_OPTIONS]
+    for name in [*given, *options]:
+        beside, form = _MOVED.get(name, ("", ""))
+        if beside in parameters and name not in parameters:
+            raise InputError(f"{name}: is no longer an argument; use {form}")
+
+
+def command_options() -> Mapping[str, Any]:
+    """Options of the running `inspect` or `urs-inspect` command; none in a script.
+
+    What the harness does with the samples and arguments of a task it does not tell the task, but it follows from these.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None or not str(getattr(context.command.callback, "__module__", "")).startswith(_COMMANDS):
+        return {}
+    return context.params

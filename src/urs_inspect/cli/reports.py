@@ -1,0 +1,152 @@
+"""Commands that make one report: read logs, print it, and with `-o` write it."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from urs_inspect._util import InputError
+from urs_inspect.cli.output import print_report
+
+_FILE = click.Path(path_type=Path)
+
+
+def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> Callable[..., click.Command]:
+    """Make a command of a function that makes a report."""
+
+    def decorate(make: Callable[..., Any]) -> click.Command:
+        def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:
+            from urs_inspect.reports.tables import check_directory
+
+            if output is not None:
+                module, _, name = kind.rpartition(".")
+                check_directory(output, getattr(import_module(f"urs_inspect.reports.{module}"), name))
+            without = options.pop("no_figures", False)
+            words = ["urs-inspect", make.__name__, *logs]
+            for option, value in options.items():
+                values = value if isinstance(value, tuple) else () if value is None else (value,)
+                words += [word for one in values for word in (f"--{option.replace('_', '-')}", str(one))]
+            report = make(logs, command=shlex.join(words), **options)
+            if without:
+                report = replace(report, figures={})
+            elif output is not None and figures:
+                from urs_inspect.reports.crossval_figures import lacking
+
+                if message := lacking():
+                    click.echo(message, err=True)
+                    report = replace(report, figures={})
+            written = report.write(output) if output is not None else ()
+            if as_json:
+                click.echo(report.json(), nl=False)
+                return
+            console = Console()
+            print_report(report, console)
+            if written:
+                files = escape(", ".join(map(str, written)))
+                console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
+
+        what = "CSV, Markdown, JSON and figures" if figures else "CSV, Markdown and JSON"
+        command = click.argument("logs", nargs=-1, required=True)(run)
+        command = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")(command)
+        if figures:
+            command = click.option("--no-figures", is_flag=True, help="Write no figures, which need Altair.")(command)
+        if rounds is not None:
+            seed, least = click.IntRange(min=0), click.IntRange(min=1)
+            command = click.option("--seed", type=seed, default=0, show_default=True, help="Its seed.")(command)
+            about = "Rounds of the bootstrap."
+            command = click.option("--rounds", type=least, default=rounds, show_default=True, help=about)(command)
+        command = click.option("-o", "--output", type=_FILE, help=f"Directory for {what}.")(command)
+        command.__click_params__ = [*command.__click_params__, *getattr(make, "__click_params__", [])]  # type: ignore[attr-defined]
+        return click.command(make.__name__, help=make.__doc__)(command)
+
+    return decorate
+
+
+@_report_command("addition.ADDITION", None)
+def addition(logs: tuple[str, ...], **options: Any) -> Any:
+    """Report how long a chain models add up right, from LOGS of urs_addition (files or directories).
+
+    Laid out as Table 7 of the URS paper, which follows: the longest chains of which 80% and more
+    are right, and the accuracy over chains of 2 to 9 numbers. Models that were asked other chains,
+    or in another language, have a table of their own.
+    """
+    from urs_inspect.reports.addition import report_addition
+
+    return report_addition(logs, **options)
+
+
+@_report_command("assistants.ASSISTANTS", 10_000)
+def assistants(logs: tuple[str, ...], **options: Any) -> Any:
+    """Compare models, search engines and translators in LOGS of urs_assistants (files or directories).
+
+    Laid out as Tables 14 and 15 of the URS paper, which follow. Means are over the questions that
+    all have a score for, beside how many each has and the outcomes of its other answers. Scores of
+    other judges, prompts, references or data have a table of their own.
+    """
+    from urs_inspect.reports.assistants import report_assistants
+
+    return report_assistants(logs, **options)
+
+
+@_report_command("crossval.CROSSVAL", 10_000, figures=True)
+def robustness(logs: tuple[str, ...], **options: Any) -> Any:
+    """Report from LOGS (files or directories) whether scores hold for other judges and other references.
+
+    LOGS of urs_crossval give means, order of the models, rating bias (URS paper, Equation 1) and
+    self-preference; several logs are read as one grid where cases, answers and references are the
+    same. LOGS of urs, whose answers a panel or, by `inspect score`, several judges have judged,
+    give self-preference.
+    """
+    from urs_inspect.reports.crossval import report_crossval
+
+    return report_crossval(logs, **options)
+
+
+@_report_command("agreement.AGREEMENT", 2000)
+@click.option("--human", type=_FILE, help="Ratings of answers: .csv or .jsonl with id, model, rating[, rater, epoch].")
+@click.option("--human-scale", default="1,10", show_default=True, help="Lowest and highest rating of --human.")
+@click.option(
+    "--satisfaction", type=_FILE, help="Satisfaction: .csv or .jsonl with intent, satisfaction[, n, respondent]."
+)
+@click.option("--scale", default="1,5", show_default=True, help="Lowest and highest value of --satisfaction.")
+@click.option(
+    "--votes",
+    multiple=True,
+    help="People's votes between models: a list of votes, a log of mad with people's choices, or people's votes about "
+    "ballots together with the log or file that has the ballots; a file or directory. May be repeated.",
+)
+def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: Any) -> Any:
+    """Compare the scores in LOGS (of urs, or directories of them) with what people say.
+
+    Give at least one of --human, --satisfaction and --votes. Judges are never mixed: scores by
+    another judge, with other prompts, references or data have a block of their own.
+
+    --satisfaction: mean score and mean satisfaction by intent, Pearson over intents (URS paper,
+    Figure 5). A row is one person's answer, or, with n, the mean of n people's.
+
+    --votes: mean score and Bradley-Terry rating by model, Pearson over models (Figure 6).
+
+    --human: final score and rating of the same answers: Spearman, Kendall, Pearson and
+    Krippendorff's alpha, also by intent and by model, and alpha among people. Ratings of questions
+    or models that are not in the logs are skipped and counted; a rating outside the scale is an
+    error.
+    """
+    from urs_inspect.reports.agreement import report_agreement
+
+    if not (options["human"] or options["satisfaction"] or options["votes"]):
+        raise InputError("nothing to compare with; give at least one of --human, --satisfaction, --votes")
+    return report_agreement(
+        logs, human_scale=_scale(human_scale, "human-scale"), satisfaction_scale=_scale(scale, "scale"), **options
+    )
+
+
+def _scale(value: str, option: str) -> tuple[float, float]:
+    from urs_inspect._arguments import Scale, check
+
+    return cast("tuple[float, float]", check(option, value, Scale))

@@ -1,0 +1,767 @@
+"""Agreement of a judge with people: over answers, intents and models (URS paper, section 4.5)."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.logs.naming import short_names
+from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.reports.answers import Answers, read_answers
+from urs_inspect.reports.blocks import Conditions, blocks_of
+from urs_inspect.reports.human_data import (
+    HumanRating,
+    HumanRatings,
+    Satisfaction,
+    Scale,
+    Votes,
+    read_human_ratings,
+    read_satisfaction,
+    read_vote_ranking,
+)
+from urs_inspect.reports.scores import ScoreTable, score_table
+from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
+from urs_inspect.stats import Correlations, Estimate, MeanDraws, Resampling, clustered_mean, correlate, mean_estimates
+from urs_inspect.stats.agreement import clustered_interval_alpha
+from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Floats, fewest_clusters, reported_bounds
+from urs_inspect.stats.mean_correlation import (
+    FEWEST_POINTS,
+    MeanCorrelation,
+    correlate_means,
+    derived_seed,
+    fisher_interval,
+    table_means,
+)
+
+AGREEMENT = ReportKind(
+    "urs-inspect agreement", 2, "urs-inspect agreement", "agreement.json", ("agreement.csv", "agreement.md")
+)
+CORRELATIONS = (-1.0, 1.0)
+"""Lowest and highest correlation."""
+
+_SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
+_MANY = 30  # points from which an interval over points needs no warning
+_SHOWN = 3
+_OTHER_MODEL = "another model"
+_NO_ANSWER = "a question or epoch without an answer"
+_FEWEST = 2  # answers that an agreement needs; a correlation needs one more
+_QUESTIONS, _MODELS_QUESTIONS = 0, 2  # name the resamplings of questions among those of a seed; people have 1
+_STATISTICS = ("spearman", "kendall", "pearson", "alpha", "difference")
+_NUMBER, _SIGNED = number(2), number(2, sign=True)
+
+Answer = tuple[str, str, int | None]
+"""Model, question, and epoch where the file of ratings names it."""
+Behind = Mapping[str, Mapping[str, int]]
+"""What is counted, such as "people on" -> of what, such as an intent -> how many are behind a mean of it."""
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PublishedCorrelation:
+    """A correlation that the URS paper prints, without an interval; `basis` is what people said."""
+
+    pearson: float
+    points: int
+    place: str
+    basis: str
+
+    @property
+    def over_points(self) -> tuple[float, float]:
+        """Bounds by Fisher's z that follow from the printed r and the number of points; ours, not the paper's."""
+        return fisher_interval(self.pearson, self.points)
+
+
+PUBLISHED_INTENTS = PublishedCorrelation(
+    0.95, 6, "section 4.5, Figure 5", "the satisfaction of 420 people on a five-point scale"
+)
+PUBLISHED_MODELS = PublishedCorrelation(
+    0.94, 10, "section 4.5, appendix D.3, Figure 6", "350 decided of 400 comparisons by five annotators"
+)
+
+
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class IntentLevel:
+    """Mean score against mean satisfaction, over intents, those with most satisfaction first (URS paper, Figure 5).
+
+    A point is a group (the reported intent), score (mean over questions, then models), satisfaction (without bounds
+    where it counts as exact), questions (with a score) and people (None if the file does not name it).
+    """
+
+    points: tuple[Point, ...]
+    correlation: MeanCorrelation  # questions are resampled within intents, people where the file has single ones
+    by_model: dict[str, MeanCorrelation]
+    people_resampled: bool  # else satisfaction counts as exact
+    why_no_interval: str  # what an interval would need and is missing, in words; empty if there is one
+    scale: Scale
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelLevel:
+    """Mean score against the rating by people's votes, over models, the best rated first (URS paper, Figure 6).
+
+    A point is a model, score (mean over questions) and rating (Bradley-Terry).
+    """
+
+    points: tuple[Point, ...]
+    correlation: MeanCorrelation  # instructions of votes and questions of scores are resampled independently
+    comparisons: int
+    instructions: int
+    ties: int
+    questions: int
+    why_no_interval: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CaseAgreement:
+    """The judge's final scores against people's ratings, answer by answer, with intervals clustered by question."""
+
+    correlations: Correlations
+    alpha: Estimate  # Krippendorff's alpha (interval) of judge and mean rating, both on the judge's scale
+    difference: Estimate  # mean of score minus mean rating, on the judge's scale
+    answers: int
+    questions: int
+
+
+@dataclass(frozen=True)
+class PeopleAgreement:
+    """How far people agree with each other: Krippendorff's alpha (interval), clustered by question."""
+
+    alpha: Estimate
+    raters: int
+    ratings: int
+    answers: int  # rated by several people
+
+
+@dataclass(frozen=True)
+class CaseLevel:
+    """Agreement on single answers, over all and by reported intent and model."""
+
+    all: CaseAgreement
+    by_group: dict[str, CaseAgreement]
+    by_model: dict[str, CaseAgreement]
+    people: PeopleAgreement | None  # None if the file does not name raters
+    scale: Scale
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AgreementBlock:
+    """Agreement with one judge under one set of conditions; `notes` tell why a level is None that was asked for."""
+
+    conditions: Conditions
+    apart_because: tuple[str, ...]  # why it is not compared with the first block
+    models: tuple[str, ...]
+    simulated: bool
+    intents: IntentLevel | None
+    ratings: ModelLevel | None
+    cases: CaseLevel | None
+    notes: tuple[str, ...]
+
+
+def reported(found: Estimate, scale: tuple[float, float], clusters: int | None = None) -> Estimate:
+    """A number with its interval where one is reported; by fewest questions or people behind it, if they are given."""
+    behind = found.clusters if clusters is None else clusters
+    low, high = reported_bounds(found.low, found.high, behind, level=found.level, scale=scale)
+    if math.isnan(low):
+        return replace(found, low=math.nan, high=math.nan)
+    return replace(found, low=float(low), high=float(high))
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Ratings matched with answers, and what ratings that match none are about, in words.
+
+    Columns of answers: model, question, group (reported intent), score (final score of the judge, mean over epochs
+    unless the file names one; NaN without) and ratings (rater -> rating on the scale of the file).
+    """
+
+    answers: pd.DataFrame
+    lost: Mapping[HumanRating, str]
+    notes: tuple[str, ...]
+
+
+def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanRatings) -> Matched:
+    """Match ratings with the answers of a block; `names` are those of `model_names`.
+
+    Raises:
+        InputError: If the file names no models and the block has several.
+    """
+    by_answer = _answers(answers, given)
+    ratings: dict[Answer, dict[str, float]] = defaultdict(dict)
+    lost: dict[HumanRating, str] = {}
+    for rating in given.ratings:
+        model = _model(rating, names, given)
+        key = (model, rating.question, rating.epoch)
+        if key in by_answer:
+            ratings[key][rating.rater] = rating.rating
+        else:
+            lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
+    matched = [(*key[:2], *by_answer[key], by_rater) for key, by_rater in ratings.items()]
+    answered = Counter(key[:2] for key in by_answer if key[2] is not None)
+    vague = [len(by_rater) for key, by_rater in ratings.items() if key[2] is None and answered[key[:2]] > 1]
+    note = (
+        f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered several "
+        "times: compared with the mean score over epochs."
+    )
+    columns = ["model", "question", "group", "score", "ratings"]
+    return Matched(pd.DataFrame(matched, columns=columns), lost, (note,) if vague else ())
+
+
+def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
+    """What of a file of ratings no block used, with counts, a sentence each."""
+    blocks = [block.lost for block in matched]
+    lost: dict[str, list[HumanRating]] = defaultdict(list)
+    for rating in given.ratings:
+        if all(rating in block for block in blocks):
+            # A block that knows the model says more.
+            whys = {block[rating] for block in blocks}
+            lost[_NO_ANSWER if _NO_ANSWER in whys else _OTHER_MODEL].append(rating)
+    notes = []
+    for what, ratings in lost.items():
+        first = "; ".join(f"{rating.answer} ({rating.place})" for rating in ratings[:_SHOWN])
+        more = f" and {len(ratings) - _SHOWN} more" if len(ratings) > _SHOWN else ""
+        notes.append(f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}{more}.")
+    if given.repeated:
+        notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, skipped.")
+    return notes
+
+
+def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
+    """Compare the judge's scores with the mean of people's ratings; a sentence if that cannot be done."""
+    scored = matched.answers.dropna(subset="score")
+    notes = list(matched.notes)
+    if unscored := len(matched.answers) - len(scored):
+        notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, skipped.")
+    if len(scored) < _FEWEST:
+        were = "was" if len(scored) == 1 else "were"
+        why = f"No agreement on single answers: {len(scored)} {were} both rated and scored."
+        return " ".join([why, *notes])
+    by_group, by_model = (
+        {str(name): _agreement(part, given, resampling) for name, part in scored.groupby(column)}
+        for column in ("group", "model")
+    )
+    people = _people(matched.answers, resampling)
+    return CaseLevel(_agreement(scored, given, resampling), by_group, by_model, people, given.scale, tuple(notes))
+
+
+def _answers(answers: pd.DataFrame, given: HumanRatings) -> dict[Answer, tuple[str, float]]:
+    """Reported intent and score of each answer to a rated question; under no epoch the mean over epochs."""
+    rated = answers[answers["question"].isin({one.question for one in given.ratings})]
+    found: dict[Answer, tuple[str, float]] = {}
+    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+    columns = rated[["model", "question", "epoch", "group", FINAL]]
+    for model, question, epoch, group, score in columns.itertuples(index=False):
+        found[model, question, int(epoch)] = found[model, question, None] = group, float(score)
+        scores[model, question].append(float(score))
+    for (model, question), several in scores.items():
+        known = [score for score in several if not math.isnan(score)]
+        mean = math.fsum(known) / len(known) if known else math.nan
+        found[model, question, None] = found[model, question, None][0], mean
+    return found
+
+
+def _model(one: HumanRating, names: Mapping[str, str], given: HumanRatings) -> str:
+    """The model that a rating is about; empty if the block does not have it."""
+    if one.model:
+        return names.get(one.model, "")
+    models = sorted(set(names.values()))
+    if len(models) > 1:
+        raise InputError(
+            f"{given.path}: {one.place}: no model; the logs hold answers of {choices(models)}: say whose answers were "
+            "rated in a column 'model'"
+        )
+    return models[0]
+
+
+def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
+    low, high = given.scale
+    scores, questions = answers["score"].to_numpy(dtype=np.float64), list(answers["question"])
+    means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
+    rescaled = LOWEST + (means - low) * (HIGHEST - LOWEST) / (high - low)
+    found = correlate(means, scores, questions, **resampling.options)
+    pearson, spearman, kendall = (
+        # Two points always lie on a line.
+        reported(one if len(answers) > _FEWEST else replace(one, value=math.nan), CORRELATIONS)
+        for one in (found.pearson, found.spearman, found.kendall)
+    )
+    alpha = clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options)
+    difference = clustered_mean(scores - rescaled, questions, **resampling.options)
+    return CaseAgreement(
+        replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
+        reported(alpha, CORRELATIONS),
+        reported(difference, (LOWEST - HIGHEST, HIGHEST - LOWEST)),
+        len(answers),
+        len(set(questions)),
+    )
+
+
+def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | None:
+    raters = sorted({rater for ratings in answers["ratings"] for rater in ratings if rater})
+    if not raters:
+        return None
+    table = np.array([[ratings.get(rater, math.nan) for ratings in answers["ratings"]] for rater in raters])
+    alpha = clustered_interval_alpha(table, list(answers["question"]), **resampling.options)
+    given = (~np.isnan(table)).sum(axis=0)
+    return PeopleAgreement(reported(alpha, CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum()))
+
+
+def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resampling) -> IntentLevel | str:
+    """Compare mean scores with mean satisfaction, intent by intent; a sentence if that cannot be done."""
+    groups, notes = _shared(table, satisfaction)
+    if len(groups) < FEWEST_POINTS:
+        return (
+            f"No correlation over intents: {len(groups)} have both scores and satisfaction in {satisfaction.path}, at "
+            f"least {FEWEST_POINTS} are needed."
+        )
+    parts = [
+        table_means(_of(table, g), rounds=resampling.rounds, seed=derived_seed(resampling.seed, _QUESTIONS, place))
+        for place, g in enumerate(groups)
+    ]
+    whole: Flags = np.logical_and.reduce([~np.isnan(part.values) for part in parts])
+    if not whole.any():
+        return "No correlation over intents: no model has a score on each of them."
+    if not whole.all():
+        partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
+        notes.append(f"Not in the mean over models, because they have no score on some intent: {', '.join(partial)}.")
+    questions = {group: _scored(_of(table, group)[:, whole]) for group in groups}
+    people = {group: satisfaction.people(group) for group in groups}
+    # The mean of one person is not exact.
+    resampled = {group: n or 0 for group, n in people.items() if satisfaction.by_respondent or n == 1}
+    behind = {"questions with a score on": questions, "people on": resampled}
+    if satisfaction.mixed:
+        notes.append(f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as exact.")
+    said = satisfaction.means(groups, resampling.rounds, resampling.seed)
+
+    def over_intents(models: Flags) -> MeanDraws:
+        """Mean score of some models on each intent, shape (G,)."""
+        values = np.array([part.values[models].mean() for part in parts])
+        draws = np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1)
+        return MeanDraws(values, draws, np.array(list(questions.values())), parts[0].seed)
+
+    scores, alone = over_intents(whole), {name: np.arange(len(whole)) == m for m, name in enumerate(table.models)}
+    means = zip(groups, mean_estimates(scores, resampling.level), mean_estimates(said, resampling.level), strict=True)
+    points = [
+        {
+            **{"group": group, "score": reported(score, (LOWEST, HIGHEST))},
+            **{"satisfaction": reported(value, satisfaction.scale), "questions": score.n, "people": people[group]},
+        }
+        for group, score, value in means
+    ]
+    return IntentLevel(
+        points=tuple(sorted(points, key=lambda point: -point["satisfaction"].value)),
+        correlation=_correlated(scores, said, behind, resampling),
+        by_model={
+            name: _correlated(over_intents(flags), said, behind, resampling)
+            for name, flags in alone.items()
+            if whole[flags]
+        },
+        people_resampled=satisfaction.by_respondent,
+        why_no_interval=_why_no_interval(behind, resampling.level),
+        scale=satisfaction.scale,
+        notes=tuple(notes),
+    )
+
+
+def _shared(table: ScoreTable, satisfaction: Satisfaction) -> tuple[list[str], list[str]]:
+    """Intents with scores and satisfaction, in alphabetical order, and what is said of those with only one of them."""
+    scored = {str(group) for group in set(table.facts["group"]) if not np.isnan(_of(table, str(group))).all()}
+    said = set(satisfaction.groups)
+    lacking = {"satisfaction": scored - said, "a score": said - scored}
+    notes = [
+        f"Intents without {what} were skipped: {', '.join(sorted(names))}." for what, names in lacking.items() if names
+    ]
+    return sorted(scored & said), notes
+
+
+def _of(table: ScoreTable, group: str) -> Floats:
+    """Final scores of an intent, shape (questions, models)."""
+    return table.finals[(table.facts["group"] == group).to_numpy()]
+
+
+def _scored(finals: Floats) -> int:
+    """Number of questions with a score."""
+    return int((~np.isnan(finals)).any(axis=1).sum())
+
+
+def _why_no_interval(behind: Behind, level: float) -> str:
+    """Which means are of so few questions or people that nothing says how far they would scatter."""
+    least = fewest_clusters(level)
+    few = {what: [name for name, n in numbers.items() if n < least] for what, numbers in behind.items()}
+    return "; ".join(f"fewer than {least} {what} {', '.join(names)}" for what, names in few.items() if names)
+
+
+def _correlated(scores: MeanDraws, said: MeanDraws, behind: Behind, resampling: Resampling) -> MeanCorrelation:
+    fewest = min(n for numbers in behind.values() for n in numbers.values())
+    found = correlate_means(scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed)
+    found = replace(found, pearson=reported(found.pearson, CORRELATIONS, fewest))
+    # Where nothing says how much a mean scatters, its noise is not 0 but not known.
+    return found if fewest > 1 else replace(found, without_noise=math.nan)
+
+
+def model_names(answers: pd.DataFrame) -> dict[str, str]:
+    """Name that people may use -> name in the table of answers: a bare name will do if only one model has it."""
+    pairs = answers[["model", "base_model"]].drop_duplicates()
+    bare = pairs["base_model"].value_counts()
+    single = {str(base): str(model) for model, base in pairs.itertuples(index=False) if bare[base] == 1}
+    return {**single, **{str(model): str(model) for model in pairs["model"]}}
+
+
+def model_level(table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling) -> ModelLevel | str:
+    """Compare mean scores with Bradley-Terry ratings, model by model; a sentence if that cannot be done.
+
+    `table` is over the questions that all models of the block attempted; `names` are those of `model_names`.
+    """
+    ranking = votes.ranking
+    scored = {name for place, name in enumerate(table.models) if not np.isnan(table.finals[:, place]).all()}
+    shared = [place for place, name in enumerate(ranking.players) if names.get(name) in scored]
+    models = [names[ranking.players[place]] for place in shared]
+    if len(set(models)) < FEWEST_POINTS:
+        return (
+            f"No correlation over models: {len(set(models))} have both scores and votes, at least {FEWEST_POINTS} are "
+            f"needed. Votes are about: {choices(ranking.players)}; scored were: {choices(sorted(scored)) or 'none'}."
+        )
+    columns = [table.models.index(model) for model in models]
+    scores = table_means(
+        table.finals[:, columns], rounds=resampling.rounds, seed=derived_seed(resampling.seed, _MODELS_QUESTIONS)
+    )
+    rated = [ranking.bradley_terry[place] for place in shared]
+    ratings = MeanDraws(
+        np.array([rating.value for rating in rated]),
+        ranking.draws[:, shared],
+        np.array([rating.clusters for rating in rated]),
+        ranking.seed,
+    )
+    questions = dict(zip(models, scores.n.tolist(), strict=True))
+    behind = {"questions with a score of": questions, "instructions": {"with votes": ranking.clusters}}
+    skipped = {
+        "votes but without a score": [name for place, name in enumerate(ranking.players) if place not in shared],
+        "scores but without votes": sorted(scored - set(models)),
+    }
+    notes = [f"Skipped, with {what}: {', '.join(others)}." for what, others in skipped.items() if others]
+    if message := ranking.connectivity.message:
+        notes.append(f"NOT ALL MODELS COMPARE: {message}")
+    means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
+    return ModelLevel(
+        points=tuple(
+            {"model": model, "score": reported(score, (LOWEST, HIGHEST)), "rating": rating}
+            for model, score, rating in means
+        ),
+        correlation=_correlated(scores, ratings, behind, resampling),
+        comparisons=ranking.battles,
+        instructions=ranking.clusters,
+        ties=ranking.ties,
+        questions=_scored(table.finals[:, columns]),
+        why_no_interval=_why_no_interval(behind, resampling.level),
+        notes=tuple(notes),
+    )
+
+
+def agreement_of(
+    answers: Answers,
+    *,
+    human: HumanRatings | None = None,
+    satisfaction: Satisfaction | None = None,
+    votes: Votes | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[list[AgreementBlock], list[str]]:
+    """Compare judges' scores with what people say, each judge and set of conditions by itself.
+
+    Returns:
+        The blocks, and notes on the files and what of them no block used.
+
+    Raises:
+        InputError: If nothing was given, or no rating is about an answer in the logs.
+    """
+    if human is None and satisfaction is None and votes is None:
+        raise InputError("nothing to compare with; give at least one of: ratings, satisfaction, votes")
+    how = resampling or Resampling()
+    blocks = blocks_of(answers.table)
+    # Ratings may be about questions that not all models of a block attempted.
+    whole = [answers.table[answers.table["log"].isin(set(block.table["log"]))] for block in blocks]
+    names = [model_names(rows) for rows in whole]
+    matched = [match_ratings(*pair, human) for pair in zip(whole, names, strict=True)] if human else []
+    notes = [*(votes.notes if votes else ()), *(unused(human, matched) if human else ())]
+    if human and not any(len(block.answers) for block in matched):
+        questions = sorted(set(answers.table["question"]))
+        raise InputError(
+            f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
+            f"{' '.join(unused(human, matched))} The logs have answers of "
+            f"{choices(sorted(set(answers.table['model'])))} to {len(questions)} questions such as "
+            f"{choices(questions[:3])}"
+        )
+    found = []
+    for place, block in enumerate(blocks):
+        table = score_table(block.table, block.models)
+        levels: dict[str, Any] = {
+            "intents": intent_level(table, satisfaction, how) if satisfaction else None,
+            "ratings": model_level(table, names[place], votes, how) if votes else None,
+            "cases": case_level(matched[place], human, how) if human else None,
+        }
+        lacking = tuple(level for level in levels.values() if isinstance(level, str))
+        levels = {name: None if isinstance(level, str) else level for name, level in levels.items()}
+        for name in ("intents", "ratings"):  # single answers are over questions of their own
+            if levels[name]:
+                levels[name] = replace(levels[name], notes=(*levels[name].notes, *block.notes))
+        simulated = any(name.startswith(SIMULATED) for name in (*block.models, *block.conditions.judges))
+        models = tuple(sorted(block.models))
+        found.append(
+            AgreementBlock(block.conditions, block.differs_from_first, models, simulated, **levels, notes=lacking)
+        )
+    return found, notes
+
+
+def report_agreement(
+    logs: Iterable[str],
+    *,
+    human: Path | None = None,
+    human_scale: Scale = (LOWEST, HIGHEST),
+    satisfaction: Path | None = None,
+    satisfaction_scale: Scale = (1, 5),
+    votes: Sequence[str] = (),
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+    command: str = "",
+) -> Report:
+    """Report how far a judge and people agree. At least one of `human`, `satisfaction` and `votes` must be given.
+
+    Args:
+        logs: Log files and directories of logs of `urs`.
+        human: File of ratings of single answers, as for `read_human_ratings`.
+        human_scale: Its lowest and highest rating.
+        satisfaction: File of satisfaction by intent, as for `read_satisfaction`.
+        satisfaction_scale: Its lowest and highest value.
+        votes: Files, logs and directories of votes between models, as for `read_vote_ranking`.
+        rounds: Rounds of the bootstrap.
+        level: Confidence level of all intervals, between 0 and 1.
+        seed: Seed of the bootstrap.
+        command: The command that makes the report.
+
+    Returns:
+        The report, with the table `agreement`, one row per number.
+
+    Raises:
+        InputError: If nothing was given, a file or log cannot be used, or no rating is about an answer in the logs.
+    """
+    how = Resampling(rounds, level, seed)
+    # What people say is small and read first, so that its errors cost no waiting for the logs.
+    ratings = read_human_ratings(human, human_scale) if human else None
+    satisfied = read_satisfaction(satisfaction, satisfaction_scale, load_rubric()) if satisfaction else None
+    ranked = read_vote_ranking(votes, how) if votes else None
+    answers = read_answers(logs)
+    blocks, notes = agreement_of(answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how)
+    given = {"ratings of answers": [human], "satisfaction": [satisfaction], "votes": votes}
+    sources = {kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)}
+    return agreement_report(blocks, notes, how, sources, answers.left_out, command)
+
+
+def agreement_report(
+    blocks: Sequence[AgreementBlock],
+    notes: Sequence[str],
+    how: Resampling,
+    sources: Mapping[str, Sequence[str]],
+    skipped: Sequence[str] = (),
+    command: str = "",
+) -> Report:
+    """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files."""
+    files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
+    about = f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
+    rows = [
+        (place, ", ".join(block.conditions.judges), *names, found, found.clusters)
+        for place, block in enumerate(blocks, start=1)
+        for *names, found in _numbers(block)
+    ]
+    columns = ["block", "judge", "level", "scope", "statistic", "value", "clusters"]
+    numbers = Table(pd.DataFrame(rows, columns=columns), name="agreement", shown=(), main="value")
+    sections = [Section("What is compared", (*files, *notes, about), (numbers,))]
+    for place, block in enumerate(blocks, start=1):
+        sections += _sections(place, block)
+    sections += [Section("Skipped", skipped)] if skipped else []
+    published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
+    facts = {
+        "blocks": blocks,
+        **{"sources": sources, "notes": notes, "skipped": skipped, "command": command, **how.options},
+        "published_in_the_urs_paper": {
+            name: {**asdict(found), "over_points": found.over_points} for name, found in published.items()
+        },
+    }
+    return Report(AGREEMENT, "Agreement of judges with people", sections, facts)
+
+
+def _sections(place: int, block: AgreementBlock) -> list[Section]:
+    facts = block.conditions
+    sha256 = f" (sha256 {facts.dataset_sha256[:8]})" if facts.dataset_sha256 else ""
+    title = (
+        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.dataset}{sha256}; rubric "
+        f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
+        f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
+    )
+    simulation = [_SIMULATION] if block.simulated else []
+    differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
+    short = short_names(block.models)
+    return [
+        Section(title, (*simulation, *differs, *block.notes), warnings=simulation),
+        *([_intents(block.intents, short)] if block.intents else []),
+        *([_models(block.ratings, short)] if block.ratings else []),
+        *([_cases(block.cases, short)] if block.cases else []),
+    ]
+
+
+def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
+    """Level, scope and statistic of every number, with its interval where there is one."""
+    if block.intents:
+        for scope, found in {"all": block.intents.correlation, **block.intents.by_model}.items():
+            yield from _correlation_numbers("intents", scope, found)
+        for point in block.intents.points:
+            yield from (("intents", point["group"], name, point[name]) for name in ("score", "satisfaction"))
+    if block.ratings:
+        yield from _correlation_numbers("models", "all", block.ratings.correlation)
+        for point in block.ratings.points:
+            yield "models", point["model"], "score", point["score"]
+            yield "models", point["model"], "bradley_terry", point["rating"]
+    if block.cases:
+        for scope, agreed in {"all": block.cases.all, **block.cases.by_group, **block.cases.by_model}.items():
+            numbers = {**vars(agreed.correlations), "alpha": agreed.alpha, "difference": agreed.difference}
+            yield from (("answers", scope, name, numbers[name]) for name in _STATISTICS)
+        if block.cases.people:
+            yield "people", "all", "alpha", block.cases.people.alpha
+
+
+def _correlation_numbers(level: str, scope: str, found: MeanCorrelation) -> Iterator[tuple[str, str, str, Estimate]]:
+    yield level, scope, "pearson", found.pearson
+    for statistic in ("without_noise", "spearman"):
+        value = getattr(found, statistic)
+        yield level, scope, statistic, replace(found.pearson, value=value, low=math.nan, high=math.nan)
+
+
+def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
+    points = pd.DataFrame(level.points)[["group", "questions", "score", "people", "satisfaction"]]
+    formats = {**dict.fromkeys(("questions", "people"), number(0)), **dict.fromkeys(("score", "satisfaction"), _NUMBER)}
+    models = [(short[name], r.pearson.value, _without_noise(r), r.spearman) for name, r in level.by_model.items()]
+    by_model = pd.DataFrame(models, columns=["scores of", "Pearson", "without noise", "Spearman"])
+    resampled = "questions and people" if level.people_resampled else "questions, satisfaction taken as exact"
+    notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
+    tables = (
+        Table(points, formats, headings={"group": "intent"}),
+        Table(by_model, {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}),
+    )
+    return Section("Score and satisfaction by intent", notes, tables, 3)
+
+
+def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
+    points = pd.DataFrame(level.points)
+    points["model"] = points["model"].map(short)
+    notes = (
+        f"{counted(level.comparisons, 'comparison')} on {counted(level.instructions, 'instruction')}, "
+        f"{counted(level.ties, 'tie')}; scores over {counted(level.questions, 'question')}.",
+        *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
+    )
+    table = Table(points, {"score": _NUMBER, "rating": _rating}, headings={"rating": "Bradley-Terry"})
+    return Section("Score and votes by model", notes, (table,), 3)
+
+
+def _about_means(
+    level: IntentLevel | ModelLevel, what: str, resampled: str, published: PublishedCorrelation
+) -> tuple[str, ...]:
+    about = _about_correlation(level.correlation, len(level.points), what, resampled, level.why_no_interval)
+    return (*about, _published(published, what), *level.notes)
+
+
+def _rating(found: Estimate) -> str:
+    return number(0)(found).replace(",", "")  # a rating is no count
+
+
+def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
+    named = {"all": level.all, **level.by_group, **{short[model]: found for model, found in level.by_model.items()}}
+    rows = [
+        (name, one.answers, r.spearman, r.kendall, r.pearson, one.alpha, one.difference)
+        for name, one in named.items()
+        for r in [one.correlations]
+    ]
+    formats = {"answers": number(0), **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER)}
+    formats["score less rating"] = _SIGNED
+    among = "The file does not name raters, so that agreement among people is not known."
+    if people := level.people:
+        alpha = (
+            f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among people is "
+            f"{_NUMBER(people.alpha)}."
+            if people.answers
+            else "no answer has several, so that agreement among people is not known."
+        )
+        among = f"{counted(people.raters, 'person', 'people')} gave {counted(people.ratings, 'rating')}; {alpha}"
+    notes = (
+        f"{counted(level.all.answers, 'answer')} to {counted(level.all.questions, 'question')} were both rated and "
+        "scored; brackets over resamples of questions, none over too few. Ratings are means over people; alpha and "
+        "difference are on the judge's scale, 1 to 10.",
+        among,
+        *level.notes,
+    )
+    table = Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats)
+    return Section("Score and rating of single answers", notes, (table,), 3)
+
+
+def _without_noise(found: MeanCorrelation) -> str:
+    """Pearson corrected for the noise of the means, with its interval; a dash where noise is not known."""
+    if math.isnan(found.pearson.low):
+        return DASH
+    return _NUMBER(replace(found.pearson, value=found.without_noise))
+
+
+def _about_correlation(found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str) -> list[str]:
+    """A correlation in words: what was measured, what noise makes of it, and how far few points carry."""
+    pearson = found.pearson
+    if math.isnan(pearson.value):
+        return [f"There is no correlation: all {points} {what} have the same mean on one of the two sides."]
+    measured = f"Over {points} {what}: Pearson {_NUMBER(pearson.value)}, Spearman {_NUMBER(found.spearman)}."
+    how = f"over resamples of {resampled}, these {what} given."
+    if math.isnan(pearson.low):
+        why = (
+            f"{lacking}. Too few to show how far such a mean would scatter"
+            if lacking
+            else f"the means of these {what} differ no more than noise would make them"
+        )
+        notes = [f"{measured} There is no interval, and no correction for noise: {why}."]
+    elif math.isnan(found.without_noise):
+        notes = [
+            f"{measured} The means of these {what} differ no more than noise would make them: without it Pearson may "
+            f"be anything from {_NUMBER(pearson.low)} to {_NUMBER(pearson.high)}, {how}"
+        ]
+    else:
+        notes = [f"{measured} Without the noise of the means Pearson is about {_without_noise(found)}: brackets {how}"]
+        if pearson.low <= 0 <= pearson.high:
+            notes.append(
+                f"The interval holds 0: beside the noise of their means, these {what} differ too little to show "
+                "whether the two go together."
+            )
+    low, high = found.over_points
+    if points < _MANY:
+        notes.append(
+            f"{points} points are too few for an interval over other {what}."
+            if math.isnan(low)
+            else f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from {_NUMBER(low)} to "
+            f"{_NUMBER(high)} (Fisher's z)."
+        )
+    return notes
+
+
+def _published(found: PublishedCorrelation, what: str) -> str:
+    """What the paper prints, labelled as such."""
+    low, high = found.over_points
+    return (
+        f"Published (URS paper, {found.place}; another judge, other models and people): Pearson {found.pearson:.2f} "
+        f"over {found.points} {what}, from {found.basis}; no interval is printed. Fisher's z puts it between "
+        f"{_NUMBER(low)} and {_NUMBER(high)} over other {what}."
+    )

@@ -1,0 +1,559 @@
+"""Logs that `intent_judge` scored -> one data frame of answers, one row per log, question and epoch."""
+
+import json
+import math
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pandas as pd
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.model import ModelConfig, ModelUsage
+from inspect_ai.scorer import Score
+
+from urs_inspect._util import InputError
+from urs_inspect.logs.files import finished_headers, latest_runs, read_log, short_name
+from urs_inspect.logs.naming import distinct_names, sounds_secret
+from urs_inspect.logs.scores import cut_off, judgements, last_judgement, prompts_digest, value_of
+from urs_inspect.rubrics import FINAL
+
+TASK = "urs"
+"""The task whose logs these are."""
+CRITERION = "criterion/"
+"""Prefix of the columns of criteria."""
+ERROR, NOT_JUDGED = "error", "not_judged"
+"""Outcomes: the sample failed; `intent_judge` did not score it."""
+NOT_SENT = " (not sent)"
+"""Follows a judge's temperature that its provider's client did not send."""
+
+Row = dict[str, Any]
+Usage = tuple[float, float, float]
+"""Tokens sent, tokens received, US dollars; NaN where not known."""
+_NOTHING: Usage = (0.0, 0.0, 0.0)
+_UNKNOWN: Usage = (math.nan, math.nan, math.nan)
+_UNUSED = {"events", "messages", "store", "error_retries"}
+_LIMITS = ("limit", "epochs", "sample_id", "sample_shuffle", "message_limit", "token_limit", "time_limit")
+_SPEED = {
+    *("max_connections", "adaptive_connections", "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout"),
+    *("batch", "cache"),
+}
+"""Settings that change how fast a run is, and not its result."""
+_LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A log that a report is made from."""
+
+    log: str  # file name
+    model: str
+    judges: tuple[str, ...]
+    command: str  # repeats the run; without anything whose name sounds like a secret
+    created: str  # ISO 8601
+    dataset_sha256: str
+    rubric_sha256: str
+    prompts: str  # as in `Conditions`
+    package: str  # version of inspect-ai
+    samples: int
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of models, and where they come from.
+
+    Attributes:
+        table: One row per log, question and epoch, with the columns log, model (its name, with the settings in
+            which its logs differ), base_model (the name alone), task, question, epoch, intent, group, language,
+            country (empty if none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none),
+            outcome, cut_off (at the token limit), judges (joined by ", "), judge_finals (judge -> final score),
+            earlier_finals (earlier final scores of the same answer by the same judges), judge_temperatures,
+            self_judged, judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those
+            of the data), task_version, answer_length (characters), input_tokens, output_tokens, judge_input_tokens,
+            judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Unknown numbers are
+            NaN. By log, question (as id) and epoch it joins the data frame of `inspect_ai.analysis.samples_df`.
+        runs: The logs, in the order in which they were made.
+        left_out: What was skipped and why, one sentence each, with counts.
+    """
+
+    table: pd.DataFrame
+    runs: tuple[Run, ...]
+    left_out: tuple[str, ...]
+
+
+def read_answers(logs: Iterable[str]) -> Answers:
+    """Read the answers in logs that `intent_judge` has scored.
+
+    The last judgement of an answer counts. Of several logs of one model with the same settings, judges, prompts, data
+    and references that share questions, the newest counts, unless it asked fewer than half as many questions. Logs
+    that did not finish, that cannot be read, and those of this package's other tasks are skipped.
+
+    Args:
+        logs: Log files and directories.
+
+    Returns:
+        The answers; those whose sample failed or that have no score have a row as well.
+
+    Raises:
+        InputError: If a name does not exist or no answer is left; the message says what was skipped.
+    """
+    names = list(logs)
+    left_out: list[str] = []
+    finished = finished_headers(names, left_out, TASK, also_foreign=True)
+    judged = [read for log in finished if (read := read_judged_log(log, left_out)) is not None]
+    kept = latest_runs(judged, left_out)
+    if not kept:
+        raise InputError(
+            "\n".join([f"no finished log with answers scored by intent_judge in: {', '.join(names)}", *left_out])
+        )
+    models = [whole_characters(model) for model in _model_names(kept)]
+    return Answers(
+        table=pd.concat([_frame(*pair) for pair in zip(kept, models, strict=True)], ignore_index=True),
+        runs=tuple(_run(*pair) for pair in zip(kept, models, strict=True)),
+        left_out=tuple(left_out),
+    )
+
+
+# --- logs ---
+
+
+@dataclass(frozen=True)
+class JudgedLog:
+    """The answers of a log that count, and the conditions under which they were made."""
+
+    log: EvalLog  # header
+    rows: list[Row]
+    judges: tuple[str, ...]
+    prompts: Mapping[tuple[str, str], str]  # intent and language -> judge language and hash of the prompt
+    settings: dict[str, str]  # of the model, that may change its answers
+    references: str  # empty for those of the data
+    questions: frozenset[str]
+
+    @property
+    def file(self) -> str:
+        """Where it is."""
+        return self.log.location
+
+    @property
+    def run_id(self) -> str:
+        """What all files of its run have in common; empty if unknown."""
+        return self.log.eval.eval_id or ""
+
+    @property
+    def of(self) -> str:
+        """Its model."""
+        return self.log.eval.model
+
+    def replaces(self, other: "JudgedLog") -> bool:
+        """Whether it has answers of the same model to some of the same questions under the same conditions."""
+        return (
+            self._conditions == other._conditions
+            and not self.questions.isdisjoint(other.questions)
+            and all(self.prompts.get(kind, prompt) == prompt for kind, prompt in other.prompts.items())
+        )
+
+    @property
+    def _conditions(self) -> tuple[object, ...]:
+        spec = self.log.eval
+        facts = spec.metadata or {}
+        return (
+            (spec.model, self.settings, spec.task, version_number(str(spec.task_version))),
+            facts.get("dataset_sha256") or facts.get("dataset", spec.dataset.name),
+            facts.get("rubric"),
+            (self.references, sorted(self.judges)),
+        )
+
+
+def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
+    """Read the answers of a finished log, given its header; None if `intent_judge` scored none of them.
+
+    `left_out` gets one sentence about each thing that is skipped, with counts.
+    """
+    name, spec = short_name(log.location), log.eval
+    try:
+        summaries = read_eval_log_sample_summaries(log.location)
+    except Exception as error:  # a damaged file may raise anything
+        left_out.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+        return None
+    if not any(map(judgements, summaries)):
+        left_out.append(f"{name} was left out: none of its {len(summaries)} samples was scored by intent_judge.")
+        return None
+    whole = _whole_samples(log, summaries)
+    rows = [answer_row(sample, log, whole.get((str(sample.id), sample.epoch))) for sample in summaries]
+    judges = _most_common(row["judges"] for row in rows if row["judges"]) or ""
+    kept = [row for row in rows if row["judges"] in ("", judges)]
+    if len(kept) < len(rows):
+        others = ", ".join(sorted({row["judges"] for row in rows} - {"", judges}))
+        left_out.append(
+            f"{len(rows) - len(kept)} of {len(rows)} answers of {name} were left out: they were judged by {others}, "
+            f"the others by {judges}."
+        )
+    rows, prompts = kept, _prompts(kept)
+    kept = [row for row in rows if not row["prompt_sha256"] or prompts[row["intent"], row["language"]] == _prompt(row)]
+    if len(kept) < len(rows):
+        left_out.append(
+            f"{len(rows) - len(kept)} of {len(rows)} answers of {name} were left out: they were judged with another "
+            "prompt than the others of their intent and language."
+        )
+    settings = {**model_settings(log), **({"solver": spec.solver} if spec.solver else {})}
+    return JudgedLog(
+        log=log,
+        rows=kept,
+        judges=tuple(next((row["judge_finals"] for row in kept if row["judges"]), {})),
+        prompts=prompts,
+        settings={name: str(value) for name, value in settings.items()},
+        references=_references(spec.metadata or {}),
+        questions=frozenset(row["question"] for row in kept),
+    )
+
+
+def version_number(version: str) -> str:
+    """The part of a task's version that changes when scores do: `1` of `1-A`."""
+    return version.partition("-")[0]
+
+
+def _whole_samples(log: EvalLog, summaries: Iterable[EvalSampleSummary]) -> dict[tuple[str, int], EvalSample]:
+    """Whole samples, if a summary lacks something that is needed."""
+    if not any(_needs_whole(summary, log) for summary in summaries):
+        return {}
+    try:
+        samples = read_log(log.location, without=_UNUSED).samples or []
+    except InputError:  # the summaries alone are better than nothing
+        return {}
+    return {(str(sample.id), sample.epoch): sample for sample in samples}
+
+
+def _prompts(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        if row["prompt_sha256"]:
+            counts[row["intent"], row["language"]][_prompt(row)] += 1
+    return {kind: prompts.most_common(1)[0][0] for kind, prompts in counts.items()}
+
+
+def _prompt(row: Row) -> str:
+    return f"{row['judge_language']}/{row['prompt_sha256']}"
+
+
+def _most_common(values: Iterable[_Key]) -> _Key | None:
+    counts = Counter(values).most_common(1)
+    return counts[0][0] if counts else None
+
+
+def _references(metadata: Mapping[str, Any]) -> str:
+    """Name and first digits of the hash of the references that the log's metadata name."""
+    given = metadata.get("references") or ""
+    if not isinstance(given, Mapping):
+        return str(given)
+    name = given.get("source") or given.get("name") or ""
+    return f"{name} {str(given.get('sha256', ''))[:8]}".strip()
+
+
+def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
+    """Names of the models, with the settings in which the logs of one model differ."""
+    settings: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for log in logs:
+        if log.settings not in settings[log.of]:
+            settings[log.of].append(log.settings)
+    names = {model: distinct_names([(model, facts) for facts in each]) for model, each in settings.items()}
+    return [names[log.of][settings[log.of].index(log.settings)] for log in logs]
+
+
+def _frame(read: JudgedLog, model: str) -> pd.DataFrame:
+    spec = read.log.eval
+    facts = spec.metadata or {}
+    table = pd.DataFrame(read.rows)
+    same = {
+        "log": read.file,
+        "model": model,
+        "base_model": spec.model,
+        "task": spec.task,
+        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
+        "dataset_sha256": str(facts.get("dataset_sha256", "")),
+        "references": read.references,
+        "task_version": str(spec.task_version),
+    }
+    return table.assign(**{name: whole_characters(value) for name, value in same.items()})[[*same, *table.columns]]
+
+
+def _run(read: JudgedLog, model: str) -> Run:
+    spec = read.log.eval
+    facts = spec.metadata or {}
+    return Run(
+        log=short_name(read.file),
+        model=model,
+        judges=read.judges,
+        command=run_command(read.log, read.judges),
+        created=spec.created,
+        dataset_sha256=str(facts.get("dataset_sha256", "")),
+        rubric_sha256=str(facts.get("rubric_sha256", "")),
+        prompts=prompts_digest(f"{intent}/{prompt}" for (intent, _), prompt in read.prompts.items()),
+        package=spec.packages.get("inspect_ai", ""),
+        samples=len(read.rows),
+    )
+
+
+# --- samples ---
+
+
+def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None = None) -> Row:
+    """The row of a sample, without the columns that are the same for the whole log.
+
+    `whole` is the sample as a whole, for what its summary lacks.
+    """
+    score = last_judgement(whole or sample)
+    facts = (score.metadata or {}) if score else {}
+    finals = _judge_finals(facts) or []
+    names = [name for name, _ in finals]
+    # An empty answer, for which no judge was called, has the judges of its run.
+    panel = finals or [(whole_characters(str(name)), math.nan) for name in facts.get("judges_not_asked", ())]
+    error = "" if sample.error is None else str(sample.error) or "unknown error"
+    counted = None if error else score  # a number beside an error is no score of the answer
+    values = counted.value if counted is not None and isinstance(counted.value, dict) else {}
+    own, judging = _split_usage(sample, log, names, whole)
+    row = {
+        "question": str(sample.id),
+        "epoch": sample.epoch,
+        "intent": _metadata(sample, "intent", "unknown"),
+        "group": _metadata(sample, "intent_group", _metadata(sample, "intent", "unknown")),
+        "language": _metadata(sample, "language", "unknown"),
+        "country": _metadata(sample, "country", "").strip(),
+        "final": math.nan if counted is None else value_of(counted, FINAL),
+        **{CRITERION + key: value_of(counted, key) for key in values if counted is not None and key != FINAL},
+        "outcome": ERROR if error else NOT_JUDGED if score is None else str(facts.get("outcome", "unknown")),
+        "cut_off": cut_off(facts),
+        "judges": ", ".join(name for name, _ in panel),
+        "judge_finals": dict(panel),
+        "earlier_finals": _earlier_finals(judgements(whole or sample)),
+        "judge_temperatures": _temperatures(facts),
+        "self_judged": bool(facts.get("self_judged", False)),
+        "judge_language": str(facts.get("judge_language", "")),
+        "prompt_sha256": str(facts.get("prompt_sha256", "")),
+        "rubric": str(facts.get("prompt_version", "")),
+        "answer_length": _length(facts, whole),
+        "input_tokens": own[0],
+        "output_tokens": own[1],
+        "judge_input_tokens": judging[0],
+        "judge_output_tokens": judging[1],
+        "cost": own[2],
+        "judge_cost": judging[2],
+        "seconds": _number(sample.working_time),
+        "error": error,
+    }
+    return {name: whole_characters(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def whole_characters(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which a log may hold and a table may not."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:
+    """Whether the summary of a judged sample lacks something that the sample itself has."""
+    score = last_judgement(sample)
+    if score is None:
+        return False
+    facts = score.metadata or {}
+    finals = _judge_finals(facts)
+    if finals is None or "answer_length" not in facts:
+        return True
+    return _judged_itself_without_role(sample, log, [name for name, _ in finals])
+
+
+def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
+    """Each judge and its final score, NaN where it gave none; None if they are too long for a summary."""
+    short, judges = facts.get("judge_finals"), facts.get("judges", [])
+    if isinstance(short, list):
+        return [(whole_characters(str(name)), _number(final)) for name, final in short]
+    if not isinstance(judges, list):
+        return None
+    return [(whole_characters(str(judge["judge"])), _number(judge.get("final"))) for judge in judges]
+
+
+def _earlier_finals(scores: Sequence[Score]) -> tuple[float, ...]:
+    """Final scores that the same judges gave the same answer before under the same conditions."""
+    *earlier, last = (_judged_how(score) for score in scores) if scores else (None,)
+    finals = [value_of(score, FINAL) for score, how in zip(scores, earlier, strict=False) if how == last]
+    return tuple(final for final in finals if not math.isnan(final))
+
+
+def _judged_how(score: Score) -> tuple[object, ...]:
+    facts = score.metadata or {}
+    names = [name for name, _ in _judge_finals(facts) or []]
+    return names, facts.get("prompt_sha256"), facts.get("judge_language"), _temperatures(facts).replace(NOT_SENT, "")
+
+
+def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
+    value = (sample.metadata or {}).get(key)
+    return default if value is None else str(value)
+
+
+def _temperatures(facts: Mapping[str, Any]) -> str:
+    judges = facts.get("judges")
+    return ", ".join(map(_temperature, judges)) if isinstance(judges, list) else ""
+
+
+def _temperature(judge: Mapping[str, Any]) -> str:
+    requested = judge.get("temperature_requested", judge.get("temperature"))  # the second in logs of version 0.1
+    if requested is None:
+        return "default"
+    return f"{requested:g}{'' if judge.get('temperature_sent', requested) is not None else NOT_SENT}"
+
+
+def _length(facts: Mapping[str, Any], whole: EvalSample | None) -> float:
+    if "answer_length" in facts:
+        return _number(facts["answer_length"])
+    return math.nan if whole is None else float(len(whole.output.completion))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+# --- usage ---
+
+
+def _split_usage(
+    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str], whole: EvalSample | None
+) -> tuple[Usage, Usage]:
+    """Usage of the model under test and of its judges.
+
+    That of judges is unknown where they judged an existing log: the log keeps the usage of its run.
+    """
+    if not sample.model_usage:
+        return _UNKNOWN, _NOTHING if not judges else _UNKNOWN
+    own = _own_usage(sample, log)
+    if not judges:
+        return own, _NOTHING
+    if len(judgements(sample)) > 1:
+        return own, _UNKNOWN
+    if _judged_itself_without_role(sample, log, judges):  # only the whole sample separates answering from judging
+        own = _UNKNOWN if whole is None or whole.output.usage is None else _usage(whole.output.usage)
+        return own, _less(_usage(sample.model_usage.get(log.eval.model, ModelUsage())), own)
+    role = next((role for role, names in _role_models(log).items() if set(names) == set(judges)), None)
+    used = sample.role_usage.get(role or "")
+    if used is None:
+        return own, _UNKNOWN
+    sent, received, paid = _usage(used)
+    # The harness adds up the costs that it knows, which of a panel may be some only.
+    known = all(_priced(sample.model_usage[name]) for name in judges if name in sample.model_usage)
+    return own, (sent, received, paid if known else math.nan)
+
+
+def _judged_itself_without_role(sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str]) -> bool:
+    return set(judges) == {log.eval.model} and not sample.role_usage and not _role_models(log)
+
+
+def _role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
+    return {
+        role: tuple(model.model for model in (models if isinstance(models, list) else [models]))
+        for role, models in (log.eval.model_roles or {}).items()
+    }
+
+
+def _own_usage(sample: EvalSampleSummary, log: EvalLog) -> Usage:
+    model = log.eval.model
+    if not any(model in names for names in _role_models(log).values()):
+        return _usage(sample.model_usage[model]) if model in sample.model_usage else _UNKNOWN
+    # Usage of a model that has a role as well is counted once for both.
+    everything = sum(sample.model_usage.values(), ModelUsage())
+    return _less(_usage(everything), _usage(sum(sample.role_usage.values(), ModelUsage())))
+
+
+def _usage(used: ModelUsage) -> Usage:
+    sent = used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
+    return float(sent), float(used.output_tokens), (used.total_cost or 0.0) if _priced(used) else math.nan
+
+
+def _priced(used: ModelUsage) -> bool:
+    return used.total_cost is not None or not used.total_tokens
+
+
+def _less(total: Usage, part: Usage) -> Usage:
+    return total[0] - part[0], total[1] - part[1], total[2] - part[2]
+
+
+# --- commands ---
+
+
+def run_command(log: EvalLog, judges: Sequence[str]) -> str:
+    """The command that repeats a run, quoted for a shell, with nothing in it whose name sounds like a secret.
+
+    Where the judges are not those of the run, the log was judged later, and a second command follows after `&&`.
+    """
+    spec = log.eval
+    words = ["inspect", "eval", spec.task_file or spec.task, "--model", spec.model.replace("none/none", "none")]
+    if spec.model_base_url:
+        words += ["--model-base-url", _shown(spec.model_base_url)]
+    words += _pairs("-M", spec.model_args)
+    for role, models in (spec.model_roles or {}).items():
+        words += ["--model-role", f"{role}={_role(models)}"]
+    words += _pairs("-T", spec.task_args_passed)
+    if spec.solver:
+        words += ["--solver", spec.solver, *_pairs("-S", spec.solver_args_passed or {})]
+    words += _flags(
+        {name: getattr(spec.config, name) for name in _LIMITS if name != "epochs" or spec.config.epochs != 1}
+    )
+    words += _flags({name: value for name, value in model_settings(log).items() if name not in spec.model_args})
+    command = shlex.join(words)
+    known = {name for names in _role_models(log).values() for name in names} or {spec.model}
+    if not judges or set(judges) <= known:
+        return command
+    again = ["inspect", "score", "LOG", "--scorer", "urs_inspect/intent_judge", "--model-role"]
+    role = judges[0] if len(judges) == 1 else f"[{', '.join(judges)}]"
+    return f"{command} && {shlex.join([*again, f'grader={role}', '--action', 'append'])}"
+
+
+def model_settings(log: EvalLog) -> dict[str, Any]:
+    """Settings of the model under test that may change its answers: temperature, effort and so on."""
+    given = {**log.eval.model_args, **log.eval.model_generate_config.model_dump(exclude_none=True)}
+    return {name: value for name, value in given.items() if name not in _SPEED and not sounds_secret(name)}
+
+
+def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:
+    return [
+        word for name, value in values.items() if not sounds_secret(name) for word in (flag, f"{name}={_shown(value)}")
+    ]
+
+
+def _flags(values: Mapping[str, Any]) -> list[str]:
+    return [
+        word
+        for name, value in values.items()
+        if value is not None and value is not False and _clean(value) != {}
+        for word in (f"--{name.replace('_', '-')}", *([] if value is True else [_shown(value)]))
+    ]
+
+
+def _role(models: ModelConfig | list[ModelConfig]) -> str:
+    listed = models if isinstance(models, list) else [models]
+    return _model(listed[0]) if len(listed) == 1 else f"[{', '.join(map(_model, listed))}]"
+
+
+def _model(model: ModelConfig) -> str:
+    """A model by its name, or as a mapping where it has settings of its own."""
+    settings = {**model.config.model_dump(exclude_none=True), "base_url": model.base_url, "model_args": model.args}
+    kept = {name: value for name, value in settings.items() if value and not sounds_secret(name)}
+    return _shown({"model": model.model, **kept}) if kept else model.model
+
+
+def _shown(value: Any) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, str):
+        return _LOGIN.sub("", value)
+    if isinstance(value, tuple):
+        return "-".join(map(str, value))
+    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
+        return ",".join(_shown(str(item)) for item in value)
+    return json.dumps(_clean(value), ensure_ascii=False)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _clean(item) for name, item in value.items() if not sounds_secret(str(name))}
+    if isinstance(value, (list, tuple)):
+        return [_clean(item) for item in value]
+    return _LOGIN.sub("", value) if isinstance(value, str) else value

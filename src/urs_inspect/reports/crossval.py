@@ -1,0 +1,763 @@
+"""Cross-validation: whether results hold for other judges and references (URS paper, sections 4.4 and D.4).
+
+Logs of `urs_crossval` become one data frame of judgements per grid, and everything is computed from it. Logs of `urs`
+whose answers several judges have judged give self-preference alone.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
+
+from urs_inspect._util import InputError, counted
+from urs_inspect.judging.failures import SCORED_OUTCOMES
+from urs_inspect.logs.files import finished_headers, local_path, read_log, short_name
+from urs_inspect.logs.naming import short_names
+from urs_inspect.logs.responses import ANSWERS_ONLY
+from urs_inspect.logs.scores import SIMULATED, prompts_digest, value_of
+from urs_inspect.reports.answers import read_answers, version_number
+from urs_inspect.reports.conditions import Reasons, changed, comparable_groups, differences
+from urs_inspect.reports.crossval_figures import draw_best_two, draw_settings
+from urs_inspect.reports.tables import (
+    DASH,
+    Format,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    level_text,
+    number,
+    p_value,
+    share,
+    simulation_section,
+)
+from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers.crossval_judge import COPY
+from urs_inspect.solvers.answers import ANSWER
+from urs_inspect.stats import holm
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats, Resampling
+from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
+from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
+
+CROSSVAL = ReportKind(
+    "urs-inspect cross-validation",
+    2,
+    "urs-inspect robustness",
+    "crossval.json",
+    (
+        *("means.csv", "rating_bias.csv", "orders.csv", "differences.csv", "self_preference.csv", "crossval.md"),
+        *("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
+    ),
+)
+TASK = "urs_inspect/urs_crossval"
+ROUNDS = 10_000
+ALL = "all"
+"""In place of one source of references or one model: all of them, each with the same weight."""
+
+_KEY = ["evaluator", "source", "model"]
+_COLUMNS = ["case", "fold", *_KEY, "outcome", "final", "copy"]
+"""Columns of judgements: `final` is NaN without a score; `copy` is whether an answer is word for word its reference."""
+_PREFERENCES = [
+    *("evaluator", "source", "others", "own_mean", "others_mean", "preference", "leniency", "beyond", "p", "p_beyond")
+]
+_JUDGE = re.compile(r"crossval_judge(-?\d+)?")
+_CONDITIONS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256"), str),
+    **{"cases": int, "folds": int, "reference_score": float},
+}
+_OF_A_LOG = {"log": "log", "model": "base_model", "dataset": "dataset"}
+_WITH_SCORE = frozenset(SCORED_OUTCOMES) - {"partial_panel"}
+_SCORE, _DIFFERENCE = number(2), number(2, sign=True)
+_REASONS: Reasons = (
+    {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
+    {
+        "dataset_sha256": "Other data: {dataset}, not {first[dataset]}.",
+        "cases_sha256": "Other cases: {cases} of another choice than the {first[cases]} of the first grid.",
+    },
+    {"folds": "Another number of folds: {folds}, not {first[folds]}."},
+    dict.fromkeys(
+        ("rubric_sha256", "reference_score"), "Another rubric: {rubric}, not {first[rubric]} (or of another content)."
+    ),
+    {"prompts_sha256": "Judged with other prompts, or in another language."},
+)
+_EQUATION = (
+    "Rating bias (URS paper, Equation 1): mean rating that an evaluator gives to the answers of model B with the "
+    "references by B, minus the score of a reference, and the mean of that over all models B. Answer and reference are "
+    "two outputs of one model, so that 0 is calibrated."
+)
+_PREFERENCE = (
+    "Preference: the evaluator's rating of its own answers minus the other evaluators' rating of the same answers. "
+    "Leniency: the same difference over answers of models that are neither of the two. Beyond leniency: preference "
+    "minus leniency, which is self-preference proper. Paired by case; every other evaluator has the same weight. "
+    "p is that of beyond leniency, after Holm's correction over all evaluators and references."
+)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Final scores, epochs averaged: shape (cases, evaluators, sources, models), NaN where there is none."""
+
+    evaluators: Sequence[str]
+    sources: Sequence[str]
+    models: Sequence[str]
+    values: Floats
+
+    @property
+    def axes(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+        """Names along the axes after the first."""
+        return self.evaluators, self.sources, self.models
+
+
+@dataclass(frozen=True)
+class GridLog:
+    """What one log of `urs_crossval` has: one row of judgements per sample, in the columns of `_COLUMNS`."""
+
+    name: str
+    conditions: Mapping[str, Any]
+    axes: tuple[Sequence[str], Sequence[str], Sequence[str]]  # evaluators, sources of references, tested models
+    hashes: Mapping[str, str]  # "references by SOURCE" and "answers of MODEL" -> hash of these for all cases
+    judgements: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Judgements of logs that may be read together; models in the order of their mean over settings, best first."""
+
+    logs: Sequence[GridLog]
+    judgements: pd.DataFrame
+    scores: Scores
+    notes: Sequence[str]
+    differs: Sequence[str] = ()  # why it is not compared with the first grid
+
+    @property
+    def conditions(self) -> Mapping[str, Any]:
+        """What its logs have in common."""
+        return self.logs[0].conditions
+
+    @property
+    def copies(self) -> dict[str, set[str]]:
+        """Model -> cases where its answer is word for word its reference."""
+        copied = self.judgements[self.judgements["copy"]]
+        return {str(model): set(cases) for model, cases in copied.groupby("model", sort=False)["case"]}
+
+    def scores_without_copies(self) -> Scores:
+        """Scores without those of answers that are their own references.
+
+        A judge gives a text that it compares with itself the highest score, so that such a rating shows neither how
+        far the judge is from the score of a reference, nor how it rates itself beside others.
+        """
+        scores, cases = replace(self.scores, values=self.scores.values.copy()), sorted(set(self.judgements["case"]))
+        for model, copied in self.copies.items():
+            if model in scores.sources and model in scores.models:
+                own = scores.sources.index(model), scores.models.index(model)
+                scores.values[[case in copied for case in cases], :, *own] = np.nan
+        return scores
+
+
+def read_grid_log(log: EvalLog) -> GridLog:
+    """Read the header and the judgements of a log; of several judgements of a sample the last one counts."""
+    facts = log.eval.metadata or {}
+    rows = []
+    for sample in read_eval_log_sample_summaries(log.location):
+        about = sample.metadata or {}
+        key = (str(about[name]) for name in _KEY)
+        rows.append((str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY))))
+    judgements = pd.DataFrame(rows, columns=_COLUMNS)
+    if facts.get("copies") and not judgements["copy"].any():
+        copied = _unmarked_copies(log)
+        judgements["copy"] = [pair in copied for pair in zip(judgements["model"], judgements["case"], strict=True)]
+    conditions: dict[str, Any] = {name: convert(facts[name]) for name, convert in _CONDITIONS.items()}
+    named = {"references by": facts["sources"], "answers of": facts["models"]}
+    return GridLog(
+        short_name(log.location),
+        conditions | {"task_version": version_number(str(log.eval.task_version))},
+        (list(facts["evaluators"]), list(facts["sources"]), list(facts["models"])),
+        {f"{what} {name}": value for what, hashes in named.items() for name, value in hashes.items()},
+        judgements,
+    )
+
+
+def _judged(sample: EvalSampleSummary) -> tuple[str, float]:
+    """How the judging of a sample ended, and its final score."""
+    if sample.error is not None:
+        return "error", math.nan
+    scores = [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
+    if not scores:
+        return "not_judged", math.nan
+    return str((scores[-1].metadata or {}).get("outcome", "unknown")), value_of(scores[-1], FINAL)
+
+
+def _unmarked_copies(log: EvalLog) -> set[tuple[str, str]]:
+    """Model and case of copies in a log of a version that counted them but did not mark their samples."""
+    abouts = [(sample.metadata, sample) for sample in read_log(log.location, without=ANSWERS_ONLY).samples or []]
+    return {
+        (str(about["model"]), str(about["case"]))
+        for about, sample in abouts
+        if about["source"] == about["model"] and ANSWER in about and str(about[ANSWER]).strip() == str(sample.target)
+    }
+
+
+def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
+    """Join logs, in the order in which they were made, that have the same cases, answers, references and conditions.
+
+    Of two logs with the same evaluator, source and model the later one counts, which a note reports. The grid of most
+    judged cases comes first.
+    """
+    groups = comparable_groups(logs, lambda group, log: _differences(group, [log]))
+    grids = sorted(map(_grid, groups), key=lambda grid: -len(grid.judgements.drop_duplicates([*_KEY, "case"])))
+    return [replace(grid, differs=_differences(grids[0].logs, grid.logs)) for grid in grids]
+
+
+def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[str]:
+    known, mine = ({name: value for log in part for name, value in log.hashes.items()} for part in (first, logs))
+    reasons = differences(logs[0].conditions, first[0].conditions, _REASONS)
+    return reasons + [f"Other {name}." for name in changed(mine, known)]
+
+
+def _grid(logs: Sequence[GridLog]) -> Grid:
+    counts: dict[tuple[str, ...], int] = {}  # cell -> place of the log that counts
+    notes = []
+    for place, log in enumerate(logs):
+        for key in dict.fromkeys(_keys(log.judgements)):
+            if key in counts:
+                notes.append(
+                    f"{key[0]} on {key[2]} with references by {key[1]}: the judgements in {log.name} count, not those "
+                    f"of the earlier {logs[counts[key]].name}."
+                )
+            counts[key] = place
+    parts = [log.judgements[[counts[key] == place for key in _keys(log.judgements)]] for place, log in enumerate(logs)]
+    judgements = pd.concat(parts, ignore_index=True)
+    axes = [list(dict.fromkeys(name for log in logs for name in log.axes[axis])) for axis in range(3)]
+    scores = _scores(judgements, *axes)
+
+    def worst_last(model: int) -> float:
+        settings = scores.values[..., model].reshape(len(scores.values), -1).T
+        means = [mean for column in settings if not math.isnan(mean := _mean(column))]
+        return -math.fsum(means) / len(means) if means else math.inf
+
+    best = sorted(range(len(axes[2])), key=worst_last)
+    ordered = replace(scores, models=[axes[2][model] for model in best], values=scores.values[..., best])
+    return Grid(logs, judgements, ordered, notes)
+
+
+def _rows(data: pd.DataFrame) -> list[Any]:
+    """The rows of a table as tuples with the names of its columns."""
+    return list(data.itertuples(index=False))
+
+
+def _keys(data: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(data[_KEY].itertuples(index=False, name=None))
+
+
+def _scores(judgements: pd.DataFrame, *axes: Sequence[str]) -> Scores:
+    means = judgements.groupby(["case", *_KEY], sort=False)["final"].mean()
+    cases = sorted(set(judgements["case"]))
+    values = means.reindex(pd.MultiIndex.from_product([cases, *axes])).to_numpy(dtype=np.float64)
+    evaluators, sources, models = axes
+    return Scores(evaluators, sources, models, values.reshape(len(cases), *map(len, axes)))
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
+    """Mean score with its interval over cases, and means of folds; one row per evaluator, source and model.
+
+    `fold_deviation` is the standard deviation of the means of folds: that of parts of the cases, not the error of the
+    mean. `outcomes` are counts of how the judging ended, `missing` among them for what no log has.
+    """
+    scores, cases = grid.scores, len(grid.scores.values)
+    fold_of = dict(zip(grid.judgements["case"], grid.judgements["fold"], strict=True))
+    fold_of_case, folds = np.array([fold_of[case] for case in sorted(fold_of)]), range(1, grid.conditions["folds"] + 1)
+    flat = scores.values.reshape(cases, -1)
+    [found] = bootstrap_means([MeanColumn(np.arange(cases), flat)], cases, rounds=how.rounds, seed=how.seed)
+    there = {key for log in grid.logs for key in product(*log.axes)}
+    judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(_KEY, sort=False)))
+    rows = []
+    for key, estimate, column in zip(product(*scores.axes), mean_estimates(found, how.level), flat.T, strict=True):
+        if key not in there:
+            continue
+        by_fold = [_mean(column[fold_of_case == fold]) for fold in folds]
+        known = [value for value in by_fold if not math.isnan(value)]
+        fold_mean = math.fsum(known) / len(known) if known else math.nan
+        deviation = float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
+        part = judged.get(key, grid.judgements[:0])
+        missing = cases - part["case"].nunique()
+        outcomes = dict(sorted(Counter(part["outcome"]).items())) | ({"missing": missing} if missing else {})
+        rows.append((*key, outcomes, estimate, int(np.isnan(column).sum()), fold_mean, deviation, *by_fold))
+    columns = [
+        *_KEY,
+        "outcomes",
+        "mean",
+        "unscored",
+        "fold_mean",
+        "fold_deviation",
+        *(f"fold_{fold}" for fold in folds),
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.DataFrame:
+    """Rating bias of each evaluator over all models that are both tested and a source of references, and by model."""
+    both = [model for model in scores.models if model in scores.sources]
+    places = [(scores.sources.index(model), scores.models.index(model)) for model in both]
+    rows = []
+    for judge, evaluator in enumerate(scores.evaluators if both else ()):
+        own = np.stack([scores.values[:, judge, source, model] for source, model in places], axis=1)
+        found = rating_bias(own, reference_score, **vars(how))
+        rows += [(evaluator, *pair) for pair in zip([ALL, *both], [found.bias, *found.by_model], strict=True)]
+    return pd.DataFrame(rows, columns=["evaluator", "model", "bias"])
+
+
+def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
+    """Self-preference of each evaluator that is also tested, by source of references and over all of them."""
+    models = [scores.models.index(name) if name in scores.models else None for name in scores.evaluators]
+    parts = [(name, [place]) for place, name in enumerate(scores.sources)]
+    parts += [(ALL, list(range(len(scores.sources))))] if len(scores.sources) > 1 else []
+    rows = []
+    for judge, own in enumerate(models):
+        if own is None or len(models) < 2:
+            continue
+        others = ", ".join(name for place, name in enumerate(scores.evaluators) if place != judge)
+        for source, places in parts:
+            found = vars(
+                self_preference(scores.values[:, :, places].transpose(0, 2, 1, 3), judge, own, models, **vars(how))
+            )
+            key = {"evaluator": scores.evaluators[judge], "source": source}
+            means = {"others": others, "own_mean": found["own"], "others_mean": found["others"]}
+            rows.append({**found, **key, **means})
+    return pd.DataFrame(rows, columns=_PREFERENCES)
+
+
+def with_holm(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Correct the p-values of self-preference over all tables of a report, which makes all these claims at once."""
+    ends = np.cumsum([len(table) for table in tables])
+    for name in ("p", "p_beyond"):
+        parts = np.split(np.array(holm([p for table in tables for p in table[name]])), ends[:-1])
+        tables = [table.assign(**{f"{name}_holm": part}) for table, part in zip(tables, parts, strict=True)]
+    return list(tables)
+
+
+def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Order of the models in each setting in which all have scores, and every two models of it.
+
+    Holm's correction is over all pairs and settings. `first` has the higher mean, `apart` is whether that is
+    significant; `share` is the share of resamples of the cases that give the order.
+    """
+    orders: list[tuple[Any, ...]] = []
+    pairs: list[tuple[Any, ...]] = []
+    for (e, evaluator), (s, source) in product(enumerate(scores.evaluators), enumerate(scores.sources)):
+        found = order_of(scores.values[:, e, s], **vars(how))
+        for place, (model, mean) in enumerate(zip(found.places, found.means, strict=True), start=1):
+            orders += [(evaluator, source, place, scores.models[model], mean, found.cases, found.share)]
+        for gap in found.gaps:
+            names = scores.models[gap.first], scores.models[gap.second]
+            pairs += [(evaluator, source, *names, gap.difference, gap.p)]
+    table = pd.DataFrame(pairs, columns=["evaluator", "source", "first", "second", "difference", "p"])
+    table["p_holm"] = holm(list(table["p"]))
+    table["apart"] = table["p_holm"] < 1 - how.level
+    columns = ["evaluator", "source", "place", "model", "mean", "cases", "share"]
+    return pd.DataFrame([row for row in orders if row[5]], columns=columns), table
+
+
+def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Pairs of models of which one is better in some settings and worse in others; equal means are neither.
+
+    For the pair in the order of the first setting, in how many settings each comes first, and in how many of these
+    significantly.
+    """
+    by_pair: dict[frozenset[str], list[Any]] = {}
+    for row in _rows(pairs):
+        by_pair.setdefault(frozenset((row.first, row.second)), []).append(row)
+    found = []
+    for same in by_pair.values():
+        names = same[0].first, same[0].second
+        ahead, behind = (
+            [row.apart for row in same if row.first == name and row.difference.value > 0] for name in names
+        )
+        if ahead and behind:
+            counts = {"ahead": len(ahead), "ahead_significant": sum(ahead)}
+            counts |= {"behind": len(behind), "behind_significant": sum(behind)}
+            found.append({"first": names[0], "second": names[1], **counts})
+    return found
+
+
+@dataclass(frozen=True)
+class JudgedRuns:
+    """Ordinary runs under the same conditions: what they have in common, and their scores (one source)."""
+
+    facts: Mapping[str, Any]
+    scores: Scores
+    notes: Sequence[str]
+
+
+def read_judged_runs(logs: Iterable[str], skipped: list[str]) -> list[JudgedRuns]:
+    """Read logs of answers that several judges have judged, one of them the model itself.
+
+    Judges compare only over the same answers: a panel's, or those of one run that was judged again with `inspect score`
+    into another log. Two runs of one model have different answers; the one with more judges counts.
+
+    Raises:
+        InputError: If no log has answers that `intent_judge` scored.
+    """
+    answers = read_answers(logs)
+    skipped += answers.left_out
+    blocks: dict[tuple[str, ...], list[pd.DataFrame]] = {}
+    for _, rows in answers.table.groupby("log", sort=False):
+        blocks.setdefault(_conditions(rows), []).append(_run_judgements(rows))
+    found = []
+    for (_, _, _, rubric, references, prompts), tables in blocks.items():
+        kept, notes = _one_run_per_model(pd.concat(tables, ignore_index=True))
+        for (_, model), rows in kept.drop_duplicates(["log", "case", "epoch"]).groupby(["log", "model"], sort=False):
+            if copied := rows["copy"].sum():
+                notes.append(
+                    f"{copied} of {len(rows)} answers of {model} are word for word its references: their judgements "
+                    "are excluded, because a text would be compared with itself."
+                )
+        judgements, models = _counted(kept), list(map(str, kept["model"].unique()))
+        judges = list(map(str, judgements["evaluator"].unique()))
+        if len(judges) > 1 and set(judges) & set(models):
+            scores = _scores(judgements, judges, [""], models)
+            facts = {"dataset": str(tables[0]["dataset"].iloc[0]), "questions": len(scores.values), "rubric": rubric}
+            facts |= {"prompts": prompts, "references": references, "judges": judges, "models": models}
+            found.append(JudgedRuns(facts, scores, notes))
+            continue
+        lacking = "there is no other judge of the same answers to compare with"
+        skipped.append(
+            f"No self-preference from {counted(kept['log'].nunique(), 'log')} of {', '.join(models)}, judged by "
+            f"{', '.join(judges) or 'nobody'}: {lacking if len(judges) < 2 else 'no judge is among the models'}."
+        )
+    return found
+
+
+def _conditions(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Task, its version, data, rubric, references and prompts of a log: scores compare where these are the same."""
+    first = rows.iloc[0]
+    known = rows.loc[rows["prompt_sha256"] != "", ["intent", "language", "judge_language", "prompt_sha256"]]
+    return (
+        str(first["task"]),
+        version_number(str(first["task_version"])),
+        str(first["dataset_sha256"] or first["dataset"]),
+        next((str(rubric) for rubric in rows["rubric"] if rubric), ""),
+        str(first["references"]),
+        prompts_digest("/".join(map(str, prompt)) for prompt in known.itertuples(index=False)),
+    )
+
+
+def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per answer of a log and judge, and one with an empty `evaluator` for an answer without a judge.
+
+    `copy` is whether an answer is word for word its reference; there is no source.
+    """
+    same = {name: str(rows[column].iloc[0]) for name, column in _OF_A_LOG.items()}
+    spec, copies = read_log(same["log"], header_only=True).eval, set[tuple[str, int]]()
+    if str((spec.metadata or {}).get("references", "")).startswith(f"{spec.model} ("):
+        for sample in read_log(same["log"], without=ANSWERS_ONLY).samples or []:
+            if sample.output.completion.strip() == str(sample.target).strip():
+                copies.add((str(sample.id), sample.epoch))
+    judgements = [
+        (str(case), int(epoch), judge, float(final), (str(case), int(epoch)) in copies)
+        for case, epoch, finals in zip(rows["question"], rows["epoch"], rows["judge_finals"], strict=True)
+        for judge, final in (finals or {"": math.nan}).items()
+    ]
+    table = pd.DataFrame(judgements, columns=["case", "epoch", "evaluator", "final", "copy"])
+    return table.assign(**same, run=spec.eval_id, source="")
+
+
+def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
+    return judgements[~judgements["copy"] & (judgements["evaluator"] != "")]
+
+
+def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The judgements of one run of each model: that which the most judges have judged, the last of equal ones."""
+    judges = _counted(judgements).groupby("run")["evaluator"].nunique()
+    kept: list[pd.DataFrame] = []
+    notes: list[str] = []
+    for model, own in judgements.groupby("model", sort=False):
+        runs = dict(list(own.groupby("run", sort=False)))
+        best = max(reversed(runs), key=lambda run: judges.get(run, 0))
+        kept.append(runs.pop(best))
+        for other in runs.values():
+            names = ", ".join(map(short_name, other["log"].unique()))
+            notes.append(f"{names} of {model}: other answers than those that more judges have judged; skipped.")
+    return pd.concat(kept), notes
+
+
+def report_crossval(
+    logs: Iterable[str], *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED, command: str = ""
+) -> Report:
+    """Report from logs of `urs_crossval` and of `urs` whether scores hold for other judges and references.
+
+    Args:
+        logs: Log files, and directories of logs.
+        rounds: Rounds of the bootstrap over cases.
+        level: Confidence level of all intervals, between 0 and 1.
+        seed: Seed of the bootstrap.
+        command: The command that makes the report.
+
+    Returns:
+        The report, with the tables `means`, `rating_bias`, `orders`, `differences` and `self_preference`, and Figures 4
+        and 10 of each grid.
+
+    Raises:
+        InputError: If a name does not exist, or nothing is left to report; the message reports what was skipped.
+    """
+    names, skipped, read = list(logs), list[str](), list[GridLog]()
+    headers = finished_headers(names, skipped)
+    for log in (header for header in headers if header.eval.task == TASK):
+        try:
+            read.append(read_grid_log(log))
+        except Exception as error:  # a damaged file may raise anything
+            reason = f"{type(error).__name__}: {error}"
+            skipped.append(f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}.")
+    others = [local_path(log.location) for log in headers if log.eval.task != TASK]
+    judged: list[JudgedRuns] = []
+    if others:
+        try:
+            judged = read_judged_runs(others, skipped)
+        except InputError as error:  # logs of other tasks may lie in the same folder
+            skipped += error.message.splitlines()
+    if not read and not judged:
+        what = "no finished log of urs_crossval, nor answers that several judges have judged, in"
+        raise InputError("\n".join([f"{what}: {', '.join(names)}", *skipped]))
+    how = Resampling(rounds, level, seed)
+    return crossval_report(grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command)
+
+
+def crossval_report(
+    grids: Sequence[Grid],
+    judged: Sequence[JudgedRuns],
+    how: Resampling,
+    logs: Sequence[str] = (),
+    skipped: Sequence[str] = (),
+    command: str = "",
+) -> Report:
+    """The report of grids and ordinary runs that were read."""
+    scores = [*(grid.scores_without_copies() for grid in grids), *(runs.scores for runs in judged)]
+    preferences = with_holm([preference_table(part, how) for part in scores])
+    simulated = any(name.startswith(SIMULATED) for part in scores for axis in part.axes for name in axis)
+    sections, figures, facts = simulation_section(simulated), {}, []
+    for place, (grid, own, preference) in enumerate(zip(grids, scores, preferences, strict=False), start=1):
+        means, biases = mean_table(grid, how), bias_table(own, grid.conditions["reference_score"], how)
+        orders, pairs = order_tables(grid.scores, how)
+        tables = {"means": means, "orders": orders, "differences": pairs, "rating_bias": biases}
+        short = short_names(list(dict.fromkeys(name for axis in grid.scores.axes for name in axis)))
+        sections.append(Section("Grid" if len(grids) == 1 else f"Grid {place}", _about(grid)))
+        sections += _sections(place, grid, short, tables, preference)
+        suffix, drawn = "" if place == 1 else f"_{place}", (short, grid.conditions, simulated)
+        figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
+        figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
+        facts.append(
+            {
+                **{"conditions": grid.conditions, "differs_from_first": grid.differs, "notes": grid.notes},
+                **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
+                "copies": {model: len(cases) for model, cases in grid.copies.items()},
+                "outcomes": means[[*_KEY, "outcomes"]].to_dict("records"),
+                "reversals": reversals_of(pairs),
+            }
+        )
+    for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
+        short = short_names([*dict.fromkeys([*runs.scores.evaluators, *runs.scores.models])])
+        shown = _preference_tables(preference, "runs", short, "judge", sources=False)
+        sections.append(Section("Self-preference in ordinary runs", (*_about_runs(runs), _PREFERENCE), shown))
+    sections += [Section("Skipped", skipped)] if skipped else []
+    sections += [Section("Method", _method(how, bool(grids))), Section("Logs", logs, appendix=True)]
+    about = {**vars(how), "command": command, "simulated": simulated, "logs": logs, "skipped": skipped}
+    runs_facts = [{**runs.facts, "notes": runs.notes} for runs in judged]
+    return Report(CROSSVAL, "Cross-validation", sections, {**about, "grids": facts, "runs": runs_facts}, figures)
+
+
+def _about(grid: Grid) -> list[str]:
+    facts, names = grid.conditions, [", ".join(axis) for axis in grid.scores.axes]
+    return [
+        *(f"Not compared with the first grid: {reason}" for reason in grid.differs),
+        f"Data: {facts['dataset']} (sha256 {facts['dataset_sha256'][:8]}), {counted(facts['cases'], 'case')} in "
+        f"{counted(facts['folds'], 'fold')}.",
+        f"Rubric: {facts['rubric']}; prompts {facts['prompts_sha256'][:8]}; a reference is worth "
+        f"{facts['reference_score']:g}.",
+        f"Evaluators: {names[0]}. References by: {names[1]}. Tested models: {names[2]}.",
+        *grid.notes,
+    ]
+
+
+def _about_runs(runs: JudgedRuns) -> list[str]:
+    facts = runs.facts
+    return [
+        f"Data: {facts['dataset']}, {counted(facts['questions'], 'question')}. Rubric: {facts['rubric']}; prompts "
+        f"{facts['prompts']}; references: {facts['references'] or 'those of the data'}.",
+        f"Judges: {', '.join(facts['judges'])}. Answers of: {', '.join(sorted(facts['models']))}.",
+        *runs.notes,
+    ]
+
+
+def _sections(
+    place: int, grid: Grid, short: Mapping[str, str], tables: Mapping[str, pd.DataFrame], preference: pd.DataFrame
+) -> Iterator[Section]:
+    """The parts of a grid; `tables` are those of its CSV files but that of self-preference."""
+
+    def csv(name: str, main: str = "") -> Table:
+        data = tables[name].drop(columns="outcomes", errors="ignore")
+        return Table(_with_first("grid", place, data), name=name, shown=(), main=main)
+
+    means, biases = tables["means"], tables["rating_bias"]
+    shown = (
+        _by_setting(grid, means, [_SCORE(mean) for mean in means["mean"]], short),
+        _by_setting(grid, means, list(map(_with_deviation, _rows(means))), short, ", over folds"),
+    )
+    yield Section("Mean scores", (), (*shown, csv("means", "mean")), 3)
+    order = tables["orders"], tables["differences"]
+    notes = stability(grid.scores, *order)
+    ranked = (_order_table(*order, short), csv("orders"), csv("differences", "difference"))
+    yield Section("Order of the models", notes, ranked, 3)
+    notes = [_EQUATION if len(biases) else "No model is both tested and a source of references, so there is none."]
+    notes += [
+        f"{len(cases)} of {grid.conditions['cases']} answers of {model} are word for word its references: these "
+        "judgements take no part in rating bias and self-preference, because a text was compared with itself. Take the "
+        "references from another run than the answers."
+        for model, cases in grid.copies.items()
+    ]
+    yield Section("Rating bias", notes, (_bias_table(biases, short), csv("rating_bias", "bias")), 3)
+    alone = "There is only one evaluator, so there is no other to compare with."
+    none = alone if len(grid.scores.evaluators) < 2 else "No evaluator is among the tested models, so there is none."
+    several = len(grid.scores.sources) > 1
+    shown = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
+    yield Section("Self-preference", (_PREFERENCE if len(preference) else none,), shown, 3)
+    unscored = []
+    for row in _rows(means):
+        failed = {name: n for name, n in row.outcomes.items() if name not in _WITH_SCORE}
+        why = ", ".join(f"{name.removeprefix('unscored_').replace('_', ' ')} {n}" for name, n in failed.items())
+        unscored += [(short[row.evaluator], short[row.source], short[row.model], why)] if failed else []
+    if unscored:
+        columns = ["evaluator", "references by", "model", "why, and how many"]
+        yield Section("Judgements without a score", (), (Table(pd.DataFrame(unscored, columns=columns)),), 3)
+
+
+def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
+    """Whether any two models change places between settings, in words."""
+    if len(scores.models) < 2:
+        return ["Only one model was tested, so there is no order."]
+    if not len(orders):
+        return ["In no setting is there a case on which all models have a score."]
+    found, reversals = len(orders) // len(scores.models), reversals_of(pairs)
+    settings, lacking = counted(found, "setting"), len(scores.evaluators) * len(scores.sources) - found
+    left = [f"{counted(lacking, 'setting')} without a case on which all models have a score."] if lacking else []
+    if not reversals:
+        stable = f"Stable: no two models change places over {settings}." if found > 1 else "One setting only."
+        return [f"{stable} From the best: {', '.join(orders['model'][: len(scores.models)])}.", *left]
+    both = sum(bool(pair["ahead_significant"] and pair["behind_significant"]) for pair in reversals)
+    verdict = (
+        f"The difference of {counted(both, 'pair')} is significant in both directions: there, the choice of the judge "
+        "decides."
+        if both
+        else "No pair differs significantly in both directions, so that this may be chance."
+    )
+    total = counted(len(scores.models) * (len(scores.models) - 1) // 2, "pair")
+    return [
+        f"Not stable: {len(reversals)} of {total} of models change places over {settings}. {verdict}",
+        *(
+            f"{pair['first']} is ahead of {pair['second']} in {counted(pair['ahead'], 'setting')} "
+            f"({pair['ahead_significant']} significant) and behind in {pair['behind']} ({pair['behind_significant']} "
+            "significant)."
+            for pair in reversals
+        ),
+        *left,
+    ]
+
+
+def _with_first(name: str, value: Any, data: pd.DataFrame) -> pd.DataFrame:
+    data = data.copy()
+    data.insert(0, name, value)
+    return data
+
+
+def _by_setting(
+    grid: Grid, means: pd.DataFrame, texts: Sequence[str], short: Mapping[str, str], about: str = ""
+) -> Table:
+    """One row per evaluator and source, one column per model."""
+    cells = dict(zip(_keys(means), texts, strict=True))
+    evaluators, sources, models = grid.scores.axes
+    table = [
+        (*(short[name] for name in setting), *(cells.get((*setting, model), DASH) for model in models))
+        for setting in product(evaluators, sources)
+    ]
+    headings = [f"{short[model]}{about}" for model in models]
+    return Table(pd.DataFrame(table, columns=["evaluator", "references by", *headings]), dict.fromkeys(headings, str))
+
+
+def _with_deviation(row: Any) -> str:
+    deviation = _SCORE(row.fold_deviation)
+    return _SCORE(row.fold_mean) + (f" ± {deviation}" if deviation not in (DASH, _SCORE(0)) else "")
+
+
+def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str]) -> Table:
+    """The order of each setting: `>` between neighbours that differ significantly, `≥` between others."""
+    significant = {(row.evaluator, row.source, row.first, row.second) for row in _rows(pairs) if row.apart}
+    by_setting: dict[tuple[str, str], list[Any]] = {}
+    for row in _rows(orders):
+        by_setting.setdefault((row.evaluator, row.source), []).append(row)
+    rows = []
+    for setting, ranked in by_setting.items():
+        text = short[ranked[0].model]
+        for better, worse in pairwise(row.model for row in ranked):
+            text += f" {'>' if (*setting, better, worse) in significant else '≥'} {short[worse]}"
+        rows.append((*(short[name] for name in setting), text, ranked[0].share, ranked[0].cases))
+    formats: dict[str, Format] = {"resamples with it": share, "cases": number(0)}
+    return Table(pd.DataFrame(rows, columns=["evaluator", "references by", "order", *formats]), formats)
+
+
+def _bias_table(biases: pd.DataFrame, short: Mapping[str, str]) -> Table:
+    """One row per evaluator, one column per model that is both tested and a source of references."""
+    rows: dict[str, dict[str, Any]] = {}
+    for row in _rows(biases):
+        heading = "rating bias" if row.model == ALL else f"B = {short[row.model]}"
+        rows.setdefault(row.evaluator, {"evaluator": short[row.evaluator]})[heading] = row.bias
+    data = pd.DataFrame(list(rows.values()))
+    return Table(data, dict.fromkeys(map(str, data.columns[1:]), _DIFFERENCE))
+
+
+def _preference_tables(
+    data: pd.DataFrame, origin: str, short: Mapping[str, str], judge: str, *, sources: bool
+) -> tuple[Table, Table]:
+    """Self-preference as shown, and for CSV."""
+    names = {ALL: "all, evenly", **short}
+    shown = data.assign(evaluator=data["evaluator"].map(short), source=data["source"].map(names))
+    differences = ("preference", "leniency", "beyond")
+    formats = {"own_mean": _SCORE, "others_mean": _SCORE, **dict.fromkeys(differences, _DIFFERENCE)}
+    formats["p_beyond_holm"] = p_value
+    headings = {"evaluator": judge, "source": "references by", "own_mean": "own", "others_mean": "others"}
+    headings |= {"beyond": "beyond leniency", "p_beyond_holm": "p (Holm)"}
+    keys = ("evaluator", "source") if sources else ("evaluator",)
+    csv = _with_first("from", origin, data)
+    return (
+        Table(shown, formats, headings=headings, shown=(*keys, *formats)),
+        Table(csv, name="self_preference", shown=(), estimates=differences),
+    )
+
+
+def _method(how: Resampling, grids: bool) -> list[str]:
+    folds = (
+        "± is the standard deviation of the means of the folds: how much parts of the cases differ, not the error of "
+        "the mean. It is omitted where the folds do not differ."
+    )
+    significant = (
+        "Two models differ significantly where the bootstrap p-value of their paired difference, after Holm's "
+        f"correction over all pairs and settings of a grid, is below {1 - how.level:.2g}; > stands between such "
+        "neighbours, ≥ between others."
+    )
+    return [
+        f"Brackets are {level_text(how.level)} intervals of a bootstrap over cases (expanded percentiles, "
+        f"{how.rounds:,} rounds, seed {how.seed}); epochs of a case are averaged first.",
+        *([folds] if grids else []),
+        "Judgements that failed have no score. Empty answers have the lowest score without a judge.",
+        *([significant] if grids else []),
+    ]

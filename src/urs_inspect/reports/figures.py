@@ -1,0 +1,261 @@
+"""Figures: a data frame in, a Vega-Lite specification out, made by Altair; vl-convert makes SVG of it.
+
+Text and axes have the colour of the page around them (`currentColor`), so that figures follow light and dark schemes.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from urs_inspect._util import InputError
+from urs_inspect.datasets.sources import cache_dir
+
+if TYPE_CHECKING:
+    from altair import LayerChart
+
+Specification = dict[str, Any]
+WIDE, NARROW = 780, 350
+"""Widths of a figure in CSS pixels: on a desk or on paper, and on a phone."""
+MARK, LINE, SIGNS = "#2f7fc9", "currentColor", ("#2f7fc9", "#d97a1e")
+"""Colours that can be seen on white and on black: of marks, of axes, and of better and worse."""
+VIZ = "pip install 'urs-inspect[viz]'"
+_LONGEST_NAME = {WIDE: 260, NARROW: 120}
+_FONT = "system-ui, sans-serif"
+_MOST_LINES = 8
+"""More lines of other models behind each panel hide more than they show."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a page.
+
+    Attributes:
+        name: Its id on the page: letters, digits and hyphens.
+        title: Its name for screen readers.
+        caption: What its marks mean.
+        draw: Draws it in a width, `WIDE` or `NARROW`.
+        description: What it shows, for screen readers.
+    """
+
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[int], Specification]
+    description: str = ""
+
+
+def missing_viz() -> str:
+    """Why figures cannot be drawn and how to change that, as a sentence; empty if they can."""
+    try:
+        import_module("altair")
+        import_module("vl_convert")
+    except ImportError as error:
+        return f"The figures need altair and vl-convert, which cannot be imported ({error}): {VIZ}"
+    return ""
+
+
+def svg(specification: Specification) -> str:
+    """A figure as an SVG element.
+
+    Raises:
+        InputError: If altair or vl-convert is missing.
+    """
+    return str(_load("vl_convert").vegalite_to_svg(specification))
+
+
+def scripts() -> str:
+    """The scripts that make live figures of specifications, with `vegaEmbed`; about 0.9 MB, nothing is fetched.
+
+    Bundling them takes longer than all figures of a page, so that they are kept in the cache directory.
+    """
+    bundle = _load("vl_convert").javascript_bundle
+    kept = cache_dir() / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError):
+        return kept.read_text(encoding="utf-8")
+    text = str(bundle())
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_suffix(f".{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.replace(kept)  # another process may write at the same time
+    return text
+
+
+def forest_plot(means: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
+    """Means with their intervals, one row per model.
+
+    Args:
+        means: Columns model, rank (text), mean, low, high and hollow (whether the dot is hollow), in order.
+        width: In CSS pixels.
+        label: Title of the axis.
+    """
+    alt = _load("altair")
+    rows = means.assign(
+        row=means["rank"] + "   " + means["model"],
+        shown=means["mean"].map("{:.2f}".format),
+        right=means["high"].fillna(means["mean"]),
+    )
+    order = list(rows["row"])
+    base = alt.Chart(rows.dropna(subset="mean")).encode(
+        y=alt.Y("row:N", sort=order, title=None, scale=alt.Scale(domain=order)),
+        tooltip=_tooltips("model", "rank", "mean", "low", "high"),
+    )
+    fill = alt.condition("datum.hollow", alt.value("transparent"), alt.value(MARK))
+    numbers = base.mark_text(align="left", dx=7, fontWeight="bold", color=LINE).encode(x="right:Q", text="shown:N")
+    chart = alt.layer(*_means(base, means, label, fill), numbers)
+    return _specification(chart.properties(width=_room(width, rows["row"]), height={"step": 24}), width)
+
+
+def profile_plot(means: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
+    """Means by intent with their intervals, one panel per model, beside the means over models.
+
+    Args:
+        means: Columns model, intent, mean, low, high and field (mean over models, NaN for none), in order.
+        width: In CSS pixels.
+        label: Title of the axes.
+    """
+    alt = _load("altair")
+    base = alt.Chart(means).encode(
+        y=alt.Y("intent:N", sort=None, title=None), tooltip=_tooltips("model", "intent", "mean", "low", "high", "field")
+    )
+    layers = _means(base, means, label, alt.value(MARK))
+    if means["field"].notna().any():
+        stroke = base.mark_tick(color=LINE, thickness=2, opacity=0.55)
+        layers.insert(0, stroke.encode(x=alt.X("field:Q", title=label, scale=alt.Scale(zero=False))))
+    return _panels(alt.layer(*layers), means, width, height=20 * means["intent"].nunique(), names=means["intent"])
+
+
+def _means(base: Any, means: pd.DataFrame, label: str, fill: Any) -> list[Any]:
+    """Layers of dots and, where any is known, of intervals."""
+    alt = _load("altair")
+    x = {"title": label, "scale": alt.Scale(zero=False)}
+    dots = base.mark_point(color=MARK, size=50, strokeWidth=2, opacity=1).encode(x=alt.X("mean:Q", **x), fill=fill)
+    rules = base.mark_rule(color=MARK, strokeWidth=2.5).encode(x=alt.X("low:Q", **x), x2="high:Q")
+    return [rules, dots] if means["low"].notna().any() else [dots]
+
+
+def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
+    """Mean scores of answers of about one length, one panel per model; a few models have all lines behind each panel.
+
+    Args:
+        bins: Columns model, length (characters), score and answers (their number), in order.
+        width: In CSS pixels.
+        label: Title of the vertical axes.
+    """
+    alt = _load("altair")
+    base = alt.Chart(bins).encode(
+        x=alt.X("length:Q", scale=alt.Scale(type="log", nice=False), title="length in characters").axis(tickCount=4),
+        y=alt.Y("score:Q", scale=alt.Scale(zero=False), title=label),
+        tooltip=_tooltips("model", "length", "score", "answers"),
+    )
+    layered = alt.layer(base.mark_line(color=MARK), base.mark_point(color=MARK, fill=MARK, size=20, opacity=1))
+    drawn = _panels(layered, bins, width, height=90)
+    if bins["model"].nunique() > _MOST_LINES:
+        return drawn
+    behind = base.mark_line(color=LINE, opacity=0.18, strokeWidth=1).encode(detail="model:N").to_dict()
+    # Rows that are not divided between the panels.
+    drawn["spec"]["layer"].insert(0, {**{key: behind[key] for key in ("mark", "encoding")}, "data": {"name": "all"}})
+    drawn["datasets"]["all"] = next(iter(drawn["datasets"].values()))
+    return drawn
+
+
+def difference_plot(differences: pd.DataFrame, width: int) -> Specification:
+    """Differences of each model from each other one: the row's mean less the column's.
+
+    Args:
+        differences: Columns row, column, difference, text (of the cell), sign (1 if the row's model is significantly
+            better, -1 if it is worse, else 0), verdict and details, models in order.
+        width: In CSS pixels.
+    """
+    alt = _load("altair")
+    names = list(dict.fromkeys(differences["row"]))
+    room = _room(width, pd.Series(names))
+    base = alt.Chart(differences).encode(
+        x=alt.X("column:N", sort=names, title=None).axis(orient="top", labelAngle=-50, labelOverlap=False),
+        y=alt.Y("row:N", sort=names, title=None),
+        tooltip=_tooltips("row", "column", "verdict", "details"),
+    )
+    colour = alt.Color("sign:N", scale=alt.Scale(domain=[1, 0, -1], range=[SIGNS[0], LINE, SIGNS[1]]), legend=None)
+    layers = [base.mark_rect(stroke=LINE, strokeOpacity=0.15).encode(
+        color=colour, fillOpacity=alt.condition("datum.sign == 0", alt.value(0.05), alt.value(0.38))
+    )]  # fmt: skip
+    if room / len(names) >= 26:
+        layers.append(base.mark_text(color=LINE, fontSize=9 if room / len(names) < 40 else 11).encode(text="text:N"))
+    height = max(18 * len(names), min(26 * len(names), room))
+    return _specification(alt.layer(*layers).properties(width=room, height=height), width)
+
+
+def _panels(
+    layered: "LayerChart", data: pd.DataFrame, width: int, height: int, names: "pd.Series[str] | None" = None
+) -> Specification:
+    """Small multiples, one panel per model: three in a row, on a phone one."""
+    alt = _load("altair")
+    models = list(dict.fromkeys(data["model"]))
+    columns = min(3 if width > NARROW else 1, len(models))
+    room = _room(width, pd.Series(["4.5"]) if names is None else names) - 24 * (columns - 1)
+    panel = layered.properties(width=room // columns, height=height)
+    header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelLimit=room // columns)
+    return _specification(
+        panel.facet(alt.Facet("model:N", sort=models, title=None, header=header), columns=columns), width
+    )
+
+
+def _specification(chart: Any, width: int) -> Specification:
+    text = {
+        "labelColor": LINE,
+        "titleColor": LINE,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+    }
+    axis = {**text, "labelLimit": _LONGEST_NAME[width], "gridColor": LINE, "gridOpacity": 0.15, "domain": False}
+    found: Specification = (
+        chart.configure(
+            aria=False, background="transparent", font=_FONT, padding={"left": 12, "right": 30, "top": 4, "bottom": 4}
+        )
+        .configure_view(stroke=None)
+        .configure_axis(**axis, tickColor=LINE, tickOpacity=0.3)
+        .configure_header(labelColor=LINE, labelFontSize=12)
+        .to_dict()
+    )
+    del found["$schema"]  # an address, though nothing would be fetched from it
+    return found
+
+
+def _tooltips(*names: str) -> list[Any]:
+    alt = _load("altair")
+    numbers = {
+        "mean": ".2f",
+        "low": ".2f",
+        "high": ".2f",
+        "field": ".2f",
+        "score": ".2f",
+        "length": ",.0f",
+        "answers": ",",
+    }
+    titles = {"field": "mean of all models", "row": "model", "column": "less"}
+    return [
+        alt.Tooltip(
+            f"{name}:{'Q' if name in numbers else 'N'}", title=titles.get(name, name), format=numbers.get(name, "")
+        )
+        for name in names
+    ]
+
+
+def _room(width: int, names: "pd.Series[str]") -> int:
+    """What names of rows leave of a width, about: a letter takes 6.5 pixels, a wide one 12."""
+    longest = max((sum(12 if ord(letter) > 0x2E80 else 6.5 for letter in name) for name in names), default=0)
+    return round(width - 90 - min(longest, _LONGEST_NAME[width]))
+
+
+def _load(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(missing_viz() or f"{module} cannot be imported: {error}") from error

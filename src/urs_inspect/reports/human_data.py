@@ -1,0 +1,353 @@
+"""What people say: ratings of answers, satisfaction by intent, and votes, from files and logs."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.datasets.rows import Fields, Row, read_table, refuse, shown
+from urs_inspect.logs.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
+from urs_inspect.logs.comparisons import judged_by_people
+from urs_inspect.logs.files import finished_logs, log_files
+from urs_inspect.rubrics import Rubric
+from urs_inspect.rubrics.schema import normalise_key
+from urs_inspect.stats import Ranking, Resampling, rank
+from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.stats.mean_correlation import derived_seed, exact_means, table_means
+from urs_inspect.stats.means import MeanDraws
+
+Scale = tuple[float, float]
+"""Lowest and highest value that a person could choose."""
+
+_COUNT = re.compile(r"[1-9][0-9]{0,17}")
+_INTENT = ("intent", "user_intent")
+_TASK = "urs_inspect/mad"
+
+
+@dataclass(frozen=True)
+class HumanRating:
+    """What one person gave one answer."""
+
+    question: str
+    model: str  # empty if the file does not name it
+    epoch: int | None  # from 1; None if the file does not name it
+    rater: str  # empty if the file does not name it
+    rating: float  # on the scale of the file
+    place: str  # in the file
+
+    @property
+    def answer(self) -> str:
+        """The answer in words."""
+        model = f" of {self.model}" if self.model else ""
+        epoch = f", epoch {self.epoch}" if self.epoch is not None else ""
+        return f"'{self.question}'{model}{epoch}"
+
+
+@dataclass(frozen=True)
+class HumanRatings:
+    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`."""
+
+    path: Path
+    scale: Scale
+    ratings: tuple[HumanRating, ...]
+    repeated: int
+
+
+def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
+    """Read people's ratings of answers.
+
+    Args:
+        path: A `.csv` file with a header, or a `.jsonl` file, with the columns id (of the question) and rating, and
+            optionally model, rater and epoch.
+        scale: Lowest and highest rating that a person could choose.
+
+    Raises:
+        InputError: Naming file and row of every error: a rating that is no number of the scale, two different ratings
+            of one answer by one person, two ratings of one answer in a file without raters.
+    """
+    _check(scale, "human-scale")
+    rows, errors = read_table(path, (("id",), ("rating",)))
+    seen: dict[tuple[object, ...], HumanRating] = {}
+    repeated = 0
+    for row in rows:
+        rating = _rating(row, scale)
+        if isinstance(rating, str):
+            errors.append(f"{path}: {row.place}: {rating}")
+            continue
+        first = seen.setdefault((rating.question, rating.model, rating.epoch, rating.rater), rating)
+        if first is rating:
+            continue
+        if rating.rater and first.rating == rating.rating:
+            repeated += 1
+        else:
+            errors.append(f"{path}: {row.place}: {_conflict(first, rating)}")
+    refuse(errors)
+    if not seen:
+        raise InputError(f"{path}: no rating")
+    return HumanRatings(path, scale, tuple(seen.values()), repeated)
+
+
+def _check(scale: Scale, argument: str) -> None:
+    if not scale[0] < scale[1]:
+        raise InputError(f"{argument}: must have a lowest value below a highest, got {scale[0]:g} and {scale[1]:g}")
+
+
+def _rating(row: Row, scale: Scale) -> HumanRating | str:
+    """A rating, or what is wrong with the row."""
+    fields = Fields(row)
+    rating = HumanRating(
+        question=fields.identifier(""),
+        model=_name(fields, "model"),
+        epoch=_whole_number(fields, "epoch"),
+        rater=_name(fields, "rater"),
+        rating=fields.rating("rating", *scale),
+        place=row.place,
+    )
+    if not rating.question and not fields.problems:
+        fields.note("id", "empty")
+    return "; ".join(fields.problems) or rating
+
+
+def _conflict(first: HumanRating, second: HumanRating) -> str:
+    if not second.rater:
+        return (
+            f"{second.answer} was rated on {first.place} already; if these are two people, "
+            "name them in a column 'rater'"
+        )
+    return (
+        f"'{second.rater}' rated {second.answer} {second.rating:g} here and {first.rating:g} on {first.place}; "
+        "keep one of the two"
+    )
+
+
+def _whole_number(fields: Fields, column: str) -> int | None:
+    """A whole number of at least 1 that may be omitted."""
+    if fields.blank(column):
+        return None
+    value = fields.values[column]
+    text = str(value).strip()
+    if isinstance(value, bool) or not _COUNT.fullmatch(text):
+        fields.note(column, f"must be a whole number of at least 1, is {shown(value)}")
+        return None
+    return int(text)
+
+
+def _name(fields: Fields, column: str) -> str:
+    """A name, a text or a whole number, that may be omitted."""
+    value = fields.values.get(column)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return fields.optional(column).strip()
+
+
+@dataclass(frozen=True)
+class SatisfactionRow:
+    """One row of a file of satisfaction."""
+
+    group: str  # the reported intent
+    value: float  # on the scale of the file
+    people: int | None  # how many people it is the mean of; None if the file does not name it
+    respondent: str  # empty if the file does not name it
+
+
+@dataclass(frozen=True)
+class Satisfaction:
+    """A file of satisfaction, its rows in the order of the file."""
+
+    path: Path
+    scale: Scale
+    rows: tuple[SatisfactionRow, ...]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The intents that it has, in the order of the file."""
+        return tuple(dict.fromkeys(row.group for row in self.rows))
+
+    @property
+    def by_respondent(self) -> bool:
+        """Whether its rows are single people's, so that people can be resampled.
+
+        A row that names a respondent is; of a file that names neither respondents nor n, if an intent has several rows.
+        """
+        single = len(self.rows) > len(self.groups) or any(row.people == 1 or row.respondent for row in self.rows)
+        return single and all((row.people or 1) == 1 for row in self.rows)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether some rows are single people's and others means of several."""
+        means = [(row.people or 1) > 1 for row in self.rows]
+        return any(means) and not all(means)
+
+    def people(self, group: str) -> int | None:
+        """How many people were asked about an intent; None if that is not known."""
+        rows = [row for row in self.rows if row.group == group]
+        named = {row.respondent for row in rows if row.respondent}
+        others = [row.people or int(self.by_respondent) for row in rows if not row.respondent]
+        return len(named) + sum(others) if all(others) else None
+
+    def means(self, groups: Sequence[str], rounds: int, seed: int) -> MeanDraws:
+        """Mean satisfaction by intent, shape (G,), and its rounds.
+
+        Rows of single people are resampled: people as a whole where the file names them, else the rows of each intent.
+        Where a row is a mean itself, all are weighted by how many people they stand for, and count as exact.
+        """
+        values = {group: np.array([row.value for row in self.rows if row.group == group]) for group in groups}
+        if not self.by_respondent:
+            weights = {group: [row.people or 1 for row in self.rows if row.group == group] for group in groups}
+            return exact_means([float(np.average(values[group], weights=weights[group])) for group in groups])
+        if any(row.respondent for row in self.rows):
+            return table_means(self._table(groups), rounds=rounds, seed=derived_seed(seed, 1))
+        parts = [
+            table_means(values[group][:, None], rounds=rounds, seed=derived_seed(seed, 1, place))
+            for place, group in enumerate(groups)
+        ]
+        return MeanDraws(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.draws for part in parts], axis=1),
+            np.concatenate([part.n for part in parts]),
+            seed,
+        )
+
+    def _table(self, groups: Sequence[str]) -> Floats:
+        """One row per respondent, one column per intent; a row without a name is a respondent of its own."""
+        given: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for place, row in enumerate(self.rows):
+            if row.group in groups:  # a respondent may have answered about several intents that are reported together
+                given[row.respondent or f"\x00{place}", row.group].append(row.value)
+        numbers = {person: number for number, person in enumerate(dict.fromkeys(person for person, _ in given))}
+        table = np.full((len(numbers), len(groups)), np.nan)
+        for (person, group), values in given.items():
+            table[numbers[person], groups.index(group)] = np.mean(values)
+        return table
+
+
+def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
+    """Read how satisfied people are by intent.
+
+    Args:
+        path: A `.csv` file with a header, or a `.jsonl` file, with the columns intent and satisfaction, and optionally
+            n (how many people a row is the mean of) and respondent.
+        scale: Lowest and highest satisfaction that a person could choose.
+        rubric: The file may name its intents by id, label or reported name; those that are reported together, as API
+            with Solve Problem, count together.
+
+    Raises:
+        InputError: Naming file and row of every error: an unknown intent, a value that is no number of the scale, a
+            person with two answers about an intent, or a respondent with an n above 1.
+    """
+    _check(scale, "scale")
+    rows, errors = read_table(path, (_INTENT, ("satisfaction",)))
+    kept: list[SatisfactionRow] = []
+    seen: dict[tuple[str, str], str] = {}
+    find = _finder(rubric)
+    for row in rows:
+        fields = Fields(row)
+        read = SatisfactionRow(
+            group=fields.resolved(find, *_INTENT),
+            value=fields.rating("satisfaction", *scale),
+            people=_whole_number(fields, "n"),
+            respondent=_name(fields, "respondent"),
+        )
+        if read.respondent and not fields.problems:
+            intent = str(fields.values.get("intent", fields.values.get("user_intent")))
+            first = seen.setdefault((read.respondent, normalise_key(intent)), row.place)
+            if first != row.place:
+                fields.note("respondent", f"'{read.respondent}' answered about '{intent.strip()}' on {first} already")
+            if (read.people or 1) > 1:
+                fields.note("n", f"must be 1 or empty where a respondent is named, is {read.people}")
+        if fields.problems:
+            errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
+        else:
+            kept.append(read)
+    refuse(errors)
+    if not kept:
+        raise InputError(f"{path}: no row")
+    return Satisfaction(path, scale, tuple(kept))
+
+
+def _finder(rubric: Rubric) -> Callable[[str], str]:
+    groups = {normalise_key(intent.group): intent.group for intent in rubric.intents.values()}
+
+    def find(label: str) -> str:
+        if (group := groups.get(normalise_key(label))) is not None:
+            return group
+        try:
+            return rubric.intents[rubric.intent_id(label)].group
+        except InputError:
+            allowed = [*rubric.intents, *groups.values()]
+            raise InputError(f"unknown intent '{label.strip()[:60]}'; allowed: {choices(allowed)}") from None
+
+    return find
+
+
+@dataclass(frozen=True)
+class Votes:
+    """A ranking of models by people's votes, and notes on how the votes were counted and what was skipped."""
+
+    ranking: Ranking
+    notes: tuple[str, ...]
+
+
+def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
+    """Rank models by people's votes.
+
+    Args:
+        paths: Lists of votes (model_a, model_b, winner), or people's votes about ballots together with the log or file
+            that has the ballots, or logs of `mad` with people's choices as scores; and directories of these.
+        resampling: Settings of the bootstrap.
+
+    Raises:
+        InputError: If a path does not exist, a file cannot be read, a log has verdicts of a judge alone, or nothing is
+            decided.
+    """
+    named = list(paths)
+    cast = [path for path in named if _holds_ballot_votes(path)]
+    sources = [path for path in named if path not in cast]
+    if not sources:
+        raise InputError(f"votes: {cast[0]} has votes about ballots; name the log or file with the ballots as well")
+    notes: list[str] = []
+    if cast:
+        people = read_human_battles(sources, cast, notes.append)
+        battles, notes = people.battles, [*_about(people), *notes]
+    else:
+        _refuse_judges(sources)
+        battles = read_battles(sources, notes.append)
+    return Votes(rank(battles, **resampling.options), tuple(notes))
+
+
+def _refuse_judges(sources: Iterable[str]) -> None:
+    """Refuse logs in which a judge decided, whose verdicts would pass for people's."""
+    holders = [source for source in sources if Path(source).is_dir() or Path(source).suffix == ".eval"]
+    for log in finished_logs([file for source in holders for file in log_files([source])], []):
+        if log.eval.task.rpartition("/")[2] != _TASK.rpartition("/")[2]:
+            raise InputError(f"votes: {log.location} is a log of {log.eval.task}; allowed: one of {_TASK}")
+        if not judged_by_people(log):
+            raise InputError(
+                f"votes: {log.location} has no people's choices, only verdicts of a judge or ballots; name people's "
+                "votes about its ballots as well"
+            )
+
+
+def _holds_ballot_votes(path: str) -> bool:
+    """Whether a file, or every file of a directory, holds people's votes about ballots."""
+    if not Path(path).exists():
+        raise InputError(f"votes: no file or directory '{path}'")
+    files = sorted(Path(path).glob("*.jsonl")) if Path(path).is_dir() else [Path(path)]
+    return bool(files) and all(map(holds_ballot_votes, files))
+
+
+def _about(people: HumanBattles) -> list[str]:
+    counts = people.agreement
+    notes = [
+        f"{counted(counts.votes, 'vote')} by {counted(len(counts.annotators), 'person', 'people')} on {counts.ballots} "
+        f"of {counted(people.ballots, 'ballot')}; the majority counts, a shared one is a tie."
+    ]
+    numbers = {"replaced later by the same person": people.replaced, "about other ballots, skipped": people.unknown}
+    notes += [f"{counted(number, 'vote')} {what}." for what, number in numbers.items() if number]
+    if people.undecided:
+        notes.append(f"{counted(people.undecided, 'ballot')} on which nobody chose, skipped.")
+    return notes + [f"Not a vote: {fault}" for fault in people.faults]

@@ -1,1 +1,0 @@
-"""Logs of intent-judged answers -> one report."""

@@ -1,0 +1,634 @@
+"""Leaderboard -> report: sentences, tables and figures."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from urs_inspect._util import counted
+from urs_inspect.judging.failures import SCORED_OUTCOMES
+from urs_inspect.reports.answers import CRITERION
+from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
+from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.published import published_sections
+from urs_inspect.reports.scores import ALL, DIGITS
+from urs_inspect.reports.tables import (
+    DASH,
+    Format,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    interval,
+    level_text,
+    number,
+    p_value,
+    share,
+    simulation_section,
+)
+from urs_inspect.stats.bootstrap import fewest_clusters
+
+LEADERBOARD = ReportKind(
+    "urs-inspect intent report",
+    3,
+    "urs-inspect report",
+    "report.json",
+    ("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv"),
+)
+_MOST_NAMES = 4
+_MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
+_VERDICTS = {"not distinguishable": "cannot be distinguished"}
+_OTHER_QUESTIONS = "hold different questions: a difference between them is one of questions as well."
+
+
+def report_leaderboard(board: Leaderboard) -> Report:
+    """The report of a leaderboard, to print or to write."""
+    sections = list(simulation_section(board.simulated))
+    for place, ranking in enumerate(board.rankings, start=1):
+        sections += _ranking_sections(ranking, place, board)
+    sections += [Section("Left out", board.skipped)] if board.skipped else []
+    sections += [_runs(board), _method(board), *published_sections()]
+    resampling = board.resampling
+    facts = {
+        "rankings": [_ranking_facts(ranking, place) for place, ranking in enumerate(board.rankings, start=1)],
+        "runs": board.runs,
+        "left_out": board.skipped,
+        "simulated": board.simulated,
+        "level": resampling.level,
+        "rounds": resampling.rounds,
+        "seed": resampling.seed,
+        "command": board.command,
+    }
+    return Report(LEADERBOARD, "Which model serves which intent", sections, facts)
+
+
+def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
+    same = ("conditions", "differs_from_first", "questions", "asked", "question_counts", "criteria", "titles")
+    return {
+        "block": place,
+        "headline": " ".join(headline(ranking)).strip(),
+        "models": ranking.names,
+        **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
+        **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
+    }
+
+
+# --- sentences ---
+
+
+def headline(ranking: Ranking) -> tuple[str, str]:
+    """Which model is best over all questions, and what must be known beside it; the second may be empty."""
+    scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
+    if not scored:
+        return "No model has a score.", ""
+    top, mean = scored[0], _MEAN(ranking.mean(scored[0]))
+    if len(scored) > 1:
+        return best_sentence(ranking, ALL), f"Its mean score is {mean}."
+    lacking = ranking.questions < ranking.asked
+    over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}" if lacking else ""
+    facts: Any = ranking.models.loc[top]
+    unscored = (
+        f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all questions, the mean "
+        f"would be {facts['mean_lowest']:.2f} if they got 1 and {facts['mean_highest']:.2f} if they got 10. "
+    )
+    more = f"{unscored if facts['unscored'] else ''}No other model is ranked here."
+    return f"{ranking.short[top]} has a mean score of {mean}{over}.", more
+
+
+def best_sentences(ranking: Ranking) -> list[str]:
+    """Which model is best for each intent, and in each language where there are several."""
+    languages = ranking.columns.languages if len(ranking.columns.languages) > 1 else ()
+    return [
+        f"{ranking.title(key)} ({counted(ranking.question_counts[key], 'question')}): {best_sentence(ranking, key)}"
+        for key in (*ranking.columns.groups, *languages)
+        if ranking.models["rank_from"].notna().sum() > 1
+    ]
+
+
+def best_sentence(ranking: Ranking, key: str) -> str:
+    """Which model is best in a column, and which ones cannot be distinguished from it."""
+    compared, short = ranking.beside_best(key), ranking.short
+    if not any(pair.difference.n for pair in compared):
+        return "No question has a score of every ranked model."
+    by_verdict: dict[str, list[str]] = {}
+    for pair in compared:
+        by_verdict.setdefault(pair.verdict, []).append(short[pair.second])
+    name, others = short[ranking.best(key)], len(compared)
+    better, unclear = by_verdict.get("significant", []), by_verdict.get("not distinguishable", [])
+    if len(better) == others:
+        rest = "both others" if others == 2 else f"all {others} others" if others > 1 else better[0]
+        return f"{name} is best, significantly better than {rest}."
+    equal = [short[pair.second] for pair in compared if round(pair.difference.value, DIGITS) == 0]
+    text = f"{_listed([name, *equal])} share the highest mean score" if equal else f"{name} has the highest mean score"
+    unclear = [other for other in unclear if other not in equal]
+    if better:
+        text += f", significantly above {counted(len(better), 'other')}"
+    if len(unclear) == others > 1:
+        text += ", but cannot be distinguished from any other model"
+    elif unclear:
+        text += f", but cannot be distinguished from {_listed(unclear, 'or')}"
+    if partly := by_verdict.get("not significant over all questions"):
+        text += (
+            f"; it is significantly above {_listed(partly)} only over the "
+            f"{counted(compared[0].difference.n, 'common question')}, not over all that were asked"
+        )
+    if depends := by_verdict.get("depends on unscored answers"):
+        lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
+        text += (
+            f"; whether it is better than {_listed(depends)} depends on unscored answers of {_listed(list(lacking))}"
+        )
+    return f"{text}."
+
+
+def _listed(names: Sequence[str], joint: str = "and") -> str:
+    """Names as part of a sentence, those beyond the most as a count."""
+    shown = list(names)
+    if len(shown) > _MOST_NAMES + 1:
+        shown = [*shown[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {joint} {shown[-1]}"
+
+
+def verdict_text(pair: Comparison, short: dict[str, str]) -> str:
+    """The result of a comparison in words."""
+    lacking = " and ".join(f"{short[name]} ({count:,})" for name, count in pair.depends_on.items())
+    return _VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
+
+
+def _condition_notes(ranking: Ranking, place: int) -> list[str]:
+    conditions, traffic = ranking.conditions, ranking.traffic
+    digits = f" (sha256 {conditions.dataset_sha256[:12]})" if conditions.dataset_sha256 else ""
+    over = f"{ranking.questions:,} of the {counted(ranking.asked, 'question')} asked"
+    notes = [f"Not ranked with the models of ranking 1. {reason}" for reason in ranking.differs_from_first]
+    notes += [
+        f"Judges: {', '.join(conditions.judges) or 'none'}. Rubric: {conditions.rubric or 'not known'}. Prompts: "
+        f"{conditions.prompts}. Task: {conditions.task}, version {conditions.task_version}.",
+        f"Data: {conditions.dataset}{digits}, "
+        f"{over if ranking.questions < ranking.asked else counted(ranking.asked, 'question')}. "
+        f"References: {conditions.references or 'those of the data'}.",
+    ]
+    if traffic is not None:
+        shares = "; ".join(
+            f"{kind}: {', '.join(f'{ranking.title(name)} {share(part)}' for name, part in given.items())}"
+            for kind, given in traffic.shares.items()
+        )
+        notes.append(
+            f"Means and intervals are weighted by the mix of {traffic.source} ({shares}); the "
+            f"{counted(ranking.questions, 'question')} then say as much as {traffic.effective_questions:,.0f} of equal "
+            "weight."
+        )
+    return [*notes, *ranking.notes]
+
+
+# --- tables of a ranking ---
+
+
+def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
+    several = len(ranking.names) > 1
+    title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
+    first, more = headline(ranking)
+    scale = f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals."
+    legend = [scale]
+    if (ranking.models["unscored"] > 0).any():
+        legend.append(
+            "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each got 10."
+        )
+    if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
+        legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
+    notes = [first, more, *best_sentences(ranking), *_condition_notes(ranking, place), *legend]
+    written = [
+        Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
+        Table(differences_frame(ranking, place), name="differences", shown=()),
+    ]
+    figures = [_forest(ranking, place, board)] if several else []
+    sections = [Section(title, [note for note in notes if note], [_summary(ranking), *written], figures=figures)]
+    if several:
+        sections += [_differences(ranking, place), _column_tests(ranking)]
+    sections += [_intents(ranking, place, scale), *_languages(ranking)]
+    if ranking.columns.countries:
+        tables = [_means(ranking, ranking.columns.countries)]
+        sections.append(Section("Countries", [f"Countries {_OTHER_QUESTIONS}"], tables, 3))
+    if ranking.criteria:
+        note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
+        tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
+        sections.append(Section("Criteria", [note], tables, 3))
+    return [*sections, _answers(ranking, place), *_lengths(ranking, place), _cost(ranking)]
+
+
+def _summary(ranking: Ranking) -> Table:
+    models = ranking.models
+    data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(ranking), "Mean": ranking.means[ALL]})
+    data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
+    formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
+    if (models["unscored"] > 0).any():
+        bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
+        data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
+        formats["From 1 to 10"] = str
+    if (models["self_judged"] > 0).any():
+        data["Self-judged"] = list(models["self_judged"])
+        formats["Self-judged"] = share
+    marked = [(row, "Mean") for row, name in enumerate(ranking.names) if name in ranking.marked(ALL)]
+    return Table(data, formats, marked=marked)
+
+
+def _ranks(ranking: Ranking) -> list[str]:
+    pairs = zip(ranking.models["rank_from"], ranking.models["rank_to"], strict=True)
+    return [DASH if low is None else f"{low}" if low == high else f"{low}–{high}" for low, high in pairs]
+
+
+def _unscored(part: float) -> str:
+    text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
+    return f"{text} !" if part > UNSCORED_ALERT else text
+
+
+def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
+    """Means of columns, with their numbers of questions; the best and those not significantly worse are marked."""
+    counts = ranking.question_counts
+    headings = {key: ranking.title(key) + (f" ({counts[key]:,})" if key in counts else "") for key in keys}
+    marked = [(row, key) for key in keys for row, name in enumerate(ranking.names) if name in ranking.marked(key)]
+    data = pd.DataFrame({"Model": ranking.names, **{key: ranking.means[key] for key in keys}})
+    return Table(data, dict.fromkeys(keys, _MEAN), headings=headings, title=title, marked=marked)
+
+
+def _intents(ranking: Ranking, place: int, scale: str) -> Section:
+    columns = ranking.columns
+    tables = [_means(ranking, columns.groups)]
+    tables += [_means(ranking, columns.parts, "Intents that are reported together")] if columns.parts else []
+    notes = [f"{scale} In brackets: number of questions."]
+    if len(ranking.names) > 1:
+        notes.append(
+            "Bold: the best of a column and models that are not significantly worse; means over all questions, of "
+            "intents and of languages are tested."
+        )
+    caption = "Dots are means by intent, lines their intervals, which are wider than those over all questions."
+    if len(ranking.names) > 1:
+        caption += " The upright stroke is the mean of all models of this ranking: a dot to its right is a strength."
+    figure = Figure(
+        f"r{place}-profiles",
+        "Mean final score of each model by intent",
+        caption,
+        lambda width: profile_plot(_profiles(ranking), width, _axis(ranking)),
+    )
+    return Section("Intents", notes, tables, 3, figures=[figure])
+
+
+def _languages(ranking: Ranking) -> list[Section]:
+    if not ranking.columns.languages:
+        return []
+    tables = [_means(ranking, ranking.columns.languages)]
+    for language in ranking.columns.languages if len(ranking.columns.languages) > 1 else ():
+        cells = [cell for cell in ranking.columns.cells if cell.endswith(f"/{language}")]
+        table = _means(ranking, cells, ranking.title(language))
+        headings = {cell: text.replace(f"/{language}", "", 1) for cell, text in table.headings.items()}
+        tables.append(Table(table.data, table.formats, headings=headings, title=table.title))
+    return [Section("Languages", [f"Languages {_OTHER_QUESTIONS}"], tables, 3)]
+
+
+def _differences(ranking: Ranking, place: int) -> Section:
+    pairs, short = ranking.comparisons[ALL], ranking.short
+    unclear: dict[str, list[str]] = {name: [] for name in ranking.names}
+    depends: dict[str, list[str]] = {name: [] for name in ranking.names}
+    for pair in pairs:
+        if pair.verdict not in ("significant", "not comparable"):
+            others = depends if pair.verdict == "depends on unscored answers" else unclear
+            others[pair.first].append(short[pair.second])
+            others[pair.second].append(short[pair.first])
+    data = {"Model": ranking.names, "Rank": _ranks(ranking), "Not significantly different": _names(unclear)}
+    if any(depends.values()):
+        data["Depends on unscored answers"] = _names(depends)
+    notes = [
+        "That two models cannot be distinguished does not make them equal: with more questions they might be "
+        "distinguished."
+    ]
+    caption = (
+        "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
+        "orange: significantly worse, else not significant."
+    )
+    figure = Figure(
+        f"r{place}-differences",
+        "Differences between models",
+        caption,
+        lambda width: difference_plot(_matrix(ranking), width),
+    )
+    tables = [Table(pd.DataFrame(data)), _tests(ranking, [("", pair) for pair in pairs])]
+    return Section("Differences", notes, tables, 3, figures=[figure])
+
+
+def _names(by_model: dict[str, list[str]]) -> list[str]:
+    return [", ".join(names) or DASH for names in by_model.values()]
+
+
+def _column_tests(ranking: Ranking) -> Section:
+    keys = (*ranking.columns.groups, *ranking.columns.languages)
+    tests = [(ranking.title(key), pair) for key in keys for pair in ranking.beside_best(key)]
+    return Section("The best of each intent and language", (), [_tests(ranking, tests)], 3)
+
+
+def _tests(ranking: Ranking, tests: Sequence[tuple[str, Comparison]]) -> Table:
+    short = ranking.short
+    rows = [
+        {
+            "Questions of": title,
+            "First": short[pair.first],
+            "Second": short[pair.second],
+            "Verdict": verdict_text(pair, short),
+            "Difference": pair.difference,
+            "p": pair.p,
+            "p (Holm)": pair.p_holm,
+            "p, worst case": pair.p_worst,
+            "Questions": pair.difference.n,
+        }
+        for title, pair in tests
+    ]
+    data = pd.DataFrame(rows)
+    hidden = [] if any(title for title, _ in tests) else ["Questions of"]
+    hidden += [] if (ranking.models["unscored"] > 0).any() else ["p, worst case"]
+    formats = dict.fromkeys(("p", "p (Holm)", "p, worst case"), p_value) | {"Difference": _SIGNED, "Questions": _COUNT}
+    return Table(data, formats, shown=[str(column) for column in data if column not in hidden])
+
+
+_Columns = Mapping[str, tuple[str, Format]]
+"""Column -> heading and format."""
+_ANSWERS: _Columns = {
+    "questions": ("Scored questions", _COUNT),
+    "mean_scored": ("Mean of all its scores", _MEAN),
+    "answers": ("Answers", _COUNT),
+    "unscored": ("Unscored", _COUNT),
+    "empty": ("Empty", _COUNT),
+    "errors": ("Errors", _COUNT),
+    "cut_off": ("Cut off", _COUNT),
+    "self_judged": ("Self-judged", share),
+}
+_RELIABILITY = {  # column -> heading and note, where any model has it
+    "judge_alpha": (
+        "Judges' alpha",
+        "Judges' alpha is Krippendorff's alpha (interval) of the final scores of the judges of a panel.",
+    ),
+    "epoch_deviation": (
+        "Deviation between epochs",
+        "The deviation between epochs is the pooled standard deviation of the scores of one question: what answering "
+        "and judging again changes.",
+    ),
+    "judge_deviation": (
+        "Deviation of the judge",
+        "The deviation of the judge is the pooled standard deviation between judgements of the same answer by the same "
+        "judges (`inspect score`): what judging again changes.",
+    ),
+}
+
+
+def _answers(ranking: Ranking, place: int) -> Section:
+    models = ranking.models
+    outcomes = [str(column) for column in models if str(column).startswith("outcome/")]
+    first = [f"outcome/{name}" for name in SCORED_OUTCOMES]
+    outcomes.sort(key=lambda name: (first.index(name) if name in first else len(first), name))
+    known = {name: texts for name, texts in _RELIABILITY.items() if models[name].notna().any()}
+    columns: dict[str, tuple[str, Format]] = dict(_ANSWERS)
+    if (models["epochs"] > 1).any():
+        columns["epochs"] = ("Epochs", _COUNT)
+    columns |= {name: (heading, _MEAN) for name, (heading, _) in known.items()}
+    columns |= {name: (name.removeprefix("outcome/").replace("_", " "), _COUNT) for name in outcomes}
+    notes = [
+        "An empty answer has the lowest score, 1, without calling a judge. An error ended a sample before it was "
+        "judged. The columns on the right count how the judging of the answers ended.",
+        *(note for _, note in known.values()),
+    ]
+    data = models.reset_index(names="model")
+    data.insert(0, "block", place)
+    table = _model_table(data, columns, name="models", estimates=("length_correlation",))
+    return Section("Answers and judging", notes, [table], 3)
+
+
+def _model_table(data: pd.DataFrame, columns: _Columns, name: str = "", estimates: Sequence[str] = ()) -> Table:
+    """A table with the column of models and then these."""
+    headings = {"model": "Model"} | {column: heading for column, (heading, _) in columns.items()}
+    formats = {column: shown for column, (_, shown) in columns.items()}
+    return Table(data, formats, name, headings, list(headings), estimates=estimates)
+
+
+def _lengths(ranking: Ranking, place: int) -> list[Section]:
+    if ranking.lengths.empty:
+        return []
+    columns: _Columns = {"median_length": ("Median length", _COUNT), "length_correlation": ("Spearman's rho", _SIGNED)}
+    table = _model_table(ranking.models.reset_index(names="model"), columns)
+    bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
+    notes = [
+        "Rho of length in characters and score over questions. Above zero may mean that the judge likes length, or "
+        "that longer answers are better."
+    ]
+    caption = (
+        "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from the shortest to the "
+        "longest; faint lines are all models."
+    )
+    figure = Figure(
+        f"r{place}-lengths",
+        "Mean final score of each model by length of the answer",
+        caption,
+        lambda width: length_plot(bins.assign(model=bins["model"].map(ranking.short)), width, _axis(ranking)),
+    )
+    return [Section("Length and score", notes, [table, Table(bins, name="lengths", shown=())], 3, figures=[figure])]
+
+
+def _cost(ranking: Ranking) -> Section:
+    models = ranking.models
+    data = models.assign(
+        cost_1000=1000 * models["cost"] / models["answers"], seconds_each=models["seconds"] / models["answers"]
+    )
+    columns: _Columns = {
+        "input_tokens": ("Tokens in", _count_or_unknown),
+        "output_tokens": ("Tokens out", _count_or_unknown),
+        "cost": ("Cost", money),
+        "cost_1000": ("per 1,000", money),
+        "judge_input_tokens": ("Judges' tokens in", _count_or_unknown),
+        "judge_output_tokens": ("Judges' tokens out", _count_or_unknown),
+        "judge_cost": ("Judges' cost", money),
+        "seconds": ("Working time", duration),
+        "seconds_each": ("per answer", duration),
+    }
+    notes = [
+        "Of the answers that count, all together. Where a number is known for some of them only, their mean stands for "
+        "the others. Working time is that of the samples one after the other, judging included; runs go in parallel "
+        "and take less."
+    ]
+    table = _model_table(data.reset_index(names="model"), columns)
+    return Section("Tokens, cost and time", notes, [table], 3)
+
+
+UNKNOWN = "not known"
+
+
+def _count_or_unknown(value: float) -> str:
+    return UNKNOWN if math.isnan(value) else f"{value:,.0f}"
+
+
+def money(dollars: float) -> str:
+    """US dollars, small sums with two significant digits."""
+    if math.isnan(dollars):
+        return UNKNOWN
+    if dollars == 0 or dollars >= 1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.{min(6, max(2, 1 - math.floor(math.log10(dollars))))}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units."""
+    if math.isnan(seconds):
+        return UNKNOWN
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole, minutes = round(seconds), round(seconds / 60)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+# --- data frames ---
+
+
+def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
+    """Every mean, one row per model and column; ranks and bounds in the rows of all questions."""
+    columns, criteria = ranking.columns, [CRITERION + name for name in ranking.criteria]
+    kinds = {
+        "all": (ALL,),
+        "intent": columns.groups,
+        "part": columns.parts,
+        "language": columns.languages,
+        "intent and language": columns.cells,
+        "country": columns.countries,
+        "criterion": criteria,
+    }
+    over_all = ["rank_from", "rank_to", "unscored_share", "mean_scored", "mean_lowest", "mean_highest"]
+    facts = ranking.models[over_all].to_dict("index")
+    beside: dict[tuple[str, str], str] = {}
+    for key in ranking.comparisons:
+        beside[key, ranking.best(key)] = "best"
+        beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
+    rows = [
+        [place, name, kind, key.removeprefix(CRITERION), ranking.mean(name, key), beside.get((key, name), "")]
+        + (list(facts[name].values()) if kind == "all" else [None] * len(over_all))
+        for name in ranking.names
+        for kind, keys in kinds.items()
+        for key in keys
+    ]
+    return pd.DataFrame(
+        rows, columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all], dtype=object
+    )
+
+
+def differences_frame(ranking: Ranking, place: int) -> pd.DataFrame:
+    """Every comparison: all pairs in the column `all`, and the best model of each intent and language."""
+    columns = ("block", "column", "first", "second", "difference", "low", "high", "p", "p_holm", "p_worst")
+    rows = [
+        (
+            *(place, key, pair.first, pair.second, difference.value, difference.low, difference.high),
+            *(pair.p, pair.p_holm, pair.p_worst, pair.verdict),
+            *("; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()), difference.n),
+        )
+        for key, pairs in ranking.comparisons.items()
+        for pair in pairs
+        for difference in [pair.difference]
+    ]
+    return pd.DataFrame(rows, columns=[*columns, "verdict", "depends_on", "n"], dtype=object)
+
+
+# --- figures ---
+
+
+def _axis(ranking: Ranking) -> str:
+    return "mean final score" + (" (simulation)" if ranking.models["simulated"].any() else "")
+
+
+def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
+    caption = f"All questions. Dots are means, lines their {level_text(board.resampling.level)} intervals."
+    if (ranking.models["self_judged"] > 0).any():
+        caption += " A hollow dot stands for a model that judged answers of its own."
+    caption += (
+        " Each interval is about one model by itself. The difference of two that overlap may still be significant, "
+        "because the comparison below goes question by question."
+    )
+    short = ranking.short
+    description = "; ".join(f"{short[name]} {_MEAN(ranking.mean(name))}" for name in ranking.names)
+    return Figure(
+        f"r{place}-forest",
+        "Mean final score of each model",
+        caption,
+        lambda width: forest_plot(_forest_frame(ranking), width, _axis(ranking)),
+        description,
+    )
+
+
+def _forest_frame(ranking: Ranking) -> pd.DataFrame:
+    means = ranking.means[ALL]
+    return pd.DataFrame(
+        {
+            "model": [ranking.short[name] for name in ranking.names],
+            "rank": _ranks(ranking),
+            **{part: [getattr(mean, part) for mean in means] for part in ("low", "high")},
+            "mean": [mean.value for mean in means],
+            "hollow": [bool(part > 0) for part in ranking.models["self_judged"]],
+        }
+    )
+
+
+def _profiles(ranking: Ranking) -> pd.DataFrame:
+    short, rows = ranking.short, []
+    for name in ranking.names:
+        for group in ranking.columns.groups:
+            mean = ranking.mean(name, group)
+            values = [other.value for other in ranking.means[group] if not math.isnan(other.value)]
+            field = math.fsum(values) / len(values) if len(values) > 1 else math.nan
+            rows.append((short[name], ranking.title(group), mean.value, mean.low, mean.high, field))
+    return pd.DataFrame(rows, columns=["model", "intent", "mean", "low", "high", "field"])
+
+
+def _matrix(ranking: Ranking) -> pd.DataFrame:
+    short, rows = ranking.short, []
+    for pair in ranking.comparisons[ALL]:
+        details = (
+            f"{short[pair.first]} less {short[pair.second]}: {_SIGNED(pair.difference)}, Holm-corrected p "
+            f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, 'question')}"
+        )
+        for sign, row, column in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
+            text = _SIGNED(sign * pair.difference.value)
+            significant = sign if pair.significant else 0
+            verdict = verdict_text(pair, short)
+            rows.append((short[row], short[column], text, significant, verdict, details))
+    order = {short[name]: place for place, name in enumerate(ranking.names)}
+    frame = pd.DataFrame(rows, columns=["row", "column", "text", "sign", "verdict", "details"])
+    return frame.sort_values("row", key=lambda names: names.map(order), kind="stable")
+
+
+# --- appendix ---
+
+
+def _runs(board: Leaderboard) -> Section:
+    rows = [
+        {
+            "Model": run.model,
+            "Judges": ", ".join(run.judges) or DASH,
+            "Log": run.log,
+            "Began": run.created,
+            "inspect-ai": run.package or UNKNOWN,
+            "Prompts": run.prompts,
+            "Data": run.dataset_sha256[:12],
+            "Rubric": run.rubric_sha256[:12],
+            "Command": run.command,
+            "Samples": run.samples,
+        }
+        for run in board.runs
+    ]
+    notes = [f"This report was made by: {board.command}"] if board.command else []
+    table = Table(pd.DataFrame(rows), {"Samples": _COUNT})
+    return Section("Runs", notes, [table], appendix=True)
+
+
+def _method(board: Leaderboard) -> Section:
+    resampling = board.resampling
+    text = (Path(__file__).parent / "method.txt").read_text(encoding="utf-8")
+    filled = text.format(
+        level=level_text(resampling.level),
+        alpha=f"{1 - resampling.level:.2g}",
+        rounds=counted(resampling.rounds, "round"),
+        seed=resampling.seed,
+        fewest=fewest_clusters(resampling.level),
+    )
+    return Section("Method", filled.splitlines(), appendix=True)

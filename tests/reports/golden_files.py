@@ -1,0 +1,22 @@
+"""The Markdown of a report, compared with a file that is kept; `URS_INSPECT_REGENERATE=1 pytest` writes it anew."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+_FOLDER = Path(__file__).parent / "golden"
+
+
+def check_golden(name: str, markdown: str) -> None:
+    """Compare the Markdown of a report with `golden/<name>.md`."""
+    file = _FOLDER / f"{name}.md"
+    if os.environ.get("URS_INSPECT_REGENERATE"):
+        file.write_text(markdown, encoding="utf-8")
+    assert markdown == file.read_text(encoding="utf-8"), f"{file} differs; URS_INSPECT_REGENERATE=1 writes it anew"
+
+
+def rows_of(table: pd.DataFrame) -> list[Any]:
+    """The rows of a table as tuples with the names of its columns."""
+    return list(table.itertuples())

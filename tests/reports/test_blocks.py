@@ -1,0 +1,186 @@
+"""Which models may be ranked together, and why others may not."""
+
+import random
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.reports.answer_rows import rows
+from urs_inspect.reports.blocks import blocks_of
+
+ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
+
+
+def table(*models: list[dict[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame([one for model in models for one in model])
+
+
+def test_models_under_the_same_conditions_stand_together() -> None:
+    [block] = blocks_of(table(rows("a", ONE), rows("b", ONE), rows("c", ONE, task_version="1-B")))
+    assert block.models == ("a", "b", "c")
+    assert block.differs_from_first == ()
+    assert block.notes == ()
+    assert len(block.table) == 9
+    assert block.conditions.judges == ("p/judge",)
+    assert block.conditions.rubric == "urs 1"
+    assert len(block.conditions.prompts) == 8
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"judges": "p/other"}, "Other judges: p/other, not p/judge."),
+        ({"judges": "p/judge, p/other"}, "Other judges: p/judge, p/other, not p/judge."),
+        ({"references": "p/ref 01234567"}, "Other references: p/ref 01234567, not those of the data."),
+        ({"dataset_sha256": "b" * 64}, "Other data: d (sha256 bbbbbbbb), not d (sha256 aaaaaaaa)."),
+        ({"rubric": "mine 1"}, "Another rubric: mine 1, not urs 1."),
+        (
+            {"task_version": "2-A"},
+            "Another version of the task, whose scores do not compare: 2-A, not 1-A.",
+        ),
+        ({"task": "theirs/own"}, "Another task: theirs/own, not urs_inspect/urs."),
+        (
+            {"prompt_sha256": "0"},
+            "Judged with other prompts: they differ for 2 of the kinds of cases that both have.",
+        ),
+    ],
+)
+def test_other_conditions_stand_apart_and_say_why(other: dict[str, Any], reason: str) -> None:
+    first, second = blocks_of(table(rows("c", ONE, **other), rows("a", ONE), rows("b", ONE)))
+    assert first.models == ("a", "b")
+    assert first.differs_from_first == ()
+    assert second.models == ("c",)
+    assert second.differs_from_first == (reason,)
+
+
+def test_the_order_of_a_panel_does_not_matter() -> None:
+    [block] = blocks_of(table(rows("a", ONE, judges="p/x, p/y"), rows("b", ONE, judges="p/y, p/x")))
+    assert block.conditions.judges == ("p/x", "p/y")
+
+
+def test_models_that_judged_themselves_do_not_compare() -> None:
+    blocks = blocks_of(table(rows("a", ONE, judges="a"), rows("b", ONE, judges="b")))
+    assert [block.models for block in blocks] == [("a",), ("b",)]
+    assert blocks[1].differs_from_first == ("Other judges: b, not a.",)
+
+
+def test_models_are_ranked_over_the_questions_that_all_attempted() -> None:
+    other = {"leisure-en-2": 1.0, "leisure-zh-1": 1.0, "leisure-en-9": 1.0}
+    [block] = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
+    assert set(block.table["question"]) == {"leisure-en-2", "leisure-zh-1"}
+    [note] = block.notes
+    assert note == (
+        "Ranked over the 2 questions that all 3 models attempted; attempted were: a 3, b 3, other 3. Leave out the log "
+        "of a model that attempted few to rank the others over more."
+    )
+
+
+def asked(model: str, first: int, last: int, **others: Any) -> list[dict[str, Any]]:
+    """Answers of a model to the questions with these numbers, the last one left out."""
+    return rows(model, {f"leisure-en-{number}": 5.0 for number in range(first, last)}, **others)
+
+
+def test_a_model_that_was_asked_few_stands_apart_and_leaves_the_others_their_questions() -> None:
+    whole = [asked(name, 0, 100) for name in "abc"]
+    first, second = blocks_of(table(asked("few", 0, 10), *whole))
+    assert first.models == ("a", "b", "c")
+    assert first.table["question"].nunique() == 100
+    assert first.notes == ()
+    assert second.models == ("few",)
+    assert second.differs_from_first == ("Asked 10 of the 100 questions of the first ranking, fewer than half.",)
+
+
+def test_half_of_the_questions_are_enough() -> None:
+    [block] = blocks_of(table(asked("a", 0, 100), asked("half", 0, 50)))
+    assert block.table["question"].nunique() == 50
+    assert len(blocks_of(table(asked("a", 0, 100), asked("less", 0, 49)))) == 2
+
+
+def test_many_that_were_asked_few_stand_together_and_the_whole_one_by_itself() -> None:
+    first, second = blocks_of(table(asked("whole", 0, 1846), asked("a", 0, 50), asked("b", 0, 50)))
+    assert (first.models, second.models) == (("a", "b"), ("whole",))
+    assert first.table["question"].nunique() == 50
+    assert second.differs_from_first == (
+        "Asked 50 of the 50 questions of the first ranking; all together would be ranked over fewer than half of the "
+        "1,846 that whole was asked.",
+    )
+
+
+def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
+    # b leaves 60 of 100, c would leave 40: fewer than half of what a was asked, though more than half of the 60.
+    first, second = blocks_of(table(asked("a", 0, 100), asked("b", 40, 100), asked("c", 60, 110)))
+    assert (first.models, second.models) == (("a", "b"), ("c",))
+    assert second.differs_from_first == (
+        "Asked 40 of the 60 questions of the first ranking; all together would be ranked over fewer than half of the "
+        "100 that a was asked.",
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_keep_half_of_the_questions_and_do_not_go_by_the_order_of_logs(seed: int) -> None:
+    drawn = random.Random(seed)
+    models = []
+    for name in "abcdefg":
+        first = drawn.randrange(60)
+        models.append(asked(name, first, first + drawn.choice([5, 10, 20, 40, 60])))
+    found = blocks_of(table(*models))
+    assert sorted(name for block in found for name in block.models) == list("abcdefg")
+    for block in found:
+        most = max(len(one) for one in models if one[0]["model"] in block.models)
+        assert 2 * block.table["question"].nunique() >= most
+        assert bool(block.differs_from_first) == (block is not found[0])
+    drawn.shuffle(models)
+    again = blocks_of(table(*models))
+    assert [(one.models, one.differs_from_first, one.notes) for one in again] == [
+        (one.models, one.differs_from_first, one.notes) for one in found
+    ]
+    for one, other in zip(found, again, strict=True):
+        assert one.table.equals(other.table)
+
+
+def test_an_unscored_answer_was_attempted() -> None:
+    # Of b every answer failed; it was asked all the same.
+    [block] = blocks_of(table(rows("a", ONE), rows("b", dict.fromkeys(ONE, float("nan")))))
+    assert len(block.table) == 6
+    assert block.notes == ()
+
+
+def test_a_model_without_a_common_question_stands_alone() -> None:
+    other = {"leisure-en-8": 1.0}
+    first, second = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
+    assert first.models == ("a", "b")
+    assert second.models == ("other",)
+    assert second.differs_from_first == ("No question in common with the first ranking, which is over 3 questions.",)
+
+
+def test_a_part_of_the_languages_has_the_same_prompts() -> None:
+    # Other prompts for other kinds of cases are no other conditions.
+    english = {name: score for name, score in ONE.items() if "-en-" in name}
+    [block] = blocks_of(table(rows("a", ONE), rows("b", english)))
+    assert block.models == ("a", "b")
+
+
+def test_logs_of_one_model_about_other_questions_are_one_run() -> None:
+    halves = [rows("a", {name: score}, log=f"/logs/{name}.eval") for name, score in ONE.items()]
+    [block] = blocks_of(table(*halves, rows("b", ONE)))
+    assert block.models == ("b", "a") or block.models == ("a", "b")
+    assert len(block.table) == 6
+
+
+def test_an_answer_that_nobody_judged_has_no_conditions_of_its_own() -> None:
+    empty = {"judges": "", "outcome": "no_response", "judge_finals": {}}
+    answered = rows("a", {"leisure-en-1": 5.0}) + rows("a", {"leisure-en-2": 1.0, "leisure-zh-1": 1.0}, **empty)
+    [block] = blocks_of(table(answered, rows("b", ONE)))
+    assert set(block.models) == {"a", "b"}
+
+
+def test_blocks_of_more_models_come_first() -> None:
+    blocks = blocks_of(
+        table(
+            rows("alone", ONE, judges="p/1"),
+            *[rows(name, ONE, judges="p/2") for name in "ab"],
+            *[rows(name, ONE, judges="p/3") for name in "cde"],
+        )
+    )
+    assert [len(block.models) for block in blocks] == [3, 2, 1]

@@ -1,0 +1,97 @@
+"""Figures: which data a specification holds, and that names are text."""
+
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from urs_inspect._util import InputError
+from urs_inspect.reports.figures import (
+    NARROW,
+    WIDE,
+    difference_plot,
+    forest_plot,
+    length_plot,
+    missing_viz,
+    profile_plot,
+    scripts,
+    svg,
+)
+
+NAN = math.nan
+NAMES = ["gpt-large", "通义千问-max", "<b>&</script>", "unscored"]
+MEANS = pd.DataFrame(
+    {
+        "model": NAMES,
+        "rank": ["1–2", "1–2", "3", "–"],
+        "mean": [8.43, 8.21, 5.5, NAN],
+        "low": [8.1, 8.0, NAN, NAN],
+        "high": [8.7, 8.4, NAN, NAN],
+        "hollow": [False, True, False, False],
+    }
+)
+PROFILES = MEANS.merge(pd.DataFrame({"intent": ["Leisure", "Factual QA"], "field": [7.0, NAN]}), how="cross")
+BINS = MEANS[["model"]].merge(
+    pd.DataFrame({"length": [10.0, 1000.0], "score": [5.0, 6.0], "answers": [9, 9]}), how="cross"
+)
+PAIRS = pd.DataFrame(
+    [(first, second, "+0.20", 1, "significant", "details") for first in NAMES for second in NAMES if first != second],
+    columns=["row", "column", "text", "sign", "verdict", "details"],
+)
+FIGURES: dict[str, tuple[Callable[..., Any], pd.DataFrame]] = {
+    "forest": (forest_plot, MEANS),
+    "profiles": (profile_plot, PROFILES),
+    "lengths": (length_plot, BINS),
+    "differences": (difference_plot, PAIRS),
+}
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("name", FIGURES)
+def test_names_are_text_and_colours_follow_the_page(name: str, width: int) -> None:
+    draw, data = FIGURES[name]
+    drawn = svg(draw(data, width))
+    assert drawn.startswith("<svg") and "<b>" not in drawn and "</script" not in drawn
+    assert "&lt;b&gt;&amp;" in drawn and "通义千问-max" in drawn and "gpt-large" in drawn
+    assert "currentColor" in drawn and "NaN" not in drawn
+    assert "http" not in drawn.replace("http://www.w3.org/", "")
+    assert draw(data, width) == draw(data, width)
+
+
+def test_a_forest_has_a_row_per_model_in_order_and_a_dot_per_known_mean() -> None:
+    specification = forest_plot(MEANS, WIDE, "score (simulation)")
+    drawn = svg(specification)
+    places = [drawn.index(name) for name in ("gpt-large", "通义千问-max", "unscored")]
+    assert places == sorted(places)
+    assert "score (simulation)" in drawn
+    assert all(">" + shown + "<" in drawn for shown in ("8.43", "8.21", "5.50")) and ">nan<" not in drawn
+
+
+def test_every_model_has_a_panel() -> None:
+    assert all(svg(profile_plot(PROFILES, width)).count("Leisure") >= 1 for width in (WIDE, NARROW))
+    drawn = length_plot(BINS, WIDE)
+    assert drawn["columns"] == 3 and length_plot(BINS, NARROW)["columns"] == 1
+    assert len(drawn["datasets"]["all"]) == len(BINS)
+
+
+def test_missing_libraries_are_named_with_the_way_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert missing_viz() == ""
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert "pip install 'urs-inspect[viz]'" in missing_viz()
+    with pytest.raises(InputError, match="altair and vl-convert"):
+        svg({})
+
+
+def test_scripts_are_kept_in_the_cache_and_are_the_same_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(tmp_path / "cache"))
+    first = scripts()
+    [kept] = (tmp_path / "cache").iterdir()
+    assert "vegaEmbed" in first and kept.read_text(encoding="utf-8") == scripts() == first
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(kept))  # where nothing can be written
+    assert scripts() == first

@@ -1,0 +1,220 @@
+"""Tests of `urs_inspect.reports.human_data`."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from urs_inspect._util import InputError
+from urs_inspect.reports.human_data import HumanRating, Satisfaction, read_human_ratings, read_satisfaction
+from urs_inspect.rubrics import load_rubric
+from urs_inspect.stats.mean_correlation import derived_seed
+
+SCALE = (1.0, 10.0)
+
+
+def write(path: Path, *rows: str, header: str = "id,model,rating,rater") -> Path:
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def error_of(path: Path, scale: tuple[float, float] = SCALE) -> str:
+    with pytest.raises(InputError) as caught:
+        read_human_ratings(path, scale)
+    return str(caught.value)
+
+
+def test_both_kinds_of_files_hold_the_same(tmp_path: Path) -> None:
+    table = write(tmp_path / "r.csv", "q1,m,7,ann", "q1,m, 8.5 ,7", "q2, m ,1,")
+    lines = tmp_path / "r.jsonl"
+    rows = [
+        {"id": "q1", "model": "m", "rating": 7, "rater": "ann"},
+        {"id": "q1", "model": "m", "rating": 8.5, "rater": 7},
+        {"id": "q2", "model": "m", "rating": "1"},
+    ]
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    expected = [("q1", "m", None, "ann", 7.0), ("q1", "m", None, "7", 8.5), ("q2", "m", None, "", 1.0)]
+    for path in (table, lines):
+        found = read_human_ratings(path, SCALE)
+        assert [(one.question, one.model, one.epoch, one.rater, one.rating) for one in found.ratings] == expected
+        assert (found.repeated, found.scale) == (0, SCALE)
+
+
+def test_model_rater_and_epoch_may_be_left_out(tmp_path: Path) -> None:
+    found = read_human_ratings(write(tmp_path / "r.csv", "17,3", header="id,rating"), SCALE)
+    assert found.ratings == (HumanRating("17", "", None, "", 3.0, "line 2"),)
+    found = read_human_ratings(write(tmp_path / "e.csv", "q,3,2", "q,4,1", header="id,rating,epoch"), SCALE)
+    assert [one.epoch for one in found.ratings] == [2, 1]
+
+
+def test_a_row_that_repeats_another_is_left_out_and_counted(tmp_path: Path) -> None:
+    found = read_human_ratings(write(tmp_path / "r.csv", "q,m,7,ann", "q,m,7.0,ann", "q,m,7,bob", "q,m,7,ann"), SCALE)
+    assert (len(found.ratings), found.repeated) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("q,m,0,ann", "line 3: column 'rating': must be a number from 1 to 10, is \"0\""),
+        ("q,m,11,ann", "line 3: column 'rating': must be a number from 1 to 10, is \"11\""),
+        ("q,m,good,ann", "line 3: column 'rating': must be a number from 1 to 10, is \"good\""),
+        ("q,m,nan,ann", "line 3: column 'rating': must be a number"),
+        ("q,m,,ann", "line 3: column 'rating': must be a number"),
+        (",m,5,ann", "line 3: column 'id': empty"),
+        ("q1,m,6,ann", "line 3: 'ann' rated 'q1' of m 6 here and 5 on line 2; keep one of the two"),
+    ],
+)
+def test_faults_are_named(row: str, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", "q1,m,5,ann", row)
+    assert f"{path}: {message}" in error_of(path)
+
+
+def test_two_ratings_without_a_name_might_be_one_person_or_two(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", "q1,m,5", "q1,m,5", header="id,model,rating")
+    message = "line 3: 'q1' of m was rated on line 2 already; if these are two people, name them in a column 'rater'"
+    assert error_of(path) == f"{path}: {message}"
+
+
+def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", *["q,m,99,x"] * 25)
+    assert error_of(path).endswith("... and 5 more")
+
+
+@pytest.mark.parametrize("epoch", ["0", "-1", "1.5", "one", "9" * 30])
+def test_an_epoch_is_a_count(epoch: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", f"q,3,{epoch}", header="id,rating,epoch")
+    assert "line 2: column 'epoch': must be a whole number of at least 1" in error_of(path)
+
+
+def test_files_that_hold_nothing(tmp_path: Path) -> None:
+    assert "no rating" in error_of(write(tmp_path / "r.csv"))
+    assert "column 'rating' is missing" in error_of(write(tmp_path / "c.csv", header="id,score"))
+    assert "no data file" in error_of(tmp_path / "none.csv")
+    path = write(tmp_path / "s.csv", "q,m,3,x")
+    assert error_of(path, (5.0, 5.0)) == "human-scale: must have a lowest value below a highest, got 5 and 5"
+
+
+SATISFACTION_FILES_SCALE = (1.0, 5.0)
+GROUPS = ("Leisure", "Factual QA")
+
+
+def read(path: Path, text: str, scale: tuple[float, float] = SATISFACTION_FILES_SCALE) -> Satisfaction:
+    path.write_text(text, encoding="utf-8")
+    return read_satisfaction(path, scale, load_rubric())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "s.csv"
+
+
+def test_means_of_many_count_as_exact(path: Path) -> None:
+    found = read(path, "intent,satisfaction,n\nLeisure,3.5,40\nfactual_qa,4,100\n")
+    assert (found.groups, found.by_respondent) == (GROUPS, False)
+    assert [found.people(group) for group in GROUPS] == [40, 100]
+    means = found.means(GROUPS, 10, 0)
+    assert means.values.tolist() == [3.5, 4.0]
+    assert len(means.draws) == 1
+
+
+def test_several_means_are_weighted_by_people(path: Path) -> None:
+    # A histogram: 10 people say 2, 30 people say 4: (20 + 120) / 40
+    found = read(path, "intent,satisfaction,n\nLeisure,2,10\nLeisure,4,30\n")
+    assert found.means(["Leisure"], 5, 0).values.tolist() == [3.5]
+    assert (found.people("Leisure"), found.by_respondent) == (40, False)
+
+
+def test_one_mean_an_intent_without_a_count(path: Path) -> None:
+    found = read(path, "intent,satisfaction\nLeisure,3.5\nfactual_qa,4\n")
+    assert (found.by_respondent, found.people("Leisure")) == (False, None)
+
+
+def test_rows_of_single_people_are_resampled_within_their_intent(path: Path) -> None:
+    rows = "Leisure,1\nLeisure,3\nFactual QA,4\nFactual QA,5\nFactual QA,3\n"
+    found = read(path, f"intent,satisfaction\n{rows}")
+    assert found.by_respondent
+    assert [found.people(group) for group in GROUPS] == [2, 3]
+    means = found.means(GROUPS, 60, 9)
+    assert means.values.tolist() == [2.0, 4.0]
+    for place, values in enumerate(([1, 3], [4, 5, 3])):
+        drawn = np.random.default_rng(derived_seed(9, 1, place)).integers(len(values), size=(60, len(values)))
+        assert means.draws[:, place] == pytest.approx(np.array(values)[drawn].mean(axis=1))
+
+
+def test_named_people_are_resampled_as_a_whole(path: Path) -> None:
+    rows = "Leisure,1,x\nFactual QA,5,x\nLeisure,3,y\nFactual QA,3,y\n"
+    means = read(path, f"intent,satisfaction,respondent\n{rows}").means(GROUPS, 50, 0)
+    # x and y answer contrariwise, so that whoever is drawn, both means add up to 6.
+    assert means.draws.sum(axis=1) == pytest.approx(6)
+    assert len(np.unique(means.draws[:, 0])) == 3
+
+
+def test_a_row_without_a_name_is_a_person_of_its_own(path: Path) -> None:
+    rows = "Leisure,1,x\nLeisure,5,\nLeisure,3,\nFactual QA,2,x\n"
+    found = read(path, f"intent,satisfaction,respondent\n{rows}")
+    means = found.means(GROUPS, 200, 0)
+    assert means.values.tolist() == [3.0, 2.0]
+    assert means.n.tolist() == [3, 1]
+    assert math.isnan(means.draws[:, 1].min())  # rounds without x say nothing about facts
+    assert set(means.draws[:, 1][~np.isnan(means.draws[:, 1])]) == {2.0}
+
+
+def test_a_person_may_answer_about_intents_that_are_reported_together(path: Path) -> None:
+    rows = "api,1,x\nsolve_professional_problem,4,x\napi,5,y\nLeisure,3,x\n"
+    means = read(path, f"intent,satisfaction,respondent\n{rows}").means(["Solve Problem", "Leisure"], 5, 0)
+    assert means.values.tolist() == [3.75, 3.0]  # (2.5 + 5) / 2
+
+
+def test_one_person_an_intent_is_no_exact_mean(path: Path) -> None:
+    found = read(path, "intent,satisfaction,respondent\nLeisure,3,x\nFactual QA,4,x\n")
+    assert (found.by_respondent, found.mixed) == (True, False)
+    assert [found.people(group) for group in GROUPS] == [1, 1]
+    found = read(path, "intent,satisfaction,n\nLeisure,3,1\nFactual QA,4,1\n")
+    assert (found.by_respondent, found.people("Leisure")) == (True, 1)
+
+
+def test_a_person_with_two_rows_is_one_person(path: Path) -> None:
+    rows = "api,1,x\nsolve_professional_problem,4,x\nLeisure,3,x\nLeisure,2,y\nLeisure,5,\n"
+    found = read(path, f"intent,satisfaction,respondent\n{rows}")
+    assert [found.people(group) for group in ("Solve Problem", "Leisure")] == [1, 3]
+
+
+def test_single_people_beside_means_of_many(path: Path) -> None:
+    # (3 * 1 + 4 * 9) / 10; the one person who spoke of facts is known to be one.
+    found = read(path, "intent,satisfaction,respondent,n\nLeisure,3,x,\nLeisure,4,,9\nFactual QA,2,x,\n")
+    assert (found.by_respondent, found.mixed) == (False, True)
+    assert found.means(GROUPS, 10, 0).values.tolist() == [3.9, 2.0]
+    assert [found.people(group) for group in GROUPS] == [10, 1]
+
+
+def test_intents_by_id_label_or_reported_name(path: Path) -> None:
+    rows = ["api,3", "Solve Professional Problem,4", "solve problem,5", "SEEK_CREATIVITY,2"]
+    found = read(path, "\n".join(["user_intent,satisfaction", *rows]))
+    assert [row.group for row in found.rows] == ["Solve Problem"] * 3 + ["Seek Creativity"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("Sport,3,x,1", "line 3: column 'intent': unknown intent 'Sport'; allowed: factual_qa, "),
+        ("Leisure,6,y,1", "line 3: column 'satisfaction': must be a number from 1 to 5, is \"6\""),
+        ("Leisure,0,y,1", "line 3: column 'satisfaction': must be a number from 1 to 5, is \"0\""),
+        ("Leisure,,y,1", "line 3: column 'satisfaction': must be a number"),
+        ("Leisure,3,y,0", "line 3: column 'n': must be a whole number of at least 1, is \"0\""),
+        ("Factual QA,3,x,7", "line 3: column 'n': must be 1 or empty where a respondent is named, is 7"),
+        ("leisure,3,x,1", "line 3: column 'respondent': 'x' answered about 'leisure' on line 2 already"),
+    ],
+)
+def test_satisfaction_files_faults_are_named(row: str, message: str, path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read(path, f"intent,satisfaction,respondent,n\nLeisure,3,x,1\n{row}\n")
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_files_and_scales_that_hold_nothing(path: Path) -> None:
+    with pytest.raises(InputError, match="no row"):
+        read(path, "intent,satisfaction\n")
+    with pytest.raises(InputError, match="scale: must have a lowest value below a highest, got 5 and 1"):
+        read(path, "intent,satisfaction\nLeisure,3\n", (5.0, 1.0))

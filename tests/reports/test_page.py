@@ -1,0 +1,212 @@
+"""The page in a real browser: live and static figures, light and dark, a phone, paper, hostile names, no request.
+
+With URS_INSPECT_SCREENSHOTS set to a directory, pictures of every page are written there.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.reports.boards import HOSTILE, many_board, rich_board
+from urs_inspect.reports.leaderboard_report import report_leaderboard
+from urs_inspect.reports.page import render_page
+from urs_inspect.reports.tables import Report
+
+_CHROMIUM = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+_QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+_DESK = {"viewport": {"width": 1280, "height": 900}}
+_PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+_MODES: dict[str, dict[str, Any]] = {
+    "light": _DESK,
+    "dark": _DESK | {"color_scheme": "dark"},
+    "phone": _PHONE,
+    "phone without scripts": _PHONE | {"java_script_enabled": False},
+    "without scripts": _DESK | {"java_script_enabled": False},
+}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return report_leaderboard(rich_board())
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> str:
+    return render_page(report)
+
+
+@pytest.fixture(scope="module")
+def files(page: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    directory = tmp_path_factory.mktemp("pages")
+    pages = {"rich": page, "many": render_page(report_leaderboard(many_board()))}
+    for name, text in pages.items():
+        (directory / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: directory / f"{name}.html" for name in pages}
+
+
+def test_the_same_report_gives_the_same_page(report: Report, page: str) -> None:
+    assert render_page(report) == page
+
+
+def test_the_page_names_nothing_to_fetch_and_every_id_once(page: str) -> None:
+    own = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.search(r"<(link[^>]*href=.(?!data:)|img|iframe|object|embed|form|base)\b", own)
+    assert not re.search(r"https?://(?!www\.w3\.org)", own) and "@import" not in own
+    ids = re.findall(r'<[^>]* id="([^"]+)"', own)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]*)"', own)) <= set(ids)
+
+
+def test_without_the_extra_the_page_has_no_figures_and_names_it(
+    report: Report, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    text = unescape(render_page(report))
+    assert "pip install 'urs-inspect[viz]'" in text
+    assert "<figure" in page and "<figure" not in text and "</script>\n" not in text and "script-src 'none'" in text
+
+
+@dataclass
+class Opened:
+    """A page, and what it did beyond being there."""
+
+    page: Page
+    problems: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert _CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=_CHROMIUM, args=_QUIET)
+        yield found
+        found.close()
+
+
+@contextmanager
+def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Opened]:
+    context = browser.new_context(**options)
+    found = Opened(context.new_page())
+    address = file.as_uri()
+    context.on("request", lambda r: found.problems.append(r.url) if r.url.partition("#")[0] != address else None)
+    context.on("console", lambda message: found.problems.append(message.text))
+    context.on("weberror", lambda error: found.problems.append(str(error.error)))
+    found.page.goto(address)
+    if options.get("java_script_enabled", True):
+        found.page.wait_for_function("document.querySelectorAll('[data-chart]:not(:has(.vega-embed))').length === 0")
+    try:
+        yield found
+    finally:
+        context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", list(_MODES))
+@pytest.mark.parametrize("name", ["rich", "many"])
+def test_everything_fits_and_nothing_is_fetched(browser: Browser, files: dict[str, Path], name: str, mode: str) -> None:
+    options = _MODES[mode]
+    with opened(browser, files[name], **options) as found:
+        page, width = found.page, options["viewport"]["width"]
+        assert page.locator("html").evaluate("e => e.scrollWidth") <= width
+        assert page.locator("html").evaluate(_OUTSIDE, width) == []
+        shown, hidden = (".narrow", ".wide") if "phone" in mode else (".wide", ".narrow")
+        figure = page.locator("figure").first
+        assert figure.locator(f"{shown} svg text").first.is_visible() and not figure.locator(hidden).is_visible()
+        assert figure.locator(f"{shown} svg text").first.evaluate(_SIZE) >= 9
+        assert bool(page.locator(".vega-embed").count()) == options.get("java_script_enabled", True)
+        assert found.problems == []
+        if directory := os.environ.get("URS_INSPECT_SCREENSHOTS"):
+            page.screenshot(path=f"{directory}/report_{name}_{mode.replace(' ', '_')}.png", full_page=True)
+
+
+_OUTSIDE = """(html, width) => [...html.querySelectorAll('main *, header *, nav *')]
+    .filter(e => !e.parentElement.closest('.scroll, svg') && !e.closest('.skip'))
+    .filter(e => e.getBoundingClientRect().right > width + 1 || e.getBoundingClientRect().left < -1)
+    .map(e => e.tagName + ': ' + e.textContent.trim().slice(0, 40))"""
+_SIZE = "e => parseFloat(getComputedStyle(e).fontSize) * e.ownerSVGElement.getScreenCTM().a"
+
+
+@pytest.mark.browser
+def test_hostile_names_are_text_and_other_scripts_do_not_run(browser: Browser, files: dict[str, Path]) -> None:
+    with opened(browser, files["rich"], **_DESK) as found:
+        page = found.page
+        assert page.locator("tbody th", has_text=HOSTILE).count() > 3
+        assert page.locator("img, [onerror], [onload]").count() == 0
+        assert page.locator("script").count() == 3
+        page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'ran = 1'}))")
+        page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.test/x'}))")
+        page.wait_for_function("document.images.length === 1 && document.images[0].complete")
+        assert sum("Content Security Policy" in problem for problem in found.problems) == 2
+        assert page.evaluate("typeof ran") == "undefined"
+
+
+@pytest.mark.browser
+def test_text_and_figures_follow_the_scheme_with_contrast(browser: Browser, files: dict[str, Path]) -> None:
+    """WCAG AA: 4.5 to 1 for text; 3 to 1 for marks."""
+    colours = {}
+    for mode in ("light", "dark", "without scripts"):
+        with opened(browser, files["rich"], **_MODES[mode]) as found:
+            html = found.page.locator("html")
+            texts, marks = html.evaluate(_CONTRAST, "main li, td, th, h2, figcaption, .interval, figure svg text")
+            assert min(texts) >= 4.5 and min(marks) >= 3
+            colours[mode] = html.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert colours["light"] == colours["without scripts"] == "rgb(255, 255, 255)" != colours["dark"]
+
+
+_CONTRAST = """(html, selector) => {
+    const channels = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const light = rgb => rgb.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const ratio = (a, b) => (Math.max(light(a), light(b)) + .05) / (Math.min(light(a), light(b)) + .05);
+    const paper = channels(getComputedStyle(document.body).backgroundColor);
+    const seen = e => getComputedStyle(e)[e.closest('svg') ? 'fill' : 'color'];
+    const there = selector => [...html.querySelectorAll(selector)].filter(e => e.getBoundingClientRect().width);
+    return [there(selector).map(e => ratio(channels(seen(e)), paper)),
+        there('figure svg .mark-symbol path').map(e => ratio(channels(getComputedStyle(e).stroke), paper))];
+}"""
+
+
+@pytest.mark.browser
+def test_names_stay_in_sight_while_numbers_scroll_and_figures_are_named(
+    browser: Browser, files: dict[str, Path]
+) -> None:
+    with opened(browser, files["rich"], **_PHONE) as found:
+        box = found.page.locator(".scroll").first
+        before: list[Any] = []
+        after: list[Any] = []
+        for boxes in (before, after):
+            boxes += [box.locator(cell).first.bounding_box() for cell in ("tbody th", "tbody td:last-child")]
+            box.evaluate("e => e.scrollLeft = 60")
+        assert before[0]["x"] == after[0]["x"] and after[1]["x"] < before[1]["x"]
+        assert after[0]["width"] < 390 / 2
+        figure = found.page.get_by_role("img", name=re.compile("Mean final score of each model. 通义千问-max 8"))
+        assert figure.count() == 1
+        found.page.keyboard.press("Tab")
+        found.page.keyboard.press("Enter")
+        assert found.page.url.endswith("#content")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["rich", "many"])
+def test_paper_is_white_and_nothing_is_cut(browser: Browser, files: dict[str, Path], name: str) -> None:
+    # As wide as what the margins leave of A4.
+    with opened(browser, files[name], viewport={"width": 695, "height": 1000}, color_scheme="dark") as found:
+        page = found.page
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 695
+        right = "[...document.querySelectorAll('table')].map(e => e.getBoundingClientRect().right)"
+        assert max(page.evaluate(right)) <= 695
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.locator("nav").is_hidden() and page.locator("figure .wide").first.is_visible()
+        paper = page.pdf(format="A4", prefer_css_page_size=True)
+        assert paper.startswith(b"%PDF") and 4 <= paper.count(b"/Type /Page\n") <= 24

@@ -1,0 +1,480 @@
+"""Answers become a report: every number by hand or by slow obvious code."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.reports.answer_rows import answers, model_of, models_of, ranking_of, row, rows
+from urs_inspect._util import InputError
+from urs_inspect.reports.answers import Answers
+from urs_inspect.reports.leaderboard import make_leaderboard
+from urs_inspect.reports.scores import Resampling
+from urs_inspect.reports.traffic import TrafficMix
+from urs_inspect.rubrics import Rubric, load_rubric
+
+NAN = math.nan
+KINDS = [
+    ("leisure", "en"),
+    ("leisure", "zh"),
+    ("factual_qa", "en"),
+    ("api", "zh"),
+    ("solve_professional_problem", "zh"),
+]
+
+
+def random_answers(seed: int, questions: int = 60, models: int = 3, missing: float = 0.1, epochs: int = 2) -> Answers:
+    """Models of which each is better than the one before, with unscored answers."""
+    generator = np.random.default_rng(seed)
+    table = []
+    for model in range(models):
+        for number in range(questions):
+            intent, language = KINDS[number % len(KINDS)]
+            for epoch in range(1, epochs + 1):
+                final = float(np.clip(round(generator.normal(5 + model, 1.5)), 1, 10))
+                name = f"{intent}-{language}-{number}"
+                lost = generator.random() < missing
+                table.append(row(f"m{model}", name, NAN if lost else final, epoch=epoch))
+    return answers(table)
+
+
+# --- means ---
+
+
+def test_means_by_hand() -> None:
+    # Epochs first: question 1 of a is (4 + 6) / 2 = 5; with question 2 (7) Leisure is 6; all is (5 + 7 + 9) / 3.
+    found = answers(
+        [
+            row("a", "leisure-en-1", 4.0),
+            row("a", "leisure-en-1", 6.0, epoch=2),
+            row("a", "leisure-zh-2", 7.0),
+            row("a", "leisure-zh-2", NAN, epoch=2),
+            row("a", "factual_qa-zh-3", 9.0, epoch=1),
+        ],
+        rows("b", {"leisure-en-1": 1.0, "leisure-zh-2": 2.0, "factual_qa-zh-3": 3.0}),
+    )
+    model = model_of(found, "a")
+    assert model.all.value == 7
+    assert {name: one.value for name, one in model.by_group.items()} == {"Factual QA": 9, "Leisure": 6}
+    assert {name: one.value for name, one in model.by_language.items()} == {"en": 5, "zh": 8}
+    assert {cell: one.value for cell, one in model.by_cell.items()} == {
+        "Factual QA/zh": 9,
+        "Leisure/en": 5,
+        "Leisure/zh": 7,
+    }
+    assert model.by_criterion["clarity"].value == 7
+    assert "factuality" not in model.by_criterion
+    assert (model.questions, model.answers, model.epochs, model.unscored) == (3, 5, 2, 1)
+    assert model.outcomes == {"judged": 4, "unscored_refusal": 1}
+    # Question 1: deviations -1 and 1 about its mean, one degree of freedom.
+    assert model.epoch_deviation == pytest.approx(math.sqrt(2))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_columns_agree_with_plain_means(seed: int) -> None:
+    found = random_answers(seed)
+    ranking = ranking_of(found)
+    table = found.table.groupby(["model", "question", "intent", "group", "language"], as_index=False)["final"].mean()
+    known = table.dropna().groupby("question")["model"].nunique()
+    common = set(known[known == 3].index)
+    assert 30 < len(common) < 60
+    table = table[table["question"].isin(common)]
+    for model in models_of(ranking):
+        own = table[table["model"] == model.model]
+        assert model.all.value == pytest.approx(own["final"].mean())
+        for group, one in model.by_group.items():
+            assert one.value == pytest.approx(own[own["group"] == group]["final"].mean())
+            assert one.n == own[own["group"] == group]["final"].count()
+        for cell, one in model.by_cell.items():
+            group, language = cell.split("/")
+            chosen = own[(own["group"] == group) & (own["language"] == language)]
+            assert one.value == pytest.approx(chosen["final"].mean())
+        for part, one in model.by_part.items():
+            assert one.value == pytest.approx(own[own["intent"] == part.split(": ")[1]]["final"].mean())
+    assert set(ranking.columns.parts) == {"Solve Problem: api", "Solve Problem: solve_professional_problem"}
+    assert (ranking.questions, ranking.asked) == (len(common), 60)
+    assert ranking.question_counts["all"] == len(common)
+    assert ranking.question_counts["Leisure/zh"] == sum(name.startswith("leisure-zh") for name in common)
+
+
+def test_the_order_of_logs_and_answers_changes_nothing() -> None:
+    found = random_answers(4)
+    shuffled = replace(found, table=found.table.sample(frac=1, random_state=1))
+    one, other = ranking_of(found), ranking_of(shuffled)
+    assert [model.model for model in models_of(one)] == [model.model for model in models_of(other)]
+    for first, second in zip(models_of(one), models_of(other), strict=True):
+        assert first.all == second.all
+        assert first.by_group == second.by_group
+    assert one.comparisons["all"] == other.comparisons["all"]
+
+
+def test_ids_of_the_rubric_give_order_and_names() -> None:
+    ranking = ranking_of(random_answers(0))
+    assert ranking.columns.groups == ("Factual QA", "Solve Problem", "Leisure")
+    assert ranking.columns.languages == ("en", "zh")
+    assert ranking.titles["api"] == "Usage through API"
+    assert ranking.titles["Solve Problem: api"] == "Solve Problem: Usage through API"
+    assert (ranking.titles["en"], ranking.titles["zh"], ranking.titles["criterion/clarity"]) == (
+        "English",
+        "Chinese",
+        "Clarity",
+    )
+
+
+def test_ids_that_the_rubric_does_not_know_come_last() -> None:
+    own = [row("a", f"x{n}", 5.0, intent="own_intent", group="Own", language="fr") for n in range(3)]
+    ranking = ranking_of(answers(own + rows("a", {"leisure-en-1": 5.0})))
+    assert ranking.columns.groups == ("Leisure", "Own")
+    assert ranking.columns.languages == ("en", "fr")
+    assert (ranking.titles["own_intent"], ranking.titles["fr"]) == ("Own intent", "fr")
+
+
+# --- ranking ---
+
+
+def test_models_come_best_first_with_rank_intervals() -> None:
+    generator = np.random.default_rng(0)
+    base = generator.normal(0, 1, 80)
+    levels = {"low": 3.0, "top": 8.0, "next": 7.9}
+    found = answers(
+        *[
+            rows(
+                name,
+                {f"leisure-en-{n}": level + effect + float(generator.normal(0, 1)) for n, effect in enumerate(base)},
+            )
+            for name, level in levels.items()
+        ]
+    )
+    ranking = ranking_of(found, rounds=1000)
+    assert ranking.names == ["top", "next", "low"] or model_of(ranking).model == "next"
+    assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2), (3, 3)]
+    assert [(one.first, one.second) for one in ranking.comparisons["all"]][-1][1] == "low"
+    assert [one.significant for one in ranking.comparisons["all"]] == [False, True, True]
+    assert ranking.comparisons["all"][1].p_holm >= ranking.comparisons["all"][1].p
+
+
+def test_rank_intervals_never_part_models_that_cannot_be_distinguished() -> None:
+    # Each model differs significantly from the next but one only: a line between any two neighbours would be false.
+    generator = np.random.default_rng(6)
+    effect = generator.normal(0, 1, 150)
+    found = answers(
+        *[
+            rows(
+                f"m{number}",
+                {
+                    f"leisure-en-{n}": float(np.clip(7 - 0.16 * number + e + generator.normal(0, 0.9), 1, 10))
+                    for n, e in enumerate(effect)
+                },
+            )
+            for number in range(5)
+        ]
+    )
+    ranking = ranking_of(found, rounds=1000)
+    ranks = {model.model: model.ranks for model in models_of(ranking)}
+    unclear = [pair for pair in ranking.comparisons["all"] if not pair.significant]
+    assert 0 < len(unclear) < len(ranking.comparisons["all"])
+    for pair in ranking.comparisons["all"]:
+        one, other = ranks[pair.first], ranks[pair.second]
+        assert one is not None and other is not None
+        better = [p.first for p in ranking.comparisons["all"] if p.significant and p.second == pair.second]
+        assert other[0] == 1 + len(better)
+        assert one[1] == 5 - sum(p.significant for p in ranking.comparisons["all"] if p.first == pair.first)
+        if not pair.significant:
+            assert max(one[0], other[0]) <= min(one[1], other[1])
+
+
+def test_twenty_five_models_far_apart_all_differ_significantly() -> None:
+    # 300 pairs: by the share of 2,000 rounds alone no corrected p-value could be below 0.3.
+    generator = np.random.default_rng(1)
+    effect = generator.normal(0, 1, 150)
+    found = answers(
+        *[
+            rows(
+                f"m{number:02d}",
+                {f"leisure-en-{n}": number / 5 + e + float(generator.normal(0, 0.1)) for n, e in enumerate(effect)},
+            )
+            for number in range(25)
+        ]
+    )
+    ranking = ranking_of(found, rounds=2000)
+    assert all(one.significant for one in ranking.comparisons["all"])
+    assert [model.ranks for model in models_of(ranking)] == [(rank, rank) for rank in range(1, 26)]
+
+
+def test_other_conditions_make_blocks() -> None:
+    report = make_leaderboard(
+        answers(
+            rows("a", {"leisure-en-1": 5.0}),
+            rows("b", {"leisure-en-1": 5.0}),
+            rows("c", {"leisure-en-1": 5.0}, judges="x"),
+        ),
+        rounds=10,
+    )
+    assert [ranking.names for ranking in report.rankings] == [["a", "b"], ["c"]]
+    assert report.rankings[1].differs_from_first == ("Other judges: x, not p/judge.",)
+    assert report.rankings[1].comparisons["all"] == ()
+    assert model_of(report.rankings[1]).ranks == (1, 1)
+
+
+# --- what did not count ---
+
+
+def test_errors_and_unscored_answers_are_counted_and_never_a_score() -> None:
+    found = answers(
+        [
+            row("a", "leisure-en-1", 4.0),
+            row("a", "leisure-en-2", NAN, outcome="error", error="gone"),
+            row("a", "leisure-en-3", NAN),
+            row("a", "leisure-en-4", 1.0, outcome="no_response"),
+            row("a", "leisure-en-5", 1.0, outcome="no_response_cut_off"),
+            row("a", "leisure-en-6", 1.0, outcome="no_response_withheld"),
+        ]
+    )
+    model = model_of(found, "a")
+    assert model.all.value == (4 + 1 + 1 + 1) / 4
+    assert (model.questions, model.answers, model.unscored, model.errors, model.empty) == (4, 6, 2, 1, 3)
+
+
+def test_answers_that_were_cut_off_are_counted_with_their_models_and_what_helps() -> None:
+    found = answers(
+        [
+            row("a", "leisure-en-1", 4.0, outcome="answer_cut_off"),
+            row("a", "leisure-en-2", 1.0, outcome="no_response_cut_off"),
+        ],
+        rows("b", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}),
+    )
+    [note] = [one for one in ranking_of(found).notes if "--max-tokens" in one]
+    assert "2 of 4" in note and "a 2" in note and "b" not in note.partition(":")[2].partition(".")[0]
+    assert model_of(found, "a").outcomes == {"answer_cut_off": 1, "no_response_cut_off": 1}
+
+
+def test_a_model_without_any_score_is_last_and_has_no_numbers() -> None:
+    found = answers(rows("a", {"leisure-en-1": NAN}), rows("b", {"leisure-en-1": 2.0}))
+    ranking = ranking_of(found)
+    assert ranking.names == ["b", "a"]
+    last = models_of(ranking)[1]
+    assert math.isnan(last.all.value) and math.isnan(last.self_judged) and math.isnan(last.length_correlation.value)
+    assert last.ranks is None
+    assert (last.mean_lowest, last.mean_highest) == (1, 10)
+    assert last.bins == []
+
+
+def test_left_out_is_passed_on() -> None:
+    found = answers(rows("a", {"leisure-en-1": 2.0}), left_out=("x was left out.",))
+    assert make_leaderboard(found, rounds=5).skipped == ("x was left out.",)
+
+
+# --- facts of models ---
+
+
+def test_usage_is_the_sum_and_means_stand_for_what_is_not_known() -> None:
+    given = [row("a", f"leisure-en-{n}", 5.0, cost=cost) for n, cost in enumerate([1.0, 3.0, NAN])]
+    usage = model_of(answers(given), "a")
+    assert (usage.input_tokens, usage.judge_output_tokens, usage.judge_cost) == (30, 120, 1.5)
+    assert usage.cost == pytest.approx(6.0)
+    assert usage.seconds == 6.0
+    assert math.isnan(model_of(answers(rows("a", {"leisure-en-1": 1.0})), "a").cost)
+
+
+def test_lengths_by_hand() -> None:
+    # Lengths 10 to 200, scores falling: rho is -1; ten bins of two answers.
+    given = [row("a", f"leisure-en-{n:02d}", 20.0 - n, answer_length=10.0 * (n + 1)) for n in range(20)]
+    lengths = model_of(answers(given), "a")
+    assert lengths.length_correlation.value == pytest.approx(-1)
+    assert lengths.median_length == 105
+    assert [(one.length, one.score, one.answers) for one in lengths.bins][:2] == [(15, 19.5, 2), (35, 17.5, 2)]
+    assert len(lengths.bins) == 10
+    unknown = model_of(answers(rows("a", {"leisure-en-1": 1.0}, answer_length=NAN)), "a")
+    assert math.isnan(unknown.median_length) and unknown.bins == []
+
+
+def test_self_judged_simulated_and_noise() -> None:
+    found = answers(
+        rows("urs_simulation/a", {"leisure-en-1": 5.0}, judges="p/x, urs_simulation/a", self_judged=True),
+        rows("b", {"leisure-en-1": 5.0}, judges="p/x, urs_simulation/a"),
+    )
+    assert model_of(found, "urs_simulation/a").self_judged == 1.0
+    assert model_of(found, "b").self_judged == 0.0
+    assert model_of(found, "b").simulated  # its judge is
+    assert make_leaderboard(found, rounds=5).simulated
+    assert math.isnan(model_of(found, "b").epoch_deviation)
+
+
+def test_the_deviation_of_the_judge_is_that_between_judgements_of_one_answer() -> None:
+    found = answers(
+        [
+            # Deviations -1 and 1 about 7, one degree of freedom; -1, 0 and 1 about 5, two: sqrt((2 + 2) / 3).
+            row("a", "leisure-en-1", 8.0, earlier_finals=(6.0,)),
+            row("a", "leisure-en-2", 5.0, earlier_finals=(4.0, 6.0)),
+            row("a", "leisure-en-3", 9.0),
+            row("a", "leisure-en-4", math.nan, earlier_finals=(1.0,)),
+        ],
+        rows("b", {f"leisure-en-{number}": 5.0 for number in range(1, 5)}),
+    )
+    assert model_of(found, "a").judge_deviation == pytest.approx(math.sqrt(4 / 3))
+    assert math.isnan(model_of(found, "a").epoch_deviation)
+    assert math.isnan(model_of(found, "b").judge_deviation)
+
+
+def test_temperatures_of_judges_that_differ_are_said() -> None:
+    found = answers(rows("a", {"leisure-en-1": 5.0}), rows("b", {"leisure-en-1": 5.0}, judge_temperatures="1"))
+    [note] = ranking_of(found).notes
+    assert "temperatures" in note and "0, 1" in note
+
+
+def test_temperatures_that_were_not_sent_are_counted_and_are_no_other_temperature() -> None:
+    found = answers(
+        rows("a", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}, judge_temperatures="0 (not sent)"),
+        rows("b", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}),
+    )
+    [note] = ranking_of(found).notes
+    assert "2 of 4" in note and "not sent" in note
+
+
+# --- countries ---
+
+
+def countries(*names: str) -> Answers:
+    return answers([row("a", f"leisure-en-{n}", float(n), country=name) for n, name in enumerate(names)])
+
+
+def test_countries_have_columns_the_most_frequent_first() -> None:
+    ranking = ranking_of(countries("Peru", "Chile", "Chile", "", "Ghana", "Ghana", "Ghana"))
+    assert ranking.columns.countries == ("Ghana", "Chile", "Peru")
+    assert {name: one.value for name, one in model_of(ranking).by_country.items()} == {
+        "Ghana": 5,
+        "Chile": 1.5,
+        "Peru": 0,
+    }
+    assert "1 of 7 questions name no country" in ranking.notes[0]
+
+
+def test_the_rest_of_the_countries_is_pooled() -> None:
+    ranking = ranking_of(countries("Peru", "Chile", "Chile", "Togo", "Ghana", "Ghana", "Ghana"), countries=1)
+    assert ranking.columns.countries == ("Ghana", "3 other countries")
+    assert ranking.question_counts["3 other countries"] == 4
+    one_left = ranking_of(countries("Peru", "Chile", "Chile"), countries=1)
+    assert one_left.columns.countries == ("Chile", "Peru")
+    assert ranking_of(countries("Peru", "Chile"), countries=0).columns.countries == ("2 other countries",)
+
+
+def test_a_country_may_be_called_as_a_language() -> None:
+    ranking = ranking_of(countries("en", "en", "zh"))
+    assert ranking.columns.countries == ("en (country)", "zh")
+    assert ranking.question_counts["en"] == 3
+
+
+def test_without_countries_there_are_no_columns() -> None:
+    ranking = ranking_of(random_answers(0))
+    assert ranking.columns.countries == ()
+    assert not any("country" in note for note in ranking.notes)
+
+
+# --- traffic ---
+
+
+@pytest.fixture
+def skewed() -> Answers:
+    """Eight Leisure questions of score 2, two Factual QA of score 8, half of each in either language."""
+    finals = {f"leisure-{'en' if n % 2 else 'zh'}-{n}": 2.0 for n in range(8)}
+    finals |= {f"factual_qa-{'en' if n % 2 else 'zh'}-{n}": 8.0 for n in range(2)}
+    return answers(rows("a", finals), rows("b", dict.fromkeys(finals, 4.0)))
+
+
+def mix(**shares: dict[str, float]) -> TrafficMix:
+    return TrafficMix("mix.yaml", shares)
+
+
+def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
+    # Without a mix (8 * 2 + 2 * 8) / 10 = 3.2, so that b leads; half and half it is 5, so that a does.
+    assert ranking_of(skewed).names == ["b", "a"]
+    ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}))
+    assert ranking.names == ["a", "b"]
+    assert model_of(ranking).all.value == pytest.approx(5)
+    assert model_of(ranking).by_group["Leisure"].value == pytest.approx(2)
+    assert model_of(ranking).by_language["en"].value == pytest.approx(5)
+    assert ranking.traffic is not None
+    # Weights 1/16 eight times and 1/4 twice: 1 / (8 / 256 + 2 / 16).
+    assert ranking.traffic.effective_questions == pytest.approx(1 / (8 / 256 + 2 / 16))
+    assert ranking.traffic.shares == {"intents": {"leisure": 0.5, "factual_qa": 0.5}}
+    assert ranking.comparisons["all"][0].difference.value == pytest.approx(1)
+
+
+def test_given_shares_are_no_source_of_chance(skewed: Answers) -> None:
+    # Scores differ by intent alone: with its shares given there is nothing left to vary, without them there is.
+    weighted = model_of(skewed, "a", traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}))
+    # No interval is reported where nothing varies.
+    assert weighted.all.value == pytest.approx(5)
+    assert math.isnan(weighted.all.low)
+    plain = model_of(skewed, "a")
+    assert plain.all.high - plain.all.low > 1
+
+
+def test_the_shares_of_the_data_change_no_mean() -> None:
+    found = random_answers(2, missing=0.0)
+    facts = found.table.drop_duplicates("question")
+    shares = {str(name): float(share) for name, share in facts["intent"].value_counts(normalize=True).items()}
+    plain, weighted = ranking_of(found), ranking_of(found, traffic=mix(intents=shares))
+    for one, other in zip(models_of(plain), models_of(weighted), strict=True):
+        assert other.all.value == pytest.approx(one.all.value)
+        assert other.all.high - other.all.low <= (one.all.high - one.all.low) * 1.1
+    assert weighted.traffic is not None
+    assert weighted.traffic.effective_questions == pytest.approx(60)
+
+
+def test_questions_without_a_share_do_not_count(skewed: Answers) -> None:
+    ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 1.0}))
+    assert (ranking.questions, ranking.columns.groups) == (8, ("Leisure",))
+    assert ranking.notes[0] == "2 of 10 questions are of kinds without a share in mix.yaml and do not count."
+    assert model_of(ranking).answers == 8
+
+
+def test_shares_that_cannot_be_had_are_an_error() -> None:
+    found = answers(rows("a", {"leisure-en-1": 1.0, "leisure-en-2": 2.0, "factual_qa-zh-1": 3.0}))
+    clash = mix(intents={"leisure": 0.9, "factual_qa": 0.1}, languages={"en": 0.1, "zh": 0.9})
+    with pytest.raises(InputError, match="no weights of the questions give all of these shares together"):
+        make_leaderboard(found, traffic=clash, rounds=5)
+    with pytest.raises(InputError, match="no question of 'api'"):
+        make_leaderboard(found, traffic=mix(intents={"api": 1.0}), rounds=5)
+
+
+def test_a_later_block_that_cannot_have_the_shares_is_left_out() -> None:
+    both = {"leisure-en-1": 1.0, "factual_qa-en-1": 2.0}
+    found = answers(rows("a", both), rows("b", both), rows("c", {"leisure-en-1": 1.0}, judges="x"))
+    report = make_leaderboard(found, traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}), rounds=5)
+    assert len(report.rankings) == 1
+    assert report.skipped[0].startswith("The ranking of c was left out: mix.yaml: intents: no question of")
+
+
+# --- whole ---
+
+
+def test_parameters_are_echoed() -> None:
+    report = make_leaderboard(
+        random_answers(0, questions=20), rounds=30, level=0.9, seed=5, command="urs-inspect report x"
+    )
+    assert (report.resampling, report.command) == (Resampling(30, 0.9, 5), "urs-inspect report x")
+    estimate = model_of(report.rankings[0]).all
+    assert (estimate.rounds, estimate.level, estimate.seed) == (30, 0.9, 5)
+
+
+def test_a_rubric_of_ones_own_names_its_intents(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        "name: mine\nversion: '1'\nintents:\n  gossip:\n    label: Gossip\n    group: Gossip\n    criteria: [clarity]\n"
+        "    text:\n      en: {name: Talk about others, definition: d}\n      zh: {name: 八卦, definition: d}\n",
+        encoding="utf-8",
+    )
+    rubric: Rubric = load_rubric(str(file))
+    found = answers([row("a", "x", 5.0, intent="gossip", group="Gossip"), row("a", "leisure-en-1", 4.0)])
+    ranking = ranking_of(found, rubric=rubric)
+    assert ranking.columns.groups == ("Leisure", "Gossip")
+    assert ranking.titles["gossip"] == "Talk about others"
+
+
+def test_pandas_is_given_no_reason_to_warn(recwarn: pytest.WarningsRecorder) -> None:
+    make_leaderboard(random_answers(1, questions=10), rounds=5)
+    assert not [one for one in recwarn if issubclass(one.category, (pd.errors.PerformanceWarning, RuntimeWarning))]

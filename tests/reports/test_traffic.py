@@ -1,0 +1,102 @@
+"""The user's own mix: what a file may say, and what is wrong with it."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from urs_inspect._util import InputError
+from urs_inspect.reports.traffic import read_traffic
+from urs_inspect.rubrics import Rubric
+
+
+def write(path: Path, text: str) -> Path:
+    file = path / "mix.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def questions(*kinds: tuple[str, str, str, str]) -> pd.DataFrame:
+    return pd.DataFrame(kinds, columns=["intent", "group", "language", "country"])
+
+
+def test_names_may_be_those_of_the_data_or_ids(tmp_path: Path, rubric: Rubric) -> None:
+    file = write(
+        tmp_path,
+        "intents: {Factual_QA: 0.5, leisure: 0.3, Solve Problem: 0.2}\nlanguages: {EN: 1, zh: 0}\n"
+        "countries: {chile: 0.25, 'NO': 0.75}\n",
+    )
+    mix = read_traffic(file, rubric, ["Chile", "NO", "NO"])
+    assert mix.source == str(file)
+    assert mix.shares == {
+        "intents": {"factual_qa": 0.5, "leisure": 0.3, "Solve Problem": 0.2},
+        "languages": {"en": 1.0, "zh": 0.0},
+        "countries": {"Chile": 0.25, "NO": 0.75},
+    }
+
+
+def test_shares_become_margins(tmp_path: Path, rubric: Rubric) -> None:
+    mix = read_traffic(write(tmp_path, "intents: {Solve Problem: 0.75, leisure: 0.25, factual_qa: 0}"), rubric)
+    found = questions(
+        ("api", "Solve Problem", "en", ""),
+        ("solve_professional_problem", "Solve Problem", "zh", ""),
+        ("leisure", "Leisure", "en", ""),
+        ("factual_qa", "Factual QA", "en", ""),
+        ("text_assistant", "Text Assistant", "en", ""),
+    )
+    [margin] = mix.margins(found)
+    assert margin.category.tolist() == [0, 0, 1, -1, -1]
+    assert margin.shares.tolist() == [0.75, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("intents: {leisure: 0.5, factual_qa: 0.4}", "intents: shares must add up to 1, they add up to 0.9"),
+        ("intents: {leisure: 0.5, factual_qa: 0.50001}", "must add up to 1"),
+        ("intents: {leisure: 1.2, factual_qa: -0.2}", "intents.leisure: must be a share from 0 to 1, is 1.2"),
+        ("intents: {leisure: half, factual_qa: 0.5}", "intents.leisure: must be a share from 0 to 1, is 'half'"),
+        ("intents: {leisure: true}", "must be a share from 0 to 1, is True"),
+        ("intents: {leisure: .nan}", "must be a share from 0 to 1, is nan"),
+        ("intents: {gossip: 1}", "intents: unknown intent 'gossip'; allowed: factual_qa, .*, or the reported intents"),
+        ("intents: {leisure: 0.5, Leisure: 0.5}", "intents: 'Leisure' names 'leisure' a second time"),
+        ("intents: {api: 0.5, Solve Problem: 0.5}", "'api' is a part of 'Solve Problem'; name one of the two"),
+        ("languages: {fr: 1}", "languages: unknown language 'fr'"),
+        ("countries: {Peru: 1}", "countries: unknown country 'Peru'; allowed: Chile, NO"),
+        ("countries: {NO: 1}", "countries: a name was read as False; put it into quotation marks"),
+        ("intent: {leisure: 1}", "unknown key 'intent'; allowed: intents, languages, countries"),
+        ("intents: [leisure]", "intents: must be a mapping of names to shares"),
+        ("intents: {}", "intents: must be a mapping of names to shares"),
+        ("- intents", "must hold a mapping with one or more of: intents, languages, countries"),
+        ("", "must hold a mapping"),
+        ("intents: {leisure: 1", "is not valid YAML"),
+        ("intents: {leisure: 0.5, leisure: 1}", "the key 'leisure' is there twice"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, rubric: Rubric, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        read_traffic(write(tmp_path, text), rubric, ["Chile", "NO"])
+    assert "mix.yaml" in str(caught.value)
+
+
+def test_shares_may_be_off_by_rounding(tmp_path: Path, rubric: Rubric) -> None:
+    read_traffic(write(tmp_path, "intents: {leisure: 0.3333333, factual_qa: 0.3333333, api: 0.3333334}"), rubric)
+
+
+def test_a_file_must_be_there(tmp_path: Path, rubric: Rubric) -> None:
+    with pytest.raises(InputError, match=r"traffic: no file 'none\.yaml'"):
+        read_traffic(Path("none.yaml"), rubric)
+    (tmp_path / "mix.yaml").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(InputError, match="cannot read"):
+        read_traffic(tmp_path / "mix.yaml", rubric)
+
+
+def test_countries_need_countries(tmp_path: Path, rubric: Rubric) -> None:
+    with pytest.raises(InputError, match="none, the cases have no country"):
+        read_traffic(write(tmp_path, "countries: {Chile: 1}"), rubric)
+
+
+def test_a_kind_without_questions_is_an_error(tmp_path: Path, rubric: Rubric) -> None:
+    mix = read_traffic(write(tmp_path, "intents: {leisure: 0.5, factual_qa: 0.5}"), rubric)
+    with pytest.raises(InputError, match="no question of 'factual_qa' in the logs; allowed: Leisure, leisure"):
+        mix.margins(questions(("leisure", "Leisure", "en", "")))
