@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from inspect_ai._display.core import active
 from inspect_ai.model import _model
 
 REPOSITORY = Path(__file__).parents[2]
@@ -64,6 +65,7 @@ def _main(patched: pytest.MonkeyPatch, arguments: Sequence[str]) -> object:
     patched.setattr(sys, "argv", ["inspect", *arguments])
     patched.setattr(sys, "excepthook", sys.excepthook)  # which the command replaces
     patched.setattr(_model, "_models", {})  # models are kept by name, and a name may be that of another test's server
+    patched.setattr(active, "_active_display", None)  # what another test displays to
     with pytest.raises(SystemExit) as ended:
         command.load()()
     return ended.value.code

@@ -1,8 +1,6 @@
 """The commands that the documentation promises, as a user types them."""
 
 import math
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 import urs_inspect
 from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.servers import Request, Response, says, serving
-from tests.tasks.commands import REPOSITORY, TIMEOUT, child_environment, succeed
+from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
 from urs_inspect import urs
 
@@ -44,9 +42,7 @@ def final_of(sample, scorer: str) -> float:
 
 def test_selection_on_the_command_line(tmp_path: Path):
     chosen = ["-T", "dataset=sample", "-T", "language=en", "-T", "intents=leisure,ask_for_advice", "--limit", "50"]
-    # In a new interpreter, which has to find the package's tasks and models by itself.
-    command = [sys.executable, "-m", "inspect_ai", "eval", "urs_inspect/urs", *SIMULATION, *chosen, *quiet(tmp_path)]
-    subprocess.run(command, cwd=tmp_path, env=child_environment(tmp_path), timeout=TIMEOUT, check=True)
+    succeed("eval", "urs_inspect/urs", *SIMULATION, *chosen, *quiet(tmp_path), tmp_path=tmp_path)
 
     [log] = logs_in(tmp_path)
     assert log.status == "success"
