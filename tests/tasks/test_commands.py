@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
-import urs_inspect
 from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.servers import Request, Response, says, serving
 from tests.tasks.commands import REPOSITORY, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
-from urs_inspect import urs
+from urs_inspect import tasks, urs
 
 SIMULATION = ["--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge"]
 OTHER_TASK = """\
@@ -118,7 +117,7 @@ def test_runs_beside_another_task_of_which_it_shares_the_command(tmp_path: Path)
 
 def test_tasks_are_listed_and_run_from_the_root_of_the_repository(tmp_path: Path):
     listed = succeed("list", "tasks", "tasks", tmp_path=tmp_path, cwd=REPOSITORY)
-    assert set(listed.split()) == {f"tasks/{name}.py@{name}" for name in urs_inspect.__all__ if name != "__version__"}
+    assert set(listed.split()) == {f"tasks/{name}.py@{name}" for name in tasks.__all__}
 
     options = ["-T", "dataset=sample", "--limit", "2"]
     succeed("eval", "tasks/urs.py", *SIMULATION, *options, *quiet(tmp_path), tmp_path=tmp_path, cwd=REPOSITORY)
