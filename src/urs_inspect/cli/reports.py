@@ -36,10 +36,10 @@ def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> 
             if without:
                 report = replace(report, figures={})
             elif output is not None and figures:
-                from urs_inspect.reports.crossval_figures import lacking
+                from urs_inspect.reports.figures import missing_viz
 
-                if message := lacking():
-                    click.echo(message, err=True)
+                if message := missing_viz():
+                    click.echo(f"Written without figures, as with --no-figures. {message}", err=True)
                     report = replace(report, figures={})
             written = report.write(output) if output is not None else ()
             if as_json:

@@ -1,7 +1,6 @@
 """Figures 4 and 10 of a cross-validation (URS paper), drawn with Altair as SVG."""
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import pandas as pd
@@ -17,13 +16,6 @@ _ALL = "all"
 _INK, _SOFT, _LINE = "#16191f", "#5a6170", "#dfe2e8"
 _WIDTH, _ROW = 430, 15  # pixels
 _SCORE = "mean score, 1 to 10"
-
-
-def lacking() -> str:
-    """What to install before figures can be drawn; empty if nothing is missing."""
-    missing = [module for module in ("altair", "vl_convert") if find_spec(module) is None]
-    advice = "install them with `pip install 'urs-inspect[viz]'`, or give --no-figures"
-    return f"Without figures, which need {' and '.join(missing)}: {advice}." if missing else ""
 
 
 def draw_best_two(means: pd.DataFrame, names: Mapping[str, str], conditions: Mapping[str, Any], simulated: bool) -> str:
