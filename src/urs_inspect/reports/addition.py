@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 from urs_inspect._util import InputError, counted
 from urs_inspect.logs.files import finished_headers, latest_runs, short_name
 from urs_inspect.logs.naming import distinct_names
-from urs_inspect.logs.scores import SIMULATED, value_of
-from urs_inspect.reports.answers import ERROR, NOT_JUDGED, model_settings, version_number, whole_characters
-from urs_inspect.reports.conditions import Reasons, comparable_groups, differences
+from urs_inspect.logs.scores import SIMULATED, last_score, value_of
+from urs_inspect.reports.answers import ERROR, NOT_JUDGED, model_settings, whole_characters
+from urs_inspect.reports.conditions import Reasons, comparable_groups, differences, version_number
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.tables import (
     DASH,
@@ -43,7 +42,6 @@ ADDITION = ReportKind(
     ("addition.csv", "addition_lengths.csv", "addition.md"),
 )
 
-_SCORER = re.compile(r"exact_sum(-?\d+)?")
 _COUNTED = {"right": "right", "wrong": "wrong", "no_number": "no number", "no_response": "empty"}
 _REASONS: Reasons = (
     {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
@@ -152,12 +150,11 @@ def _ended(sample: EvalSampleSummary) -> tuple[str, Trial | None]:
     """How an answer ended, and whether it was right if that counts."""
     if sample.error is not None:
         return ERROR, None
-    scores = [score for name, score in (sample.scores or {}).items() if _SCORER.fullmatch(name)]
-    if not scores:
+    if (score := last_score(sample, "exact_sum")) is None:
         return NOT_JUDGED, None
-    right, summands = value_of(scores[-1], RIGHT), value_of(scores[-1], SUMMANDS)
+    right, summands = value_of(score, RIGHT), value_of(score, SUMMANDS)
     known = not math.isnan(right) and not math.isnan(summands)
-    outcome = str((scores[-1].metadata or {}).get("outcome", "unknown"))
+    outcome = str((score.metadata or {}).get("outcome", "unknown"))
     return outcome, Trial(str(sample.id), int(summands), bool(right)) if known else None
 
 

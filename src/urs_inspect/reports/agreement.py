@@ -15,7 +15,8 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import Answers, read_answers
-from urs_inspect.reports.blocks import Conditions, blocks_of
+from urs_inspect.reports.blocks import blocks_of
+from urs_inspect.reports.conditions import Conditions
 from urs_inspect.reports.human_data import (
     HumanRating,
     HumanRatings,
@@ -603,9 +604,8 @@ def agreement_report(
 
 def _sections(place: int, block: AgreementBlock) -> list[Section]:
     facts = block.conditions
-    sha256 = f" (sha256 {facts.dataset_sha256[:8]})" if facts.dataset_sha256 else ""
     title = (
-        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.dataset}{sha256}; rubric "
+        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.data}; rubric "
         f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
         f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
     )

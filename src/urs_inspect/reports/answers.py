@@ -17,7 +17,8 @@ from inspect_ai.scorer import Score
 from urs_inspect._util import InputError
 from urs_inspect.logs.files import finished_headers, latest_runs, read_log, short_name
 from urs_inspect.logs.naming import distinct_names, sounds_secret
-from urs_inspect.logs.scores import cut_off, judgements, last_judgement, prompts_digest, value_of
+from urs_inspect.logs.scores import cut_off, judgements, last_judgement, value_of
+from urs_inspect.reports.conditions import Conditions, changed, conditions_of, prompts_of
 from urs_inspect.rubrics import FINAL
 
 TASK = "urs"
@@ -125,12 +126,9 @@ class JudgedLog:
     """The answers of a log that count, and the conditions under which they were made."""
 
     log: EvalLog  # header
-    rows: list[Row]
-    judges: tuple[str, ...]
-    prompts: Mapping[tuple[str, str], str]  # intent and language -> judge language and hash of the prompt
+    table: pd.DataFrame  # columns as of `Answers`, without the model
+    conditions: Conditions
     settings: dict[str, str]  # of the model, that may change its answers
-    references: str  # empty for those of the data
-    questions: frozenset[str]
 
     @property
     def file(self) -> str:
@@ -147,23 +145,18 @@ class JudgedLog:
         """Its model."""
         return self.log.eval.model
 
+    @property
+    def questions(self) -> frozenset[str]:
+        """Ids of its questions."""
+        return frozenset(self.table["question"])
+
     def replaces(self, other: "JudgedLog") -> bool:
         """Whether it has answers of the same model to some of the same questions under the same conditions."""
         return (
-            self._conditions == other._conditions
+            (self.log.eval.model, self.settings, self.conditions.key)
+            == (other.log.eval.model, other.settings, other.conditions.key)
             and not self.questions.isdisjoint(other.questions)
-            and all(self.prompts.get(kind, prompt) == prompt for kind, prompt in other.prompts.items())
-        )
-
-    @property
-    def _conditions(self) -> tuple[object, ...]:
-        spec = self.log.eval
-        facts = spec.metadata or {}
-        return (
-            (spec.model, self.settings, spec.task, version_number(str(spec.task_version))),
-            facts.get("dataset_sha256") or facts.get("dataset", spec.dataset.name),
-            facts.get("rubric"),
-            (self.references, sorted(self.judges)),
+            and not changed(prompts_of(self.table), prompts_of(other.table))
         )
 
 
@@ -199,20 +192,19 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
             "prompt than the others of their intent and language."
         )
     settings = {**model_settings(log), **({"solver": spec.solver} if spec.solver else {})}
-    return JudgedLog(
-        log=log,
-        rows=kept,
-        judges=tuple(next((row["judge_finals"] for row in kept if row["judges"]), {})),
-        prompts=prompts,
-        settings={name: str(value) for name, value in settings.items()},
-        references=_references(spec.metadata or {}),
-        questions=frozenset(row["question"] for row in kept),
-    )
-
-
-def version_number(version: str) -> str:
-    """The part of a task's version that changes when scores do: `1` of `1-A`."""
-    return version.partition("-")[0]
+    facts = spec.metadata or {}
+    same = {
+        "log": log.location,
+        "base_model": spec.model,
+        "task": spec.task,
+        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
+        "dataset_sha256": str(facts.get("dataset_sha256", "")),
+        "references": _references(facts),
+        "task_version": str(spec.task_version),
+    }
+    table = pd.DataFrame(kept)
+    table = table.assign(**{name: whole_characters(value) for name, value in same.items()})[[*same, *table.columns]]
+    return JudgedLog(log, table, conditions_of(table), {name: str(value) for name, value in settings.items()})
 
 
 def _whole_samples(log: EvalLog, summaries: Iterable[EvalSampleSummary]) -> dict[tuple[str, int], EvalSample]:
@@ -263,36 +255,24 @@ def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
 
 
 def _frame(read: JudgedLog, model: str) -> pd.DataFrame:
-    spec = read.log.eval
-    facts = spec.metadata or {}
-    table = pd.DataFrame(read.rows)
-    same = {
-        "log": read.file,
-        "model": model,
-        "base_model": spec.model,
-        "task": spec.task,
-        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
-        "dataset_sha256": str(facts.get("dataset_sha256", "")),
-        "references": read.references,
-        "task_version": str(spec.task_version),
-    }
-    return table.assign(**{name: whole_characters(value) for name, value in same.items()})[[*same, *table.columns]]
+    table = read.table.copy()
+    table.insert(1, "model", model)
+    return table
 
 
 def _run(read: JudgedLog, model: str) -> Run:
     spec = read.log.eval
-    facts = spec.metadata or {}
     return Run(
         log=short_name(read.file),
         model=model,
-        judges=read.judges,
-        command=run_command(read.log, read.judges),
+        judges=read.conditions.judges,
+        command=run_command(read.log, read.conditions.judges),
         created=spec.created,
-        dataset_sha256=str(facts.get("dataset_sha256", "")),
-        rubric_sha256=str(facts.get("rubric_sha256", "")),
-        prompts=prompts_digest(f"{intent}/{prompt}" for (intent, _), prompt in read.prompts.items()),
+        dataset_sha256=read.conditions.dataset_sha256,
+        rubric_sha256=str((spec.metadata or {}).get("rubric_sha256", "")),
+        prompts=read.conditions.prompts,
         package=spec.packages.get("inspect_ai", ""),
-        samples=len(read.rows),
+        samples=len(read.table),
     )
 
 

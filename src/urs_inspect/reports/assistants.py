@@ -164,10 +164,12 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
         what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
         raise InputError("\n".join([what, *skipped]))
     shown = [whole_characters(name) for name in distinct_services([log.service for log in kept])]
-    models = {name for log in kept for name in (log.log.eval.model, *log.judges)}
+    models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
     models |= {model.model for log in kept for role in log.log.eval.model_roles or () for model in _role(log.log, role)}
     return AssistantAnswers(
-        table=pd.concat([_frame(*pair) for pair in zip(kept, shown, strict=True)], ignore_index=True),
+        table=pd.concat(
+            [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)], ignore_index=True
+        ),
         simulated=any(name.startswith(SIMULATED) for name in models),
         skipped=tuple(skipped),
     )
@@ -178,21 +180,24 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
     if judged is None:
         return None
     summaries = {(str(one.id), one.epoch): one for one in read_eval_log_sample_summaries(header.location)}
-    for row in judged.rows:
+    rows: list[Any] = judged.table.to_dict("records")
+    for row in rows:
         sample = summaries[row["question"], row["epoch"]]
         row["became"] = _became(str(row["outcome"]), math.isnan(row[FINAL]), sample)
         row["because"] = str((sample.metadata or {}).get(BECAUSE, row["error"]))
-    if all(math.isnan(row[FINAL]) for row in judged.rows):
-        counts = Counter(row["became"] for row in judged.rows).most_common()
-        reasons = Counter(row["because"] for row in judged.rows if row["because"] and row["became"] != NOTHING)
+    if all(math.isnan(row[FINAL]) for row in rows):
+        counts = Counter(row["became"] for row in rows).most_common()
+        reasons = Counter(row["because"] for row in rows if row["because"] and row["became"] != NOTHING)
         why = ", ".join(f"{what} {count}" for what, count in counts)
         why += "".join(f"; such as {text}" for text, _ in reasons.most_common(1))
         skipped.append(
-            f"{short_name(header.location)} of {service_of(header).name} was left out: none of its {len(judged.rows)} "
+            f"{short_name(header.location)} of {service_of(header).name} was left out: none of its {len(rows)} "
             f"answers has a score ({why})."
         )
         return None
-    return _Log(**vars(judged), service=service_of(header), cases=_cases(header, list(summaries.values())))
+    cases = _cases(header, list(summaries.values()))
+    table = pd.DataFrame(rows).assign(cases=cases)
+    return _Log(**{**vars(judged), "table": table}, service=service_of(header), cases=cases)
 
 
 def _became(outcome: str, unscored: bool, sample: EvalSampleSummary) -> str:
@@ -216,17 +221,6 @@ def _cases(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> str:
         for sample in samples
     )
     return TRANSLATION if intents == {"text_assistant"} and all(map(asks_for_translation, texts)) else CHOSEN
-
-
-def _frame(log: _Log, service: str) -> pd.DataFrame:
-    spec, facts = log.log.eval, log.log.eval.metadata or {}
-    same = {
-        **{"log": log.file, "model": service, "cases": log.cases, "task": spec.task, "references": log.references},
-        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
-        "dataset_sha256": str(facts.get("dataset_sha256", "")),
-        "task_version": str(spec.task_version),
-    }
-    return pd.DataFrame(log.rows).assign(**{name: whole_characters(value) for name, value in same.items()})
 
 
 @dataclass(frozen=True)
@@ -401,12 +395,11 @@ def report_assistants(
 def _sections(found: Comparison, key: int, title: str) -> list[Section]:
     services, facts = found.services, found.block.conditions
     judges = ", ".join(facts.judges)
-    sha256 = f" (sha256 {facts.dataset_sha256[:8]})" if facts.dataset_sha256 else ""
     references = f" References: {facts.references}." if facts.references else ""
     lines = [
         *(f"Not compared with the first table of these cases: {reason}" for reason in found.block.differs_from_first),
         f"Judge: {judges or 'none'}.",
-        f"Data: {facts.dataset}{sha256}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
+        f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
         *_in_common(found),
         *_leader(found),
     ]

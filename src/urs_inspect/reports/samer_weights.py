@@ -1,20 +1,18 @@
 """Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4), model by model."""
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.scorer import Score
 
+from urs_inspect.logs.scores import last_score
 from urs_inspect.stats import Estimate, mean_interval
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"
-_SAMER = re.compile(r"samer(-?\d+)?")
 _SAME_NUMBERS = frozenset({"engine"})  # all engines give the same
 
 _Weights = Mapping[str, float]
@@ -76,8 +74,8 @@ def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
 
 def _dimensions(sample: EvalSample) -> dict[str, float]:
     """Overall score and those of the selected dimensions; empty if the sample was not evaluated."""
-    found: list[Score] = [score for name, score in (sample.scores or {}).items() if _SAMER.fullmatch(name)]
-    value = found[-1].value if found else None
+    score = last_score(sample, "samer")
+    value = score.value if score else None
     known = {
         str(name): float(one)
         for name, one in (value.items() if isinstance(value, dict) else ())
