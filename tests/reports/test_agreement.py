@@ -31,7 +31,6 @@ from urs_inspect.reports.agreement import (
     match_ratings,
     model_level,
     model_names,
-    reported,
     unused,
 )
 from urs_inspect.reports.answers import Answers
@@ -411,7 +410,7 @@ def test_too_few_questions_leave_no_interval() -> None:
     [(-1.0, 1.0, 40, False), (0.4, 0.4, 40, False), (0.4, 0.9, 5, False), (0.4, 1.2, 40, True)],
 )
 def test_which_intervals_of_correlations_are_reported(low: float, high: float, clusters: int, kept: bool) -> None:
-    found = reported(Estimate(0.5, low, high, 40, clusters), CORRELATIONS)
+    found = Estimate(0.5, low, high, 40, clusters).reported(CORRELATIONS)
     assert (found.low, found.high) == (low, 1.0) if kept else math.isnan(found.low) and math.isnan(found.high)
 
 

@@ -9,10 +9,10 @@ from itertools import groupby
 from typing import Any
 
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalSampleSummary
 
-from urs_inspect._util import InputError, counted
-from urs_inspect.logs.files import finished_headers, latest_runs, short_name
+from urs_inspect._util import counted
+from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, read_summaries, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED, last_score, value_of
 from urs_inspect.reports.answers import ERROR, NOT_JUDGED, model_settings, whole_characters
@@ -34,13 +34,8 @@ from urs_inspect.stats import Estimate
 from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 
 TASK = "urs_addition"
-ADDITION = ReportKind(
-    "urs-inspect addition",
-    2,
-    "urs-inspect addition",
-    "addition.json",
-    ("addition.csv", "addition_lengths.csv", "addition.md"),
-)
+_TABLES = ("addition", "addition_lengths")
+ADDITION = ReportKind("urs-inspect addition", 2, "urs-inspect addition", "addition", _TABLES)
 
 _COUNTED = {"right": "right", "wrong": "wrong", "no_number": "no number", "no_response": "empty"}
 _REASONS: Reasons = (
@@ -104,8 +99,7 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
     read = [run for log in finished_headers(names, skipped, TASK) if (run := _read(log, skipped)) is not None]
     runs = latest_runs(read, skipped)
     if not runs:
-        what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
-        raise InputError("\n".join([what, *skipped]))
+        raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     simulated = any(run.of.startswith(SIMULATED) for run in runs)
     blocks = comparable_groups(runs, lambda block, run: block[0].conditions != run.conditions)
     blocks.sort(key=lambda block: (-len(block), -block[0].conditions["chains"]))
@@ -127,10 +121,7 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
 
 def _read(log: EvalLog, skipped: list[str]) -> _Run | None:
     name = short_name(log.location)
-    try:
-        samples = read_eval_log_sample_summaries(log.location)
-    except Exception as error:  # a damaged file may raise anything
-        skipped.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+    if (samples := read_summaries(log, skipped)) is None:
         return None
     ended = [_ended(sample) for sample in samples]
     trials = tuple(trial for _, trial in ended if trial is not None)

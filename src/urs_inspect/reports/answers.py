@@ -10,14 +10,22 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.model import ModelConfig, ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError
-from urs_inspect.logs.files import finished_headers, latest_runs, read_log, short_name
+from urs_inspect.logs.files import (
+    finished_headers,
+    latest_runs,
+    nothing_left,
+    read_log,
+    read_summaries,
+    short_name,
+)
 from urs_inspect.logs.naming import distinct_names, sounds_secret
 from urs_inspect.logs.scores import cut_off, judgements, last_judgement, value_of
+from urs_inspect.logs.usage import NOTHING, UNKNOWN, Usage, own_usage, role_models, usage_of, usage_of_judges
 from urs_inspect.reports.conditions import Conditions, changed, conditions_of, prompts_of
 from urs_inspect.rubrics import FINAL
 
@@ -31,10 +39,6 @@ NOT_SENT = " (not sent)"
 """Follows a judge's temperature that its provider's client did not send."""
 
 Row = dict[str, Any]
-Usage = tuple[float, float, float]
-"""Tokens sent, tokens received, US dollars; NaN where not known."""
-_NOTHING: Usage = (0.0, 0.0, 0.0)
-_UNKNOWN: Usage = (math.nan, math.nan, math.nan)
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _LIMITS = ("limit", "epochs", "sample_id", "sample_shuffle", "message_limit", "token_limit", "time_limit")
 _SPEED = {
@@ -107,9 +111,7 @@ def read_answers(logs: Iterable[str]) -> Answers:
     judged = [read for log in finished if (read := read_judged_log(log, left_out)) is not None]
     kept = latest_runs(judged, left_out)
     if not kept:
-        raise InputError(
-            "\n".join([f"no finished log with answers scored by intent_judge in: {', '.join(names)}", *left_out])
-        )
+        raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
     models = [whole_characters(model) for model in _model_names(kept)]
     return Answers(
         table=pd.concat([_frame(*pair) for pair in zip(kept, models, strict=True)], ignore_index=True),
@@ -166,10 +168,7 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
     `left_out` gets one sentence about each thing that is skipped, with counts.
     """
     name, spec = short_name(log.location), log.eval
-    try:
-        summaries = read_eval_log_sample_summaries(log.location)
-    except Exception as error:  # a damaged file may raise anything
-        left_out.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+    if (summaries := read_summaries(log, left_out)) is None:
         return None
     if not any(map(judgements, summaries)):
         left_out.append(f"{name} was left out: none of its {len(summaries)} samples was scored by intent_judge.")
@@ -314,12 +313,12 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "rubric": str(facts.get("prompt_version", "")),
         "answer_length": _length(facts, whole),
-        "input_tokens": own[0],
-        "output_tokens": own[1],
-        "judge_input_tokens": judging[0],
-        "judge_output_tokens": judging[1],
-        "cost": own[2],
-        "judge_cost": judging[2],
+        "input_tokens": own.sent,
+        "output_tokens": own.received,
+        "judge_input_tokens": judging.sent,
+        "judge_output_tokens": judging.received,
+        "cost": own.cost,
+        "judge_cost": judging.cost,
         "seconds": _number(sample.working_time),
         "error": error,
     }
@@ -403,57 +402,23 @@ def _split_usage(
 
     That of judges is unknown where they judged an existing log: the log keeps the usage of its run.
     """
-    if not sample.model_usage:
-        return _UNKNOWN, _NOTHING if not judges else _UNKNOWN
-    own = _own_usage(sample, log)
+    models, roles = sample.model_usage, sample.role_usage
+    if not models:
+        return UNKNOWN, NOTHING if not judges else UNKNOWN
+    own = own_usage(log, models, roles)
     if not judges:
-        return own, _NOTHING
+        return own, NOTHING
     if len(judgements(sample)) > 1:
-        return own, _UNKNOWN
+        return own, UNKNOWN
     if _judged_itself_without_role(sample, log, judges):  # only the whole sample separates answering from judging
-        own = _UNKNOWN if whole is None or whole.output.usage is None else _usage(whole.output.usage)
-        return own, _less(_usage(sample.model_usage.get(log.eval.model, ModelUsage())), own)
-    role = next((role for role, names in _role_models(log).items() if set(names) == set(judges)), None)
-    used = sample.role_usage.get(role or "")
-    if used is None:
-        return own, _UNKNOWN
-    sent, received, paid = _usage(used)
-    # The harness adds up the costs that it knows, which of a panel may be some only.
-    known = all(_priced(sample.model_usage[name]) for name in judges if name in sample.model_usage)
-    return own, (sent, received, paid if known else math.nan)
+        own = UNKNOWN if whole is None or whole.output.usage is None else usage_of(whole.output.usage)
+        return own, usage_of(models.get(log.eval.model, ModelUsage())) - own
+    role = next((role for role, names in role_models(log).items() if set(names) == set(judges)), "")
+    return own, usage_of_judges(judges, models, roles[role]) if role in roles else UNKNOWN
 
 
 def _judged_itself_without_role(sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str]) -> bool:
-    return set(judges) == {log.eval.model} and not sample.role_usage and not _role_models(log)
-
-
-def _role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
-    return {
-        role: tuple(model.model for model in (models if isinstance(models, list) else [models]))
-        for role, models in (log.eval.model_roles or {}).items()
-    }
-
-
-def _own_usage(sample: EvalSampleSummary, log: EvalLog) -> Usage:
-    model = log.eval.model
-    if not any(model in names for names in _role_models(log).values()):
-        return _usage(sample.model_usage[model]) if model in sample.model_usage else _UNKNOWN
-    # Usage of a model that has a role as well is counted once for both.
-    everything = sum(sample.model_usage.values(), ModelUsage())
-    return _less(_usage(everything), _usage(sum(sample.role_usage.values(), ModelUsage())))
-
-
-def _usage(used: ModelUsage) -> Usage:
-    sent = used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-    return float(sent), float(used.output_tokens), (used.total_cost or 0.0) if _priced(used) else math.nan
-
-
-def _priced(used: ModelUsage) -> bool:
-    return used.total_cost is not None or not used.total_tokens
-
-
-def _less(total: Usage, part: Usage) -> Usage:
-    return total[0] - part[0], total[1] - part[1], total[2] - part[2]
+    return set(judges) == {log.eval.model} and not sample.role_usage and not role_models(log)
 
 
 # --- commands ---
@@ -479,7 +444,7 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     )
     words += _flags({name: value for name, value in model_settings(log).items() if name not in spec.model_args})
     command = shlex.join(words)
-    known = {name for names in _role_models(log).values() for name in names} or {spec.model}
+    known = {name for names in role_models(log).values() for name in names} or {spec.model}
     if not judges or set(judges) <= known:
         return command
     again = ["inspect", "score", "LOG", "--scorer", "urs_inspect/intent_judge", "--model-role"]

@@ -12,10 +12,10 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 from inspect_ai.model import ModelConfig
 
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import counted
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging.failures import NO_RESPONSE
-from urs_inspect.logs.files import finished_headers, latest_runs, short_name
+from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import ERROR, JudgedLog, model_settings, read_judged_log, whole_characters
@@ -42,13 +42,8 @@ from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
 
 TASK = "urs_assistants"
 ROUNDS = 10_000
-ASSISTANTS = ReportKind(
-    "urs-inspect assistants",
-    2,
-    "urs-inspect assistants",
-    "assistants.json",
-    ("assistants.csv", "assistants_differences.csv", "assistants.md"),
-)
+_TABLES = ("assistants", "assistants_differences")
+ASSISTANTS = ReportKind("urs-inspect assistants", 2, "urs-inspect assistants", "assistants", _TABLES)
 FACTUAL, TRANSLATION, CHOSEN = "factual", "translation", "chosen"
 """Kinds of cases: those of Table 14, those of Table 15, and others that were chosen by their ids."""
 SCORED, EMPTY, NOTHING, NO_RESULT = "scored", "empty", "found nothing", "search or translation failed"
@@ -161,8 +156,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     headers = finished_headers(names, skipped, TASK)
     kept = latest_runs([log for header in headers if (log := _read(header, skipped)) is not None], skipped)
     if not kept:
-        what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
-        raise InputError("\n".join([what, *skipped]))
+        raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     shown = [whole_characters(name) for name in distinct_services([log.service for log in kept])]
     models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
     models |= {model.model for log in kept for role in log.log.eval.model_roles or () for model in _role(log.log, role)}

@@ -18,7 +18,7 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
-from urs_inspect.logs.files import finished_headers, local_path, read_log, short_name
+from urs_inspect.logs.files import finished_headers, local_path, nothing_left, read_log, short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.responses import ANSWERS_ONLY
 from urs_inspect.logs.scores import SIMULATED, last_score, value_of
@@ -58,11 +58,9 @@ CROSSVAL = ReportKind(
     "urs-inspect cross-validation",
     2,
     "urs-inspect robustness",
-    "crossval.json",
-    (
-        *("means.csv", "rating_bias.csv", "orders.csv", "differences.csv", "self_preference.csv", "crossval.md"),
-        *("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
-    ),
+    "crossval",
+    ("means", "rating_bias", "orders", "differences", "self_preference"),
+    ("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
 )
 TASK = "urs_inspect/urs_crossval"
 ROUNDS = 10_000
@@ -520,8 +518,8 @@ def report_crossval(
         except InputError as error:  # logs of other tasks may lie in the same folder
             skipped += error.message.splitlines()
     if not read and not judged:
-        what = "no finished log of urs_crossval, nor answers that several judges have judged, in"
-        raise InputError("\n".join([f"{what}: {', '.join(names)}", *skipped]))
+        what = "no finished log of urs_crossval, nor answers that several judges have judged,"
+        raise nothing_left(what, names, skipped)
     how = Resampling(rounds, level, seed)
     return crossval_report(grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command)
 

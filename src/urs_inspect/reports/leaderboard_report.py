@@ -34,8 +34,9 @@ LEADERBOARD = ReportKind(
     "urs-inspect intent report",
     3,
     "urs-inspect report",
-    "report.json",
-    ("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv"),
+    "report",
+    ("leaderboard", "differences", "models", "lengths"),
+    ("report.html",),
 )
 _MOST_NAMES = 4
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
