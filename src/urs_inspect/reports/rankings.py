@@ -25,7 +25,7 @@ def ranking_report(
 ) -> Report:
     """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`."""
     sections = [
-        *([Section("Votes of people", _people_notes(people))] if people else []),
+        *([Section("Votes of people", people_notes(people))] if people else []),
         _ratings_section(ranking),
         _neighbours_section(ranking),
         _win_rates_section(ranking),
@@ -111,7 +111,7 @@ def _interval(estimate: Estimate) -> list[float] | None:
     return None if math.isnan(estimate.low) else [estimate.low, estimate.high]
 
 
-def _people_notes(people: HumanBattles) -> list[str]:
+def people_notes(people: HumanBattles) -> list[str]:
     """How many ballots people decided and how far they agree."""
     found = people.agreement
     voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"
