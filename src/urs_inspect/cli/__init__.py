@@ -1,5 +1,6 @@
 """The command `urs-inspect`; the module of a command is imported when the command is used."""
 
+import gc
 from importlib import import_module
 
 import click
@@ -64,6 +65,7 @@ class _CommandsOnUse(click.Group):
 @click.version_option(package_name="urs-inspect")
 def main() -> None:
     """User-centred benchmarks and judges you can check, for inspect-ai."""
+    gc.set_threshold(100_000, 20, 20)  # searching what was imported and read for garbage again and again takes long
 
 
 __all__ = ["main"]

@@ -27,6 +27,7 @@ MARK, LINE, SIGNS = "#2f7fc9", "currentColor", ("#2f7fc9", "#d97a1e")
 VIZ = "pip install 'urs-inspect[viz]'"
 _LONGEST_NAME = {WIDE: 260, NARROW: 120}
 _FONT = "system-ui, sans-serif"
+_ROWS = "rows"
 _MOST_LINES = 8
 """More lines of other models behind each panel hide more than they show."""
 
@@ -102,14 +103,15 @@ def forest_plot(means: pd.DataFrame, width: int, label: str = "mean final score"
         right=means["high"].fillna(means["mean"]),
     )
     order = list(rows["row"])
-    base = alt.Chart(rows.dropna(subset="mean")).encode(
+    base = _chart().encode(
         y=alt.Y("row:N", sort=order, title=None, scale=alt.Scale(domain=order)),
         tooltip=_tooltips("model", "rank", "mean", "low", "high"),
     )
     fill = alt.condition("datum.hollow", alt.value("transparent"), alt.value(MARK))
     numbers = base.mark_text(align="left", dx=7, fontWeight="bold", color=LINE).encode(x="right:Q", text="shown:N")
     chart = alt.layer(*_means(base, means, label, fill), numbers)
-    return _specification(chart.properties(width=_room(width, rows["row"]), height={"step": 24}), width)
+    chart = chart.properties(width=_room(width, rows["row"]), height={"step": 24})
+    return _specification(chart, rows.dropna(subset="mean"), width)
 
 
 def profile_plot(means: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
@@ -121,7 +123,7 @@ def profile_plot(means: pd.DataFrame, width: int, label: str = "mean final score
         label: Title of the axes.
     """
     alt = _load("altair")
-    base = alt.Chart(means).encode(
+    base = _chart().encode(
         y=alt.Y("intent:N", sort=None, title=None), tooltip=_tooltips("model", "intent", "mean", "low", "high", "field")
     )
     layers = _means(base, means, label, alt.value(MARK))
@@ -149,7 +151,7 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
         label: Title of the vertical axes.
     """
     alt = _load("altair")
-    base = alt.Chart(bins).encode(
+    base = _chart().encode(
         x=alt.X("length:Q", scale=alt.Scale(type="log", nice=False), title="length in characters").axis(tickCount=4),
         y=alt.Y("score:Q", scale=alt.Scale(zero=False), title=label),
         tooltip=_tooltips("model", "length", "score", "answers"),
@@ -158,10 +160,10 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
     drawn = _panels(layered, bins, width, height=90)
     if bins["model"].nunique() > _MOST_LINES:
         return drawn
-    behind = base.mark_line(color=LINE, opacity=0.18, strokeWidth=1).encode(detail="model:N").to_dict()
+    behind = base.mark_line(color=LINE, opacity=0.18, strokeWidth=1).encode(detail="model:N").to_dict(validate=False)
     # Rows that are not divided between the panels.
     drawn["spec"]["layer"].insert(0, {**{key: behind[key] for key in ("mark", "encoding")}, "data": {"name": "all"}})
-    drawn["datasets"]["all"] = next(iter(drawn["datasets"].values()))
+    drawn["datasets"]["all"] = drawn["datasets"][_ROWS]
     return drawn
 
 
@@ -176,7 +178,7 @@ def difference_plot(differences: pd.DataFrame, width: int) -> Specification:
     alt = _load("altair")
     names = list(dict.fromkeys(differences["row"]))
     room = _room(width, pd.Series(names))
-    base = alt.Chart(differences).encode(
+    base = _chart().encode(
         x=alt.X("column:N", sort=names, title=None).axis(orient="top", labelAngle=-50, labelOverlap=False),
         y=alt.Y("row:N", sort=names, title=None),
         tooltip=_tooltips("row", "column", "verdict", "details"),
@@ -188,7 +190,7 @@ def difference_plot(differences: pd.DataFrame, width: int) -> Specification:
     if room / len(names) >= 26:
         layers.append(base.mark_text(color=LINE, fontSize=9 if room / len(names) < 40 else 11).encode(text="text:N"))
     height = max(18 * len(names), min(26 * len(names), room))
-    return _specification(alt.layer(*layers).properties(width=room, height=height), width)
+    return _specification(alt.layer(*layers).properties(width=room, height=height), differences, width)
 
 
 def _panels(
@@ -201,12 +203,17 @@ def _panels(
     room = _room(width, pd.Series(["4.5"]) if names is None else names) - 24 * (columns - 1)
     panel = layered.properties(width=room // columns, height=height)
     header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelLimit=room // columns)
-    return _specification(
-        panel.facet(alt.Facet("model:N", sort=models, title=None, header=header), columns=columns), width
-    )
+    facets = panel.facet(alt.Facet("model:N", sort=models, title=None, header=header), columns=columns)
+    return _specification(facets, data, width)
 
 
-def _specification(chart: Any, width: int) -> Specification:
+def _chart() -> Any:
+    """A chart of rows that `_specification` adds, because Altair copies what a chart holds at every step."""
+    alt = _load("altair")
+    return alt.Chart(alt.NamedData(name=_ROWS))
+
+
+def _specification(chart: Any, rows: pd.DataFrame, width: int) -> Specification:
     text = {
         "labelColor": LINE,
         "titleColor": LINE,
@@ -215,17 +222,21 @@ def _specification(chart: Any, width: int) -> Specification:
         "titleFontWeight": "normal",
     }
     axis = {**text, "labelLimit": _LONGEST_NAME[width], "gridColor": LINE, "gridOpacity": 0.15, "domain": False}
-    found: Specification = (
-        chart.configure(
-            aria=False, background="transparent", font=_FONT, padding={"left": 12, "right": 30, "top": 4, "bottom": 4}
-        )
-        .configure_view(stroke=None)
-        .configure_axis(**axis, tickColor=LINE, tickOpacity=0.3)
-        .configure_header(labelColor=LINE, labelFontSize=12)
-        .to_dict()
-    )
+    found: Specification = chart.to_dict(validate=False)  # the tests draw every kind
     del found["$schema"]  # an address, though nothing would be fetched from it
-    return found
+    return {
+        **found,
+        "datasets": {_ROWS: rows.astype(object).where(rows.notna(), None).to_dict("records")},
+        "config": {
+            "aria": False,
+            "background": "transparent",
+            "font": _FONT,
+            "padding": {"left": 12, "right": 30, "top": 4, "bottom": 4},
+            "view": {"stroke": None},
+            "axis": {**axis, "tickColor": LINE, "tickOpacity": 0.3},
+            "header": {"labelColor": LINE, "labelFontSize": 12},
+        },
+    }
 
 
 def _tooltips(*names: str) -> list[Any]:
