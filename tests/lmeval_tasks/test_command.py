@@ -1,4 +1,6 @@
 import json
+import os
+import runpy
 import subprocess
 import sys
 from importlib.metadata import requires, version
@@ -46,23 +48,22 @@ def test_without_lm_eval_the_extra_is_named(
     assert "pip install 'urs-inspect[lm-eval]'" in error and error.count("\n") == 1
 
 
-def test_a_run_as_a_user_types_it(judge: ChatServer, tmp_path: Path) -> None:
+def test_a_run_as_a_user_types_it(
+    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     metadata = settings(judge, judge_preflight=True)
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "urs_inspect.lmeval_tasks", "run", "--tasks", "urs_zh", "--limit", "3"),
-            *("--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
-            *("--model_args", f"model=tested,base_url={judge.url}/chat/completions,num_concurrent=3"),
-            *("--output_path", str(tmp_path), "--metadata", json.dumps(metadata)),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "urs_final" in done.stdout
-    assert "urs_intent_" in done.stdout
+    monkeypatch.setattr(os, "environ", os.environ.copy())  # lm-eval sets variables
+    words = [
+        *("run", "--tasks", "urs_zh", "--limit", "3"),
+        *("--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
+        *("--model_args", f"model=tested,base_url={judge.url}/chat/completions,num_concurrent=3"),
+        *("--output_path", str(tmp_path), "--metadata", json.dumps(metadata)),
+    ]
+    monkeypatch.setattr(sys, "argv", ["urs-lm-eval", *words])
+    runpy.run_module("urs_inspect.lmeval_tasks", run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "urs_final" in printed
+    assert "urs_intent_" in printed
     [file] = tmp_path.rglob("samples_urs_zh_*.jsonl")
     assert len(read_saved(file)) == 3
 
