@@ -19,7 +19,7 @@ from urs_inspect.judging import Answer, Message
 from urs_inspect.lmeval_tasks.clients import open_endpoint
 from urs_inspect.lmeval_tasks.judging import judge_all, judging_of
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
-from urs_inspect.lmeval_tasks.urs_data import load_cases
+from urs_inspect.lmeval_tasks.urs_task import load_cases
 
 
 class _Judge(BaseHTTPRequestHandler):

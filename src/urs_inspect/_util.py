@@ -5,6 +5,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -106,6 +107,17 @@ else:
 
     def _lock(descriptor: int, wait: bool) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def check_new_file(path: Path, *suffixes: str, option: str = "output") -> None:
+    """Refuse a file of another suffix, one that exists, and one that cannot be written, before any work is done."""
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{option}: must be the name of a {' or '.join(suffixes)} file, got '{path}'")
+    if path.exists() or path.is_symlink():
+        raise InputError(f"{option}: there is a file '{path}' already; move it away, or name another")
+    folder = path.absolute().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(f"{option}: no folder '{folder}' that can be written to")
 
 
 def lock_file(descriptor: int, *, wait: bool = False) -> None:

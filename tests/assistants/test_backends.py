@@ -6,8 +6,7 @@ import pytest
 
 from urs_inspect._util import InputError
 from urs_inspect.assistants import AssistantError, Page, register_search
-from urs_inspect.assistants.backends import FolderSearch, GlossaryTranslator, open_search, open_translator
-from urs_inspect.assistants.requests import page_prompt
+from urs_inspect.assistants.backends import FolderSearch, GlossaryTranslator, open_search, open_translator, page_prompt
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get
 from rich.console import Console
 
 from tests.cli.conftest import Run
-from urs_inspect.cli.probe import print_probe
+from urs_inspect.cli.judges import print_probe
 from urs_inspect.tasks import urs_probe
 
 

@@ -227,7 +227,7 @@ def test_a_picture_that_fails_costs_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("no [fonts]")
 
-    monkeypatch.setattr("urs_inspect.reports.learning_curves.draw_learning_curves", fail)
+    monkeypatch.setattr("urs_inspect.reports.samer.draw_learning_curves", fail)
     result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
     assert result.exit_code == 0 and "no picture: no [fonts]" in result.output
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, check_new_file
 from urs_inspect.discrepancy.evolution import PoolItem
 from urs_inspect.discrepancy.pools import (
     Instruction,
     Pool,
     check_contestants,
-    check_output,
     check_pool,
     draw_seeds,
     load_pool_file,
@@ -177,7 +176,7 @@ def test_a_pool_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path, mon
 
 
 def test_outputs_that_could_not_be_written_are_refused_early(tmp_path: Path):
-    check_output(tmp_path / "pool.jsonl")
+    check_new_file(tmp_path / "pool.jsonl", ".jsonl")
     (tmp_path / "there.jsonl").touch()
     (tmp_path / "dangling.jsonl").symlink_to(tmp_path / "nowhere")
     for name, message in [
@@ -187,7 +186,7 @@ def test_outputs_that_could_not_be_written_are_refused_early(tmp_path: Path):
         ("none/pool.jsonl", "no folder"),
     ]:
         with pytest.raises(InputError, match=message):
-            check_output(tmp_path / name)
+            check_new_file(tmp_path / name, ".jsonl")
 
 
 def lines(tmp_path: Path, *rows: object) -> Path:

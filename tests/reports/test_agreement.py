@@ -31,7 +31,6 @@ from urs_inspect.reports.agreement import (
     match_ratings,
     model_level,
     model_names,
-    reported,
     unused,
 )
 from urs_inspect.reports.answers import Answers
@@ -411,7 +410,7 @@ def test_too_few_questions_leave_no_interval() -> None:
     [(-1.0, 1.0, 40, False), (0.4, 0.4, 40, False), (0.4, 0.9, 5, False), (0.4, 1.2, 40, True)],
 )
 def test_which_intervals_of_correlations_are_reported(low: float, high: float, clusters: int, kept: bool) -> None:
-    found = reported(Estimate(0.5, low, high, 40, clusters), CORRELATIONS)
+    found = Estimate(0.5, low, high, 40, clusters).reported(CORRELATIONS)
     assert (found.low, found.high) == (low, 1.0) if kept else math.isnan(found.low) and math.isnan(found.high)
 
 
@@ -544,10 +543,9 @@ def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
     for sources in ([log, people], [tmp_path / "ballots.jsonl", *sorted(people.iterdir())]):
         found = read_vote_ranking(map(str, sources), MODELS_HOW)
         assert (found.ranking.players, found.ranking.battles) == (("y", "x"), 3)  # not the judge's verdicts
-        assert found.notes == (
-            "6 votes by 2 people on 3 of 4 ballots; the majority counts, a shared one is a tie.",
-            "2 votes about other ballots, skipped.",
-        )
+        assert found.notes[0].startswith("6 votes of 2 people on 3 of 4 ballots; the majority counts")
+        assert "3 ballots with several votes 100% of the votes" in found.notes[1]
+        assert found.notes[2:] == ("2 votes are about other ballots and do not count.",)
 
 
 def test_verdicts_of_a_judge_are_no_votes(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.reports.answer_rows import model_of, ranking_of, ranking_of_log
 from tests.reports.judged_logs import JUDGE, SHA, answered, judgement, tokens, unscored, write_judged
 from tests.tasks.scripted import Script, one_case, output, record, run
 from urs_inspect._util import InputError
-from urs_inspect.cli.table import table
+from urs_inspect.cli.reports import table
 from urs_inspect.reports.answers import answer_row, read_answers, run_command
 from urs_inspect.reports.blocks import blocks_of
 from urs_inspect.scorers import intent_judge, judge_outcome

@@ -445,7 +445,7 @@ def write(tmp_path: Path) -> Write:
                     *[judged] * (2 if rescored else 1),
                     metadata={"language": language},
                     model_usage={name: tokens(100, received) for name, received in usage.items()},
-                    role_usage={"grader": tokens(100, together)},
+                    role_usage={"grader": tokens(100 * len(set(judges)), together)},
                 )
             )
         file = f"{model}{language}{judges}".replace("/", "-")

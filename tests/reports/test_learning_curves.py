@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.reports.learning_curves import draw_learning_curves
+from urs_inspect.reports.samer import draw_learning_curves
 
 
 @dataclass(frozen=True)

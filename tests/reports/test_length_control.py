@@ -85,8 +85,12 @@ def test_the_report_says_so_in_text_and_in_files(bought: Ranking) -> None:
     assert (
         first["equal_length"] == controlled(bought).means[0].value and first["mean"] == bought.mean("p/tripled").value
     )
-    changed = [found for found in tables["equal_length_differences"] if found["better"] != found["better_by_means"]]
-    assert [(found["better_by_means"], found["better"]) for found in changed] == [("p/tripled", "")]
+    changed = [
+        found
+        for found in tables["equal_length_differences"]
+        if found["better_at_equal_length"] != found["better_by_means"]
+    ]
+    assert [(found["better_by_means"], found["better_at_equal_length"]) for found in changed] == [("p/tripled", "")]
 
 
 def test_a_lead_of_quality_survives() -> None:

@@ -13,7 +13,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.cli import main
-from urs_inspect.reports.samer_weights import differing, read_weights
+from urs_inspect.reports.samer import differing, read_weights
 
 
 @scorer(metrics=[mean()])

@@ -29,7 +29,7 @@ from urs_inspect.reports.tables import (
 )
 from urs_inspect.stats import Estimate
 
-KIND = ReportKind("a report", 3, "make a report", "r.json", ("r.csv", "r_[0-9]*.svg"))
+KIND = ReportKind("a report", 3, "make a report", "r", ("r",), ("r_[0-9]*.svg",))
 
 
 ESTIMATE = Estimate(0.8251, 0.7, 0.912, 12, 4)

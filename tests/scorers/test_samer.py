@@ -19,7 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from tests.samer.stubs import DIMENSIONS, Opening, by_length, raw
 from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
 from urs_inspect._util import InputError
-from urs_inspect.reports.samer_weights import DimensionScore, read_dimensions
+from urs_inspect.reports.samer import DimensionScore, read_dimensions
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shared
 from urs_inspect.samer.judgement import score_keys
 from urs_inspect.scorers import pair_verdict, samer, samer_outcome

@@ -172,7 +172,7 @@ def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(
     [
         (["LOG", "--output", "new.eval"], "output: needs one log of mad, and votes about its ballots"),
         (["LOG", "LOG", "--votes", "VOTES", "--output", "new.eval"], "output: needs one log of mad"),
-        (["LOG", "--votes", "VOTES", "--output", "new.csv"], "output: must be the name of a log"),
+        (["LOG", "--votes", "VOTES", "--output", "new.csv"], "output: must be the name of a .eval or .json file"),
         (["LOG", "--votes", "VOTES", "--output", "LOG"], "output: there is a file"),
         (["LOG", "--votes", "VOTES", "--output", "no/such/new.eval"], "output: no folder"),
         (["LOG", "--votes", "none.jsonl", "--output", "new.eval"], "no file 'none.jsonl' with votes"),

@@ -138,7 +138,7 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
         *sorted(["b,not self contained; harmful", "c,not plausible intent"], key=lambda line: order(log, line[0])),
     ]
     again = command("cases", "review", log.location, "-o", kept)
-    assert again.exit_code == 1 and "there is already a file" in again.output
+    assert again.exit_code == 1 and "there is a file" in again.output
 
 
 def test_the_datasheet_counts_what_import_and_review_took_out(cases: Path, tmp_path: Path, command: Run) -> None:

@@ -5,10 +5,11 @@ from urs_inspect.assistants.backends import (
     Page,
     SearchBackend,
     Translator,
+    asks_for_translation,
+    read_request,
     register_search,
     register_translator,
 )
-from urs_inspect.assistants.requests import asks_for_translation, read_request
 
 __all__ = [
     "AssistantError",

@@ -7,7 +7,7 @@ import click
 _GROUPS = {
     "Results": {
         "report": ("report", "Report on runs of urs: one page, CSV, Markdown, JSON."),
-        "table": ("table", "Scores by intent, language and criterion."),
+        "table": ("reports", "Scores by intent, language and criterion."),
         "robustness": ("reports", "Whether scores hold for other judges and references."),
         "assistants": ("reports", "Compare models, search engines and translators."),
         "addition": ("reports", "How long a chain of numbers models add up right."),
@@ -19,7 +19,7 @@ _GROUPS = {
     },
     "Judges": {
         "judges": ("judges", "Compare judges: md_eval, judge_pairwise, judge_rating."),
-        "probe": ("probe", "Check a judge with answers that deserve a low score."),
+        "probe": ("judges", "Check a judge with answers that deserve a low score."),
     },
     "People": {
         "annotate": ("annotate", "Vote on pairs of answers, in a browser."),
@@ -28,7 +28,7 @@ _GROUPS = {
     "Data": {
         "data": ("data", "List, fetch and verify the published data."),
         "cases": ("cases", "Cases of your own: import a survey, review, describe."),
-        "references": ("references", "Write the answers of a model as reference answers."),
+        "references": ("data", "Write the answers of a model as reference answers."),
     },
     "SaMer": {
         "samer": ("samer", "SaMer: check, export, score with and train checkpoints."),

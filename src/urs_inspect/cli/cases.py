@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from urs_inspect._util import InputError, choices
-from urs_inspect.cli.output import print_text_table
+from urs_inspect._util import InputError, check_new_file, choices
+from urs_inspect.cli.output import print_text_table, table_of
 
 if TYPE_CHECKING:
     from urs_inspect.datasets import Vocabulary
@@ -87,16 +86,6 @@ def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Des
     return read_described(dataset, vocabulary, groups, languages)
 
 
-def _check_new(path: Path, suffix: str, option: str) -> None:
-    """Refuse a file that has another suffix, exists, or has no folder, before any work is done."""
-    if path.suffix.lower() != suffix:
-        raise InputError(f"{option}: must be the name of a {suffix} file, got '{path}'")
-    if path.exists() or path.is_symlink():
-        raise InputError(f"{option}: there is already a file '{path}'; choose another name or remove it")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{option}: no folder '{path.absolute().parent}'")
-
-
 @click.command()
 @click.argument("dataset")
 @click.option("-o", "--output", type=_PATH, help="The .md file to write; else it is printed.")
@@ -115,7 +104,7 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, review: Pa
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:
-        _check_new(output, ".md", "output")
+        check_new_file(output, ".md")
     loaded = load_rubric(rubric)
     described = _described(dataset, loaded, vocabulary_of(loaded))
     text = datasheet_of(
@@ -188,7 +177,7 @@ def import_(
         (datasheet, ".md", "datasheet"),
     ):
         if path is not None:
-            _check_new(path, suffix, option)
+            check_new_file(path, suffix, option=option)
     loaded = load_rubric(rubric)
     vocabulary = vocabulary_of(loaded, solve_problem)
     imported = read_survey(
@@ -246,16 +235,12 @@ def _print(survey: "Survey", report: Path | None) -> None:
     from urs_inspect._util import counted
     from urs_inspect.datasets.survey.case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
 
-    table = Table(title=f"{counted(survey.rows, 'row')} of {escape(survey.path)}", title_justify="left")
-    table.add_column("")
-    table.add_column("rows", justify="right")
-    table.add_row("cases", f"{len(survey.cases):,}")
-    for reason, number in survey.counts.items():
-        table.add_row(f"dropped: {reason}", f"{number:,}")
+    rows = {"cases": len(survey.cases), **{f"dropped: {reason}": number for reason, number in survey.counts.items()}}
     if flagged := sum(bool(case.flags) for case in survey.cases):
-        table.add_row("of the cases, kept with personal data", f"{flagged:,}")
+        rows["of the cases, kept with personal data"] = flagged
     console = Console(soft_wrap=True, highlight=False)
-    console.print(table)
+    title = f"{counted(survey.rows, 'row')} of {escape(survey.path)}"
+    console.print(table_of([(name, f"{number:,}") for name, number in rows.items()], "", "rows", title=title))
     if survey.dropped:
         where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
         console.print(f"Each dropped row is listed with its reason {where}, by its line; ids count rows.")
@@ -289,9 +274,9 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
     from urs_inspect.reports.tables import TextTable
     from urs_inspect.rubrics import load_rubric
 
-    _check_new(output, ".jsonl", "output")
+    check_new_file(output, ".jsonl")
     if report is not None:
-        _check_new(report, ".csv", "report")
+        check_new_file(report, ".csv", option="report")
     skipped: list[str] = []
     reviews = read_case_reviews(log, skipped)
     rows = rows_of(reviews, dataset, vocabulary_of(load_rubric(rubric)))

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect.cli.table import print_tables
+from urs_inspect.cli.reports import print_tables
 
 
 @click.command()

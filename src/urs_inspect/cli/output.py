@@ -1,6 +1,6 @@
 """Tables and sections on the terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,16 @@ PRICES_HELP = (
 _NAME = 12  # columns of the terminal that a name has at least
 
 
-def table_of(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-    """A table whose columns of names fold, and whose columns of numbers are never cut or broken."""
+def table_of(rows: Iterable[Sequence[str]], *headings: str, text: Collection[int] = (0,), title: str = "") -> Table:
+    """A table whose columns at `text` fold; the others are numbers, which are never cut or broken."""
     table = Table(title=title, title_justify="left")
-    for heading in names:
-        table.add_column(heading, overflow="fold")
-    for heading in numbers:
-        table.add_column(heading, justify="right", no_wrap=True)
+    for place, heading in enumerate(headings):
+        if place in text:
+            table.add_column(heading, overflow="fold")
+        else:
+            table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(escape(visible(cell)) for cell in row))
     return table
 
 
@@ -47,11 +50,9 @@ def print_text_table(found: "TextTable", console: Console, title: str = "") -> N
         found = replace(found, rows=tuple((*row[: found.names], *_below(row[found.names :])) for row in found.rows))
     for part in _parts(found, room):
         headings = [escape(heading) for heading in part.headings]
-        table = table_of(escape(title), headings[: part.names], headings[part.names :])
+        table = table_of(part.rows, *headings, text=range(part.names), title=escape(title))
         for column, width in zip(table.columns, _text_tables_widths(part, room - _BORDER * len(headings)), strict=True):
             column.no_wrap, column.overflow, column.width = False, "fold", width
-        for row in part.rows:
-            table.add_row(*(escape(visible(cell)) for cell in row))
         console.print(table)
         title = ""
 

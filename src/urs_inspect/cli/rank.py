@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from urs_inspect._util import InputError, visible
+from urs_inspect._util import InputError, check_new_file, visible
 from urs_inspect.cli.output import print_report
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def _note(line: str) -> None:
 
 def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
     from urs_inspect.annotation.campaign import LOG_SUFFIXES
-    from urs_inspect.logs.battles import check_new_log
 
     if not votes or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:
         raise InputError("output: needs one log of mad, and votes about its ballots")
-    check_new_log(output)
+    check_new_file(output, *LOG_SUFFIXES)

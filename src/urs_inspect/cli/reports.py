@@ -1,7 +1,7 @@
-"""Commands that make one report: read logs, print it, and with `-o` write it."""
+"""Commands that make one report: read logs, print it, and with `-o` write it; `table` only prints."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -150,3 +150,22 @@ def _scale(value: str, option: str) -> tuple[float, float]:
     from urs_inspect._arguments import Scale, check
 
     return cast("tuple[float, float]", check(option, value, Scale))
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+def table(logs: tuple[str, ...]) -> None:
+    """Show the results of LOGS (files or directories) by intent, language and criterion, one row per model.
+
+    These are the tables of `urs-inspect report`, with the same intervals.
+    """
+    print_tables(logs, Console())
+
+
+def print_tables(logs: Iterable[str], console: Console) -> None:
+    """Print all tables of the leaderboard of logs."""
+    from urs_inspect.reports.answers import read_answers
+    from urs_inspect.reports.leaderboard import make_leaderboard
+    from urs_inspect.reports.leaderboard_report import report_leaderboard
+
+    print_report(report_leaderboard(make_leaderboard(read_answers(logs))), console)

@@ -1,8 +1,19 @@
 """Pinned files and typed cases."""
 
-from urs_inspect.datasets.benches import PAIR_BENCHES, RATING_BENCHES, load_md_eval, load_pairs, load_ratings
+from urs_inspect.datasets.benches import (
+    PAIR_BENCHES,
+    PREFERENCES,
+    RATING_BENCHES,
+    PairCase,
+    PairData,
+    Preference,
+    RatingCase,
+    RatingData,
+    load_md_eval,
+    load_pairs,
+    load_ratings,
+)
 from urs_inspect.datasets.cases import UrsCase, UrsData, Vocabulary, in_proportion, load_urs, read_cases, select
-from urs_inspect.datasets.labelled import PREFERENCES, PairCase, PairData, Preference, RatingCase, RatingData
 from urs_inspect.datasets.sources import SOURCES, URS, PinnedFile
 
 __all__ = [

@@ -203,16 +203,6 @@ def load_pool_file(path: str, *, scenarios: Collection[str] = ()) -> tuple[str, 
     return path, sha256, instructions
 
 
-def check_output(path: Path) -> None:
-    """Raise InputError for a place that a pool could not be written to in the end."""
-    if path.suffix.lower() != ".jsonl":
-        raise InputError(f"output: must be the name of a .jsonl file, got '{path}'")
-    if path.exists() or path.is_symlink():
-        raise InputError(f"output: there is a file '{path}' already; move it away, or name another")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(f"output: no folder '{path.parent.absolute()}' that can be written to")
-
-
 def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Path:
     """Write a pool, all of it or nothing, and never over another file; returns where it is.
 

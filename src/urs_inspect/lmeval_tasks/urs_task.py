@@ -1,4 +1,4 @@
-"""URS as a task class of lm-eval: judges all answers at once, after they are generated."""
+"""URS as a data set and a task class of lm-eval: judges all answers at once, after they are generated."""
 
 from collections.abc import Callable, Mapping, Sequence
 from logging import getLogger
@@ -6,7 +6,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from datasets import Dataset
 from urs_inspect._util import InputError
+from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs, select
 from urs_inspect.judging import Answer
 from urs_inspect.lmeval_tasks.clients import ReplyCache
 from urs_inspect.lmeval_tasks.judging import (
@@ -20,9 +22,37 @@ from urs_inspect.lmeval_tasks.judging import (
 )
 from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key, read_settings
-from urs_inspect.rubrics import FINAL, Rubric
+from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 from urs_inspect.samer.judgement import score_keys
+
+_SEED = 0
+
+
+def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Dataset]:
+    """The split `test`: cases in the order of the task of inspect-ai, so that the same `--limit` takes the same cases.
+
+    `language` is one of the rubric's, None for all; of the task's metadata, `urs_dataset` and `judge_rubric` are used.
+    """
+    settings = read_settings(metadata)
+    rubric = load_rubric(settings.judge_rubric, settings.judge_prompt)
+    data = load_urs(settings.urs_dataset, Vocabulary(rubric.intent_id, rubric.language_code))
+    languages = None if language is None else [rubric.language_code(language)]
+    cases = in_proportion(select(data.cases, languages=languages, intents=None), _SEED)
+
+    def row(case: UrsCase) -> dict[str, str]:
+        return {
+            "id": case.id,
+            "question": case.question.strip(),
+            "reference": case.reference.strip(),
+            "intent": case.intent,
+            "intent_group": rubric.intents[case.intent].group,
+            "language": case.language,
+            "dataset_sha256": data.sha256,
+        }
+
+    return {"test": Dataset.from_list([row(case) for case in cases])}
+
 
 logger = getLogger(__name__)
 
@@ -31,7 +61,7 @@ _OVERALL = "overall"
 
 
 def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
-    """An answer to a case of `urs_data.load_cases`."""
+    """An answer to a case of `load_cases`."""
     return Answer(
         intent=doc["intent"], language=doc["language"], question=doc["question"], reference=doc["reference"], text=text
     )

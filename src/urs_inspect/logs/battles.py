@@ -14,7 +14,7 @@ from typing import Any
 from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation.agreement import Agreement, agreement, majorities
 from urs_inspect.annotation.campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation.votes import read_votes, vote_files
@@ -372,19 +372,9 @@ def _ballots(files: Iterable[str]) -> dict[str, Ballot]:
     return {ballot.id: ballot for ballot in ballots}
 
 
-def check_new_log(path: Path) -> None:
-    """Refuse a path that is not the name of a log, that exists, or whose folder does not."""
-    if path.suffix.lower() not in LOG_SUFFIXES:
-        raise InputError(f"output: must be the name of a log ({choices(LOG_SUFFIXES)}), got '{path}'")
-    if path.exists() or path.is_symlink():
-        raise InputError(f"output: there is a file '{path}' already; move it away, or name another")
-    if not path.parent.is_dir():
-        raise InputError(f"output: no folder '{path.parent}'")
-
-
 def attach_votes(source: Path, votes: list[str], output: Path) -> None:
     """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot, and ratings from it."""
-    check_new_log(output)
+    check_new_file(output, *LOG_SUFFIXES)
     log = read_log(str(source))
     # No model is called, so those of the run are not set up, which may need keys that are missing.
     bare = log.model_copy(update={"eval": log.eval.model_copy(update={"model": "none/none", "model_roles": None})})

@@ -10,7 +10,7 @@ from re import match
 from typing import Protocol, Self, TypeVar
 from urllib.parse import unquote, urlparse
 
-from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log, read_eval_log_sample_summaries
 
 from urs_inspect._util import InputError, counted
 
@@ -108,6 +108,21 @@ def read_log(file: str, header_only: bool = False, without: Collection[str] | No
             f"cannot read the log '{file}', which is damaged, incomplete or no log at all "
             f"({type(error).__name__}: {error})"
         ) from error
+
+
+def read_summaries(log: EvalLog, skipped: list[str]) -> list[EvalSampleSummary] | None:
+    """Read the summaries of a log's samples; None, with a sentence in `skipped`, if they cannot be read."""
+    try:
+        return read_eval_log_sample_summaries(log.location)
+    except Exception as error:  # a damaged file may raise anything
+        name = short_name(log.location)
+        skipped.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+        return None
+
+
+def nothing_left(what: str, names: Iterable[str], skipped: Iterable[str]) -> InputError:
+    """The error where `what` is missing in all logs of these names, with what was skipped."""
+    return InputError("\n".join([f"{what} in: {', '.join(names)}", *skipped]))
 
 
 def finished_headers(

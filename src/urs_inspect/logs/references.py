@@ -9,7 +9,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.references import NO_ANSWER, Reference, References, gather, question_sha256
 from urs_inspect.datasets.references import read_reference_file as read_file
-from urs_inspect.logs.files import finished_logs, short_name
+from urs_inspect.logs.files import finished_logs, nothing_left, short_name
 from urs_inspect.logs.responses import ANSWERS_ONLY, NO_MODEL, text_of
 from urs_inspect.scorers.reference_outcome import outcome_of
 
@@ -53,7 +53,7 @@ def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
         places.append(log.location)
         items += [_reference(sample, log) for sample in log.samples or [] if sample.epoch == 1]
     if not places:
-        raise InputError("\n".join([f"references: no finished log with answers in: {', '.join(names)}", *skipped]))
+        raise nothing_left("references: no finished log with answers", names, skipped)
     return gather(items, ", ".join(places))
 
 

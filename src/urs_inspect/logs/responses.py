@@ -8,7 +8,7 @@ from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.pools import Instruction, Pool
-from urs_inspect.logs.files import finished_logs
+from urs_inspect.logs.files import finished_logs, nothing_left
 
 RESPONSES = "responses"
 """Key of a sample's store under which a competition keeps the answer of each contestant."""
@@ -49,8 +49,7 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     for log in finished_logs(names, reading.notes, without=ANSWERS_ONLY):
         _add(reading, log)
     if not reading.responses:
-        what = f"responses: no finished log with answers in: {', '.join(names)}"
-        raise InputError("\n".join([what, *reading.notes]))
+        raise nothing_left("responses: no finished log with answers", names, reading.notes)
     task, dataset, sha256 = reading.source or ("", "", "")
     return Pool(
         name=dataset or task,

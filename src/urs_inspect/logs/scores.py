@@ -1,8 +1,7 @@
 """Scores and other facts in the logs of intent-judged answers."""
 
-import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from re import fullmatch
 from typing import Any
 
@@ -23,11 +22,6 @@ def answered_by(log: EvalLog) -> str:
     if not assistant:
         return log.eval.model
     return assistant if log.eval.model.startswith("none/") else f"{log.eval.model}, {assistant}"
-
-
-def prompts_digest(prompts: Iterable[str]) -> str:
-    """First digits of a hash over prompts, each as `<intent>/<judge language>/<sha256>`, in any order."""
-    return hashlib.sha256("\n".join(sorted(set(prompts))).encode()).hexdigest()[:8]
 
 
 def cut_off(facts: Mapping[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,14 @@ from itertools import groupby
 from typing import Any
 
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalSampleSummary
 
-from urs_inspect._util import InputError, counted
-from urs_inspect.logs.files import finished_headers, latest_runs, short_name
+from urs_inspect._util import counted
+from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, read_summaries, short_name
 from urs_inspect.logs.naming import distinct_names
-from urs_inspect.logs.scores import SIMULATED, value_of
-from urs_inspect.reports.answers import ERROR, NOT_JUDGED, model_settings, version_number, whole_characters
-from urs_inspect.reports.conditions import Reasons, comparable_groups, differences
+from urs_inspect.logs.scores import SIMULATED, last_score, value_of
+from urs_inspect.reports.answers import ERROR, NOT_JUDGED, model_settings, whole_characters
+from urs_inspect.reports.conditions import Reasons, comparable_groups, differences, version_number
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.tables import (
     DASH,
@@ -35,15 +34,9 @@ from urs_inspect.stats import Estimate
 from urs_inspect.stats.chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 
 TASK = "urs_addition"
-ADDITION = ReportKind(
-    "urs-inspect addition",
-    2,
-    "urs-inspect addition",
-    "addition.json",
-    ("addition.csv", "addition_lengths.csv", "addition.md"),
-)
+_TABLES = ("addition", "addition_lengths")
+ADDITION = ReportKind("urs-inspect addition", 2, "urs-inspect addition", "addition", _TABLES)
 
-_SCORER = re.compile(r"exact_sum(-?\d+)?")
 _COUNTED = {"right": "right", "wrong": "wrong", "no_number": "no number", "no_response": "empty"}
 _REASONS: Reasons = (
     {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
@@ -106,8 +99,7 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
     read = [run for log in finished_headers(names, skipped, TASK) if (run := _read(log, skipped)) is not None]
     runs = latest_runs(read, skipped)
     if not runs:
-        what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
-        raise InputError("\n".join([what, *skipped]))
+        raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     simulated = any(run.of.startswith(SIMULATED) for run in runs)
     blocks = comparable_groups(runs, lambda block, run: block[0].conditions != run.conditions)
     blocks.sort(key=lambda block: (-len(block), -block[0].conditions["chains"]))
@@ -129,10 +121,7 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
 
 def _read(log: EvalLog, skipped: list[str]) -> _Run | None:
     name = short_name(log.location)
-    try:
-        samples = read_eval_log_sample_summaries(log.location)
-    except Exception as error:  # a damaged file may raise anything
-        skipped.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+    if (samples := read_summaries(log, skipped)) is None:
         return None
     ended = [_ended(sample) for sample in samples]
     trials = tuple(trial for _, trial in ended if trial is not None)
@@ -152,12 +141,11 @@ def _ended(sample: EvalSampleSummary) -> tuple[str, Trial | None]:
     """How an answer ended, and whether it was right if that counts."""
     if sample.error is not None:
         return ERROR, None
-    scores = [score for name, score in (sample.scores or {}).items() if _SCORER.fullmatch(name)]
-    if not scores:
+    if (score := last_score(sample, "exact_sum")) is None:
         return NOT_JUDGED, None
-    right, summands = value_of(scores[-1], RIGHT), value_of(scores[-1], SUMMANDS)
+    right, summands = value_of(score, RIGHT), value_of(score, SUMMANDS)
     known = not math.isnan(right) and not math.isnan(summands)
-    outcome = str((scores[-1].metadata or {}).get("outcome", "unknown"))
+    outcome = str((score.metadata or {}).get("outcome", "unknown"))
     return outcome, Trial(str(sample.id), int(summands), bool(right)) if known else None
 
 

@@ -15,7 +15,8 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import Answers, read_answers
-from urs_inspect.reports.blocks import Conditions, blocks_of
+from urs_inspect.reports.blocks import blocks_of
+from urs_inspect.reports.conditions import Conditions
 from urs_inspect.reports.human_data import (
     HumanRating,
     HumanRatings,
@@ -27,11 +28,11 @@ from urs_inspect.reports.human_data import (
     read_vote_ranking,
 )
 from urs_inspect.reports.scores import ScoreTable, score_table
-from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number
+from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number, rating_text
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import Correlations, Estimate, MeanDraws, Resampling, clustered_mean, correlate, mean_estimates
 from urs_inspect.stats.agreement import clustered_interval_alpha
-from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Floats, fewest_clusters, reported_bounds
+from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Floats, fewest_clusters
 from urs_inspect.stats.mean_correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
@@ -41,9 +42,7 @@ from urs_inspect.stats.mean_correlation import (
     table_means,
 )
 
-AGREEMENT = ReportKind(
-    "urs-inspect agreement", 2, "urs-inspect agreement", "agreement.json", ("agreement.csv", "agreement.md")
-)
+AGREEMENT = ReportKind("urs-inspect agreement", 2, "urs-inspect agreement", "agreement", ("agreement",))
 CORRELATIONS = (-1.0, 1.0)
 """Lowest and highest correlation."""
 
@@ -171,15 +170,6 @@ class AgreementBlock:
     notes: tuple[str, ...]
 
 
-def reported(found: Estimate, scale: tuple[float, float], clusters: int | None = None) -> Estimate:
-    """A number with its interval where one is reported; by fewest questions or people behind it, if they are given."""
-    behind = found.clusters if clusters is None else clusters
-    low, high = reported_bounds(found.low, found.high, behind, level=found.level, scale=scale)
-    if math.isnan(low):
-        return replace(found, low=math.nan, high=math.nan)
-    return replace(found, low=float(low), high=float(high))
-
-
 @dataclass(frozen=True)
 class Matched:
     """Ratings matched with answers, and what ratings that match none are about, in words.
@@ -294,15 +284,15 @@ def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resamplin
     found = correlate(means, scores, questions, **resampling.options)
     pearson, spearman, kendall = (
         # Two points always lie on a line.
-        reported(one if len(answers) > _FEWEST else replace(one, value=math.nan), CORRELATIONS)
-        for one in (found.pearson, found.spearman, found.kendall)
+        (known if len(answers) > _FEWEST else replace(known, value=math.nan)).reported(CORRELATIONS)
+        for known in (found.pearson, found.spearman, found.kendall)
     )
     alpha = clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options)
     difference = clustered_mean(scores - rescaled, questions, **resampling.options)
     return CaseAgreement(
         replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
-        reported(alpha, CORRELATIONS),
-        reported(difference, (LOWEST - HIGHEST, HIGHEST - LOWEST)),
+        alpha.reported(CORRELATIONS),
+        difference.reported((LOWEST - HIGHEST, HIGHEST - LOWEST)),
         len(answers),
         len(set(questions)),
     )
@@ -315,7 +305,7 @@ def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | 
     table = np.array([[ratings.get(rater, math.nan) for ratings in answers["ratings"]] for rater in raters])
     alpha = clustered_interval_alpha(table, list(answers["question"]), **resampling.options)
     given = (~np.isnan(table)).sum(axis=0)
-    return PeopleAgreement(reported(alpha, CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum()))
+    return PeopleAgreement(alpha.reported(CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum()))
 
 
 def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resampling) -> IntentLevel | str:
@@ -355,8 +345,8 @@ def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resa
     means = zip(groups, mean_estimates(scores, resampling.level), mean_estimates(said, resampling.level), strict=True)
     points = [
         {
-            **{"group": group, "score": reported(score, (LOWEST, HIGHEST))},
-            **{"satisfaction": reported(value, satisfaction.scale), "questions": score.n, "people": people[group]},
+            **{"group": group, "score": score.reported((LOWEST, HIGHEST))},
+            **{"satisfaction": value.reported(satisfaction.scale), "questions": score.n, "people": people[group]},
         }
         for group, score, value in means
     ]
@@ -406,7 +396,7 @@ def _why_no_interval(behind: Behind, level: float) -> str:
 def _correlated(scores: MeanDraws, said: MeanDraws, behind: Behind, resampling: Resampling) -> MeanCorrelation:
     fewest = min(n for numbers in behind.values() for n in numbers.values())
     found = correlate_means(scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed)
-    found = replace(found, pearson=reported(found.pearson, CORRELATIONS, fewest))
+    found = replace(found, pearson=found.pearson.reported(CORRELATIONS))
     # Where nothing says how much a mean scatters, its noise is not 0 but not known.
     return found if fewest > 1 else replace(found, without_noise=math.nan)
 
@@ -456,7 +446,7 @@ def model_level(table: ScoreTable, names: Mapping[str, str], votes: Votes, resam
     means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
     return ModelLevel(
         points=tuple(
-            {"model": model, "score": reported(score, (LOWEST, HIGHEST)), "rating": rating}
+            {"model": model, "score": score.reported((LOWEST, HIGHEST)), "rating": rating}
             for model, score, rating in means
         ),
         correlation=_correlated(scores, ratings, behind, resampling),
@@ -603,9 +593,8 @@ def agreement_report(
 
 def _sections(place: int, block: AgreementBlock) -> list[Section]:
     facts = block.conditions
-    sha256 = f" (sha256 {facts.dataset_sha256[:8]})" if facts.dataset_sha256 else ""
     title = (
-        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.dataset}{sha256}; rubric "
+        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.data}; rubric "
         f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
         f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
     )
@@ -669,7 +658,7 @@ def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
         f"{counted(level.ties, 'tie')}; scores over {counted(level.questions, 'question')}.",
         *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
     )
-    table = Table(points, {"score": _NUMBER, "rating": _rating}, headings={"rating": "Bradley-Terry"})
+    table = Table(points, {"score": _NUMBER, "rating": rating_text}, headings={"rating": "Bradley-Terry"})
     return Section("Score and votes by model", notes, (table,), 3)
 
 
@@ -678,10 +667,6 @@ def _about_means(
 ) -> tuple[str, ...]:
     about = _about_correlation(level.correlation, len(level.points), what, resampled, level.why_no_interval)
     return (*about, _published(published, what), *level.notes)
-
-
-def _rating(found: Estimate) -> str:
-    return number(0)(found).replace(",", "")  # a rating is no count
 
 
 def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:

@@ -10,14 +10,23 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 from inspect_ai.model import ModelConfig, ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError
-from urs_inspect.logs.files import finished_headers, latest_runs, read_log, short_name
+from urs_inspect.logs.files import (
+    finished_headers,
+    latest_runs,
+    nothing_left,
+    read_log,
+    read_summaries,
+    short_name,
+)
 from urs_inspect.logs.naming import distinct_names, sounds_secret
-from urs_inspect.logs.scores import cut_off, judgements, last_judgement, prompts_digest, value_of
+from urs_inspect.logs.scores import cut_off, judgements, last_judgement, value_of
+from urs_inspect.logs.usage import NOTHING, UNKNOWN, Usage, own_usage, role_models, usage_of, usage_of_judges
+from urs_inspect.reports.conditions import Conditions, changed, conditions_of, prompts_of
 from urs_inspect.rubrics import FINAL
 
 TASK = "urs"
@@ -30,10 +39,6 @@ NOT_SENT = " (not sent)"
 """Follows a judge's temperature that its provider's client did not send."""
 
 Row = dict[str, Any]
-Usage = tuple[float, float, float]
-"""Tokens sent, tokens received, US dollars; NaN where not known."""
-_NOTHING: Usage = (0.0, 0.0, 0.0)
-_UNKNOWN: Usage = (math.nan, math.nan, math.nan)
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _LIMITS = ("limit", "epochs", "sample_id", "sample_shuffle", "message_limit", "token_limit", "time_limit")
 _SPEED = {
@@ -106,9 +111,7 @@ def read_answers(logs: Iterable[str]) -> Answers:
     judged = [read for log in finished if (read := read_judged_log(log, left_out)) is not None]
     kept = latest_runs(judged, left_out)
     if not kept:
-        raise InputError(
-            "\n".join([f"no finished log with answers scored by intent_judge in: {', '.join(names)}", *left_out])
-        )
+        raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
     models = [whole_characters(model) for model in _model_names(kept)]
     return Answers(
         table=pd.concat([_frame(*pair) for pair in zip(kept, models, strict=True)], ignore_index=True),
@@ -125,12 +128,9 @@ class JudgedLog:
     """The answers of a log that count, and the conditions under which they were made."""
 
     log: EvalLog  # header
-    rows: list[Row]
-    judges: tuple[str, ...]
-    prompts: Mapping[tuple[str, str], str]  # intent and language -> judge language and hash of the prompt
+    table: pd.DataFrame  # columns as of `Answers`, without the model
+    conditions: Conditions
     settings: dict[str, str]  # of the model, that may change its answers
-    references: str  # empty for those of the data
-    questions: frozenset[str]
 
     @property
     def file(self) -> str:
@@ -147,23 +147,18 @@ class JudgedLog:
         """Its model."""
         return self.log.eval.model
 
+    @property
+    def questions(self) -> frozenset[str]:
+        """Ids of its questions."""
+        return frozenset(self.table["question"])
+
     def replaces(self, other: "JudgedLog") -> bool:
         """Whether it has answers of the same model to some of the same questions under the same conditions."""
         return (
-            self._conditions == other._conditions
+            (self.log.eval.model, self.settings, self.conditions.key)
+            == (other.log.eval.model, other.settings, other.conditions.key)
             and not self.questions.isdisjoint(other.questions)
-            and all(self.prompts.get(kind, prompt) == prompt for kind, prompt in other.prompts.items())
-        )
-
-    @property
-    def _conditions(self) -> tuple[object, ...]:
-        spec = self.log.eval
-        facts = spec.metadata or {}
-        return (
-            (spec.model, self.settings, spec.task, version_number(str(spec.task_version))),
-            facts.get("dataset_sha256") or facts.get("dataset", spec.dataset.name),
-            facts.get("rubric"),
-            (self.references, sorted(self.judges)),
+            and not changed(prompts_of(self.table), prompts_of(other.table))
         )
 
 
@@ -173,10 +168,7 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
     `left_out` gets one sentence about each thing that is skipped, with counts.
     """
     name, spec = short_name(log.location), log.eval
-    try:
-        summaries = read_eval_log_sample_summaries(log.location)
-    except Exception as error:  # a damaged file may raise anything
-        left_out.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+    if (summaries := read_summaries(log, left_out)) is None:
         return None
     if not any(map(judgements, summaries)):
         left_out.append(f"{name} was left out: none of its {len(summaries)} samples was scored by intent_judge.")
@@ -199,20 +191,19 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
             "prompt than the others of their intent and language."
         )
     settings = {**model_settings(log), **({"solver": spec.solver} if spec.solver else {})}
-    return JudgedLog(
-        log=log,
-        rows=kept,
-        judges=tuple(next((row["judge_finals"] for row in kept if row["judges"]), {})),
-        prompts=prompts,
-        settings={name: str(value) for name, value in settings.items()},
-        references=_references(spec.metadata or {}),
-        questions=frozenset(row["question"] for row in kept),
-    )
-
-
-def version_number(version: str) -> str:
-    """The part of a task's version that changes when scores do: `1` of `1-A`."""
-    return version.partition("-")[0]
+    facts = spec.metadata or {}
+    same = {
+        "log": log.location,
+        "base_model": spec.model,
+        "task": spec.task,
+        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
+        "dataset_sha256": str(facts.get("dataset_sha256", "")),
+        "references": _references(facts),
+        "task_version": str(spec.task_version),
+    }
+    table = pd.DataFrame(kept)
+    table = table.assign(**{name: whole_characters(value) for name, value in same.items()})[[*same, *table.columns]]
+    return JudgedLog(log, table, conditions_of(table), {name: str(value) for name, value in settings.items()})
 
 
 def _whole_samples(log: EvalLog, summaries: Iterable[EvalSampleSummary]) -> dict[tuple[str, int], EvalSample]:
@@ -263,36 +254,24 @@ def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
 
 
 def _frame(read: JudgedLog, model: str) -> pd.DataFrame:
-    spec = read.log.eval
-    facts = spec.metadata or {}
-    table = pd.DataFrame(read.rows)
-    same = {
-        "log": read.file,
-        "model": model,
-        "base_model": spec.model,
-        "task": spec.task,
-        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
-        "dataset_sha256": str(facts.get("dataset_sha256", "")),
-        "references": read.references,
-        "task_version": str(spec.task_version),
-    }
-    return table.assign(**{name: whole_characters(value) for name, value in same.items()})[[*same, *table.columns]]
+    table = read.table.copy()
+    table.insert(1, "model", model)
+    return table
 
 
 def _run(read: JudgedLog, model: str) -> Run:
     spec = read.log.eval
-    facts = spec.metadata or {}
     return Run(
         log=short_name(read.file),
         model=model,
-        judges=read.judges,
-        command=run_command(read.log, read.judges),
+        judges=read.conditions.judges,
+        command=run_command(read.log, read.conditions.judges),
         created=spec.created,
-        dataset_sha256=str(facts.get("dataset_sha256", "")),
-        rubric_sha256=str(facts.get("rubric_sha256", "")),
-        prompts=prompts_digest(f"{intent}/{prompt}" for (intent, _), prompt in read.prompts.items()),
+        dataset_sha256=read.conditions.dataset_sha256,
+        rubric_sha256=str((spec.metadata or {}).get("rubric_sha256", "")),
+        prompts=read.conditions.prompts,
         package=spec.packages.get("inspect_ai", ""),
-        samples=len(read.rows),
+        samples=len(read.table),
     )
 
 
@@ -334,12 +313,12 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "rubric": str(facts.get("prompt_version", "")),
         "answer_length": _length(facts, whole),
-        "input_tokens": own[0],
-        "output_tokens": own[1],
-        "judge_input_tokens": judging[0],
-        "judge_output_tokens": judging[1],
-        "cost": own[2],
-        "judge_cost": judging[2],
+        "input_tokens": own.sent,
+        "output_tokens": own.received,
+        "judge_input_tokens": judging.sent,
+        "judge_output_tokens": judging.received,
+        "cost": own.cost,
+        "judge_cost": judging.cost,
         "seconds": _number(sample.working_time),
         "error": error,
     }
@@ -423,57 +402,23 @@ def _split_usage(
 
     That of judges is unknown where they judged an existing log: the log keeps the usage of its run.
     """
-    if not sample.model_usage:
-        return _UNKNOWN, _NOTHING if not judges else _UNKNOWN
-    own = _own_usage(sample, log)
+    models, roles = sample.model_usage, sample.role_usage
+    if not models:
+        return UNKNOWN, NOTHING if not judges else UNKNOWN
+    own = own_usage(log, models, roles)
     if not judges:
-        return own, _NOTHING
+        return own, NOTHING
     if len(judgements(sample)) > 1:
-        return own, _UNKNOWN
+        return own, UNKNOWN
     if _judged_itself_without_role(sample, log, judges):  # only the whole sample separates answering from judging
-        own = _UNKNOWN if whole is None or whole.output.usage is None else _usage(whole.output.usage)
-        return own, _less(_usage(sample.model_usage.get(log.eval.model, ModelUsage())), own)
-    role = next((role for role, names in _role_models(log).items() if set(names) == set(judges)), None)
-    used = sample.role_usage.get(role or "")
-    if used is None:
-        return own, _UNKNOWN
-    sent, received, paid = _usage(used)
-    # The harness adds up the costs that it knows, which of a panel may be some only.
-    known = all(_priced(sample.model_usage[name]) for name in judges if name in sample.model_usage)
-    return own, (sent, received, paid if known else math.nan)
+        own = UNKNOWN if whole is None or whole.output.usage is None else usage_of(whole.output.usage)
+        return own, usage_of(models.get(log.eval.model, ModelUsage())) - own
+    role = next((role for role, names in role_models(log).items() if set(names) == set(judges)), "")
+    return own, usage_of_judges(judges, models, roles[role]) if role in roles else UNKNOWN
 
 
 def _judged_itself_without_role(sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str]) -> bool:
-    return set(judges) == {log.eval.model} and not sample.role_usage and not _role_models(log)
-
-
-def _role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
-    return {
-        role: tuple(model.model for model in (models if isinstance(models, list) else [models]))
-        for role, models in (log.eval.model_roles or {}).items()
-    }
-
-
-def _own_usage(sample: EvalSampleSummary, log: EvalLog) -> Usage:
-    model = log.eval.model
-    if not any(model in names for names in _role_models(log).values()):
-        return _usage(sample.model_usage[model]) if model in sample.model_usage else _UNKNOWN
-    # Usage of a model that has a role as well is counted once for both.
-    everything = sum(sample.model_usage.values(), ModelUsage())
-    return _less(_usage(everything), _usage(sum(sample.role_usage.values(), ModelUsage())))
-
-
-def _usage(used: ModelUsage) -> Usage:
-    sent = used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-    return float(sent), float(used.output_tokens), (used.total_cost or 0.0) if _priced(used) else math.nan
-
-
-def _priced(used: ModelUsage) -> bool:
-    return used.total_cost is not None or not used.total_tokens
-
-
-def _less(total: Usage, part: Usage) -> Usage:
-    return total[0] - part[0], total[1] - part[1], total[2] - part[2]
+    return set(judges) == {log.eval.model} and not sample.role_usage and not role_models(log)
 
 
 # --- commands ---
@@ -499,7 +444,7 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     )
     words += _flags({name: value for name, value in model_settings(log).items() if name not in spec.model_args})
     command = shlex.join(words)
-    known = {name for names in _role_models(log).values() for name in names} or {spec.model}
+    known = {name for names in role_models(log).values() for name in names} or {spec.model}
     if not judges or set(judges) <= known:
         return command
     again = ["inspect", "score", "LOG", "--scorer", "urs_inspect/intent_judge", "--model-role"]

@@ -12,10 +12,10 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 from inspect_ai.model import ModelConfig
 
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import counted
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging.failures import NO_RESPONSE
-from urs_inspect.logs.files import finished_headers, latest_runs, short_name
+from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import distinct_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import ERROR, JudgedLog, model_settings, read_judged_log, whole_characters
@@ -42,13 +42,8 @@ from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
 
 TASK = "urs_assistants"
 ROUNDS = 10_000
-ASSISTANTS = ReportKind(
-    "urs-inspect assistants",
-    2,
-    "urs-inspect assistants",
-    "assistants.json",
-    ("assistants.csv", "assistants_differences.csv", "assistants.md"),
-)
+_TABLES = ("assistants", "assistants_differences")
+ASSISTANTS = ReportKind("urs-inspect assistants", 2, "urs-inspect assistants", "assistants", _TABLES)
 FACTUAL, TRANSLATION, CHOSEN = "factual", "translation", "chosen"
 """Kinds of cases: those of Table 14, those of Table 15, and others that were chosen by their ids."""
 SCORED, EMPTY, NOTHING, NO_RESULT = "scored", "empty", "found nothing", "search or translation failed"
@@ -161,13 +156,14 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     headers = finished_headers(names, skipped, TASK)
     kept = latest_runs([log for header in headers if (log := _read(header, skipped)) is not None], skipped)
     if not kept:
-        what = f"no finished log of {TASK} with scored answers in: {', '.join(names)}"
-        raise InputError("\n".join([what, *skipped]))
+        raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     shown = [whole_characters(name) for name in distinct_services([log.service for log in kept])]
-    models = {name for log in kept for name in (log.log.eval.model, *log.judges)}
+    models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
     models |= {model.model for log in kept for role in log.log.eval.model_roles or () for model in _role(log.log, role)}
     return AssistantAnswers(
-        table=pd.concat([_frame(*pair) for pair in zip(kept, shown, strict=True)], ignore_index=True),
+        table=pd.concat(
+            [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)], ignore_index=True
+        ),
         simulated=any(name.startswith(SIMULATED) for name in models),
         skipped=tuple(skipped),
     )
@@ -178,21 +174,24 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
     if judged is None:
         return None
     summaries = {(str(one.id), one.epoch): one for one in read_eval_log_sample_summaries(header.location)}
-    for row in judged.rows:
+    rows: list[Any] = judged.table.to_dict("records")
+    for row in rows:
         sample = summaries[row["question"], row["epoch"]]
         row["became"] = _became(str(row["outcome"]), math.isnan(row[FINAL]), sample)
         row["because"] = str((sample.metadata or {}).get(BECAUSE, row["error"]))
-    if all(math.isnan(row[FINAL]) for row in judged.rows):
-        counts = Counter(row["became"] for row in judged.rows).most_common()
-        reasons = Counter(row["because"] for row in judged.rows if row["because"] and row["became"] != NOTHING)
+    if all(math.isnan(row[FINAL]) for row in rows):
+        counts = Counter(row["became"] for row in rows).most_common()
+        reasons = Counter(row["because"] for row in rows if row["because"] and row["became"] != NOTHING)
         why = ", ".join(f"{what} {count}" for what, count in counts)
         why += "".join(f"; such as {text}" for text, _ in reasons.most_common(1))
         skipped.append(
-            f"{short_name(header.location)} of {service_of(header).name} was left out: none of its {len(judged.rows)} "
+            f"{short_name(header.location)} of {service_of(header).name} was left out: none of its {len(rows)} "
             f"answers has a score ({why})."
         )
         return None
-    return _Log(**vars(judged), service=service_of(header), cases=_cases(header, list(summaries.values())))
+    cases = _cases(header, list(summaries.values()))
+    table = pd.DataFrame(rows).assign(cases=cases)
+    return _Log(**{**vars(judged), "table": table}, service=service_of(header), cases=cases)
 
 
 def _became(outcome: str, unscored: bool, sample: EvalSampleSummary) -> str:
@@ -216,17 +215,6 @@ def _cases(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> str:
         for sample in samples
     )
     return TRANSLATION if intents == {"text_assistant"} and all(map(asks_for_translation, texts)) else CHOSEN
-
-
-def _frame(log: _Log, service: str) -> pd.DataFrame:
-    spec, facts = log.log.eval, log.log.eval.metadata or {}
-    same = {
-        **{"log": log.file, "model": service, "cases": log.cases, "task": spec.task, "references": log.references},
-        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
-        "dataset_sha256": str(facts.get("dataset_sha256", "")),
-        "task_version": str(spec.task_version),
-    }
-    return pd.DataFrame(log.rows).assign(**{name: whole_characters(value) for name, value in same.items()})
 
 
 @dataclass(frozen=True)
@@ -401,12 +389,11 @@ def report_assistants(
 def _sections(found: Comparison, key: int, title: str) -> list[Section]:
     services, facts = found.services, found.block.conditions
     judges = ", ".join(facts.judges)
-    sha256 = f" (sha256 {facts.dataset_sha256[:8]})" if facts.dataset_sha256 else ""
     references = f" References: {facts.references}." if facts.references else ""
     lines = [
         *(f"Not compared with the first table of these cases: {reason}" for reason in found.block.differs_from_first),
         f"Judge: {judges or 'none'}.",
-        f"Data: {facts.dataset}{sha256}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
+        f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
         *_in_common(found),
         *_leader(found),
     ]

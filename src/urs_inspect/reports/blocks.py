@@ -1,33 +1,15 @@
 """Which models may be ranked together."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.logs.scores import prompts_digest
-from urs_inspect.reports.answers import version_number
+from urs_inspect.reports.conditions import Conditions, Prompts, changed, conditions_of, digest_of, prompts_of
 
 _SHARE = 2
 """A block covers at least half of the questions that any of its models was asked: else one short run would decide over
 which questions all others are ranked."""
-
-Prompts = dict[tuple[str, str], str]
-"""Intent and language -> judge language and hash of the prompt, joined by "/"."""
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """What must be equal for two models to stand in one ranking."""
-
-    judges: tuple[str, ...]  # of a panel all
-    dataset: str
-    dataset_sha256: str  # empty if unknown
-    rubric: str  # name and version
-    prompts: str  # first digits of a hash over the prompts of all intents and judge languages
-    references: str  # empty for those of the data
-    task_version: str
-    task: str = "urs_inspect/urs"
 
 
 @dataclass(frozen=True)
@@ -60,8 +42,8 @@ class _Block:
 
     def takes(self, entry: _Entry) -> bool:
         return (
-            _key(self.entries[0].conditions) == _key(entry.conditions)
-            and _agree(self.prompts, entry.prompts)
+            self.entries[0].conditions.key == entry.conditions.key
+            and not changed(self.prompts, entry.prompts)
             and _SHARE * len(self.questions & entry.questions) >= len(self.most.questions)
         )
 
@@ -98,13 +80,14 @@ def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
 def _entries(table: pd.DataFrame) -> list[_Entry]:
     entries: list[_Entry] = []
     for _, rows in table.groupby("log", sort=True):
-        model, conditions, prompts = str(rows["model"].iloc[0]), _conditions(rows), _prompts(rows)
+        model, conditions, prompts = str(rows["model"].iloc[0]), conditions_of(rows), prompts_of(rows)
         # Logs of one model about other questions, as one for each language, are one run in parts.
         whole = next(
             (
                 entry
                 for entry in entries
-                if (entry.model, _key(entry.conditions)) == (model, _key(conditions)) and _agree(entry.prompts, prompts)
+                if (entry.model, entry.conditions.key) == (model, conditions.key)
+                and not changed(entry.prompts, prompts)
             ),
             None,
         )
@@ -116,51 +99,10 @@ def _entries(table: pd.DataFrame) -> list[_Entry]:
     return entries
 
 
-def _conditions(rows: pd.DataFrame) -> Conditions:
-    first = rows.iloc[0]
-    judged = rows.loc[rows["judges"] != "", "judge_finals"]
-    rubrics = rows.loc[rows["rubric"] != "", "rubric"].mode()
-    return Conditions(
-        judges=tuple(judged.iloc[0]) if len(judged) else (),
-        dataset=str(first["dataset"]),
-        dataset_sha256=str(first["dataset_sha256"]),
-        rubric=str(rubrics.iloc[0]) if len(rubrics) else "",
-        prompts="",
-        references=str(first["references"]),
-        task_version=str(first["task_version"]),
-        task=str(first["task"]),
-    )
-
-
-def _prompts(rows: pd.DataFrame) -> Prompts:
-    known = rows.loc[rows["prompt_sha256"] != "", ["intent", "language", "judge_language", "prompt_sha256"]]
-    return {
-        (str(intent), str(language)): f"{judge_language}/{sha256}"
-        for intent, language, judge_language, sha256 in known.drop_duplicates().itertuples(index=False)
-    }
-
-
-def _key(conditions: Conditions) -> tuple[object, ...]:
-    return (
-        conditions.task,
-        version_number(conditions.task_version),
-        conditions.dataset_sha256 or conditions.dataset,
-        conditions.rubric,
-        tuple(sorted(conditions.judges)),
-        conditions.references,
-    )
-
-
-def _agree(prompts: Prompts, others: Prompts) -> bool:
-    return all(others.get(kind, prompt) == prompt for kind, prompt in prompts.items())
-
-
 def _answers(block: _Block, first: _Block) -> BlockAnswers:
     table = pd.concat([rows for entry in block.entries for rows in entry.tables], ignore_index=True)
-    digest = prompts_digest(f"{intent}/{prompt}" for (intent, _), prompt in block.prompts.items())
-    conditions = Conditions(**{**vars(block.entries[0].conditions), "prompts": digest})
     return BlockAnswers(
-        conditions=conditions,
+        conditions=replace(block.entries[0].conditions, prompts=digest_of(block.prompts)),
         differs_from_first=() if block is first else tuple(_reasons(block, first)),
         table=table[table["question"].isin(block.questions)].reset_index(drop=True),
         models=tuple(entry.model for entry in block.entries),
@@ -179,25 +121,9 @@ def _notes(block: _Block) -> list[str]:
 
 
 def _reasons(block: _Block, first: _Block) -> list[str]:
-    mine, theirs = block.entries[0].conditions, first.entries[0].conditions
-    reasons = []
-    if mine.task != theirs.task:
-        reasons.append(f"Another task: {mine.task}, not {theirs.task}.")
-    if version_number(mine.task_version) != version_number(theirs.task_version):
-        reasons.append(
-            f"Another version of the task, whose scores do not compare: {mine.task_version}, not {theirs.task_version}."
-        )
-    if (mine.dataset_sha256 or mine.dataset) != (theirs.dataset_sha256 or theirs.dataset):
-        reasons.append(f"Other data: {_data(mine)}, not {_data(theirs)}.")
-    if mine.rubric != theirs.rubric:
-        reasons.append(f"Another rubric: {mine.rubric or 'not known'}, not {theirs.rubric or 'not known'}.")
-    if sorted(mine.judges) != sorted(theirs.judges):
-        reasons.append(f"Other judges: {_judges(mine)}, not {_judges(theirs)}.")
-    if mine.references != theirs.references:
-        reasons.append(f"Other references: {_references(mine)}, not {_references(theirs)}.")
-    if not _agree(first.prompts, block.prompts):
-        other = sum(block.prompts.get(kind, prompt) != prompt for kind, prompt in first.prompts.items())
-        reasons.append(f"Judged with other prompts: they differ for {other} of the kinds of cases that both have.")
+    reasons = block.entries[0].conditions.differences(first.entries[0].conditions)
+    if other := changed(block.prompts, first.prompts):
+        reasons.append(f"Judged with other prompts: they differ for {len(other)} of the kinds of cases that both have.")
     return reasons or [_too_few_in_common(block, first)]
 
 
@@ -213,16 +139,3 @@ def _too_few_in_common(block: _Block, first: _Block) -> str:
         f"{asked}; all together would be ranked over fewer than half of the {len(most.questions):,} that {most.model} "
         "was asked."
     )
-
-
-def _data(conditions: Conditions) -> str:
-    digits = f" (sha256 {conditions.dataset_sha256[:8]})" if conditions.dataset_sha256 else ""
-    return f"{conditions.dataset}{digits}"
-
-
-def _judges(conditions: Conditions) -> str:
-    return ", ".join(conditions.judges) or "none"
-
-
-def _references(conditions: Conditions) -> str:
-    return conditions.references or "those of the data"

@@ -1,6 +1,5 @@
 """Reads a log of reviewed cases: which passed, and their rows in the data."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalSample
-from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary
@@ -16,12 +14,12 @@ from urs_inspect.datasets.cases import load_urs
 from urs_inspect.datasets.rows import READABLE, SURPLUS, Fields, read_table
 from urs_inspect.datasets.sources import sha256_of
 from urs_inspect.logs.files import read_log, short_name, sorted_headers
+from urs_inspect.logs.scores import last_score
 
 UNSEEN = "no review: the run did not reach it"
 """Fault of a case that the log does not have."""
 
 _TASK = "urs_case_review"
-_SCORE = re.compile(r"case_review(-?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,11 @@ def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
     if not samples:
         raise InputError(f"'{file}' has no reviewed case; its status is '{log.status}'")
     facts = log.eval.metadata or {}
-    judges = {str((score.metadata or {}).get("judge", "")) for sample in log.samples or [] if (score := _last(sample))}
+    judges = {
+        str((score.metadata or {}).get("judge", ""))
+        for sample in log.samples or []
+        if (score := last_score(sample, "case_review"))
+    }
     return CaseReviews(
         dataset=str(facts.get("dataset", "")),
         sha256=str(facts.get("dataset_sha256", "")),
@@ -88,7 +90,7 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     question = ""
     for sample in samples:
         question = sample.input if isinstance(sample.input, str) else ""
-        score = _last(sample)
+        score = last_score(sample, "case_review")
         value: Mapping[str, Any] = score.value if score is not None and isinstance(score.value, dict) else {}
         facts: Mapping[str, Any] = (score.metadata or {}) if score is not None else {}
         if value.get("outcome") == "reviewed":
@@ -98,11 +100,6 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
             faults.append(f"no review: {facts.get('failure_mode', 'the sample has an error')}")
     passed = sum(verdicts) * 2 > len(verdicts) if verdicts else None
     return ReviewedCase(case, question, passed, tuple(dict.fromkeys(faults)))
-
-
-def _last(sample: EvalSample) -> Score | None:
-    scores = [score for name, score in (sample.scores or {}).items() if _SCORE.fullmatch(name)]
-    return scores[-1] if scores else None
 
 
 def rows_of(reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary) -> dict[str, dict[str, object]]:

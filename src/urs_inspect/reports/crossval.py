@@ -5,7 +5,6 @@ whose answers several judges have judged give self-preference alone.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,12 +18,20 @@ from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summ
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
-from urs_inspect.logs.files import finished_headers, local_path, read_log, short_name
+from urs_inspect.logs.files import finished_headers, local_path, nothing_left, read_log, short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.responses import ANSWERS_ONLY
-from urs_inspect.logs.scores import SIMULATED, prompts_digest, value_of
-from urs_inspect.reports.answers import read_answers, version_number
-from urs_inspect.reports.conditions import Reasons, changed, comparable_groups, differences
+from urs_inspect.logs.scores import SIMULATED, last_score, value_of
+from urs_inspect.reports.answers import read_answers
+from urs_inspect.reports.conditions import (
+    Conditions,
+    Reasons,
+    changed,
+    comparable_groups,
+    conditions_of,
+    differences,
+    version_number,
+)
 from urs_inspect.reports.crossval_figures import draw_best_two, draw_settings
 from urs_inspect.reports.tables import (
     DASH,
@@ -51,11 +58,9 @@ CROSSVAL = ReportKind(
     "urs-inspect cross-validation",
     2,
     "urs-inspect robustness",
-    "crossval.json",
-    (
-        *("means.csv", "rating_bias.csv", "orders.csv", "differences.csv", "self_preference.csv", "crossval.md"),
-        *("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
-    ),
+    "crossval",
+    ("means", "rating_bias", "orders", "differences", "self_preference"),
+    ("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
 )
 TASK = "urs_inspect/urs_crossval"
 ROUNDS = 10_000
@@ -68,12 +73,11 @@ _COLUMNS = ["case", "fold", *_KEY, "outcome", "final", "copy"]
 _PREFERENCES = [
     *("evaluator", "source", "others", "own_mean", "others_mean", "preference", "leniency", "beyond", "p", "p_beyond")
 ]
-_JUDGE = re.compile(r"crossval_judge(-?\d+)?")
 _CONDITIONS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256"), str),
     **{"cases": int, "folds": int, "reference_score": float},
 }
-_OF_A_LOG = {"log": "log", "model": "base_model", "dataset": "dataset"}
+_OF_A_LOG = {"log": "log", "model": "base_model"}
 _WITH_SCORE = frozenset(SCORED_OUTCOMES) - {"partial_panel"}
 _SCORE, _DIFFERENCE = number(2), number(2, sign=True)
 _REASONS: Reasons = (
@@ -189,10 +193,9 @@ def _judged(sample: EvalSampleSummary) -> tuple[str, float]:
     """How the judging of a sample ended, and its final score."""
     if sample.error is not None:
         return "error", math.nan
-    scores = [score for name, score in (sample.scores or {}).items() if _JUDGE.fullmatch(name)]
-    if not scores:
+    if (score := last_score(sample, "crossval_judge")) is None:
         return "not_judged", math.nan
-    return str((scores[-1].metadata or {}).get("outcome", "unknown")), value_of(scores[-1], FINAL)
+    return str((score.metadata or {}).get("outcome", "unknown")), value_of(score, FINAL)
 
 
 def _unmarked_copies(log: EvalLog) -> set[tuple[str, str]]:
@@ -412,11 +415,12 @@ def read_judged_runs(logs: Iterable[str], skipped: list[str]) -> list[JudgedRuns
     """
     answers = read_answers(logs)
     skipped += answers.left_out
-    blocks: dict[tuple[str, ...], list[pd.DataFrame]] = {}
+    blocks: dict[tuple[object, ...], tuple[Conditions, list[pd.DataFrame]]] = {}
     for _, rows in answers.table.groupby("log", sort=False):
-        blocks.setdefault(_conditions(rows), []).append(_run_judgements(rows))
+        same = replace(conditions_of(rows), judges=())  # which are what is compared
+        blocks.setdefault((same.key, same.prompts), (same, []))[1].append(_run_judgements(rows))
     found = []
-    for (_, _, _, rubric, references, prompts), tables in blocks.items():
+    for same, tables in blocks.values():
         kept, notes = _one_run_per_model(pd.concat(tables, ignore_index=True))
         for (_, model), rows in kept.drop_duplicates(["log", "case", "epoch"]).groupby(["log", "model"], sort=False):
             if copied := rows["copy"].sum():
@@ -428,8 +432,8 @@ def read_judged_runs(logs: Iterable[str], skipped: list[str]) -> list[JudgedRuns
         judges = list(map(str, judgements["evaluator"].unique()))
         if len(judges) > 1 and set(judges) & set(models):
             scores = _scores(judgements, judges, [""], models)
-            facts = {"dataset": str(tables[0]["dataset"].iloc[0]), "questions": len(scores.values), "rubric": rubric}
-            facts |= {"prompts": prompts, "references": references, "judges": judges, "models": models}
+            facts = {"dataset": same.dataset, "questions": len(scores.values), "rubric": same.rubric}
+            facts |= {"prompts": same.prompts, "references": same.references, "judges": judges, "models": models}
             found.append(JudgedRuns(facts, scores, notes))
             continue
         lacking = "there is no other judge of the same answers to compare with"
@@ -438,20 +442,6 @@ def read_judged_runs(logs: Iterable[str], skipped: list[str]) -> list[JudgedRuns
             f"{', '.join(judges) or 'nobody'}: {lacking if len(judges) < 2 else 'no judge is among the models'}."
         )
     return found
-
-
-def _conditions(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Task, its version, data, rubric, references and prompts of a log: scores compare where these are the same."""
-    first = rows.iloc[0]
-    known = rows.loc[rows["prompt_sha256"] != "", ["intent", "language", "judge_language", "prompt_sha256"]]
-    return (
-        str(first["task"]),
-        version_number(str(first["task_version"])),
-        str(first["dataset_sha256"] or first["dataset"]),
-        next((str(rubric) for rubric in rows["rubric"] if rubric), ""),
-        str(first["references"]),
-        prompts_digest("/".join(map(str, prompt)) for prompt in known.itertuples(index=False)),
-    )
 
 
 def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
@@ -528,8 +518,8 @@ def report_crossval(
         except InputError as error:  # logs of other tasks may lie in the same folder
             skipped += error.message.splitlines()
     if not read and not judged:
-        what = "no finished log of urs_crossval, nor answers that several judges have judged, in"
-        raise InputError("\n".join([f"{what}: {', '.join(names)}", *skipped]))
+        what = "no finished log of urs_crossval, nor answers that several judges have judged,"
+        raise nothing_left(what, names, skipped)
     how = Resampling(rounds, level, seed)
     return crossval_report(grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command)
 

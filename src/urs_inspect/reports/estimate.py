@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
-from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
+from inspect_ai.log import EvalLog, EvalSampleSummary
 from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
@@ -30,7 +30,8 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging.ask import TINY_REQUEST
-from urs_inspect.logs.files import short_name, sorted_headers
+from urs_inspect.logs.files import nothing_left, read_summaries, short_name, sorted_headers
+from urs_inspect.logs.usage import Usage, own_usage, role_models, summed, usage_by_judge, usage_of, usage_of_judges
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.costs import Amount, Prices, total
@@ -451,21 +452,19 @@ def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = 
         if tested and log.eval.model not in tested:
             left_out.append(f"{name}: the model {log.eval.model} was not estimated; nothing of the log is counted.")
             continue
-        try:
-            samples = [one for one in read_eval_log_sample_summaries(log.location) if one.error is None]
-        except Exception as error:  # whatever a damaged file does to its reader
-            left_out.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+        if (summaries := read_summaries(log, left_out)) is None:
             continue
-        asked = [one for one in samples if _asked(one, estimated)]
+        samples = [sample for sample in summaries if sample.error is None]
+        asked = [sample for sample in samples if _asked(sample, estimated)]
         if len(asked) < len(samples):
             left_out.append(f"{len(samples) - len(asked):,} of {len(samples):,} samples of {name}: not estimated.")
-        for one in _roles(log, asked) if asked else ():
-            if estimated is None or _estimated(one, estimated):
-                found.append(one)
+        for actual in _roles(log, asked) if asked else ():
+            if estimated is None or _estimated(actual, estimated):
+                found.append(actual)
             else:
-                left_out.append(f"{one.role} {one.model} of {name}: not estimated.")
+                left_out.append(f"{actual.role} {actual.model} of {name}: not estimated.")
     if not found:
-        raise InputError("\n".join([f"--against: no log of {task} in: {', '.join(names)}", *left_out]))
+        raise nothing_left(f"--against: no log of {task}", names, left_out)
     return ActualUse(_together(found), tuple(left_out))
 
 
@@ -476,9 +475,9 @@ def _asked(sample: EvalSampleSummary, estimated: RunEstimate | None) -> bool:
     return str(sample.id) in estimated.ids and sample.epoch <= estimated.epochs
 
 
-def _estimated(one: Actual, estimated: RunEstimate) -> bool:
-    names = one.model.split(", ")
-    return any(role.model in names and one.role in (role.role, BOTH) for role in estimated.roles)
+def _estimated(actual: Actual, estimated: RunEstimate) -> bool:
+    names = actual.model.split(", ")
+    return any(role.model in names and actual.role in (role.role, BOTH) for role in estimated.roles)
 
 
 def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:
@@ -492,53 +491,24 @@ def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:
 
 
 def _roles(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> list[Actual]:
-    used: dict[str, ModelUsage] = {}
-    for sample in samples:
-        for name, usage in sample.model_usage.items():
-            used[name] = used.get(name, ModelUsage()) + usage
-    graders = (log.eval.model_roles or {}).get(GRADER)
-    judging = sum((sample.role_usage.get(GRADER, ModelUsage()) for sample in samples), ModelUsage())
-    everything = sum(used.values(), ModelUsage())
-    if graders is None:
-        both = log.eval.task.rpartition("/")[2] == "urs"
-        return [_actual(BOTH if both else UNDER_TEST, log.eval.model, everything, len(samples))]
-    judges = [one.model for one in (graders if isinstance(graders, list) else [graders])]
-    own = _less(everything, judging)
-    parts = _judges(log, judges, used, own, judging)
-    if log.eval.task.rpartition("/")[2] == "urs_crossval":
+    model, task = log.eval.model, log.eval.task.rpartition("/")[2]
+    models = summed(({model: ModelUsage()}, *(sample.model_usage for sample in samples)))
+    if (judges := role_models(log).get(GRADER)) is None:
+        everything = usage_of(sum(models.values(), ModelUsage()))
+        return [_actual(BOTH if task == "urs" else UNDER_TEST, model, everything, len(samples))]
+    roles = summed(sample.role_usage for sample in samples)
+    own = own_usage(log, models, roles)
+    judging = usage_of_judges(judges, models, roles.get(GRADER, ModelUsage()))
+    parts = usage_by_judge(model, judges, models, own, judging) or {", ".join(judges): judging}
+    if task == "urs_crossval":
         cells = Counter(str((sample.metadata or {}).get("evaluator")) for sample in samples)
         return [_actual(GRADER, name, part, cells[name]) for name, part in parts.items() if cells[name]]
     return [
-        _actual(UNDER_TEST, log.eval.model, own, len(samples)),
+        _actual(UNDER_TEST, model, own, len(samples)),
         *(_actual(GRADER, name, part, len(samples)) for name, part in parts.items()),
     ]
 
 
-def _judges(
-    log: EvalLog, judges: list[str], used: Mapping[str, ModelUsage], own: ModelUsage, together: ModelUsage
-) -> dict[str, ModelUsage]:
-    """Usage of each judge, or of all together where the log has only their sum."""
-    if len(set(judges)) == len(judges):
-        parts = {name: used.get(name, ModelUsage()) for name in judges}
-        if log.eval.model in parts:
-            parts[log.eval.model] = _less(parts[log.eval.model], own)
-        known = sum(parts.values(), ModelUsage())
-        if (known.input_tokens, known.output_tokens) == (together.input_tokens, together.output_tokens):
-            return parts
-    return {", ".join(judges): together}
-
-
-def _actual(role: str, model: str, used: ModelUsage, samples: int) -> Actual:
-    sent = used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-    return Actual(role, model, sent, used.output_tokens, samples, used.total_cost)
-
-
-def _less(total: ModelUsage, part: ModelUsage) -> ModelUsage:
-    costs = (total.total_cost, part.total_cost)
-    return ModelUsage(
-        input_tokens=total.input_tokens - part.input_tokens,
-        output_tokens=total.output_tokens - part.output_tokens,
-        input_tokens_cache_read=(total.input_tokens_cache_read or 0) - (part.input_tokens_cache_read or 0),
-        input_tokens_cache_write=(total.input_tokens_cache_write or 0) - (part.input_tokens_cache_write or 0),
-        total_cost=None if None in costs else (costs[0] or 0.0) - (costs[1] or 0.0),
-    )
+def _actual(role: str, model: str, used: Usage, samples: int) -> Actual:
+    cost = None if math.isnan(used.cost) else used.cost
+    return Actual(role, model, int(used.sent), int(used.received), samples, cost)

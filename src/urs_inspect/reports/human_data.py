@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.rows import Fields, Row, read_table, refuse, shown
-from urs_inspect.logs.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
+from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles
 from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files
+from urs_inspect.reports.rankings import people_notes
 from urs_inspect.rubrics import Rubric
 from urs_inspect.rubrics.schema import normalise_key
 from urs_inspect.stats import Ranking, Resampling, rank
@@ -312,7 +313,7 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
     notes: list[str] = []
     if cast:
         people = read_human_battles(sources, cast, notes.append)
-        battles, notes = people.battles, [*_about(people), *notes]
+        battles, notes = people.battles, [*people_notes(people), *notes]
     else:
         _refuse_judges(sources)
         battles = read_battles(sources, notes.append)
@@ -338,16 +339,3 @@ def _holds_ballot_votes(path: str) -> bool:
         raise InputError(f"votes: no file or directory '{path}'")
     files = sorted(Path(path).glob("*.jsonl")) if Path(path).is_dir() else [Path(path)]
     return bool(files) and all(map(holds_ballot_votes, files))
-
-
-def _about(people: HumanBattles) -> list[str]:
-    counts = people.agreement
-    notes = [
-        f"{counted(counts.votes, 'vote')} by {counted(len(counts.annotators), 'person', 'people')} on {counts.ballots} "
-        f"of {counted(people.ballots, 'ballot')}; the majority counts, a shared one is a tie."
-    ]
-    numbers = {"replaced later by the same person": people.replaced, "about other ballots, skipped": people.unknown}
-    notes += [f"{counted(number, 'vote')} {what}." for what, number in numbers.items() if number]
-    if people.undecided:
-        notes.append(f"{counted(people.undecided, 'ballot')} on which nobody chose, skipped.")
-    return notes + [f"Not a vote: {fault}" for fault in people.faults]

@@ -16,7 +16,7 @@ from urs_inspect.scorers.pair_metrics import accuracies_by, judged_items
 from urs_inspect.scorers.rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate
 
-JUDGES = ReportKind("urs-inspect judges", 1, "urs-inspect judges", "judges.json")
+JUDGES = ReportKind("urs-inspect judges", 1, "urs-inspect judges", "judges")
 NUMBERS = "numbers"
 """Name of the table of all details."""
 

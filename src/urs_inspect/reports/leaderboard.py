@@ -14,7 +14,8 @@ from urs_inspect.logs.files import short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
-from urs_inspect.reports.blocks import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.blocks import BlockAnswers, blocks_of
+from urs_inspect.reports.conditions import Conditions
 from urs_inspect.reports.length_control import EqualLength, equal_length
 from urs_inspect.reports.scores import (
     ALL,

@@ -12,7 +12,7 @@ from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
-from urs_inspect.reports.length_control import length_facts, length_notes, length_reason, length_sections, lost_lead
+from urs_inspect.reports.length_control import length_facts, length_notes, length_section, lost_lead
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
@@ -35,11 +35,9 @@ LEADERBOARD = ReportKind(
     "urs-inspect intent report",
     3,
     "urs-inspect report",
-    "report.json",
-    (
-        *("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv"),
-        *("equal_length.csv", "equal_length_differences.csv"),
-    ),
+    "report",
+    ("leaderboard", "differences", "models", "lengths", "equal_length", "equal_length_differences"),
+    ("report.html",),
 )
 _MOST_NAMES = 4
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
@@ -202,15 +200,8 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
     lost = lost_lead(ranking)
-    notes = [
-        first,
-        more,
-        lost,
-        *length_notes(ranking)[:1],
-        *best_sentences(ranking),
-        *_condition_notes(ranking, place),
-        *legend,
-    ]
+    headlines = [first, more, lost, *length_notes(ranking)[:1], *best_sentences(ranking)]
+    notes = [*headlines, *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
         Table(differences_frame(ranking, place), name="differences", shown=()),
@@ -228,8 +219,8 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
-    by_length = [*length_sections(ranking, place), *_lengths(ranking, place)]
-    return [*sections, _answers(ranking, place), *by_length, _cost(ranking)]
+    sections += [_answers(ranking, place), length_section(ranking, place)]
+    return [*sections, *_lengths(ranking, place), _cost(ranking)]
 
 
 def _summary(ranking: Ranking) -> Table:
@@ -433,8 +424,7 @@ def _lengths(ranking: Ranking, place: int) -> list[Section]:
     bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
     notes = [
         "Rho of length in characters and score over questions. Above zero may mean that the judge likes length, or "
-        "that longer answers are better.",
-        *length_reason(ranking),
+        "that longer answers are better."
     ]
     caption = (
         "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from the shortest to the "

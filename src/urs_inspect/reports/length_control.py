@@ -26,6 +26,7 @@ FEWEST = 10
 """Fewest questions over which anything is said at equal length."""
 _COLLINEAR = 0.9
 """Share of the variance of log length between models above which a note says that intervals are wide because of it."""
+_TITLE = "At equal length"
 _MEAN, _SIGNED = number(2), number(2, sign=True)
 
 
@@ -166,12 +167,6 @@ def length_notes(ranking: "Ranking") -> list[str]:
     return notes
 
 
-def length_reason(ranking: "Ranking") -> list[str]:
-    """Why nothing is at equal length, where that is so."""
-    reason = ranking.equal_length
-    return [f"Nothing is computed at equal length: {reason}."] if isinstance(reason, str) else []
-
-
 def length_facts(ranking: "Ranking") -> dict[str, object]:
     """What the JSON file says beside the tables; `reason` where there is nothing at equal length."""
     control = ranking.equal_length
@@ -181,11 +176,11 @@ def length_facts(ranking: "Ranking") -> dict[str, object]:
     return {**kept, "lost_lead": lost_lead(ranking) or None}
 
 
-def length_sections(ranking: "Ranking", place: int) -> list[Section]:
-    """The section of a page, with the tables `equal_length` and `equal_length_differences`."""
+def length_section(ranking: "Ranking", place: int) -> Section:
+    """The section of a page, with the tables `equal_length` and `equal_length_differences`, or why there are none."""
     control, names = ranking.equal_length, ranking.names
     if isinstance(control, str):
-        return []
+        return Section(_TITLE, [f"Nothing is computed at equal length: {control}."], level=3)
     plain = {frozenset((pair.first, pair.second)): pair.first for pair in ranking.comparisons[ALL] if pair.significant}
     models = [
         (place, name, *ranks, length, mean, equal)
@@ -212,10 +207,20 @@ def length_sections(ranking: "Ranking", place: int) -> list[Section]:
         _table(
             "equal_length_differences",
             differences,
-            ["block", "first", "second", "better_by_means", "better", "difference", "p", "p_holm", "p_worst"],
+            [
+                "block",
+                "first",
+                "second",
+                "better_by_means",
+                "better_at_equal_length",
+                "difference",
+                "p",
+                "p_holm",
+                "p_worst",
+            ],
         ),
     ]
-    return [Section("At equal length", notes, tables, 3)]
+    return Section(_TITLE, notes, tables, 3)
 
 
 def _table(name: str, rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> Table:

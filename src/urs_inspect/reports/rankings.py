@@ -11,11 +11,11 @@ import pandas as pd
 from urs_inspect._util import InputError, counted
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.logs.battles import HumanBattles
-from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number
+from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number, rating_text
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
 from urs_inspect.stats.bootstrap import fewest_clusters
 
-RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank.json")
+RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank")
 _PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
 _Value = TypeVar("_Value")
 
@@ -25,7 +25,7 @@ def ranking_report(
 ) -> Report:
     """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`."""
     sections = [
-        *([Section("Votes of people", _people_notes(people))] if people else []),
+        *([Section("Votes of people", people_notes(people))] if people else []),
         _ratings_section(ranking),
         _neighbours_section(ranking),
         _win_rates_section(ranking),
@@ -111,7 +111,7 @@ def _interval(estimate: Estimate) -> list[float] | None:
     return None if math.isnan(estimate.low) else [estimate.low, estimate.high]
 
 
-def _people_notes(people: HumanBattles) -> list[str]:
+def people_notes(people: HumanBattles) -> list[str]:
     """How many ballots people decided and how far they agree."""
     found = people.agreement
     voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"
@@ -160,12 +160,8 @@ def _ratings_section(ranking: Ranking) -> Section:
         "Elo": list(ranking.elo),
         "Elo by order": [rating.value for rating in ranking.elo_shuffled],
     }
-    table = Table(pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), _rating))
+    table = Table(pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), rating_text))
     return Section("Ranking", notes, [table], warnings=apart)
-
-
-def _rating(value: Estimate | float) -> str:
-    return number(0)(value).replace(",", "")  # ratings are written without separators
 
 
 def _neighbours_section(ranking: Ranking) -> Section:

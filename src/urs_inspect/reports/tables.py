@@ -67,6 +67,11 @@ def share(value: float) -> str:
     return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
 
 
+def rating_text(value: Estimate | float) -> str:
+    """A rating of Bradley-Terry or Elo, or its estimate, which unlike a count has no separators: `1024`."""
+    return number(0)(value).replace(",", "")
+
+
 def interval(low: float, high: float) -> str:
     """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not known."""
     return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
@@ -189,15 +194,27 @@ class ReportKind:
         format: The `format` that its JSON file states.
         version: Its `schema_version`, raised when a key changes its name or meaning.
         command: The command that makes such reports.
-        json: Name of the JSON file; the Markdown file has the same stem.
-        others: Names of the other files, as glob patterns.
+        stem: Name of the JSON and the Markdown file, without the suffix.
+        tables: Names of the tables that are written as CSV files.
+        more: Names of other files, as glob patterns.
     """
 
     format: str
     version: int
     command: str
-    json: str
-    others: tuple[str, ...] = ()
+    stem: str
+    tables: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+    @property
+    def json(self) -> str:
+        """Name of the JSON file."""
+        return f"{self.stem}.json"
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Names of all other files, as glob patterns."""
+        return (f"{self.stem}.md", *(f"{name}.csv" for name in self.tables), *self.more)
 
 
 @dataclass(frozen=True)
@@ -264,12 +281,12 @@ class Report:
         Raises:
             InputError: As `check_directory`, or if the directory cannot be made or written to.
         """
-        contents: dict[str, bytes | str] = {f"{self.kind.json.removesuffix('.json')}.md": self.markdown()}
+        contents: dict[str, bytes | str] = {f"{self.kind.stem}.md": self.markdown()}
         contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
         contents |= {name: draw() if callable(draw) else draw for name, draw in self.figures.items()}
         contents |= {name: make() for name, make in (more or {}).items()}
         # A file of the user's that happens to have the name of a table is not overwritten either.
-        kind = replace(self.kind, others=(*self.kind.others, *(name for name in contents if name != self.kind.json)))
+        kind = replace(self.kind, more=(*self.kind.more, *contents))
         return write_directory(directory, {**contents, self.kind.json: self.json()}, kind)
 
 

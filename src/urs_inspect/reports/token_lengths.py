@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 from inspect_ai.log import read_eval_log_sample_summaries
-from inspect_ai.model import ModelUsage
 
 from urs_inspect._util import InputError
+from urs_inspect.logs.usage import Usage, usage_by_judge
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import Amount
 from urs_inspect.stats.bootstrap import student_interval
@@ -136,41 +136,31 @@ def load_counter(tokenizer: Path | None) -> TokenCounter:
 
 
 _SEPARATOR = ", "
+_OWN, _JUDGES = ("input_tokens", "output_tokens"), ("judge_input_tokens", "judge_output_tokens")
 
 
 def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
     """Tokens of each judge's replies to each answer."""
     rows: list[tuple[str, str, float]] = []
     shared: set[str] = set()
+    columns = [*_OWN, *_JUDGES, "question", "epoch", "language", "base_model", "judges"]
     for log, part in table[table["judge_output_tokens"] > 0].groupby("log"):
         panels = part["judges"].str.contains(_SEPARATOR, regex=False).any()
-        usage = _usage(str(log)) if panels else {}
-        columns = ["question", "epoch", "language", "base_model", "judges", "output_tokens", "judge_output_tokens"]
-        for question, epoch, language, model, named, own, tokens in part[columns].itertuples(index=False):
-            judges = str(named).split(_SEPARATOR)
-            parts = _parts(judges, usage.get((question, epoch), {}), {model: own}, tokens)
-            if parts is None:
+        samples = read_eval_log_sample_summaries(str(log)) if panels else ()
+        models = {(str(sample.id), sample.epoch): sample.model_usage for sample in samples}
+        for row in part[columns].to_dict("records"):
+            judges = str(row["judges"]).split(_SEPARATOR)
+            own, together = (Usage(*(row[name] for name in names)) for names in (_OWN, _JUDGES))
+            used = models.get((row["question"], row["epoch"]), {})
+            if len(judges) == 1:
+                parts = [together.received]
+            elif known := usage_by_judge(row["base_model"], judges, used, own, together):
+                parts = [usage.received for usage in known.values()]
+            else:
                 shared.update(judges)
-                parts = [tokens / len(judges)] * len(judges)
-            rows += [(judge, language, tokens) for judge, tokens in zip(judges, parts, strict=True)]
+                parts = [together.received / len(judges)] * len(judges)
+            rows += [(judge, row["language"], tokens) for judge, tokens in zip(judges, parts, strict=True)]
     return pd.DataFrame(rows, columns=["judge", "language", "tokens"]), frozenset(shared)
-
-
-def _parts(
-    judges: Sequence[str], usage: Mapping[str, ModelUsage], own: Mapping[str, float], tokens: float
-) -> list[float] | None:
-    """Tokens of each judge; None if they are not known, or do not add up to those of the panel."""
-    if len(judges) == 1:
-        return [tokens]
-    if len(set(judges)) < len(judges):
-        return None
-    parts = [usage[judge].output_tokens - own.get(judge, 0.0) if judge in usage else 0.0 for judge in judges]
-    return parts if math.isclose(math.fsum(parts), tokens, abs_tol=0.5) else None
-
-
-def _usage(log: str) -> dict[tuple[str, int], Mapping[str, ModelUsage]]:
-    """Question and epoch -> usage by model."""
-    return {(str(sample.id), sample.epoch): sample.model_usage for sample in read_eval_log_sample_summaries(log)}
 
 
 ByName = dict[str, dict[str, Amount]]
@@ -260,4 +250,4 @@ def _about(what: str, names: Sequence[str], measured: ByName, otherwise: tuple[s
 
 
 def _words(lengths: Mapping[str, Amount]) -> str:
-    return "; ".join(f"{language} {one.expected:.0f} tokens" for language, one in sorted(lengths.items()))
+    return "; ".join(f"{language} {amount.expected:.0f} tokens" for language, amount in sorted(lengths.items()))

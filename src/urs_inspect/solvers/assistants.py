@@ -22,10 +22,11 @@ from urs_inspect.assistants.backends import (
     Page,
     open_search,
     open_translator,
+    page_prompt,
+    read_request,
     register_search,
     register_translator,
 )
-from urs_inspect.assistants.requests import page_prompt, read_request
 from urs_inspect.solvers.model_calls import CallError, attempt, error_of, messages_of
 from urs_inspect.solvers.role_models import models_with, roles_known
 

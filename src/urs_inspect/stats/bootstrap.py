@@ -99,8 +99,10 @@ class Estimate:
         Args:
             scale: Lowest and highest possible value; None if there are no limits.
         """
-        low, high = reported_bounds(self.low, self.high, self.clusters, level=self.level, scale=scale)
-        return replace(self, low=float(low), high=float(high))
+        bounds = reported_bounds(self.low, self.high, self.clusters, level=self.level, scale=scale)
+        # The one NaN of `math` makes equal estimates compare equal.
+        low, high = (math.nan if np.isnan(bound) else float(bound) for bound in bounds)
+        return replace(self, low=low, high=high)
 
 
 def check_level(level: float) -> None:

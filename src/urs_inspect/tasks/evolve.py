@@ -10,8 +10,9 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
 
 from urs_inspect._arguments import Cosine, Count, Flag, Natural, Text, checked
+from urs_inspect._util import check_new_file
 from urs_inspect.discrepancy.evolution import Evolution, PoolItem, child_id
-from urs_inspect.discrepancy.pools import check_output, draw_seeds, load_seeds, write_pool_file
+from urs_inspect.discrepancy.pools import draw_seeds, load_seeds, write_pool_file
 from urs_inspect.judging.evolution import EVOLUTION, evolution_intent
 from urs_inspect.scorers import evolved
 from urs_inspect.solvers import evolve_instruction
@@ -170,7 +171,7 @@ def evolve(
         models_with(GENERATOR)
     intent = evolution_intent(scenario)
     target = Path(output).expanduser()
-    check_output(target)
+    check_new_file(target, ".jsonl")
     drawn = draw_seeds(load_seeds(Path(seeds).expanduser(), intent), limit_seeds, seed)
     return Task(
         dataset=EvolutionSource(drawn, scenario, rounds=rounds, duplicates=duplicates, output=target),

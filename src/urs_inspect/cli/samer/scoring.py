@@ -17,12 +17,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from urs_inspect._util import InputError
+from urs_inspect.cli.output import table_of
 from urs_inspect.samer.checkpoint import Dtype
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.evaluation import WeightsAt
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.samer_weights import DimensionScore, ScenarioWeights
+    from urs_inspect.reports.samer import DimensionScore, ScenarioWeights
     from urs_inspect.samer.bulk import BulkInput, BulkReport
     from urs_inspect.samer.export import Export
 
@@ -68,19 +69,6 @@ def progress_bar(console: Console | None = None) -> Progress:
     """A bar with the number of items that are done and the time that is left."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console)
-
-
-def table_of(rows: Sequence[Sequence[str]], *headings: str, text: Sequence[int] = (0,), **style: Any) -> Table:
-    """A table whose columns are numbers, to the right, but for those of `text`."""
-    table = Table(**style)
-    for place, heading in enumerate(headings):
-        if place in text:
-            table.add_column(heading, overflow="fold")
-        else:
-            table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
 
 
 @click.command()
@@ -252,8 +240,8 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
 
     Models, and ways of running one, have a table each.
     """
-    from urs_inspect.logs.files import finished_logs
-    from urs_inspect.reports.samer_weights import read_dimensions, read_weights
+    from urs_inspect.logs.files import finished_logs, nothing_left
+    from urs_inspect.reports.samer import read_dimensions, read_weights
     from urs_inspect.reports.tables import plain
 
     skipped: list[str] = []
@@ -261,7 +249,7 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
     by_log = [(log, of_log) for log in finished if (of_log := read_dimensions(log))] if scores else []
     by_scenario = [] if scores else read_weights(finished)
     if not by_log and not by_scenario:
-        raise InputError("\n".join([f"no log with scores of SaMer in: {', '.join(logs)}", *skipped]))
+        raise nothing_left("no log with scores of SaMer", logs, skipped)
     for sentence in skipped:
         click.echo(sentence, err=True)  # standard output may be read as JSON
     for log, of_log in by_log:
@@ -284,12 +272,12 @@ def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
         interval = "-" if math.isnan(mean.low) else f"{mean.low:.3f} to {mean.high:.3f}"
         rows.append([name, f"{mean.value:.3f}", interval, str(mean.n), f"{score.selected:.0%}"])
     headings = ("dimension", "mean", "95% interval", "answers", "selected")
-    return table_of(rows, *headings, title="Mean score where selected, 0 to 1", title_justify="left")
+    return table_of(rows, *headings, title="Mean score where selected, 0 to 1")
 
 
 def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
     """A table for each model: scenarios with their heaviest dimensions, mean weights in percent."""
-    from urs_inspect.reports.samer_weights import differing
+    from urs_inspect.reports.samer import differing
 
     names = differing(found)
     for _, group in groupby(found, key=lambda row: row.samer):

@@ -16,7 +16,8 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError
-from urs_inspect.cli.samer.scoring import above_0, at_least, one_of, options, print_export, progress_bar, say, table_of
+from urs_inspect.cli.output import table_of
+from urs_inspect.cli.samer.scoring import above_0, at_least, one_of, options, print_export, progress_bar, say
 from urs_inspect.samer.checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer.export import HEADS_NAME
 
@@ -41,8 +42,8 @@ _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 @click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
 def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int, overwrite: bool) -> None:
     """Write the pairs that were kept in LOGS of samer_annotate as training data."""
-    from urs_inspect.logs.files import finished_logs
-    from urs_inspect.reports.annotations import read_annotations
+    from urs_inspect.logs.files import finished_logs, nothing_left
+    from urs_inspect.reports.samer import read_annotations
     from urs_inspect.samer.training import balance, write_training
 
     if out.exists() and not overwrite:
@@ -50,7 +51,7 @@ def annotate(logs: tuple[str, ...], out: Path, least: int, most: int, seed: int,
     skipped: list[str] = []
     found = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
     if not found.pairs:
-        raise InputError("\n".join([f"no log of samer_annotate in: {', '.join(logs)}", *skipped]))
+        raise nothing_left("no log of samer_annotate", logs, skipped)
     balanced = balance(found.kept, least=least, most=most, seed=seed)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -267,7 +268,7 @@ def _epoch_line(record: "EpochRecord") -> str:
 
 
 def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:
-    from urs_inspect.reports.learning_curves import draw_learning_curves
+    from urs_inspect.reports.samer import draw_learning_curves
 
     try:
         draw_learning_curves(history, path)

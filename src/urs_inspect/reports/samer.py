@@ -1,20 +1,23 @@
-"""Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4), model by model."""
+"""Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4); pairs; training."""
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
 
+import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.scorer import Score
 
+from urs_inspect._util import InputError
+from urs_inspect.logs.scores import last_score
+from urs_inspect.samer.training.pairs import TrainingPair
 from urs_inspect.stats import Estimate, mean_interval
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"
-_SAMER = re.compile(r"samer(-?\d+)?")
 _SAME_NUMBERS = frozenset({"engine"})  # all engines give the same
 
 _Weights = Mapping[str, float]
@@ -76,8 +79,8 @@ def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
 
 def _dimensions(sample: EvalSample) -> dict[str, float]:
     """Overall score and those of the selected dimensions; empty if the sample was not evaluated."""
-    found: list[Score] = [score for name, score in (sample.scores or {}).items() if _SAMER.fullmatch(name)]
-    value = found[-1].value if found else None
+    score = last_score(sample, "samer")
+    value = score.value if score else None
     known = {
         str(name): float(one)
         for name, one in (value.items() if isinstance(value, dict) else ())
@@ -160,3 +163,124 @@ def _sound(given: Mapping[Any, Any]) -> _Weights:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# --- pairs to train on ---
+
+
+_SCORER = "annotated_pair"
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What several logs of annotation hold.
+
+    Attributes:
+        kept: Pairs to train on; of a pair in several logs, the first.
+        pairs: Pairs in the logs.
+        annotated: Those whose annotation could be read.
+        labelled: Annotated pairs whose winner was known before.
+        agreeing: Labelled pairs whose annotated winner is the known one.
+    """
+
+    kept: tuple[TrainingPair, ...]
+    pairs: int
+    annotated: int
+    labelled: int
+    agreeing: int
+
+
+def read_annotations(logs: Iterable[EvalLog]) -> Annotations:
+    """Collect annotated pairs.
+
+    Args:
+        logs: Finished logs; those of other tasks count for nothing.
+
+    Returns:
+        The pairs and counts.
+    """
+    seen: dict[str, dict[str, object]] = {}
+    for log in logs:
+        for sample in log.samples or []:
+            score = (sample.scores or {}).get(_SCORER)
+            if score is not None:
+                seen.setdefault(str(sample.id), score.metadata or {})
+    annotated = [facts for facts in seen.values() if facts.get("annotated")]
+    labelled = [facts for facts in annotated if facts.get("label")]
+    records = [facts["record"] for facts in annotated if facts.get("kept")]
+    return Annotations(
+        kept=tuple(TrainingPair(**record) for record in records if isinstance(record, dict)),
+        pairs=len(seen),
+        annotated=len(annotated),
+        labelled=len(labelled),
+        agreeing=sum(bool(facts.get("agrees")) for facts in labelled),
+    )
+
+
+# --- a picture of a training ---
+
+
+_LOSSES = {"selection": "Eq. 1", "dimensions": "Eq. 2", "overall": "Eq. 3"}
+"""Losses of an epoch, and their equations in the SaMer paper."""
+
+
+class _Accuracy(Protocol):
+    @property
+    def overall(self) -> float: ...
+    @property
+    def dimensions(self) -> float: ...
+
+
+class Epoch(Protocol):
+    """An epoch of the phase `predictor` or `joint`, with mean losses; only those of `joint` are drawn."""
+
+    @property
+    def phase(self) -> str: ...  # noqa: D102
+    @property
+    def epoch(self) -> int: ...  # noqa: D102
+    @property
+    def selection(self) -> float: ...  # noqa: D102
+    @property
+    def dimensions(self) -> float: ...  # noqa: D102
+    @property
+    def overall(self) -> float: ...  # noqa: D102
+    @property
+    def held_out(self) -> _Accuracy | None: ...  # noqa: D102
+
+
+def draw_learning_curves(history: Sequence[Epoch], path: Path) -> None:
+    """Draw losses, as shares of those of the first epoch, and held-out accuracies over epochs as SVG.
+
+    Raises:
+        InputError: If Altair is missing.
+    """
+    try:
+        altair, vl_convert = import_module("altair"), import_module("vl_convert")
+    except ImportError as error:
+        raise InputError(
+            f"learning curves need altair, which cannot be imported ({error}): pip install 'urs-inspect[viz]'"
+        ) from error
+    joint = [record for record in history if record.phase == "joint"]
+    losses, accuracies = list[tuple[int, str, float]](), list[tuple[int, str, float]]()
+    for record in joint:
+        for name, label in _LOSSES.items():
+            first = getattr(joint[0], name)
+            losses.append((record.epoch, label, getattr(record, name) / first if first else 0.0))
+        for name in ("overall", "dimensions") if record.held_out is not None else ():
+            accuracies.append((record.epoch, name, 100 * getattr(record.held_out, name)))
+
+    def curves(rows: list[tuple[int, str, float]], heading: str) -> Any:
+        data = pd.DataFrame(rows, columns=["epoch", "part", "value"])
+        return (
+            altair.Chart(data, width=300, height=220)
+            .mark_line(point=True)
+            .encode(
+                x=altair.X("epoch:Q", axis=altair.Axis(values=sorted(set(data["epoch"])), format="d")),
+                y=altair.Y("value:Q", title=heading, scale=altair.Scale(zero=False)),
+                color=altair.Color("part:N", title=None, sort=None),
+            )
+        )
+
+    panels = [curves(losses, "training loss, first epoch = 1"), curves(accuracies, "held-out accuracy, %")]
+    chart = altair.hconcat(*panels).resolve_scale(color="independent")
+    path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), encoding="utf-8")
