@@ -12,9 +12,9 @@ chance. The settings:
 - `skewed lengths`: a tenth of the answers is very short
 - `slopes`: doubling earns 0.1 to 0.7 points, by model, and scores are whole and cut to 1 to 10
 
-The truth is the same computation over 400,000 questions. All settings share
-their random draws, so that rows of one number of questions are not independent. Printed is the share of intervals that hold it; and how often
+The truth is the same computation over 400,000 questions. Printed is the share of intervals that hold it; and how often
 two models of equal worth, of which one writes longer answers, differ significantly by their means and at equal length.
+All settings share their random draws, so that rows of one number of questions are not independent.
 
     python benchmarks/length_control_coverage.py [--simulations 1000] [--seed 0]
 

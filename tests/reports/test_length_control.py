@@ -76,6 +76,7 @@ def test_a_lead_that_length_has_won_is_lost_at_equal_length(bought: Ranking) -> 
 def test_the_report_says_so_in_text_and_in_files(bought: Ranking) -> None:
     report = report_leaderboard(Leaderboard((bought,), (), (), Resampling(500, 0.95, 0), ""))
     assert lost_lead(bought) in report.sections[0].warnings
+    assert length_notes(bought)[0] in report.sections[0].notes
     assert "At equal length" in report.sections[0].tables[0].text().headings
     facts = report.as_dict()["rankings"][0]
     assert lost_lead(bought) in facts["headline"] and facts["length"]["lost_lead"] == lost_lead(bought)
@@ -100,7 +101,7 @@ def test_a_lead_of_quality_survives() -> None:
     assert controlled(ranking).difference((0, 1)).difference.value == pytest.approx(1.0, abs=0.25)
     report = report_leaderboard(Leaderboard((ranking,), (), (), Resampling(500, 0.95, 0), ""))
     assert "At equal length" not in report.sections[0].tables[0].text().headings
-    assert length_notes(ranking)[0] in report.sections[0].notes
+    assert length_notes(ranking)[0] not in report.sections[0].notes  # nothing goes with length
 
 
 def test_the_better_model_may_be_another_at_equal_length() -> None:

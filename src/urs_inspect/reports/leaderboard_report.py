@@ -12,7 +12,7 @@ from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
-from urs_inspect.reports.length_control import length_facts, length_notes, length_section, lost_lead
+from urs_inspect.reports.length_control import length_facts, length_headline, length_section, lost_lead
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
@@ -199,8 +199,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         )
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
-    lost = lost_lead(ranking)
-    headlines = [first, more, lost, *length_notes(ranking)[:1], *best_sentences(ranking)]
+    headlines = [first, more, *length_headline(ranking), *best_sentences(ranking)]
     notes = [*headlines, *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
@@ -208,7 +207,9 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     ]
     figures = [_forest(ranking, place, board)] if several else []
     tables = [_summary(ranking), *written]
-    sections = [Section(title, [note for note in notes if note], tables, warnings=[lost], figures=figures)]
+    sections = [
+        Section(title, [note for note in notes if note], tables, warnings=[lost_lead(ranking)], figures=figures)
+    ]
     if several:
         sections += [_differences(ranking, place), _column_tests(ranking)]
     sections += [_intents(ranking, place, scale), *_languages(ranking)]

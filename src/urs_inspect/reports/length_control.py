@@ -127,6 +127,14 @@ def _worst(scores: OrderedScores, doublings: Floats, pairs: Sequence[Pair], resa
 # --- in words and tables ---
 
 
+def length_headline(ranking: "Ranking") -> list[str]:
+    """What the start of a report says about length: a lead that is lost, and a slope that is significant."""
+    control, lost = ranking.equal_length, lost_lead(ranking)
+    if isinstance(control, str) or not (lost or control.slope.low > 0 or control.slope.high < 0):
+        return []
+    return [lost, length_notes(ranking)[0]]
+
+
 def lost_lead(ranking: "Ranking") -> str:
     """A sentence if the best model is not significantly better at equal length than all that it beats; else empty."""
     control, names, short = ranking.equal_length, ranking.names, ranking.short
