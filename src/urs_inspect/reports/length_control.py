@@ -132,7 +132,7 @@ def length_headline(ranking: "Ranking") -> list[str]:
     control, lost = ranking.equal_length, lost_lead(ranking)
     if isinstance(control, str) or not (lost or control.slope.low > 0 or control.slope.high < 0):
         return []
-    return [lost, length_notes(ranking)[0]]
+    return [lost, *length_notes(ranking)]
 
 
 def lost_lead(ranking: "Ranking") -> str:
