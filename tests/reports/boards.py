@@ -26,9 +26,10 @@ def rich_board(hostile: str = HOSTILE) -> Leaderboard:
     def model(name: str, level: float, lost: int = 0, **others: object) -> list[dict[str, object]]:
         finals = np.clip(np.rint(level + effects + generator.normal(0, 0.8, 60)), 1, 10)
         finals[:lost] = math.nan
+        lengths = [50 + 9 * place + 7 * place * len(name) % 41 for place in range(60)]
         given = {"judges": both, "judge_temperatures": "0", **others}
         return [
-            row(name, question, float(final), country=country[question], answer_length=float(50 + 9 * place), **given)
+            row(name, question, float(final), country=country[question], answer_length=float(lengths[place]), **given)
             | {"judge_finals": {"p/judge": float(final), "p/other": float(min(10, final + place % 2))}}
             for place, (question, final) in enumerate(zip(names, finals, strict=True))
         ]

@@ -16,6 +16,7 @@ from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.conditions import Conditions
+from urs_inspect.reports.length_control import EqualLength, equal_length
 from urs_inspect.reports.scores import (
     ALL,
     Columns,
@@ -104,6 +105,7 @@ class Ranking:
     means: dict[str, tuple[Estimate, ...]]  # key of a column or `criterion/<id>` -> one per model
     comparisons: dict[str, tuple[Comparison, ...]]  # `all`: every pair; group or language: the best with each other
     lengths: pd.DataFrame  # model, median length in characters, mean score and number of answers of about that length
+    equal_length: EqualLength | str  # or why there is nothing at equal length
     columns: Columns
     criteria: tuple[str, ...]  # ids, in the order of the rubric
     titles: dict[str, str]  # id of an intent, language or criterion -> its English name
@@ -247,6 +249,7 @@ def _ranking(
             key: tuple(_comparison(scores, columns, key, pair) for pair in pairs) for key, pairs in compared.items()
         },
         lengths=pd.concat([_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True),
+        equal_length=equal_length(scores, answers, resampling),
         columns=columns,
         criteria=criteria,
         titles=_titles(columns, table.facts, criteria, rubric),

@@ -12,6 +12,7 @@ from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.length_control import length_facts, length_headline, length_section, lost_lead
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
@@ -35,7 +36,7 @@ LEADERBOARD = ReportKind(
     3,
     "urs-inspect report",
     "report",
-    ("leaderboard", "differences", "models", "lengths"),
+    ("leaderboard", "differences", "models", "lengths", "equal_length", "equal_length_differences"),
     ("report.html",),
 )
 _MOST_NAMES = 4
@@ -69,7 +70,8 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
     same = ("conditions", "differs_from_first", "questions", "asked", "question_counts", "criteria", "titles")
     return {
         "block": place,
-        "headline": " ".join(headline(ranking)).strip(),
+        "headline": " ".join([*headline(ranking), lost_lead(ranking)]).strip(),
+        "length": length_facts(ranking),
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
         **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
@@ -197,13 +199,17 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         )
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
-    notes = [first, more, *best_sentences(ranking), *_condition_notes(ranking, place), *legend]
+    headlines = [first, more, *length_headline(ranking), *best_sentences(ranking)]
+    notes = [*headlines, *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
         Table(differences_frame(ranking, place), name="differences", shown=()),
     ]
     figures = [_forest(ranking, place, board)] if several else []
-    sections = [Section(title, [note for note in notes if note], [_summary(ranking), *written], figures=figures)]
+    tables = [_summary(ranking), *written]
+    sections = [
+        Section(title, [note for note in notes if note], tables, warnings=[lost_lead(ranking)], figures=figures)
+    ]
     if several:
         sections += [_differences(ranking, place), _column_tests(ranking)]
     sections += [_intents(ranking, place, scale), *_languages(ranking)]
@@ -214,14 +220,17 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
-    return [*sections, _answers(ranking, place), *_lengths(ranking, place), _cost(ranking)]
+    sections += [_answers(ranking, place), length_section(ranking, place)]
+    return [*sections, *_lengths(ranking, place), _cost(ranking)]
 
 
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
     data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(ranking), "Mean": ranking.means[ALL]})
+    formats: dict[str, Format] = {"Mean": _MEAN, "At equal length": _MEAN, "Without a score": str}
+    if not isinstance(ranking.equal_length, str) and lost_lead(ranking):
+        data["At equal length"] = pd.Series(ranking.equal_length.means)
     data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
-    formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
     if (models["unscored"] > 0).any():
         bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
         data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
