@@ -15,6 +15,7 @@ from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.blocks import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
     Columns,
@@ -110,6 +111,7 @@ class Ranking:
     asked: int  # questions that all models were asked
     traffic: Traffic | None
     notes: tuple[str, ...]
+    noise: Noise
 
     @property
     def names(self) -> list[str]:
@@ -255,6 +257,11 @@ def _ranking(
         if mix is None
         else Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)),
         notes=(*notes, *_missing_notes(scores), *_answer_notes(answers, table.facts)),
+        noise=noise_of(
+            answers[answers["question"].isin(table.facts.index[scores.common])],
+            names[: scores.ranked],
+            resampling.level,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
@@ -35,7 +36,7 @@ LEADERBOARD = ReportKind(
     3,
     "urs-inspect report",
     "report.json",
-    ("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv"),
+    ("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv", "noise.csv"),
 )
 _MOST_NAMES = 4
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
@@ -213,7 +214,8 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
-    return [*sections, _answers(ranking, place), *_lengths(ranking, place), _cost(ranking)]
+    noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
+    return [*sections, _answers(ranking, place), noise, *_lengths(ranking, place), _cost(ranking)]
 
 
 def _summary(ranking: Ranking) -> Table:
