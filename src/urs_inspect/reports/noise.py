@@ -222,17 +222,15 @@ def panel_section(names: Sequence[str], values: Floats, labels: Floats | None, p
     if len(names) > _MOST_JUDGES:
         notes.append(f"The best {_MOST_JUDGES} of {len(names)} judges.")
         names, values = names[:_MOST_JUDGES], values[:_MOST_JUDGES]
-    varies = np.ptp(values, axis=1) > 0 if values.size else np.ones(len(names), dtype=bool)
-    if not varies.all():
-        constant = [name for name, kept in zip(names, varies, strict=True) if not kept]
-        notes.append(
-            f"Left out, because they are right or wrong, or rate, always in the same way: {', '.join(constant)}."
-        )
-    names, values = [name for name, kept in zip(names, varies, strict=True) if kept], values[varies]
+    errors = 1 - values if labels is None else _residuals(values, labels)
+    varies = errors.std(axis=1) > 1e-9 if errors.size else np.ones(len(names), dtype=bool)
+    if constant := [name for name, kept in zip(names, varies, strict=True) if not kept]:
+        notes.append(f"Left out, because all their errors are the same, or there are none: {', '.join(constant)}.")
+    names, values, errors = [name for name in names if name not in constant], values[varies], errors[varies]
     if len(names) < FEWEST_JUDGES or len(set(prompts)) < 2 * FEWEST_JUDGES:
         few = f"{counted(len(names), 'judge')} and {counted(len(set(prompts)), 'prompt')} that all have judged"
         return Section(title, [*notes, f"Not computed: {few} are too few."], level=3)
-    found = effective_judges(1 - values if labels is None else _residuals(values, labels), prompts)
+    found = effective_judges(errors, prompts)
     best = best_majority(values, prompts) if labels is None else best_mean(values, labels, prompts)
     show = number(3) if labels is not None else number(1, percent=True)
     votes, correlation = found.votes.reported((1.0, float(len(names)))), found.correlation.reported((-1.0, 1.0))

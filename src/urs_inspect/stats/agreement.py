@@ -22,9 +22,9 @@ from urs_inspect.stats.bootstrap import (
     check_level,
     cluster_counts,
     counted_estimate,
-    estimates,
     undefined,
 )
+from urs_inspect.stats.means import MeanDraws, mean_estimates
 
 _FEWEST_UNITS = 2
 SPLITS = 200
@@ -199,9 +199,9 @@ def effective_judges(
 
     point = statistics(sums.sum(axis=0, keepdims=True))[0]
     draws = statistics(bootstrap_counts(sums, how.rounds, how.seed))[:, :2]
-    votes, correlation = estimates(
-        point[:2], draws, n=[items] * 2, clusters=[len(sums)] * 2, level=how.level, seed=how.seed
-    )
+    # Rounds without a correlation, in which all but one judge are always right, are left out.
+    found = MeanDraws(point[:2], draws, np.full(2, len(sums)), how.seed)
+    votes, correlation = mean_estimates(found, how.level)
     return EffectiveJudges(votes, correlation, point[2:])
 
 

@@ -102,8 +102,9 @@ class VarianceComponents:
         Args:
             level: Confidence level, between 0 and 1.
             any_judges: Whether the interval is about all judges of which these are a random sample; else about the
-                mean by these very judges, as a report's intervals are. Degrees of freedom are then Satterthwaite's
-                ("An Approximate Distribution of Estimates of Variance Components", 1946): few for few judges.
+                mean by these very judges, as a report's intervals are. What judges add then has a t of its own, with
+                one degree of freedom less than judges (Howe, "Approximate Confidence Limits on the Mean of X + Y Where
+                X and Y are Two Tabled Independent Random Variables", 1974).
             design: As for `parts`.
 
         Returns:
@@ -112,20 +113,15 @@ class VarianceComponents:
         check_level(level)
         from scipy.special import stdtrit
 
-        parts = self.parts(**design)
-        panel = parts.pop("panel")
-        freedom = design.get("questions", self.questions) - 1
-        variance = sum(part for part in parts.values() if part == part)
-        if freedom < 1 or self.question != self.question:
+        questions, judges = design.get("questions", self.questions), design.get("judges", self.judges)
+        if questions < 2 or math.isnan(self.question) or (any_judges and (judges <= 1 or math.isnan(self.judge))):
             return math.nan
-        if any_judges:
-            fixed, judges = variance, design.get("judges", self.judges)
-            variance = fixed + panel
-            if not judges > 1 or math.isnan(variance):
-                return math.nan
-            if variance > 0:
-                freedom = variance**2 / (fixed**2 / freedom + panel**2 / (judges - 1))
-        return float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
+        parts = {name: part for name, part in self.parts(**design).items() if not math.isnan(part)}
+        panel = parts.pop("panel", 0.0)
+        of_judges = panel + parts.pop("judges", 0.0) + parts.pop("judging", 0.0) if any_judges else 0.0
+        square = float(stdtrit(questions - 1, (1 + level) / 2)) ** 2 * sum(parts.values())
+        square += float(stdtrit(judges - 1, (1 + level) / 2)) ** 2 * of_judges if any_judges else 0.0
+        return math.sqrt(square)
 
 
 def variance_components(judgements: Judgements) -> VarianceComponents:
