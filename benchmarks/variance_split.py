@@ -16,8 +16,9 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 import numpy as np
 from scipy.special import stdtrit
 
+from urs_inspect.reports.noise import panel_section
 from urs_inspect.stats.agreement import best_majority, effective_judges
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.variance_components import (
@@ -233,6 +235,38 @@ def chosen_panels(simulations: int) -> Iterator[tuple[str, float, float, float]]
         yield f"{judges} judges, {prompts} prompts", apparent, held, true
 
 
+def real_panels(data: Path) -> Iterator[tuple[str, str]]:
+    """Rows of labelled data and what a panel of baselines (features of the answers) or of stored judges is worth."""
+    pairs = json.loads((data / "md_eval" / "test.json").read_text(encoding="utf-8"))
+    pairs = [pair for pair in pairs if pair["winner"] in ("model_a", "model_b")]
+    features: dict[str, Callable[[str], float]] = {
+        "longer": len,
+        "more lines": lambda text: text.count("\n"),
+        "more list items": lambda text: len(re.findall(r"(?m)^\s*(?:[-*]|\d+[.)])\s", text)),
+        "more bold": lambda text: text.count("**"),
+        "longer words": lambda text: float(np.mean([len(word) for word in text.split()] or [0])),
+        "more different words": lambda text: len(set(text.lower().split())),
+    }
+    right = np.zeros((len(features), len(pairs)))
+    for row, of in enumerate(features.values()):
+        for column, pair in enumerate(pairs):
+            better, worse = ("a", "b") if pair["winner"] == "model_a" else ("b", "a")
+            right[row, column] = of(pair[f"response_{better}"]) > of(pair[f"response_{worse}"])
+    tables = table_of(
+        json.loads((data / "judge_bench" / "vicuna_predictions" / "SaMer.json").read_text(encoding="utf-8")),
+        lambda row: [float(np.mean(row["ground_truth"])), row["pred_score"], float(np.log(1 + len(row["response"])))],
+    )
+    gpt = json.loads((data / "judge_bench" / "vicuna_predictions" / "gpt-4o.json").read_text(encoding="utf-8"))
+    rated = np.concatenate([tables, table_of(gpt, lambda row: [row["pred_score"]])], axis=2).reshape(-1, 4).T
+    questions = np.tile(np.arange(tables.shape[1]), len(tables))
+    for name, values, labels, prompts in (
+        ("MD-Eval, features of the answers", right, None, [pair["prompt"] for pair in pairs]),
+        ("Vicuna, SaMer, length and GPT-4o", rated[1:], rated[0], list(map(str, questions))),
+    ):
+        names = list(features) if labels is None else ["SaMer", "length", "GPT-4o"]
+        yield name, " ".join(panel_section(names, values, labels, prompts).notes)
+
+
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -246,6 +280,8 @@ def main() -> int:
         # At independence the estimate cannot be above the truth, so that one tail is empty.
         off += [label] if not GOAL[0] - slack <= coverage <= (1 if "0.0" in label else GOAL[1] + slack) else []
     if data:
+        for name, text in real_panels(Path(data)):
+            print(f"\n{name}: {text}")
         print("\n| real labels | predicted | all data: mean | worst | half by half: mean | within 10% |")
         print("|---|---|---:|---:|---:|---:|")
         for name, what, whole, worst, mean, within in real(Path(data), max(100, count // 5)):

@@ -25,7 +25,8 @@ from urs_inspect.stats.variance_components import (
 _AGAIN = "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append"
 _NOT_MEASURED = {
     "answer": "Answering again is not measured and counts as a part of the questions: run with `--epochs 2`.",
-    "judge": "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE, OTHER]'`.",
+    "judge": "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE, OTHER]'`; logs "
+    "of other judges are rankings of their own.",
     "judgement": f"Judging again is not measured and counts as a part of the others: run `{_AGAIN}`.",
 }
 _SOURCES = {
@@ -236,7 +237,7 @@ def panel_section(names: Sequence[str], values: Floats, labels: Floats | None, p
     votes, correlation = found.votes.reported((1.0, float(len(names)))), found.correlation.reported((-1.0, 1.0))
     what, rule = ("accuracy", "majority") if labels is None else ("Pearson's r", "mean")
     error = (
-        "a verdict that differs from the label"
+        "a verdict that differs from the label or could not be parsed"
         if labels is None
         else "a rating's distance from its judge's line on the label"
     )

@@ -163,8 +163,8 @@ def effective_judges(
 ) -> EffectiveJudges:
     """Effective number of judges of a panel, `n / (1 + (n - 1) * r)` with the mean error correlation r.
 
-    That is the design effect of a cluster of n (Kish, "Survey Sampling", 1965, section 5.4), as "Nine Judges, Two
-    Effective Votes" (arXiv 2605.29800) applies it to judges. A negative r counts as 0.
+    That is the design effect of a cluster of n (Kish, "Survey Sampling", 1965, section 5.4), which arXiv 2605.29800
+    applies to judges. A negative r counts as 0.
 
     Args:
         errors: 1 for a wrong verdict and 0 for a right one, or rating less label; never NaN, shape (judges, items).

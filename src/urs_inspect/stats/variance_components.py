@@ -4,7 +4,7 @@ A generalizability study (Cronbach, Gleser, Nanda and Rajaratnam, "The Dependabi
 Brennan, "Generalizability Theory", 2001): questions are crossed with judges, answers are nested in questions, and
 repeated judgements in answers and judges. Components are estimated by Henderson's method 1, which is the analysis of
 variance for balanced data and unbiased for any other (Searle, Casella and McCulloch, "Variance Components", 1992,
-section 5.3).
+chapter 5).
 """
 
 import math
@@ -198,6 +198,7 @@ def _solve(scores: Floats, cells: Mapping[str, _Cells], wanted: list[str]) -> di
     if np.linalg.matrix_rank(matrix) < len(wanted):
         return {}
     solved = np.linalg.solve(matrix, np.array([*squares, float((centred**2).sum())]))
+    solved[np.abs(solved) < 1e-12 * float((centred**2).sum())] = 0  # rounding errors are no negative components
     return dict(zip([*effects, residual], map(float, solved), strict=True))
 
 
