@@ -208,7 +208,7 @@ def panels(simulations: int) -> Iterator[tuple[str, float, float, float]]:
         (9, 100, 0.1),
         (5, 350, 0.0),
     ):
-        generator = np.random.default_rng([23, judges, prompts, int(100 * shared)])
+        generator = np.random.default_rng([33, judges, prompts, int(100 * shared)])
         big, _ = errors(generator, judges, 400_000, shared, 0.3)
         correlation = np.corrcoef(big)[np.triu_indices(judges, 1)].mean() if shared else 0.0
         truth = judges / (1 + (judges - 1) * correlation)
