@@ -43,6 +43,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "cut_off": str(others.get("outcome", "")).endswith("_cut_off"),
         "judges": JUDGE,
         "earlier_finals": (),
+        "earlier_judge_finals": (),
         "judge_temperatures": "0",
         "self_judged": False,
         "judge_language": language,

@@ -109,6 +109,7 @@ _JUDGE = {
     "judges",
     "judge_finals",
     "earlier_finals",
+    "earlier_judge_finals",
     "judge_temperatures",
     "self_judged",
     "judge_language",

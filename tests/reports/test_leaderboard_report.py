@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from tests.reports.answer_rows import answers, models_of, ranking_of, rows
 from tests.reports.boards import MIX, rich_board
+from tests.reports.golden_files import check_golden
 from urs_inspect.datasets.published import load_published_urs
 from urs_inspect.reports.leaderboard import Leaderboard
 from urs_inspect.reports.leaderboard_report import (
@@ -25,7 +25,6 @@ from urs_inspect.reports.leaderboard_report import (
 )
 from urs_inspect.reports.tables import Report, csv_text
 
-GOLDEN = Path(__file__).parent / "golden" / "report.md"
 NAN = math.nan
 
 
@@ -44,11 +43,8 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def test_the_report_as_markdown(report: Report) -> None:
-    """With URS_INSPECT_WRITE_GOLDEN set, the file is written anew."""
     text = report.markdown().encode("utf-8", "replace").decode()
-    if os.environ.get("URS_INSPECT_WRITE_GOLDEN"):
-        GOLDEN.write_text(text, encoding="utf-8")
-    assert text == GOLDEN.read_text(encoding="utf-8")
+    check_golden("report", text)
     assert not {"nan", "None", "inf"} & set(text.replace("|", " ").split())
 
 
@@ -79,7 +75,7 @@ def test_every_fact_is_given(board: Leaderboard, report: Report) -> None:
 def test_csv_files_hold_every_mean_and_difference(board: Leaderboard, report: Report) -> None:
     tables = {name: read(csv_text(table)) for name, table in report.tables().items()}
     assert list(tables) == [
-        *("leaderboard", "differences", "models", "equal_length", "equal_length_differences", "lengths")
+        *("leaderboard", "differences", "models", "equal_length", "equal_length_differences", "noise", "lengths")
     ]
     assert csv_text(report.tables()["leaderboard"]).splitlines()[0] == (
         "block,model,kind,column,mean,low,high,n,beside_best,rank_from,rank_to,unscored_share,mean_scored,mean_lowest,"

@@ -75,11 +75,12 @@ class Answers:
             which its logs differ), base_model (the name alone), task, question, epoch, intent, group, language,
             country (empty if none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none),
             outcome, cut_off (at the token limit), judges (joined by ", "), judge_finals (judge -> final score),
-            earlier_finals (earlier final scores of the same answer by the same judges), judge_temperatures,
-            self_judged, judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those
-            of the data), task_version, answer_length (characters), input_tokens, output_tokens, judge_input_tokens,
-            judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Unknown numbers are
-            NaN. By log, question (as id) and epoch it joins the data frame of `inspect_ai.analysis.samples_df`.
+            earlier_finals (earlier final scores of the same answer by the same judges), earlier_judge_finals (the same,
+            judge -> final score each), judge_temperatures, self_judged, judge_language, prompt_sha256, rubric, dataset,
+            dataset_sha256, references (empty for those of the data), task_version, answer_length (characters),
+            input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost (US dollars),
+            seconds, error (empty if none). Unknown numbers are NaN. By log, question (as id) and epoch it joins the
+            data frame of `inspect_ai.analysis.samples_df`.
         runs: The logs, in the order in which they were made.
         left_out: What was skipped and why, one sentence each, with counts.
     """
@@ -293,6 +294,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
     counted = None if error else score  # a number beside an error is no score of the answer
     values = counted.value if counted is not None and isinstance(counted.value, dict) else {}
     own, judging = _split_usage(sample, log, names, whole)
+    earlier = _earlier_scores(judgements(whole or sample))
     row = {
         "question": str(sample.id),
         "epoch": sample.epoch,
@@ -306,7 +308,8 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "cut_off": cut_off(facts),
         "judges": ", ".join(name for name, _ in panel),
         "judge_finals": dict(panel),
-        "earlier_finals": _earlier_finals(judgements(whole or sample)),
+        "earlier_finals": tuple(value_of(score, FINAL) for score in earlier),
+        "earlier_judge_finals": tuple(dict(_judge_finals(score.metadata or {}) or []) for score in earlier),
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
         "judge_language": str(facts.get("judge_language", "")),
@@ -352,11 +355,11 @@ def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
     return [(whole_characters(str(judge["judge"])), _number(judge.get("final"))) for judge in judges]
 
 
-def _earlier_finals(scores: Sequence[Score]) -> tuple[float, ...]:
-    """Final scores that the same judges gave the same answer before under the same conditions."""
+def _earlier_scores(scores: Sequence[Score]) -> list[Score]:
+    """Scores that the same judges gave the same answer before under the same conditions."""
     *earlier, last = (_judged_how(score) for score in scores) if scores else (None,)
-    finals = [value_of(score, FINAL) for score, how in zip(scores, earlier, strict=False) if how == last]
-    return tuple(final for final in finals if not math.isnan(final))
+    same = [score for score, how in zip(scores, earlier, strict=False) if how == last]
+    return [score for score in same if not math.isnan(value_of(score, FINAL))]
 
 
 def _judged_how(score: Score) -> tuple[object, ...]:

@@ -6,15 +6,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from urs_inspect.datasets.published import PublishedTable, load_published
 from urs_inspect.reports.judge_result import LEVELS, JudgeResult, Level, LoggedJudge
 from urs_inspect.reports.judges import DatasetJudges, RatingJudge
+from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
 from urs_inspect.reports.tables import DASH, Format, Report, ReportKind, Section, Table, number, p_value
-from urs_inspect.scorers.pair_metrics import accuracies_by, judged_items
+from urs_inspect.scorers.pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers.rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
-from urs_inspect.stats import Estimate
+from urs_inspect.stats import Estimate, correctness
 
 JUDGES = ReportKind("urs-inspect judges", 1, "urs-inspect judges", "judges")
 NUMBERS = "numbers"
@@ -233,8 +235,39 @@ def _pair_sections(dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbe
         Section("Accuracy in %, 95% interval in brackets", _accuracy_notes(dataset), [_table(accuracy)], level=3),
         Section("Habits and effort, shares in %", _habits_notes(dataset), [_table(habits | _effort(judges))], level=3),
         Section(title, tables=[_tests_table(dataset, level, _points, _VERDICTS[level]) for level in LEVELS], level=3),
+        *_pair_panel(dataset),
         *_detail_sections(dataset, pair_details, by, numbers),
     ]
+
+
+def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
+    """The panel of the models among the judges, on the pairs that all of them have judged."""
+    judges = [judge for judge in dataset.judges if judge.overall is not None and not judge.is_baseline]
+    if len(judges) < FEWEST_JUDGES:
+        return []
+    keys = sorted(frozenset.intersection(*(frozenset(judge.items) for judge in judges)))
+    found = [items_of([judge.items[key] for key in keys]) for judge in judges]
+    verdicts = [given for given in found if given is not None]
+    if len(verdicts) < len(judges) or len({len(given) for given in verdicts}) > 1:
+        return []
+    right = np.array([correctness(given.labels, given.final) for given in verdicts])
+    counts = ~np.isnan(right[0])
+    return [panel_section([judge.name for judge in judges], right[:, counts], None, verdicts[0].clusters[counts])]
+
+
+def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
+    """The panel of the judges, on the responses that all of them have rated."""
+    judges = dataset.judges
+    if len(judges) < FEWEST_JUDGES:
+        return []
+    common = frozenset.intersection(*(frozenset(judge.items) for judge in judges))
+    keys = [
+        key for key in sorted(common) if all(judge.items[key].rescaled == judge.items[key].rescaled for judge in judges)
+    ]
+    ratings = np.array([[judge.items[key].rescaled for key in keys] for judge in judges])
+    items = [judges[0].items[key] for key in keys]
+    labels, prompts = np.array([item.label for item in items]), [item.cluster for item in items]
+    return [panel_section([judge.name for judge in judges], ratings, labels, prompts)]
 
 
 def _judged(judge: LoggedJudge, dataset: DatasetJudges[Any]) -> str:
@@ -349,6 +382,7 @@ def _rating_sections(dataset: DatasetJudges[RatingJudge], by: Sequence[str], num
         _dataset_section(dataset),
         Section(title, notes, tables, level=3),
         Section("Every two judges on the responses that both have rated", tables=tests, level=3),
+        *_rating_panel(dataset),
         *_detail_sections(dataset, rating_details, by, numbers),
     ]
 

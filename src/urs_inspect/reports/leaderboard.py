@@ -17,6 +17,7 @@ from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.conditions import Conditions
 from urs_inspect.reports.length_control import EqualLength, equal_length
+from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
     Columns,
@@ -113,6 +114,7 @@ class Ranking:
     asked: int  # questions that all models were asked
     traffic: Traffic | None
     notes: tuple[str, ...]
+    noise: Noise
 
     @property
     def names(self) -> list[str]:
@@ -259,6 +261,11 @@ def _ranking(
         if mix is None
         else Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)),
         notes=(*notes, *_missing_notes(scores), *_answer_notes(answers, table.facts)),
+        noise=noise_of(
+            answers[answers["question"].isin(table.facts.index[scores.common])],
+            names[: scores.ranked],
+            resampling.level,
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
 from urs_inspect.reports.length_control import length_facts, length_headline, length_section, lost_lead
+from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
@@ -36,7 +37,7 @@ LEADERBOARD = ReportKind(
     3,
     "urs-inspect report",
     "report",
-    ("leaderboard", "differences", "models", "lengths", "equal_length", "equal_length_differences"),
+    ("leaderboard", "differences", "models", "lengths", "equal_length", "equal_length_differences", "noise"),
     ("report.html",),
 )
 _MOST_NAMES = 4
@@ -220,7 +221,8 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
-    sections += [_answers(ranking, place), length_section(ranking, place)]
+    noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
+    sections += [_answers(ranking, place), length_section(ranking, place), noise]
     return [*sections, *_lengths(ranking, place), _cost(ranking)]
 
 

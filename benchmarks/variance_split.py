@@ -1,0 +1,303 @@
+"""Do variance components predict intervals of other designs, and does that of effective judges hold the truth?
+
+    URS_INSPECT_DATA_DIR=DIR python benchmarks/variance_split.py [--simulations 1000]
+
+Simulated scores have known components; a study of 60 or 200 questions estimates them and predicts the half-width of the
+95% interval now, with twice the questions, one more epoch and one more judge. `width`: the mean predicted half-width
+over the true one; `coverage`: how often a fresh mean of that design lies within it of the truth. Real labels (GPT-4's,
+three for each answer of Vicuna and MT-Bench; GPT-4, GPT-4o and SaMer as three judges on Vicuna) are split at random:
+components of one half predict the interval of the other half, from all or fewer of its labels. Verdicts of simulated
+judges with shared errors give the coverage of the effective number of judges.
+
+Exits with 1 if a coverage is outside 93 to 97%, except that of intervals for any judges, which may be above.
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import numpy as np
+from scipy.special import stdtrit
+
+from urs_inspect.reports.noise import panel_section
+from urs_inspect.stats.agreement import best_majority, effective_judges
+from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.stats.variance_components import (
+    COMPONENTS,
+    Judgements,
+    VarianceComponents,
+    difference_components,
+    variance_components,
+)
+
+TRUTHS = {
+    "questions": (1.5, 0.1, 0.2, 0.6, 0.1, 0.2),
+    "judges": (0.5, 0.4, 0.6, 0.3, 0.3, 0.3),
+}
+"""Components in the order of `COMPONENTS`, by what is largest."""
+DESIGNS = ((60, 2, 3, 2), (200, 2, 2, 1), (60, 3, 1, 1), (200, 1, 3, 1), (60, 1, 1, 3))
+"""Questions, epochs, judges and judgements."""
+GOAL = (0.93, 0.97)
+
+
+def draw(generator: np.random.Generator, truth: Any, design: Any, missing: float = 0.0) -> tuple[Judgements, float]:
+    """Scores, a share of them missing at random, and the mean effect of the judges."""
+    questions, epochs, judges, _ = design
+    s = dict(zip(COMPONENTS, np.sqrt(truth), strict=True))
+    q, e, j, _ = np.indices(design).reshape(4, -1)
+    lenient = s["judge"] * generator.standard_normal(judges)
+    score = (
+        s["question"] * generator.standard_normal(questions)[q]
+        + lenient[j]
+        + s["question_judge"] * generator.standard_normal((questions, judges))[q, j]
+        + s["answer"] * generator.standard_normal((questions, epochs))[q, e]
+        + s["answer_judge"] * generator.standard_normal((questions, epochs, judges))[q, e, j]
+        + s["judgement"] * generator.standard_normal(q.size)
+    )
+    kept = generator.random(q.size) >= missing
+    return Judgements(q[kept], e[kept], j[kept], score[kept]), float(lenient.mean())
+
+
+def true_variance(truth: Any, q: float, e: float, j: float, r: float) -> tuple[float, float]:
+    """Variance of the mean by fixed judges, and what judges as a sample add."""
+    s = dict(zip(COMPONENTS, truth, strict=True))
+    fixed = s["question"] / q + s["question_judge"] / (q * j) + s["answer"] / (q * e)
+    return fixed + s["answer_judge"] / (q * e * j) + s["judgement"] / (q * e * j * r), s["judge"] / j
+
+
+def simulated(simulations: int) -> Iterator[tuple[str, str, float, float, bool]]:
+    """Rows of truth and design, the predicted design, width, coverage, and whether it is about any judges."""
+    for (name, truth), design, missing in [
+        (truth, design, missing) for truth in TRUTHS.items() for design in DESIGNS for missing in (0.0, 0.15)
+    ]:
+        generator = np.random.default_rng([17, *design, int(100 * missing), len(name)])
+        q, e, j, r = design
+        found: dict[str, list[tuple[float, bool]]] = {}
+        for _ in range(simulations):
+            judgements, level = draw(generator, truth, design, missing)
+            parts = variance_components(judgements)
+            targets: dict[str, dict[str, Any]] = {"now": {}, "twice the questions": {"questions": 2 * q}}
+            targets |= {"one more epoch": {"epochs": e + 1}} if e > 1 else {}
+            targets |= {"one more judge": {"judges": j + 1}} if j > 1 else {}
+            targets |= {"judged once more": {"judgements": 2}} if r > 1 else {}
+            for target, change in targets.items():
+                asked = {"questions": q, "epochs": e, "judges": j, "judgements": 1, **change}
+                fixed, _ = true_variance(truth, *asked.values())
+                full: dict[str, Any] = {
+                    "epochs": e,
+                    "judges": j,
+                    **change,
+                }  # the design that was asked for, whatever is missing
+                margin, true = parts.margin(**full), float(stdtrit(asked["questions"] - 1, 0.975)) * math.sqrt(fixed)
+                error = math.sqrt(fixed) * generator.standard_normal()
+                found.setdefault(target, []).append((float(margin / true), bool(abs(error) <= margin)))
+            if j > 1 and not missing:
+                fixed, panel = true_variance(truth, q, e, j, 1)
+                error = level + math.sqrt(fixed) * generator.standard_normal()
+                margin = parts.margin(any_judges=True)
+                true = 1.96 * math.sqrt(fixed + panel)
+                found.setdefault("any judges, now", []).append((float(margin / true), bool(abs(error) <= margin)))
+        label = f"{name}; {q} x {e} x {j} x {r}" + (f", {missing:.0%} missing" if missing else "")
+        for target, values in found.items():
+            widths, held = np.array(values).T
+            yield label, target, float(widths.mean()), float(held.mean()), target.startswith("any")
+
+
+def labelled(data: Path) -> dict[str, Floats]:
+    """Name -> scores by model, question and label, shape (4, 80, 3); the last one has a judge per label."""
+    tables = {}
+    for name in ("vicuna", "mt_bench"):
+        rows = json.loads((data / "judge_bench" / f"{name}_eval.json").read_text(encoding="utf-8"))
+        tables[name] = table_of(rows, lambda row: row["gpt4_score"])
+    gpt, samer = (
+        json.loads((data / "judge_bench" / "vicuna_predictions" / f"{file}.json").read_text(encoding="utf-8"))
+        for file in ("gpt-4o", "SaMer")
+    )
+    first, second = (table_of(rows, lambda row: [row["ground_truth"][0], row["pred_score"]]) for rows in (gpt, samer))
+    tables["vicuna, three judges"] = np.concatenate([first, 1 + 4 * second[:, :, 1:]], axis=2)
+    return tables
+
+
+def table_of(rows: list[dict[str, Any]], scores: Any) -> Floats:
+    """Rows of a file as a table; rows without a number count as missing questions."""
+    models = sorted({row["response_source"] for row in rows})
+    questions = sorted({row["idx"] for row in rows})
+    size = len(scores(rows[0]))
+    table = np.full((len(models), len(questions), size), np.nan)
+    for row in rows:
+        given = [math.nan if value is None else float(value) for value in scores(row)]
+        table[models.index(row["response_source"]), questions.index(row["idx"])] = given
+    return table[:, ~np.isnan(table).any(axis=(0, 2))]
+
+
+def judgements_of(table: Floats, judges: bool) -> Judgements:
+    """Scores of one model, shape (questions, labels)."""
+    q, label = np.indices(table.shape).reshape(2, -1)
+    return Judgements(q, np.zeros_like(q), label if judges else np.zeros_like(q), table.ravel())
+
+
+def real(data: Path, splits: int) -> Iterator[tuple[str, str, float, float, float, float]]:
+    """Rows of data and what is predicted: ratio of predicted to measured half-width, all data and split by split."""
+    for name, table in labelled(data).items():
+        judges = name.endswith("judges")
+        generator = np.random.default_rng(11)
+        ratios: dict[str, list[float]] = {}
+        measured: dict[str, list[float]] = {}
+        half = table.shape[1] // 2
+
+        def predict(parts: VarianceComponents, labels: int, questions: int, judges: bool = judges) -> float:
+            design: dict[str, Any] = {"judges" if judges else "judgements": labels}
+            return parts.margin(questions=questions, **design)
+
+        for _ in range(splits):
+            order = generator.permutation(table.shape[1])
+            one, other = table[:, order[:half]], table[:, order[half : 2 * half]]
+            parts: dict[tuple[str, tuple[int, ...]], VarianceComponents] = {}
+            parts |= {("mean", (m,)): variance_components(judgements_of(one[m], judges)) for m in range(len(table))}
+            for pair in combinations(range(len(table)), 2):
+                given = [judgements_of(one[m], judges) for m in pair]
+                parts["difference", pair] = difference_components(given[0], given[1])
+            for (kind, which), found in parts.items():
+                there = other[which[0]] if len(which) == 1 else other[which[0]] - other[which[1]]
+                for labels in (1, 2, 3):
+                    subsets = list(combinations(range(3), labels))
+                    deviations = [there[:, list(chosen)].mean(axis=1).std(ddof=1) for chosen in subsets]
+                    width = float(stdtrit(half - 1, 0.975) * math.sqrt(np.mean(np.square(deviations)) / half))
+                    key = f"{kind}, {labels} of 3"
+                    ratios.setdefault(key, []).append(predict(found, labels, half) / width)
+                    measured.setdefault(f"{key}|{which}", []).append(width)
+        for key, values in ratios.items():
+            kind, labels = key.split(",")[0], int(key.split()[1])
+            whole = []
+            for which in [which for of, which in parts if of == kind]:
+                given = [judgements_of(table[m], judges) for m in which]
+                found = variance_components(given[0]) if kind == "mean" else difference_components(*given)
+                whole.append(predict(found, labels, half) / float(np.mean(measured[f"{key}|{which}"])))
+            off = np.abs(np.array(values) - 1)
+            worst = max(whole, key=lambda ratio: abs(ratio - 1))
+            yield name, key, float(np.mean(whole)), worst, float(np.mean(values)), float((off <= 0.1).mean())
+
+
+def errors(generator: np.random.Generator, judges: int, prompts: int, shared: float, of_prompt: float) -> Any:
+    """Wrong verdicts on one to three pairs per prompt, and their prompts; shares of a latent variable are common."""
+    prompt = np.repeat(np.arange(prompts), generator.integers(1, 4, prompts))
+    items = len(prompt)
+    common = math.sqrt(1 - of_prompt) * generator.standard_normal(items)
+    common += math.sqrt(of_prompt) * generator.standard_normal(prompts)[prompt]
+    latent = math.sqrt(shared) * common + math.sqrt(1 - shared) * generator.standard_normal((judges, items))
+    cuts = np.linspace(0.4, 1.0, judges)[:, None]  # error rates of 34 to 16%
+    return (latent > cuts).astype(np.float64), prompt
+
+
+def panels(simulations: int) -> Iterator[tuple[str, float, float, float]]:
+    """Rows of a setting: true effective number, mean estimate and coverage."""
+    for judges, prompts, shared in (
+        (3, 100, 0.5),
+        (5, 60, 0.3),
+        (5, 350, 0.6),
+        (9, 350, 0.8),
+        (9, 100, 0.1),
+        (5, 350, 0.0),
+    ):
+        generator = np.random.default_rng([33, judges, prompts, int(100 * shared)])
+        big, _ = errors(generator, judges, 400_000, shared, 0.3)
+        correlation = np.corrcoef(big)[np.triu_indices(judges, 1)].mean() if shared else 0.0
+        truth = judges / (1 + (judges - 1) * correlation)
+        found = [
+            effective_judges(*errors(generator, judges, prompts, shared, 0.3), rounds=1000, seed=seed).votes
+            for seed in range(simulations)
+        ]
+        held = [one.low <= truth + 1e-9 and truth - 1e-9 <= one.high for one in found]
+        label = f"{judges} judges, {prompts} prompts, latent share {shared}"
+        yield label, float(truth), float(np.mean([one.value for one in found])), float(np.mean(held))
+
+
+def chosen_panels(simulations: int) -> Iterator[tuple[str, float, float, float]]:
+    """Rows of a setting: score on the half that chose, held-out score, and true score of the panel chosen on all."""
+    for judges, prompts in ((5, 60), (9, 100), (9, 350)):
+        generator = np.random.default_rng([5, judges, prompts])
+        big, _ = errors(generator, judges, 200_000, 0.4, 0.3)
+        rows = []
+        for _ in range(simulations):
+            wrong, prompt = errors(generator, judges, prompts, 0.4, 0.3)
+            best = best_majority(1 - wrong, prompt, splits=50)
+            rows.append((best.apparent, best.held_out, float((big[list(best.panel)].mean(axis=0) < 0.5).mean())))
+        apparent, held, true = map(float, np.mean(rows, axis=0))
+        yield f"{judges} judges, {prompts} prompts", apparent, held, true
+
+
+def real_panels(data: Path) -> Iterator[tuple[str, str]]:
+    """Rows of labelled data and what a panel of baselines (features of the answers) or of stored judges is worth."""
+    pairs = json.loads((data / "md_eval" / "test.json").read_text(encoding="utf-8"))
+    pairs = [pair for pair in pairs if pair["winner"] in ("model_a", "model_b")]
+    features: dict[str, Callable[[str], float]] = {
+        "longer": len,
+        "more lines": lambda text: text.count("\n"),
+        "more list items": lambda text: len(re.findall(r"(?m)^\s*(?:[-*]|\d+[.)])\s", text)),
+        "more bold": lambda text: text.count("**"),
+        "longer words": lambda text: float(np.mean([len(word) for word in text.split()] or [0])),
+        "more different words": lambda text: len(set(text.lower().split())),
+    }
+    right = np.zeros((len(features), len(pairs)))
+    for row, of in enumerate(features.values()):
+        for column, pair in enumerate(pairs):
+            better, worse = ("a", "b") if pair["winner"] == "model_a" else ("b", "a")
+            right[row, column] = of(pair[f"response_{better}"]) > of(pair[f"response_{worse}"])
+    tables = table_of(
+        json.loads((data / "judge_bench" / "vicuna_predictions" / "SaMer.json").read_text(encoding="utf-8")),
+        lambda row: [float(np.mean(row["ground_truth"])), row["pred_score"], float(np.log(1 + len(row["response"])))],
+    )
+    gpt = json.loads((data / "judge_bench" / "vicuna_predictions" / "gpt-4o.json").read_text(encoding="utf-8"))
+    rated = np.concatenate([tables, table_of(gpt, lambda row: [row["pred_score"]])], axis=2).reshape(-1, 4).T
+    questions = np.tile(np.arange(tables.shape[1]), len(tables))
+    for name, values, labels, prompts in (
+        ("MD-Eval, features of the answers", right, None, [pair["prompt"] for pair in pairs]),
+        ("Vicuna, SaMer, length and GPT-4o", rated[1:], rated[0], list(map(str, questions))),
+    ):
+        names = list(features) if labels is None else ["SaMer", "length", "GPT-4o"]
+        yield name, " ".join(panel_section(names, values, labels, prompts).notes)
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=1000)
+    count = parser.parse_args().simulations
+    data, off = os.environ.get("URS_INSPECT_DATA_DIR"), []
+    slack = 1.96 * math.sqrt(0.05 * 0.95 / count)
+    print("| simulated judges: panel | true | mean estimate | coverage |\n|---|---:|---:|---:|")
+    for label, truth, mean, coverage in panels(count):
+        print(f"| {label} | {truth:.2f} | {mean:.2f} | {coverage:.1%} |", flush=True)
+        # At independence the estimate cannot be above the truth, so that one tail is empty.
+        off += [label] if not GOAL[0] - slack <= coverage <= (1 if "0.0" in label else GOAL[1] + slack) else []
+    if data:
+        for name, text in real_panels(Path(data)):
+            print(f"\n{name}: {text}")
+        print("\n| real labels | predicted | all data: mean | worst | half by half: mean | within 10% |")
+        print("|---|---|---:|---:|---:|---:|")
+        for name, what, whole, worst, mean, within in real(Path(data), max(100, count // 5)):
+            print(f"| {name} | {what} | {whole:.3f} | {worst:.3f} | {mean:.3f} | {within:.0%} |", flush=True)
+    print(
+        "\n| components; questions x epochs x judges x judgements | predicted | width | coverage |\n|---|---|---:|---:|"
+    )
+    for label, target, width, coverage, anyone in simulated(count):
+        print(f"| {label} | {target} | {width:.3f} | {coverage:.1%} |", flush=True)
+        off += [f"{label}, {target}"] if not GOAL[0] - slack <= coverage <= (1 if anyone else GOAL[1] + slack) else []
+    print("\n| simulated judges: best majority of 3 | on the half that chose | held out | true |\n|---|---:|---:|---:|")
+    for label, apparent, held, true in chosen_panels(max(50, count // 5)):
+        print(f"| {label} | {apparent:.1%} | {held:.1%} | {true:.1%} |", flush=True)
+    print("\nOutside the goal: " + ("; ".join(off) or "none"))
+    return 1 if off else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

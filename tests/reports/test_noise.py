@@ -1,0 +1,185 @@
+"""Where the noise of a ranking comes from, in its report."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from inspect_ai.log import EvalLog
+
+from tests.reports.answer_rows import answers, ranking_of, row
+from tests.reports.judged_logs import answered, judgement, write_judged
+from urs_inspect.reports.answers import read_answers
+from urs_inspect.reports.judge_details import judges_report
+from urs_inspect.reports.judges import read_judges, read_ratings
+from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.leaderboard_report import report_leaderboard
+from urs_inspect.reports.noise import noise_section, panel_section
+from urs_inspect.reports.tables import Section
+
+PANEL = ("p/one", "p/two", "p/three")
+
+
+def model(name: str, epochs: int = 1, panel: tuple[str, ...] = PANEL, questions: int = 30) -> list[dict[str, Any]]:
+    """Answers judged by a panel; questions are harder or easier for all models."""
+    generator = np.random.default_rng(len(name))
+    ease = np.random.default_rng(0).normal(0, 1, questions)
+    rows = []
+    for question in range(questions):
+        for epoch in range(1, epochs + 1):
+            level = 5 + ease[question] + generator.normal()
+            finals = {
+                judge: float(np.clip(level + place + generator.normal(), 1, 10)) for place, judge in enumerate(panel)
+            }
+            mean = sum(finals.values()) / len(finals)
+            facts = {"epoch": epoch, "judges": ", ".join(panel), "judge_finals": finals}
+            rows.append(row(name, f"leisure-en-{question:02}", mean, **facts))
+    return rows
+
+
+def section_of(ranking: Ranking) -> Section:
+    return noise_section(ranking.noise, ranking.short, 1, ranking.traffic is not None)
+
+
+def said(ranking: Ranking) -> str:
+    return "\n".join(section_of(ranking).notes)
+
+
+@pytest.fixture(scope="module")
+def ranking() -> Ranking:
+    return ranking_of(answers(model("p/a", 2), model("p/bb", 2), model("p/ccc", 2)))
+
+
+def test_epochs_and_a_panel_are_split_for_means_and_differences(ranking: Ranking) -> None:
+    table = ranking.noise.table
+    assert list(table["kind"]) == ["mean"] * 3 + ["difference"] * 2
+    assert (table["first"][3:] == ranking.names[0]).all()
+    shares = table[["share_question", "share_answering", "share_judges"]]
+    assert shares.sum(axis=1).to_numpy() == pytest.approx(np.ones(5))
+    assert table["share_judging"].isna().all()
+    assert (table["twice_the_questions"] < table["margin"]).all()
+    assert (table["one_more_epoch"] < table["margin"]).all()
+    assert (table["any_judges"][:3] > 2 * table["margin"][:3]).all()  # judges differ by a point on the whole
+    assert (table["any_judges"][3:] < table["any_judges"][:3].min()).all()  # of which a difference is free
+
+
+def test_the_half_width_is_that_of_the_reports_interval(ranking: Ranking) -> None:
+    for place, name in enumerate(ranking.names):
+        mean = ranking.mean(name)
+        assert ranking.noise.table["margin"][place] == pytest.approx((mean.high - mean.low) / 2, rel=0.15)
+
+
+def test_the_report_shows_and_writes_it() -> None:
+    board = make_leaderboard(answers(model("p/a", 2), model("p/bb", 2)), rounds=100)
+    report = report_leaderboard(board)
+    [section] = [section for section in report.sections if section.title == "Where noise comes from"]
+    assert section.level == 3
+    designs, sources, written = section.tables
+    assert designs.text().headings[:3] == ("Mean or difference", "Now", "Twice the questions")
+    assert [line[0] for line in sources.text().rows][-1].count(" less ") == 1
+    assert written.name == "noise"
+    rows = report.as_dict()["tables"]["noise"]
+    assert {"block", "kind", "variance_judgement", "any_judges_one_more"} <= rows[0].keys()
+    assert rows[0]["variance_judgement"] is None
+    notes = "\n".join(section.notes)
+    assert "±" in notes
+    assert "inspect score" in notes  # how to measure judging again
+    assert "--epochs" not in notes
+
+
+def test_one_answer_by_one_judge_is_one_sentence() -> None:
+    section = section_of(ranking_of(answers(model("p/a", panel=("p/one",)), model("p/bb", panel=("p/one",)))))
+    assert len(section.notes) == 1
+    assert not section.tables
+
+
+def test_what_is_not_measured_is_named_with_a_command() -> None:
+    notes = said(ranking_of(answers(model("p/a"), model("p/bb"))))
+    assert "--epochs 2" in notes
+    notes = said(ranking_of(answers(model("p/a", 2, ("p/one",)), model("p/bb", 2, ("p/one",)))))
+    assert "--model-role 'grader=[JUDGE, OTHER]'" in notes
+
+
+def test_unequal_epochs_and_judges_that_fail_or_never_differ_are_counted() -> None:
+    first, second = model("p/a", 2), model("p/bb", 3)
+    first = first[:-2]  # neither epoch of the last question
+    del second[1]
+    for given in second[:4]:
+        given["judge_finals"]["p/two"] = math.nan
+    for given in first + second:
+        given["judge_finals"]["p/three"] = 7.0
+    found = ranking_of(answers(first, second))
+    notes = said(found)
+    assert "p/two gave no score to 4 of 144 answers" in notes
+    assert "p/three gave 7 to every answer" in notes
+    assert "p/bb 1" in notes
+    assert "p/a 2, p/bb 3" in notes or "p/bb 3, p/a 2" in notes
+    assert found.noise.table["questions"].tolist() == [29, 29, 29]
+    assert found.noise.table["margin"].notna().all()
+
+
+def test_an_empty_answer_has_its_score_from_every_judge() -> None:
+    first, second = model("p/a", 2), model("p/bb", 2)
+    for given in first[:2]:
+        given |= {"final": 1.0, "outcome": "no_response", "judge_finals": dict.fromkeys(PANEL, math.nan)}
+    found = ranking_of(answers(first, second))
+    assert found.noise.table["questions"].tolist() == [30, 30, 30]
+    assert "gave no score" not in said(found)
+
+
+def test_repeated_judgements_are_read_from_logs(tmp_path: Path) -> None:
+    """Every log was judged twice by a panel; the first judgements differ by a point."""
+    generator = np.random.default_rng(0)
+    for name in ("p/a", "p/b"):
+        samples = []
+        for question in range(12):
+            given = {judge: float(generator.integers(3, 9)) for judge in PANEL}
+            before = {judge: value + 1 for judge, value in given.items()}
+            both = (judgement(sum(x.values()) / 3, panel={**x}) for x in (before, given))
+            samples.append(answered(f"q{question}", *both))
+        write_judged(tmp_path / f"{name[-1]}.eval", *samples, model=name, roles={"grader": list(PANEL)})
+    found = ranking_of(read_answers([str(tmp_path)]))
+    table = found.noise.table
+    assert table["variance_judgement"][:2].tolist() == pytest.approx([0.5, 0.5])
+    assert table["variance_judgement"][2] == pytest.approx(1)
+    assert (table["judged_once_more"] < table["margin"]).all()
+    assert "inspect score" not in said(found)
+
+
+def test_a_panel_is_reported_with_its_best_part() -> None:
+    generator = np.random.default_rng(1)
+    right = (generator.random((4, 200)) < np.array([0.9, 0.85, 0.8, 0.6])[:, None]).astype(float)
+    right = np.vstack([right, np.ones((1, 200))])
+    prompts = [f"p{number // 2}" for number in range(200)]
+    section = panel_section(["a", "b", "c", "d", "e"], right, None, prompts)
+    text = "\n".join(section.notes)
+    assert "Left out" in text
+    assert "4 judges are worth" in text
+    assert "a, b, c" in text
+    assert list(section.tables[0].data["judge"]) == ["a", "b", "c", "d"]
+    labels = generator.normal(size=200)
+    ratings = 0.2 * labels + generator.normal(size=(3, 200))  # a narrow scale is no shared error
+    text = "\n".join(panel_section(["a", "b", "c"], ratings, labels, prompts).notes)
+    assert "Pearson's r" in text
+    assert "worth 2." in text or "worth 3.0" in text
+
+
+def test_too_few_judges_or_prompts_are_said() -> None:
+    right = np.eye(3)
+    assert "3 prompts" in panel_section(["a", "b", "c"], right, None, ["x", "y", "z"]).notes[-1]
+
+
+def renamed(log: EvalLog, model: str) -> EvalLog:
+    return log.model_copy(update={"eval": log.eval.model_copy(update={"model": model})})
+
+
+def test_judges_of_three_logs_have_a_panel(logs: dict[str, EvalLog], rating_logs: dict[str, EvalLog]) -> None:
+    """A baseline is no member."""
+    title = "How many votes the judges are worth"
+    three = [*logs.values(), renamed(logs["good"], "p/third")]
+    for given, panels in ((list(logs.values()), 0), (three, 1)):
+        assert [section.title for section in judges_report(read_judges(given), []).sections].count(title) == panels
+    ratings = read_ratings([renamed(log, f"p/{name}{n}") for name, log in rating_logs.items() for n in range(3)])
+    [section] = [section for section in judges_report([], ratings).sections if section.title == title]
+    assert len(section.notes) > 1
