@@ -24,7 +24,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 
 import numpy as np
 
-from urs_inspect.discrepancy.allocation import Allocator, Standing, register_allocation
+from urs_inspect.discrepancy.allocation import Allocator, Belief, Standing, laplace, register_allocation
 from urs_inspect.discrepancy.embeddings import LexicalSimilarity
 from urs_inspect.discrepancy.matchmaking import REFERENCE_FILTER, word_counts
 from urs_inspect.stats.battles import Battles
@@ -141,9 +141,13 @@ def replay(
     seed: int,
     items: dict[Pair, int] | None = None,
     confidence: float | None = None,
+    belief: Belief = laplace,
+    rate: Callable[[Battles], Floats] = fit_bradley_terry,
 ) -> Iterator[tuple[int, Floats]]:
     """Compare by a rule, and give ratings at each mark and where the rule stopped."""
-    allocator = Allocator(players, rule=rule, budget=marks[-1], confidence=confidence, items=items, seed=seed)
+    allocator = Allocator(
+        players, rule=rule, budget=marks[-1], confidence=confidence, items=items, seed=seed, belief=belief
+    )
     index = {name: place for place, name in enumerate(players)}
     rows: list[tuple[int, int, float]] = []
     used: dict[Pair, int] = {}
@@ -155,7 +159,7 @@ def replay(
         until_mark = next((mark for mark in marks if mark > len(rows)), len(rows) + 1) - len(rows)
         allotment = allocator.ask(battles, min(until_mark, 1 if len(rows) < 126 else 6))
         if len(rows) in marks or allotment.stopped:
-            yield len(rows), fit_bradley_terry(battles)
+            yield len(rows), rate(battles)
         if allotment.stopped:
             return
         for pair in allotment.pairs:

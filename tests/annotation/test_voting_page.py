@@ -21,6 +21,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from tests.annotation.samples import ballots, shown_ballots
+from tests.annotation.test_queue import made as queue_ballots
+from tests.annotation.test_queue import prior as judge_prior
+from tests.reports.mad_logs import judged, write_log
+from urs_inspect.annotation.queue import VOTING_KEY, VotingPlan
 from urs_inspect.annotation.votes import Vote, read_votes
 from urs_inspect.discrepancy.ballots import Ballot, write_ballots
 
@@ -55,6 +59,7 @@ class Server:
 
     directory: Path
     arguments: tuple[str, ...]
+    ballots: str = "ballots.jsonl"
     port: int = field(default_factory=lambda: _free_port())
     process: "subprocess.Popen[bytes] | None" = None
 
@@ -67,7 +72,7 @@ class Server:
         options = ["--votes", str(self.directory / "votes"), "--port", str(self.port)]
         with (self.directory / "told").open("wb") as told:
             self.process = subprocess.Popen(
-                [*command, str(self.directory / "ballots.jsonl"), *options, *self.arguments],
+                [*command, str(self.directory / self.ballots), *options, *self.arguments],
                 stdout=told,
                 stderr=told,
                 env={**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"},
@@ -199,6 +204,38 @@ def test_hostile_answers_are_text(browser: Browser, tmp_path: Path) -> None:
         page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.test/x'}))")
         page.wait_for_timeout(200)
         assert any("Content Security Policy" in problem for problem in watch.problems)
+
+
+def test_votes_where_they_are_worth_most(browser: Browser, tmp_path: Path) -> None:
+    """Two people vote in an order that depends on both; the overview says how much the judge weighs."""
+    made = queue_ballots(per_pair=3)
+    plan = VotingPlan("adaptive", 4, None, 0, judge_prior(1.0, 0.0, -1.0))
+    write_log(tmp_path / "log.eval", *map(judged, made), metadata={VOTING_KEY: plan.to_dict()})
+    server = Server(tmp_path, ("--annotator", "ann", "--annotator", "bo"), "log.eval")
+    try:
+        server.start()
+        with (
+            visiting(browser, server, "/vote/ann") as (page, watch),
+            visiting(browser, server, "/vote/bo") as (other, _),
+        ):
+            shown = [each.locator("#pair").get_attribute("data-ballot") for each in (page, other)]
+            assert None not in shown
+            assert shown[0] != shown[1]
+            press(page, "1", 1)
+            press(other, "3", 2)
+            press(page, "u", 1)
+            expect(page.locator("#pair")).to_have_attribute("data-ballot", str(shown[0]))
+            press(page, "1", 2)
+            press(page, "2", 3)
+            press(other, "2", 4)
+            expect(other.get_by_text("No vote is needed now.")).to_be_visible()
+            other.get_by_role("link", name="Agreement").click()
+            expect(other.locator("#voting")).to_contain_text("4 of at most 4 pairs voted on")
+            expect(other.locator("#voting")).to_contain_text("Weight of the judge")
+            assert watch.problems == []
+        assert server.told().count("weight of the judge") == 7  # at the start, and after each vote or undo
+    finally:
+        server.kill()
 
 
 def test_keys_buttons_and_undo(browser: Browser, tmp_path: Path) -> None:

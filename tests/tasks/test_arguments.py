@@ -180,7 +180,7 @@ def _required(task: Callable[..., Task]) -> list[str]:
 
 
 def test_the_number_of_arguments_is_bounded() -> None:
-    assert len(signature(tasks.mad).parameters) <= 26 and len(signature(tasks.urs).parameters) <= 14
+    assert len(signature(tasks.mad).parameters) <= 27 and len(signature(tasks.urs).parameters) <= 14
 
 
 INTENTS = "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity, leisure"
@@ -259,7 +259,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("mad", {"pool": None, "responses": "absent"}, "no log 'absent'"),
     ("mad", {"judge": "me"}, "judge: unknown judge 'me'; allowed: grader, human, samer, baseline/"),
     ("mad", {"judge": "baseline/copy_overall"}, "judge: unknown judge 'baseline/copy_overall'"),
-    ("mad", {"judge": "human", "allocation": "adaptive"}, "with judge=human only 'uniform' works"),
+    ("mad", {"judge": "human", "prior": "log.eval"}, "prior: allocation=uniform does not look at ratings"),
     ("mad", {"similarity": "magic"}, "unknown similarity 'magic'; allowed: lexical, openai"),
     ("mad", {"similarity": {"name": "lexical", "url": "u"}}, "url: only for openai/<model>, not for 'lexical'"),
     ("mad", {"similarity_url": "u"}, "similarity_url: is no longer an argument; use -T similarity='{name: openai/"),

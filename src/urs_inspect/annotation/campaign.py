@@ -7,6 +7,7 @@ from typing import Literal
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Agreement, agreement
+from urs_inspect.annotation.queue import VOTING_KEY, BallotQueue, VotingPlan
 from urs_inspect.annotation.votes import (
     Side,
     Undo,
@@ -48,6 +49,16 @@ def load_ballots(path: Path) -> tuple[Ballot, ...]:
     raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices((*LOG_SUFFIXES, '.jsonl'))}")
 
 
+def load_plan(path: Path) -> VotingPlan | None:
+    """How a log of `mad` says that votes are allocated; None if ballots come in their order, as in other files."""
+    if path.suffix.lower() not in LOG_SUFFIXES:
+        return None
+    from inspect_ai.log import read_eval_log
+
+    values = (read_eval_log(str(path), header_only=True).eval.metadata or {}).get(VOTING_KEY)
+    return None if values is None else VotingPlan.from_dict(values, str(path))
+
+
 def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:
     from inspect_ai.log import read_eval_log
 
@@ -70,9 +81,10 @@ def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:
 class Session:
     """One person's ballots, in the order in which this person gets them, and votes."""
 
-    def __init__(self, store: VoteStore, ballots: Sequence[Ballot]) -> None:
+    def __init__(self, store: VoteStore, ballots: Sequence[Ballot], queue: BallotQueue | None = None) -> None:
         self.annotator = store.annotator
         self.store = store
+        self.queue = queue
         self.ballots = tuple(ballots)
         self._by_id = {ballot.id: ballot for ballot in ballots}
         self._again: str | None = None
@@ -83,13 +95,23 @@ class Session:
         return sum(ballot in self._by_id for ballot in self.store.votes)
 
     @property
+    def progress(self) -> tuple[int, int]:
+        """Ballots done and wanted: this person's own, or, where an allocation serves them, everybody's together."""
+        if self.queue is None:
+            return self.done, len(self.ballots)
+        state = self.queue.state()
+        return state.done, state.done if state.stopped else state.budget
+
+    @property
     def elsewhere(self) -> int:
         """How many votes in the file are about other ballots; they stay there and do not count."""
         return len(self.store.votes) - self.done
 
     @property
     def current(self) -> Ballot | None:
-        """The ballot to vote on now: the one just taken back, or the first without a vote; None when all have one."""
+        """The ballot to vote on now: the one just taken back, or the next without a vote; None when there is none."""
+        if self.queue is not None:
+            return self.queue.next(self.annotator, self._again)
         open_ballots = [ballot for ballot in self.ballots if ballot.id not in self.store.votes]
         return next((ballot for ballot in open_ballots if ballot.id == self._again), next(iter(open_ballots), None))
 
@@ -109,8 +131,11 @@ class Session:
         left = self.left(ballot)
         right: Side = "b" if left == "a" else "a"
         sides: dict[SideChoice, Choice] = {"left": left, "right": right, "tie": "tie", "cannot_tell": "cannot_tell"}
-        self.store.add(Vote(ballot, self.annotator, sides[choice], left, seconds, now()))
+        vote = Vote(ballot, self.annotator, sides[choice], left, seconds, now())
+        self.store.add(vote)
         self._again = None
+        if self.queue is not None:
+            self.queue.cast(vote)
 
     def undo(self, ballot: str) -> None:
         """Take a vote back, if there is one: repeating it does no harm."""
@@ -119,19 +144,33 @@ class Session:
         if ballot in self.store.votes:
             self.store.add(Undo(ballot, self.annotator, now()))
             self._again = ballot
+            if self.queue is not None:
+                self.queue.undo(ballot, self.annotator)
 
 
 class Campaign:
     """The ballots, and the sessions of the people who vote on them."""
 
     def __init__(
-        self, ballots: Sequence[Ballot], directory: Path, annotators: Sequence[str] = (), *, shuffled: bool = False
+        self,
+        ballots: Sequence[Ballot],
+        directory: Path,
+        annotators: Sequence[str] = (),
+        *,
+        shuffled: bool = False,
+        plan: VotingPlan | None = None,
     ) -> None:
-        """Open the sessions of the annotators; without any, anybody may vote under a name of their own."""
+        """Open the sessions of the annotators; without any, anybody may vote under a name of their own.
+
+        With a plan, everybody gets the ballots that its allocation asks for next, given all votes in the directory.
+        """
         self.ballots = tuple(ballots)
         self.directory = directory
         self.annotators = tuple(dict.fromkeys(annotator_name(name) for name in annotators))
         self._shuffled = shuffled
+        self.queue: BallotQueue | None = None
+        if plan is not None:
+            self.queue = BallotQueue(self.ballots, plan, read_votes(sorted(directory.glob("*.jsonl"))).votes)
         self._sessions: dict[str, Session] = {}
         self._mutex = threading.Lock()
         try:
@@ -149,7 +188,7 @@ class Campaign:
         with self._mutex:
             if name not in self._sessions:
                 ballots = own_order(name, self.ballots) if self._shuffled else self.ballots
-                self._sessions[name] = Session(VoteStore(self.directory, name), ballots)
+                self._sessions[name] = Session(VoteStore(self.directory, name), ballots, self.queue)
             return self._sessions[name]
 
     def knows(self, annotator: str) -> bool:

@@ -158,6 +158,7 @@ def report_page(campaign: Campaign, found: Agreement, reading: VoteReading, lang
         total=len(campaign.ballots),
         others=len(reading.about({ballot.id for ballot in campaign.ballots})[1]),
         faults=len(reading.errors),
+        voting=campaign.queue.state() if campaign.queue else None,
         percent=_percent,
         decimal=_decimal,
         back=back,
@@ -167,7 +168,8 @@ def report_page(campaign: Campaign, found: Agreement, reading: VoteReading, lang
 
 def _pair(session: Session) -> dict[str, Any]:
     ballot = session.current
-    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": session.done, "total": len(session.ballots)}
+    done, total = session.progress
+    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": done, "total": total}
     if ballot is not None:
         sides = [ballot.response_a, ballot.response_b]
         if session.left(ballot.id) == "b":

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -11,11 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, counted
 
 if TYPE_CHECKING:
     from urs_inspect.annotation import Agreement, VoteReading
     from urs_inspect.annotation.campaign import Campaign
+    from urs_inspect.annotation.queue import BallotQueue
     from urs_inspect.discrepancy.ballots import Ballot
 
 _NONE = "-"
@@ -57,21 +59,43 @@ def annotate(
     open_browser: bool,
     report: bool,
 ) -> None:
-    """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot per line."""
+    """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot per line.
+
+    If mad ran with an allocation other than uniform, each vote decides which pair comes next.
+    """
     from urs_inspect.annotation import load_ballots
-    from urs_inspect.annotation.campaign import Campaign
+    from urs_inspect.annotation.campaign import Campaign, load_plan
 
     console = Console(soft_wrap=True, highlight=False)
-    found = load_ballots(ballots)
+    found, plan = load_ballots(ballots), load_plan(ballots)
+    if plan is not None and order == "own":
+        raise InputError(f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the order")
     if report:
         print_report(found, votes, console)
-        return
-    campaign = Campaign(found, votes, annotators, shuffled=order == "own")
+    campaign = Campaign(found, votes, () if report else annotators, shuffled=order == "own", plan=plan)
     try:
+        if campaign.queue is not None:
+            _print_voting(campaign.queue, console)
+            campaign.queue.on_change = partial(_print_voting, console=console)
+        if report:
+            return
         _print_files(campaign, console)
         _serve(campaign, host, port, language, open_browser, console)
     finally:
         campaign.close()
+
+
+def _print_voting(queue: "BallotQueue", console: Console) -> None:
+    """Print how far the voting is, and what the judge of the prior weighs."""
+    state = queue.state()
+    sure = f"{state.sure} of {state.neighbours} neighbours in the ranking in a sure order"
+    told = [f"{state.done} of at most {counted(state.budget, 'ballot')} voted on", sure]
+    if not math.isnan(state.weight):
+        told.append(f"weight of the judge {state.weight:.2f}")
+    if state.stopped:
+        told.append({"budget": "the budget is spent", "separated": "no vote is needed any more",
+                     "exhausted": "no ballot is left"}[state.stopped])  # fmt: skip
+    console.print("; ".join(told), markup=False)
 
 
 def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -> None:

@@ -9,10 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from urs_inspect._util import InputError, check_new_file, visible
+from urs_inspect._util import InputError, check_new_file, choices, visible
 from urs_inspect.cli.output import print_report
 
 if TYPE_CHECKING:
+    from urs_inspect.discrepancy.judge_prior import JudgePrior, WeighedRanking
     from urs_inspect.stats import Battles, Ranking
 
 
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Write a copy of the log with the votes attached as scores (human_choice); the file must not exist.",
 )
+@click.option(
+    "--prior",
+    help="A log of mad with a judge's verdicts about the same models: as a prior for people's votes, weighed by its "
+    "evidence. Shown beside the votes alone.",
+)
 @click.option("--leaderboard", help="A leaderboard to compare with: CSV or JSON with model and rating (or rank).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @click.option("--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Resamples.")
@@ -37,6 +43,7 @@ def rank(
     logs_or_votes: tuple[str, ...],
     votes: tuple[str, ...],
     output: Path | None,
+    prior: str | None,
     leaderboard: str | None,
     as_json: bool,
     rounds: int,
@@ -57,7 +64,7 @@ def rank(
     that is named later.
     """
     from urs_inspect.logs.battles import attach_votes, holds_ballot_votes, read_battles, read_human_battles
-    from urs_inspect.reports.rankings import ranking_report, read_leaderboard
+    from urs_inspect.reports.rankings import ranking_report, read_leaderboard, with_prior
     from urs_inspect.stats import compare_leaderboard
 
     # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
@@ -69,11 +76,14 @@ def rank(
         _check_output(output, sources, cast)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     people = read_human_battles(sources, cast, _note) if cast else None
-    ranking = _ranked(people.battles if people else read_battles(sources, _note), rounds, seed)
+    battles = people.battles if people else read_battles(sources, _note)
+    ranking = _ranked(battles, rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     if output is not None:
         attach_votes(Path(sources[0]), cast, output)
     report = ranking_report(ranking, agreement, people)
+    if prior is not None:
+        report = with_prior(report, ranking, *_weighed(battles, prior, [] if people else sources, seed))
     if as_json:
         click.echo(json.dumps(report.facts, ensure_ascii=False, indent=2, allow_nan=False))
         return
@@ -92,6 +102,21 @@ def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("Ratings over resamples", total=1.0)
         return rank_battles(battles, rounds=rounds, seed=seed, progress=lambda share: progress.advance(bar, share))
+
+
+def _weighed(battles: "Battles", prior: str, sources: list[str], seed: int) -> "tuple[JudgePrior, WeighedRanking]":
+    """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes about ballots."""
+    from urs_inspect.discrepancy.judge_prior import rank_with_prior
+    from urs_inspect.logs.comparisons import read_judge_prior
+
+    place = Path(prior).resolve()
+    if {place, *place.parents} & {Path(source).resolve() for source in sources}:
+        raise InputError(f"prior: '{prior}' is what is ranked; its verdicts would count twice. Name people's --votes")
+    judged = read_judge_prior(prior)
+    if without := sorted(set(judged.players) - set(battles.players)):
+        _note(f"prior: {choices(without)}: no vote, so it is not ranked")
+    judged = judged.among(battles.players)
+    return judged, rank_with_prior(battles, judged, seed=seed)
 
 
 def _note(line: str) -> None:

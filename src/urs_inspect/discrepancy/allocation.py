@@ -85,11 +85,12 @@ def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
     held = counts.battles[0] * _slope(strengths[i] - strengths[j])
     curvature[i, j] = curvature[j, i] = -held
     curvature[np.diag_indices(players)] -= np.where(np.eye(players, dtype=np.bool_), 0.0, curvature).sum(axis=1)
-    dispersion = _dispersion(battles, strengths)
+    dispersion = dispersion_of(battles, strengths)
     return Posterior(strengths, np.asarray(np.linalg.inv(curvature) * dispersion, dtype=np.float64), dispersion)
 
 
-def _dispersion(battles: Battles, strengths: Floats) -> float:
+def dispersion_of(battles: Battles, strengths: Floats) -> float:
+    """How far outcomes scatter around these strengths, as a share of what they would without ties; above 0."""
     chance = 0.5 * (1 + np.tanh((strengths[battles.first] - strengths[battles.second]) / 2))
     pearson = ((battles.outcome - chance) ** 2).sum()
     # Expected and observed scatter are summed before they are divided: a surprise between unequal players has no bound.
@@ -100,6 +101,10 @@ def _dispersion(battles: Battles, strengths: Floats) -> float:
 def _slope(gaps: Floats) -> Floats:
     """Product p (1 - p) for p = 1 / (1 + exp(-gap))."""
     return np.asarray(0.25 * (1 - np.tanh(gaps / 2) ** 2), dtype=np.float64)
+
+
+Belief = Callable[[Battles], Posterior]
+"""What is believed about strengths after comparisons: `laplace`, or a prior's `belief`."""
 
 
 @dataclass(frozen=True)
@@ -188,14 +193,14 @@ class PosteriorState:
     (2,), of each such comparison.
     """
 
-    def __init__(self, battles: Battles, pending: list[Integers]) -> None:
-        self._battles, self._pending = battles, pending
+    def __init__(self, battles: Battles, pending: list[Integers], belief: Belief = laplace) -> None:
+        self._battles, self._pending, self._belief = battles, pending, belief
         self._current: Posterior | None = None
 
     @cached_property
     def settled(self) -> Posterior:
         """The posterior after the comparisons with an outcome."""
-        return laplace(self._battles)
+        return self._belief(self._battles)
 
     def posterior(self) -> Posterior:
         """The posterior after all comparisons."""
@@ -241,6 +246,7 @@ class Allocator:
         joining: Models that are new: only pairs with one of them are asked (Algorithm 2); empty for all pairs.
         items: Instructions that each pair has, by pair or the same for all; None for no limit.
         seed: Seed of everything random.
+        belief: Gives the posterior after some comparisons; by default the votes alone say it.
 
     Raises:
         InputError: If an argument is out of its range or names an unknown model, or no pair is left to ask.
@@ -257,11 +263,13 @@ class Allocator:
         joining: Collection[str] = (),
         items: int | Mapping[Pair, int] | None = None,
         seed: int = 0,
+        belief: Belief = laplace,
     ) -> None:
         _check(players, budget, confidence, [*(only or ()), *joining])
         self.players = tuple(players)
         self._index = {name: place for place, name in enumerate(self.players)}
         self.rule, self.budget, self.confidence, self.seed = rule, budget, confidence, seed
+        self._belief = belief
         if rule not in _RULES:
             raise InputError(f"unknown allocation '{rule}'; allowed: {choices(_RULES)}")
         self._allocation = _RULES[rule]
@@ -290,6 +298,26 @@ class Allocator:
         """Comparisons asked so far of each pair."""
         return dict(zip(self.pairs, self._asked.tolist(), strict=True))
 
+    def resume(self, asked: Mapping[Pair, int]) -> None:
+        """Take these numbers of comparisons, by pair in either order, for those asked so far: votes can be taken back.
+
+        Raises:
+            InputError: If a pair may not be asked.
+        """
+        self._asked = np.zeros_like(self._asked)
+        for pair, count in asked.items():
+            if frozenset(pair) not in self._places:
+                raise InputError(f"comparisons of {choices(pair)}, which may not be asked")
+            self._asked[self._places[frozenset(pair)]] += count
+
+    def posterior(self, battles: Battles | None) -> Posterior:
+        """What is believed after all comparisons with an outcome."""
+        return self._belief(self._aligned(battles))
+
+    def stops(self, battles: Battles | None) -> Stop | None:
+        """Why nothing more would be asked after these comparisons; None as long as something would."""
+        return self._stop(PosteriorState(self._aligned(battles), [], self._belief))
+
     def ask(self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()) -> Allotment:
         """Decide what to compare next.
 
@@ -307,7 +335,8 @@ class Allocator:
         """
         if size < 1:
             raise InputError(f"size of a batch is {size}; allowed: 1 or more")
-        state = PosteriorState(self._aligned(battles), [self._numbers(pair, "pending comparison") for pair in pending])
+        under_way = [self._numbers(pair, "pending comparison") for pair in pending]
+        state = PosteriorState(self._aligned(battles), under_way, self._belief)
         if stopped := self._stop(state):
             return Allotment((), stopped, self.spent)
         chosen = []
@@ -327,7 +356,7 @@ class Allocator:
         """
         if self.confidence is None:
             return ()
-        return self._unseparated(laplace(self._aligned(battles)), self.confidence)
+        return self._unseparated(self.posterior(battles), self.confidence)
 
     def _stop(self, state: PosteriorState) -> Stop | None:
         if self.spent >= self.budget:

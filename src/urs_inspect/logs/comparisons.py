@@ -8,10 +8,12 @@ from typing import Any
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import Score
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, counted
 from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.discrepancy.judge_prior import JudgePrior
 from urs_inspect.logs.files import finished_logs
 from urs_inspect.logs.scores import last_score
+from urs_inspect.stats.battles import Battle, battles_of
 
 logger = getLogger(__name__)
 
@@ -25,11 +27,11 @@ class Comparison:
     facts: dict[str, Any]  # the metadata of its score
 
 
-def read_comparisons(name: str) -> tuple[Comparison, ...]:
+def read_comparisons(name: str, argument: str = "previous") -> tuple[Comparison, ...]:
     """Read the comparisons of one log of `mad`, or of all logs in a directory, each once.
 
     Of a comparison that was judged several times, the last judgement counts; in a log with people's choices, only these
-    do.
+    do. `argument` is what messages begin with.
     """
     comparisons: dict[str, Comparison] = {}
     skipped: list[str] = []
@@ -43,11 +45,36 @@ def read_comparisons(name: str) -> tuple[Comparison, ...]:
                 if not math.isnan(outcome) or ballot.id not in comparisons:
                     comparisons[ballot.id] = Comparison(ballot, outcome, (score.metadata or {}) if score else {})
     if not comparisons:
-        what = f"previous: no comparison in '{name}'; name a finished log of the task mad"
+        what = f"{argument}: no comparison in '{name}'; name a finished log of the task mad"
         raise InputError("\n".join([what, *skipped]))
     for sentence in skipped:
-        logger.warning(f"previous: {sentence}")
+        logger.warning(f"{argument}: {sentence}")
     return tuple(comparisons.values())
+
+
+def read_judge_prior(name: str) -> JudgePrior:
+    """Read a judge's ratings from a finished log of `mad`, as a prior for people's votes.
+
+    Args:
+        name: The log; its ballots may be others than people vote on.
+
+    Raises:
+        InputError: If the log has no verdict of a judge, has people's choices, or does not link all models.
+    """
+    comparisons = read_comparisons(name, "prior")
+    if any(item.facts.get("judges") == ["human"] for item in comparisons):
+        raise InputError(f"prior: '{name}' is about people's votes, not a judge's verdicts; name a log with a judge")
+    known = [item for item in comparisons if not math.isnan(item.outcome)]
+    if not known:
+        raise InputError(
+            f"prior: none of {counted(len(comparisons), 'verdict')} in '{name}' could be parsed, so nothing is known "
+            "of the judge"
+        )
+    battles = battles_of(
+        Battle(item.ballot.model_a, item.ballot.model_b, item.outcome, item.ballot.instruction) for item in known
+    )
+    judges = tuple(dict.fromkeys(str(judge) for item in known for judge in item.facts.get("judges", ())))
+    return JudgePrior.of(battles, judges, len(comparisons) - len(known))
 
 
 def judged_by_people(log: EvalLog) -> bool:

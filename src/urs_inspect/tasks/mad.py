@@ -25,9 +25,11 @@ from urs_inspect._arguments import (
     one_of,
     samer_arguments,
 )
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, counted
+from urs_inspect.annotation.queue import VOTING_KEY, VotingPlan
 from urs_inspect.discrepancy import AnswerFilter, load_similarity, parse_similarity
 from urs_inspect.discrepancy.allocation import allocation_names, near
+from urs_inspect.discrepancy.judge_prior import JudgePrior
 from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, check_probabilities
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
@@ -35,7 +37,7 @@ from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.judging.prompts import ORDERS, comparison_scenarios
 from urs_inspect.judging.replies import asked_similarity
 from urs_inspect.logs.battles import read_battles
-from urs_inspect.logs.comparisons import Comparison, read_comparisons
+from urs_inspect.logs.comparisons import Comparison, read_comparisons, read_judge_prior
 from urs_inspect.scorers import pair_choice
 from urs_inspect.solvers.contest import (
     CONTESTANT,
@@ -44,18 +46,19 @@ from urs_inspect.solvers.contest import (
     check_contest_judge,
     check_roles,
     contest,
+    contestants,
     has_contestants,
 )
 from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.stats import rank
-from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, competition_pool, eligible_pairs
+from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, check_rated, competition_pool, eligible_pairs
 from urs_inspect.tasks.viewer import competition_viewer
 
 logger = getLogger(__name__)
 
-MAD_VERSION = "2-B"
+MAD_VERSION = "2-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 SIMILARITY = "similarity"
@@ -78,6 +81,7 @@ def mad(
     budget: Count | None = None,
     confidence: Confidence = 0.95,
     batch: Count = 8,
+    prior: Text | None = None,
     orders: Annotated[str, one_of(lambda: ORDERS)] = "both",
     scenario: Annotated[str, one_of(comparison_scenarios)] = "general",
     judge_language: Text | None = None,
@@ -102,7 +106,8 @@ def mad(
             `urs` unless `responses` is given.
         responses: Logs, or directories of logs, whose answers serve; contestants of this run answer the same
             instructions.
-        k: Comparisons per pair (the paper's K).
+        k: Comparisons per pair (the paper's K). With `judge=human` and an `allocation` other than `uniform`: ballots
+            per pair among which the voting page chooses.
         judge: `grader`; `samer`, which evaluates each answer by itself, without scenario and reference; `human` to
             write ballots for people into the log; or `baseline/<kind>`: longest, shortest, first, second, random.
         similarity: How similar two answers are: `lexical` needs no model; others: `openai/<model>`, `model2vec/<name>`,
@@ -118,6 +123,8 @@ def mad(
         budget: Comparisons at most; by default k for each pair.
         confidence: How sure the order of neighbours must be for an early end of `adaptive` and `random`.
         batch: Comparisons asked for at once by `adaptive` and `random`.
+        prior: For `judge=human` and `allocation=adaptive`: log of a judge's comparisons of the same models. Its ratings
+            are a prior for people's votes, weighed by its evidence after each vote.
         orders: `both` (twice, and disagreement is a tie), `ab` as the models are sorted, or `seeded` by a coin.
         scenario: Kind of task, for instructions that name none: general, understanding, reasoning, writing, coding.
         judge_language: Language of the judge's instructions, `en` or `zh`; by default that of each instruction.
@@ -156,8 +163,17 @@ def mad(
         seed=seed,
     )
     check_contest_judge(judge)
+    known = _prior(prior, judge, allocation)
+    voting = None
     if judge == HUMAN and allocation != UNIFORM:
-        raise InputError("allocation: with judge=human only 'uniform' works, since there are no votes during the run")
+        if previous is not None:
+            raise InputError("previous: with judge=human only together with allocation=uniform")
+        if batch != Plan.batch:
+            logger.warning("batch: without effect with judge=human, where the page asks for one comparison at a time")
+        voting = VotingPlan(allocation, budget, confidence, seed, known)
+        # Every pair gets its candidates now; the page chooses among them while people vote.
+        rated = None if known is None else known.players
+        plan = replace(plan, allocation=UNIFORM, budget=None, confidence=Plan.confidence, batch=Plan.batch, rated=rated)
     chosen = _similarity(SimilarityOptions.model_validate(similarity))
     answering = responses is None
     solver = contest(
@@ -198,6 +214,7 @@ def mad(
             "similarity": chosen.name,
             "previous_comparisons": len(earlier),
             **({} if plan.only is None else {"only": list(plan.only)}),
+            **({} if voting is None else {VOTING_KEY: voting.to_dict()}),
         },
         viewer=competition_viewer(),
         setup=preflight_setup(preflight, [CONTESTANT, *asked]),
@@ -216,6 +233,8 @@ def _check_early(
     known = roles_known()
     if known:
         check()
+        if answering and plan.rated is not None:
+            check_rated([str(model) for model in contestants()], plan.rated)
     uniform = plan.allocation == UNIFORM
     if uniform and plan.k > len(pool.instructions):
         raise InputError(f"k={plan.k} is more than the {len(pool.instructions)} instructions of the pool '{pool.name}'")
@@ -228,6 +247,21 @@ def _check_early(
             check_pool(taking_part, plan.k, masks, hint=plan.hint)
         if plan.rules.method in NEEDS_PROBABILITIES:
             check_probabilities(taking_part, plan.rules.method)
+
+
+def _prior(name: str | None, judge: str, allocation: str) -> JudgePrior | None:
+    """The prior that a log gives; refused where nothing would use it."""
+    if name is None:
+        return None
+    if judge != HUMAN:
+        raise InputError(f"prior: only with judge=human, whose votes it helps; got judge={judge}")
+    if allocation in (UNIFORM, "random"):
+        raise InputError(f"prior: allocation={allocation} does not look at ratings; allowed with a prior: adaptive")
+    found = read_judge_prior(name)
+    if found.unread:
+        verbs = "does" if found.unread == 1 else "do"
+        logger.warning(f"prior: {counted(found.unread, 'verdict')} could not be parsed and {verbs} not count")
+    return found
 
 
 def _similarity(given: SimilarityOptions) -> Similarity:

@@ -1,0 +1,172 @@
+"""Which ballot each person gets next, where an allocation decides it after every vote."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from urs_inspect._util import InputError
+from urs_inspect.annotation.agreement import majorities
+from urs_inspect.annotation.votes import Vote
+from urs_inspect.discrepancy.allocation import CONFIDENCE, Allocator, Stop, laplace
+from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.discrepancy.judge_prior import JudgePrior, WeighedPosterior
+from urs_inspect.discrepancy.vectors import Pair
+from urs_inspect.stats.battles import Battle, Battles, battles_of
+
+VOTING_KEY = "voting"
+"""Key of a log's metadata that holds the `VotingPlan`."""
+
+_HELD = 900.0
+"""Seconds after which a ballot that somebody has in view without a vote may go to another person as well."""
+
+
+@dataclass(frozen=True)
+class VotingPlan:
+    """How a task has said that people's votes are to be allocated."""
+
+    allocation: str  # name of the rule
+    budget: int | None = None  # ballots to vote on at most, by everybody together; None for all
+    confidence: float | None = CONFIDENCE  # of the order of neighbours, at which voting ends early
+    seed: int = 0
+    prior: JudgePrior | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as a JSON object, for the metadata of a log."""
+        prior = None if self.prior is None else self.prior.to_dict()
+        named = {"allocation": self.allocation, "budget": self.budget, "confidence": self.confidence, "seed": self.seed}
+        return {**named, "prior": prior}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], place: str) -> Self:
+        """Read what `to_dict` returned, else InputError naming the place."""
+        try:
+            prior = None if values.get("prior") is None else JudgePrior.from_dict(values["prior"])
+            return cls(values["allocation"], values["budget"], values["confidence"], values["seed"], prior)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{place}: metadata.{VOTING_KEY} cannot be read: {error!r}") from None
+
+
+@dataclass(frozen=True)
+class VotingState:
+    """How far the voting is."""
+
+    done: int  # ballots with a vote, of everybody together
+    budget: int  # ballots to vote on at most
+    sure: int  # neighbours in the ranking whose order is as sure as the confidence asks
+    neighbours: int
+    confidence: float | None
+    stopped: Stop | None  # why no more ballots are served; None as long as some are
+    weight: float = math.nan  # probability that people see the models as the judge does; NaN without a prior
+
+
+class BallotQueue:
+    """Serves the ballots of a log in the order that an allocation asks for, to any number of people at once.
+
+    The next ballot is the first one without a vote of the pair that is worth most, given all votes of everybody. A
+    ballot that somebody has in view counts as under way. Each ballot is served to one person, unless the one who has it
+    in view gives no vote for 15 minutes.
+
+    Args:
+        ballots: The ballots; those of a pair in the order in which they are to be used.
+        plan: How votes are allocated.
+        votes: Votes cast so far, at most one per annotator and ballot.
+
+    Raises:
+        InputError: If a setting is out of its range, or the prior lacks a model.
+    """
+
+    def __init__(self, ballots: Sequence[Ballot], plan: VotingPlan, votes: Iterable[Vote] = ()) -> None:
+        self._ballots = {ballot.id: ballot for ballot in ballots}
+        self._of_pair: dict[Pair, list[str]] = {}
+        for ballot in ballots:
+            self._of_pair.setdefault((ballot.model_a, ballot.model_b), []).append(ballot.id)
+        players = sorted({name for pair in self._of_pair for name in pair})
+        prior = None if plan.prior is None else plan.prior.among(players)
+        self._allocator = Allocator(
+            players,
+            rule=plan.allocation,
+            budget=min(plan.budget or len(self._ballots), len(self._ballots)),
+            confidence=plan.confidence,
+            items={pair: len(ids) for pair, ids in self._of_pair.items()},
+            seed=plan.seed,
+            belief=laplace if prior is None else prior.belief,
+        )
+        self._votes = {(vote.ballot, vote.annotator): vote for vote in votes if vote.ballot in self._ballots}
+        self._views: dict[str, tuple[str, float]] = {}  # annotator -> the ballot in view, and since when
+        self._mutex = threading.Lock()
+        self.on_change: Callable[[BallotQueue], None] = lambda queue: None  # called after each vote or undo
+
+    def next(self, annotator: str, wanted: str | None = None) -> Ballot | None:
+        """The ballot for a person: the one in view, the `wanted` one, or the next; None if there is none for now."""
+        with self._mutex:
+            held = wanted or self._views.get(annotator, ("", 0.0))[0]
+            if held not in self._ballots or (held, annotator) in self._votes:
+                self._views.pop(annotator, None)
+                held = self._choose()
+            if not held:
+                return None
+            self._views[annotator] = (held, self._views.get(annotator, (held, time.monotonic()))[1])
+            return self._ballots[held]
+
+    def cast(self, vote: Vote) -> None:
+        """Count a vote; an earlier one of the same person about the ballot no longer counts."""
+        with self._mutex:
+            self._votes[vote.ballot, vote.annotator] = vote
+            self._views.pop(vote.annotator, None)
+        self.on_change(self)
+
+    def undo(self, ballot: str, annotator: str) -> None:
+        """Take a vote back."""
+        with self._mutex:
+            self._votes.pop((ballot, annotator), None)
+            self._views.pop(annotator, None)
+        self.on_change(self)
+
+    def state(self) -> VotingState:
+        """How far the voting is."""
+        with self._mutex:
+            battles, voted = self._battles(), {ballot for ballot, _ in self._votes}
+            self._allocator.resume(self._counts(voted))
+            posterior = self._allocator.posterior(battles)
+            neighbours = np.array(list(pairwise(posterior.order().tolist())), dtype=np.int64)
+            confidence = self._allocator.confidence
+            return VotingState(
+                done=len(voted),
+                budget=self._allocator.budget,
+                sure=int((posterior.certainty(neighbours) >= (confidence or CONFIDENCE)).sum()),
+                neighbours=len(neighbours),
+                confidence=confidence,
+                stopped=self._allocator.stops(battles),
+                weight=posterior.weight if isinstance(posterior, WeighedPosterior) else math.nan,
+            )
+
+    def _choose(self) -> str:
+        """The id of the ballot to serve next; empty if there is none."""
+        since = time.monotonic() - _HELD
+        voted = {ballot for ballot, _ in self._votes}
+        viewed = {ballot for ballot, begun in self._views.values() if begun >= since} - voted
+        self._allocator.resume(self._counts(voted | viewed))
+        pending = [(self._ballots[ballot].model_a, self._ballots[ballot].model_b) for ballot in sorted(viewed)]
+        chosen = self._allocator.ask(self._battles(), 1, pending).pairs
+        return next((ballot for pair in chosen for ballot in self._of_pair[pair] if ballot not in voted | viewed), "")
+
+    def _counts(self, ballots: Iterable[str]) -> dict[Pair, int]:
+        asked = dict.fromkeys(self._of_pair, 0)
+        for ballot in ballots:
+            asked[self._ballots[ballot].model_a, self._ballots[ballot].model_b] += 1
+        return asked
+
+    def _battles(self) -> Battles | None:
+        battles = [
+            Battle(ballot.model_a, ballot.model_b, majority.outcome, ballot.instruction)
+            for majority in majorities(self._votes.values())
+            if not math.isnan(majority.outcome)
+            for ballot in [self._ballots[majority.ballot]]
+        ]
+        return battles_of(battles, self._allocator.players) if battles else None

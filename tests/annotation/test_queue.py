@@ -1,0 +1,147 @@
+"""Ballots in the order that an allocation asks for, while several people vote."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from urs_inspect._util import InputError
+from urs_inspect.annotation import queue as queues
+from urs_inspect.annotation.campaign import Campaign
+from urs_inspect.annotation.queue import BallotQueue, VotingPlan
+from urs_inspect.annotation.votes import Vote
+from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.discrepancy.judge_prior import MASS, JudgePrior
+
+MODELS = ("apple", "fig", "pear")
+PER_PAIR = 4
+
+
+def made(models: tuple[str, ...] = MODELS, per_pair: int = PER_PAIR) -> tuple[Ballot, ...]:
+    """Ballots of every pair, pair by pair, numbered in the order in which they are to be used."""
+    return tuple(
+        Ballot.between(f"{a}{b}{n}", "Which?", {a: f"{a} {n}", b: f"{b} {n}"})
+        for i, a in enumerate(models)
+        for b in models[i + 1 :]
+        for n in range(per_pair)
+    )
+
+
+def prior(*strengths: float) -> JudgePrior:
+    return JudgePrior(MODELS, np.array(strengths), 0.05 * np.eye(3), ("a/judge",), 30)
+
+
+def plan(**changes: object) -> VotingPlan:
+    return VotingPlan(**{"allocation": "adaptive", "confidence": None, **changes})  # type: ignore[arg-type]
+
+
+def pair(ballot: Ballot | None) -> tuple[str, str]:
+    assert ballot is not None
+    return ballot.model_a, ballot.model_b
+
+
+@pytest.mark.parametrize("judged", [None, prior(1.0, 0.0, -1.0)])
+def test_every_ballot_comes_once_and_those_of_a_pair_in_their_order(tmp_path: Path, judged: JudgePrior | None) -> None:
+    campaign = Campaign(made(), tmp_path, plan=plan(prior=judged))
+    people, seen = [campaign.session(name) for name in ("ann", "bo", "cy")], list[Ballot]()
+    while current := [(person, ballot) for person in people if (ballot := person.current)]:
+        assert len({ballot.id for _, ballot in current}) == len(current)
+        for person, ballot in current:
+            seen.append(ballot)
+            person.cast(ballot.id, "tie", 1.0)
+    assert sorted(ballot.id for ballot in seen) == sorted(ballot.id for ballot in made())
+    for both in {pair(ballot) for ballot in seen}:
+        numbers = [ballot.instruction_id[-1] for ballot in seen if pair(ballot) == both]
+        assert numbers == sorted(numbers)
+    assert campaign.queue is not None
+    assert campaign.queue.state().stopped == "budget"
+    assert people[0].progress == (12, 12)
+    campaign.close()
+
+
+def test_votes_of_everybody_decide_what_is_next_and_a_restart_goes_on(tmp_path: Path) -> None:
+    judged = plan(prior=prior(1.0, 0.0, -1.0), budget=8)
+    first = Campaign(made(), tmp_path, plan=judged)
+    one, other = first.session("ann"), first.session("bo")
+    for _ in range(3):
+        for person in (one, other):
+            ballot = person.current
+            assert ballot is not None
+            person.cast(ballot.id, person.left(ballot.id).replace("a", "left").replace("b", "right"), 1.0)  # type: ignore[arg-type]
+    expected, before = one.current, one.progress
+    assert before == (6, 8)
+    first.close()
+    second = Campaign(made(), tmp_path, plan=judged)
+    assert second.session("ann").current == expected
+    assert second.session("cy").progress == before
+    second.close()
+
+
+def test_an_undo_brings_the_ballot_back_to_its_person_only(tmp_path: Path) -> None:
+    campaign = Campaign(made(), tmp_path, plan=plan())
+    one, other = campaign.session("ann"), campaign.session("bo")
+    ballot = one.current
+    assert ballot is not None
+    one.cast(ballot.id, "left", 1.0)
+    one.undo(ballot.id)
+    assert one.current == ballot
+    assert other.current not in (ballot, None)
+    assert one.progress == (0, 12)
+    campaign.close()
+
+
+def test_reading_the_page_again_changes_nothing_and_an_old_page_may_still_vote(tmp_path: Path) -> None:
+    campaign = Campaign(made(), tmp_path, plan=plan())
+    session = campaign.session("ann")
+    assert session.current == session.current
+    old = next(ballot for ballot in made() if ballot != session.current)
+    session.cast(old.id, "tie", 1.0)
+    assert session.current not in (old, None)
+    campaign.close()
+
+
+def test_a_ballot_that_nobody_votes_on_goes_to_another_person_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = BallotQueue(made(per_pair=1), plan(budget=1))
+    held = queue.next("ann")
+    assert held is not None
+    assert queue.next("bo") is None
+    monkeypatch.setattr(queues, "_HELD", -1.0)
+    assert queue.next("bo") == held
+
+
+def test_a_vote_that_cannot_tell_spends_its_ballot_and_says_nothing() -> None:
+    queue = BallotQueue(made(), plan(prior=prior(1.0, 0.0, -1.0)))
+    ballot = queue.next("ann")
+    assert ballot is not None
+    queue.cast(Vote(ballot.id, "ann", "cannot_tell"))
+    state = queue.state()
+    assert (state.done, state.budget) == (1, 12)
+    assert state.weight == pytest.approx(MASS)
+    assert queue.next("ann") != ballot
+
+
+def test_voting_ends_early_once_the_order_is_sure_and_says_so() -> None:
+    queue = BallotQueue(made(per_pair=40), plan(confidence=0.9, prior=prior(1.0, 0.0, -1.0)))
+    told = []
+    queue.on_change = lambda changed: told.append(changed.state())
+    while ballot := queue.next("ann"):
+        queue.cast(Vote(ballot.id, "ann", "a"))  # the name that sorts first wins, as the judge says
+    last = told[-1]
+    assert (last.stopped, last.sure, last.neighbours) == ("separated", 2, 2)
+    assert last.done == len(told) < 60
+    assert last.weight > MASS
+
+
+def test_plans_survive_the_log_and_broken_ones_are_named() -> None:
+    given = plan(budget=7, seed=3, prior=prior(1.0, 0.0, -1.0))
+    read = VotingPlan.from_dict(given.to_dict(), "x.eval")
+    assert (read.allocation, read.budget, read.confidence, read.seed) == ("adaptive", 7, None, 3)
+    assert read.prior is not None
+    assert read.prior.players == MODELS
+    with pytest.raises(InputError, match=r"x\.eval: metadata\.voting cannot be read"):
+        VotingPlan.from_dict({"allocation": "adaptive"}, "x.eval")
+
+
+def test_a_prior_about_other_models_is_refused() -> None:
+    with pytest.raises(InputError, match="no verdict about plum"):
+        BallotQueue(made(("apple", "fig", "plum")), plan(prior=prior(1.0, 0.0, -1.0)))

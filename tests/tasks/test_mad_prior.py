@@ -1,0 +1,228 @@
+"""A judge's log as a prior: ballots for people, votes through the page's API, and the ranking with both."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from fastapi.testclient import TestClient
+from inspect_ai.log import read_eval_log, write_eval_log
+
+from tests.tasks.contests import Field, compete, pool_file, strength
+from urs_inspect._util import InputError
+from urs_inspect.annotation.access import HEADER
+from urs_inspect.annotation.campaign import Campaign, load_ballots, load_plan
+from urs_inspect.annotation.server import create_app
+from urs_inspect.cli import main
+from urs_inspect.tasks import mad
+
+K = 6
+SENT = {HEADER: "1"}
+
+
+def path_of(log) -> Path:
+    assert log.status == "success", log.error
+    return Path(log.location.removeprefix("file://"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("prior")
+
+
+@pytest.fixture(scope="module")
+def judged(folder: Path) -> Path:
+    """A log whose judge prefers the longer answer, which here is the stronger one."""
+    task = mad(str(pool_file(folder)), k=K, judge="baseline/longest")
+    return path_of(compete(task, folder / "judge", {"contestant": Field().roles()["contestant"]}))
+
+
+@pytest.fixture(scope="module")
+def awaiting(folder: Path, judged: Path) -> Path:
+    """A log with ballots among which people's votes and the judge's prior decide."""
+    task = mad(responses=str(folder / "judge"), k=K, judge="human", allocation="adaptive", budget=15, prior=str(judged))
+    return path_of(compete(task, folder / "human", None))
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [str(argument) for argument in arguments])
+
+
+def vote(log: Path, directory: Path, *people: str) -> list[tuple[str, str]]:
+    """Let people vote over HTTP in turn until the page serves nothing; the stronger answer wins. The pairs served."""
+    ballots, served = {ballot.id: ballot for ballot in load_ballots(log)}, list[tuple[str, str]]()
+    campaign = Campaign(tuple(ballots.values()), directory, people, plan=load_plan(log))
+    with TestClient(create_app(campaign), base_url="http://127.0.0.1") as client:
+        while open_ballots := [
+            (person, found)
+            for person in people
+            if (found := client.get(f"/vote/{person}").text.partition('data-ballot="')[2].partition('"')[0])
+        ]:
+            for person, found in open_ballots:
+                ballot = ballots[found]
+                better = "a" if strength(ballot.response_a) > strength(ballot.response_b) else "b"
+                side = "left" if campaign.session(person).left(found) == better else "right"
+                body = {"ballot": found, "choice": side, "seconds": 1.0}
+                assert client.post(f"/vote/{person}/cast", json=body, headers=SENT).status_code == 200
+                served.append((ballot.model_a, ballot.model_b))
+        page = client.get(f"/vote/{people[0]}").text
+        assert "No vote is needed now." in page
+        overview = client.get("/report").text
+        assert 'id="voting"' in overview
+        assert not any(name in overview for ballot in ballots.values() for name in (ballot.model_a, ballot.model_b))
+    campaign.close()
+    return served
+
+
+def test_from_a_judge_to_a_ranking_by_people(judged: Path, awaiting: Path, tmp_path: Path) -> None:
+    assert len(load_ballots(awaiting)) == 3 * K
+    plan = load_plan(awaiting)
+    assert plan is not None
+    assert plan.prior is not None
+    assert (plan.allocation, plan.budget, plan.prior.judges) == ("adaptive", 15, ("baseline/longest",))
+    served = vote(awaiting, tmp_path / "votes", "ann", "bo")
+    assert len(served) <= 15
+
+    told = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", judged, "--json")
+    assert told.exit_code == 0, told.output
+    facts = json.loads(told.stdout)
+    found = facts["prior"]
+    assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
+    assert found["weight"] > 0.5
+    assert found["judges"] == ["baseline/longest"]
+    assert all(low < found["ratings"][name] < high for name, (low, high) in found["intervals"].items())
+    assert facts["battles"] == len(served)
+    text = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", judged).output
+    assert "Ranking with the judge as a prior" in text
+    assert "credible intervals" in text
+    ended = run("annotate", awaiting, "--votes", tmp_path / "votes", "--report").output
+    assert f"weight of the judge {found['weight']:.2f}" in ended
+
+
+def test_without_a_prior_people_s_votes_are_allocated_as_well(folder: Path, judged: Path, tmp_path: Path) -> None:
+    task = mad(responses=str(folder / "judge"), k=K, judge="human", allocation="adaptive", confidence=0.9)
+    log = path_of(compete(task, tmp_path / "human", None))
+    plan = load_plan(log)
+    assert plan is not None
+    assert plan.prior is None
+    served = vote(log, tmp_path / "votes", "ann")
+    assert len(served) <= 3 * K
+    assert "weight" not in run("annotate", log, "--votes", tmp_path / "votes", "--report").output
+    assert json.loads(run("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][0] == "mockllm/ace"
+
+
+def test_without_the_option_a_ranking_says_what_it_said(awaiting: Path, tmp_path: Path) -> None:
+    vote(awaiting, tmp_path / "votes", "ann")
+    assert "prior" not in json.loads(run("rank", awaiting, "--votes", tmp_path / "votes", "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"judge": "baseline/longest", "allocation": "adaptive"}, "prior: only with judge=human"),
+        ({"judge": "human"}, "prior: allocation=uniform does not look at ratings"),
+        ({"judge": "human", "allocation": "random"}, "prior: allocation=random does not look at ratings"),
+        (
+            {"judge": "human", "allocation": "adaptive", "previous": "JUDGED"},
+            "previous: with judge=human only together",
+        ),
+    ],
+)
+def test_where_a_prior_has_no_use_it_is_refused(folder: Path, judged: Path, options: dict[str, str], said: str) -> None:
+    given = {key: str(judged) if value == "JUDGED" else value for key, value in options.items()}
+    with pytest.raises(InputError, match=said):
+        mad(responses=str(folder / "judge"), k=K, prior=str(judged), **given)  # type: ignore[arg-type]
+
+
+def changed(log: Path, target: Path, outcome: float | None, judges: list[str] | None = None, only: int = 99) -> Path:
+    """A copy of a judge's log with other outcomes of all but the first `only` verdicts, or another judge."""
+    read = read_eval_log(str(log))
+    scores = [
+        sample.scores["pair_choice"] for sample in read.samples or [] if sample.scores and "ballot" in sample.metadata
+    ]
+    for number, score in enumerate(scores):
+        assert isinstance(score.value, dict)
+        if outcome is not None and number >= only:
+            score.value = {**score.value, "outcome": outcome}
+        score.metadata = {**(score.metadata or {}), **({} if judges is None else {"judges": judges})}
+    write_eval_log(read, str(target))
+    return target
+
+
+def adaptive(folder: Path, prior: Path) -> object:
+    return mad(responses=str(folder / "judge"), k=K, judge="human", allocation="adaptive", prior=str(prior))
+
+
+def test_logs_that_are_no_judge_s_are_refused(folder: Path, judged: Path, awaiting: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is about people's votes, not a judge's verdicts"):
+        adaptive(folder, awaiting)
+    with pytest.raises(InputError, match=r"none of 18 verdicts in '.*' could be parsed"):
+        adaptive(folder, changed(judged, tmp_path / "unread.eval", math.nan, only=0))
+    with pytest.raises(InputError, match=r"no log .*none\.eval"):
+        adaptive(folder, tmp_path / "none.eval")
+    with pytest.raises(InputError, match="prior: no chain of the judge's verdicts links"):
+        # The first instruction's ballots of one pair remain.
+        adaptive(folder, linked_only(judged, tmp_path / "unlinked.eval"))
+
+
+def linked_only(log: Path, target: Path) -> Path:
+    """A copy with verdicts about two groups of models that never meet."""
+    read = read_eval_log(str(log))
+    kept = [sample for sample in read.samples or [] if "ballot" in sample.metadata]
+    pairs = sorted({(s.metadata["ballot"]["model_a"], s.metadata["ballot"]["model_b"]) for s in kept})
+    chosen = [s for s in kept if (s.metadata["ballot"]["model_a"], s.metadata["ballot"]["model_b"]) == pairs[0]]
+    for sample in chosen[1:]:
+        ballot = sample.metadata["ballot"]
+        ballot.update(model_a="x/one", model_b="x/two")
+        del ballot["id"]
+    write_eval_log(read.model_copy(update={"samples": chosen}), str(target))
+    return target
+
+
+def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
+    judged: Path, awaiting: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, folder: Path
+) -> None:
+    vote(awaiting, tmp_path / "votes", "ann")
+    prior = changed(judged, tmp_path / "partial.eval", math.nan, ["mockllm/ace"], only=12)
+    adaptive(folder, prior)
+    assert "6 verdicts could not be parsed" in caplog.text
+    told = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior)
+    assert told.exit_code == 0, told.output
+    assert "mockllm/ace is judge and contestant" in told.output
+    assert (
+        json.loads(run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior, "--json").stdout)["prior"][
+            "unread"
+        ]
+        == 6
+    )
+
+
+def test_other_models_end_the_run_before_anything_is_asked(judged: Path, tmp_path: Path) -> None:
+    field = Field("ace", "good", "poor")
+    renamed = read_eval_log(str(judged))
+    for sample in renamed.samples or []:
+        if "ballot" in sample.metadata:
+            text = json.dumps(sample.metadata["ballot"]).replace("mockllm/poor", "mockllm/weak")
+            sample.metadata["ballot"] = {key: value for key, value in json.loads(text).items() if key != "id"}
+    prior = tmp_path / "other.eval"
+    write_eval_log(renamed, str(prior))
+    task = mad(str(pool_file(tmp_path)), k=K, judge="human", allocation="adaptive", prior=str(prior))
+    log = compete(task, tmp_path / "logs", {"contestant": field.roles()["contestant"]})
+    assert log.status == "error"
+    assert log.error is not None
+    assert "the judge has no verdict about mockllm/poor; it compares: mockllm/ace, mockllm/good, mockllm/weak" in (
+        log.error.message
+    )
+
+
+def test_what_is_ranked_is_no_prior_of_itself(judged: Path) -> None:
+    told = run("rank", judged, "--prior", judged)
+    assert told.exit_code == 1
+    assert "its verdicts would count twice" in told.output
+
+
+def test_an_order_of_one_s_own_is_refused(awaiting: Path, tmp_path: Path) -> None:
+    told = run("annotate", awaiting, "--votes", tmp_path / "votes", "--order", "own")
+    assert told.exit_code == 1
+    assert "order: 'own' is not possible" in told.output
