@@ -29,6 +29,13 @@ _NOTHING_WRITTEN = (
     type=click.Path(path_type=Path),
     help="YAML file with your own shares of intents, languages or countries, by which everything is weighted.",
 )
+@click.option(
+    "--human",
+    type=click.Path(path_type=Path),
+    help="People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch, weight]. Beside the "
+    "judge's means there are means corrected by them.",
+)
+@click.option("--human-scale", default="1,10", show_default=True, help="Lowest and highest rating of --human.")
 @click.option("--countries", type=click.IntRange(min=1), help="Most countries with a column of their own.")
 @click.option(
     "--rounds", type=click.IntRange(min=100), default=10_000, show_default=True, help="Rounds of the bootstrap."
@@ -44,6 +51,8 @@ def report(
     logs: tuple[str, ...],
     output: Path | None,
     traffic: Path | None,
+    human: Path | None,
+    human_scale: str,
     countries: int | None,
     rounds: int,
     seed: int,
@@ -55,8 +64,10 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
+    from urs_inspect.cli.reports import parse_scale
     from urs_inspect.reports.answers import read_answers
     from urs_inspect.reports.costs import load_prices, with_costs
+    from urs_inspect.reports.human_data import read_human_ratings
     from urs_inspect.reports.leaderboard import make_leaderboard
     from urs_inspect.reports.leaderboard_report import LEADERBOARD, report_leaderboard
     from urs_inspect.reports.page import render_page
@@ -67,6 +78,7 @@ def report(
     if output is not None:
         check_directory(output, LEADERBOARD)
     texts, console = load_rubric(rubric), Console()
+    ratings = None if human is None else read_human_ratings(human, parse_scale(human_scale, "human-scale"))
     with console.status("Reading logs"):
         answers = read_answers(logs)
         if prices is not None:
@@ -75,7 +87,15 @@ def report(
         mix = None if traffic is None else read_traffic(traffic, texts, countries_there)
     to = [] if output is None else ["-o", str(output)]
     words = ["urs-inspect", "report", *logs, *to, "--rounds", str(rounds), "--seed", str(seed)]
-    options = {"--traffic": traffic, "--countries": countries, "--prices": prices, "--rubric": rubric}
+    scale = human_scale if human else None
+    options = {
+        "--traffic": traffic,
+        "--human": human,
+        "--human-scale": scale,
+        "--countries": countries,
+        "--prices": prices,
+        "--rubric": rubric,
+    }
     words += [str(word) for name, value in options.items() if value is not None for word in (name, value)]
     with console.status("Computing intervals"):
         board = make_leaderboard(
@@ -83,6 +103,7 @@ def report(
             rubric=texts,
             traffic=mix,
             countries=countries,
+            human=ratings,
             rounds=rounds,
             seed=seed,
             command=shlex.join(words),

@@ -10,6 +10,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
+from urs_inspect.reports.corrected import corrected_columns, corrected_headline, corrected_notes, corrected_section
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
 from urs_inspect.reports.published import published_sections
@@ -35,7 +36,10 @@ LEADERBOARD = ReportKind(
     3,
     "urs-inspect report",
     "report.json",
-    ("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv"),
+    (
+        *("report.html", "report.md", "leaderboard.csv", "differences.csv", "models.csv", "lengths.csv"),
+        *("corrected.csv", "corrected_differences.csv"),
+    ),
 )
 _MOST_NAMES = 4
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
@@ -72,6 +76,7 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
         **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
+        **({"weights_of_the_judge": ranking.corrected.coefficients} if ranking.corrected else {}),
     }
 
 
@@ -80,6 +85,10 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
 
 def headline(ranking: Ranking) -> tuple[str, str]:
     """Which model is best over all questions, and what must be known beside it; the second may be empty."""
+    return corrected_headline(ranking, _judged_headline(ranking))
+
+
+def _judged_headline(ranking: Ranking) -> tuple[str, str]:
     scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
     if not scored:
         return "No model has a score.", ""
@@ -196,13 +205,27 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         )
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
-    notes = [first, more, *best_sentences(ranking), *_condition_notes(ranking, place), *legend]
+    best, corrected = best_sentences(ranking), ranking.corrected
+    if corrected:
+        best = [*corrected_notes(corrected, ranking.short), more, *(f"By the judge's scores: {line}" for line in best)]
+        more = ""
+    notes = [first, more, *best, *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
         Table(differences_frame(ranking, place), name="differences", shown=()),
     ]
     figures = [_forest(ranking, place, board)] if several else []
-    sections = [Section(title, [note for note in notes if note], [_summary(ranking), *written], figures=figures)]
+    tables = [_summary(ranking), *written]
+    sections = [
+        Section(
+            title,
+            [note for note in notes if note],
+            tables,
+            figures=figures,
+            warnings=corrected.warnings if corrected else (),
+        )
+    ]
+    sections += [corrected_section(corrected, place)] if corrected else []
     if several:
         sections += [_differences(ranking, place), _column_tests(ranking)]
     sections += [_intents(ranking, place, scale), *_languages(ranking)]
@@ -221,6 +244,9 @@ def _summary(ranking: Ranking) -> Table:
     data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(ranking), "Mean": ranking.means[ALL]})
     data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
+    if ranking.corrected:
+        data = data.assign(**corrected_columns(ranking.corrected, ranking.names))
+        formats |= {"Corrected by people": _MEAN, "Rank, corrected": str}
     if (models["unscored"] > 0).any():
         bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
         data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
