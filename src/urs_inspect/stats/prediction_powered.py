@@ -158,6 +158,6 @@ def _least_squares(sums: Floats) -> Floats:
                 where=sums[part, part] > _NO_SPREAD,
             )
             found[part] = np.clip(slope, 0, 1)
-        if np.abs(found - before).max(initial=0) < _NO_SPREAD:
+        if np.abs(found - before).max(initial=0) < 1e-9:
             break
     return found
