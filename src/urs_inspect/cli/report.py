@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from urs_inspect._util import InputError
 from urs_inspect.cli.output import PRICES_HELP, print_report
 
 _NOTHING_WRITTEN = (
@@ -35,7 +36,7 @@ _NOTHING_WRITTEN = (
     help="People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch, weight]. Beside the "
     "judge's means there are means corrected by them.",
 )
-@click.option("--human-scale", default="1,10", show_default=True, help="Lowest and highest rating of --human.")
+@click.option("--human-scale", help="Lowest and highest rating of --human; by default 1,10.")
 @click.option("--countries", type=click.IntRange(min=1), help="Most countries with a column of their own.")
 @click.option(
     "--rounds", type=click.IntRange(min=100), default=10_000, show_default=True, help="Rounds of the bootstrap."
@@ -52,7 +53,7 @@ def report(
     output: Path | None,
     traffic: Path | None,
     human: Path | None,
-    human_scale: str,
+    human_scale: str | None,
     countries: int | None,
     rounds: int,
     seed: int,
@@ -78,7 +79,10 @@ def report(
     if output is not None:
         check_directory(output, LEADERBOARD)
     texts, console = load_rubric(rubric), Console()
-    ratings = None if human is None else read_human_ratings(human, parse_scale(human_scale, "human-scale"))
+    if human_scale and not human:
+        raise InputError("--human-scale is the scale of --human, which is missing")
+    scale = parse_scale(human_scale or "1,10", "human-scale")
+    ratings = read_human_ratings(human, scale) if human else None
     with console.status("Reading logs"):
         answers = read_answers(logs)
         if prices is not None:
@@ -87,11 +91,10 @@ def report(
         mix = None if traffic is None else read_traffic(traffic, texts, countries_there)
     to = [] if output is None else ["-o", str(output)]
     words = ["urs-inspect", "report", *logs, *to, "--rounds", str(rounds), "--seed", str(seed)]
-    scale = human_scale if human else None
     options = {
         "--traffic": traffic,
         "--human": human,
-        "--human-scale": scale,
+        "--human-scale": human_scale,
         "--countries": countries,
         "--prices": prices,
         "--rubric": rubric,

@@ -266,11 +266,12 @@ def corrected_headline(ranking: "Ranking", judged: tuple[str, str]) -> tuple[str
         return f"{few}: nothing is corrected.", beside
     top, *others = corrected.names
     text = f"By means corrected with people's ratings of {counted(corrected.answers, 'answer')}, {short[top]} has "
-    text += f"{'the highest, ' if others else ''}{_MEAN(corrected.models.at[top, 'corrected'])}"
+    text += f"{'the highest mean, ' if others else 'a mean of '}{_MEAN(corrected.models.at[top, 'corrected'])}"
     sure = corrected.comparisons["verdict"].eq("significant") & corrected.comparisons["first"].eq(top)
     beaten = set(corrected.comparisons.loc[sure, "second"])
     if beaten:
-        text += f", significantly above {len(beaten)} of {counted(len(others), 'other')}"
+        part = "" if len(beaten) == len(others) == 1 else "all " if len(beaten) == len(others) else f"{len(beaten)} of "
+        text += f", significantly above {part}{counted(len(others), 'other') if part else short[others[0]]}"
     if unclear := [short[name] for name in others if name not in beaten]:
         text += f"; it is not significantly above {_listed(unclear)}"
     return f"{text}.", beside

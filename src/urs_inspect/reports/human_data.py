@@ -1,7 +1,6 @@
 """What people say: ratings of answers, satisfaction by intent, and votes, from files and logs."""
 
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -116,7 +115,6 @@ def _check(scale: Scale, argument: str) -> None:
 def _rating(row: Row, scale: Scale, weighted: bool) -> HumanRating | str:
     """A rating, or what is wrong with the row."""
     fields = Fields(row)
-    weight = fields.rating("weight", 0, sys.float_info.max) if weighted else 1.0
     rating = HumanRating(
         question=fields.identifier(""),
         model=_name(fields, "model"),
@@ -124,10 +122,8 @@ def _rating(row: Row, scale: Scale, weighted: bool) -> HumanRating | str:
         rater=_name(fields, "rater"),
         rating=fields.rating("rating", *scale),
         place=row.place,
-        weight=weight,
+        weight=fields.above_zero("weight") if weighted else 1.0,
     )
-    if weight == 0:
-        fields.note("weight", "must be a number above 0, is 0")
     if not rating.question and not fields.problems:
         fields.note("id", "empty")
     return "; ".join(fields.problems) or rating
