@@ -265,7 +265,8 @@ def corrected_headline(ranking: "Ranking", judged: tuple[str, str]) -> tuple[str
         few = f"No model has {FEWEST_RATED} answers rated by people that count ({corrected.answers} in all)"
         return f"{few}: nothing is corrected.", beside
     top, *others = corrected.names
-    text = f"By means corrected with people's ratings of {counted(corrected.answers, 'answer')}, {short[top]} has "
+    rated = int(corrected.models.loc[corrected.names, "rated"].sum())
+    text = f"By means corrected with people's ratings of {counted(rated, 'answer')}, {short[top]} has "
     text += f"{'the highest mean, ' if others else 'a mean of '}{_MEAN(corrected.models.at[top, 'corrected'])}"
     sure = corrected.comparisons["verdict"].eq("significant") & corrected.comparisons["first"].eq(top)
     beaten = set(corrected.comparisons.loc[sure, "second"])
@@ -321,7 +322,7 @@ def corrected_section(corrected: Corrected, place: int) -> Section:
     headings = ["Corrected by people", "People alone", "Judge", "Rated answers", "Worth", "More to halve"]
     means = corrected.means.assign(block=place)[["block", *corrected.means.columns]]
     pairs = corrected.comparisons.assign(block=place)[["block", *corrected.comparisons.columns]]
-    tests = ["difference", "p", "p_holm", "p_worst"]
+    names, tests = ["first", "second", "verdict", "difference"], ["difference", "p", "p_holm", "p_worst"]
     tables = [
         Table(
             means,
@@ -336,8 +337,8 @@ def corrected_section(corrected: Corrected, place: int) -> Section:
             pairs,
             dict(zip(tests, [_SIGNED] + [p_value] * 3, strict=True)),
             name="corrected_differences",
-            headings={"p_holm": "p (Holm)", "p_worst": "p, worst case"},
-            shown=["first", "second", "verdict", *(tests if (pairs["p_worst"] > pairs["p_holm"]).any() else tests[:3])],
+            headings={name: name.capitalize() for name in names} | {"p_holm": "p (Holm)", "p_worst": "p, worst case"},
+            shown=[*names[:3], *(tests if (pairs["p_worst"] > pairs["p_holm"]).any() else tests[:3])],
             estimates=("difference",),
             title="Differences by corrected means",
         ),

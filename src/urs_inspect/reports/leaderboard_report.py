@@ -327,6 +327,8 @@ def _differences(ranking: Ranking, place: int) -> Section:
         "That two models cannot be distinguished does not make them equal: with more questions they might be "
         "distinguished."
     ]
+    if ranking.corrected:
+        notes.append("By the judge's scores alone; differences by corrected means are above.")
     caption = (
         "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
         "orange: significantly worse, else not significant."
@@ -564,7 +566,8 @@ def _axis(ranking: Ranking) -> str:
 
 
 def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
-    caption = f"All questions. Dots are means, lines their {level_text(board.resampling.level)} intervals."
+    by = " of the judge's scores" if ranking.corrected else ""
+    caption = f"All questions. Dots are means{by}, lines their {level_text(board.resampling.level)} intervals."
     if (ranking.models["self_judged"] > 0).any():
         caption += " A hollow dot stands for a model that judged answers of its own."
     caption += (
