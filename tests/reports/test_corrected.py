@@ -1,10 +1,12 @@
 """Means corrected by people's ratings: what a report says, skips and warns of."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.reports.answer_rows import answers, rows
@@ -15,6 +17,7 @@ from urs_inspect.reports.corrected import Corrected
 from urs_inspect.reports.human_data import read_human_ratings
 from urs_inspect.reports.leaderboard import Leaderboard, Ranking, make_leaderboard
 from urs_inspect.reports.leaderboard_report import report_leaderboard
+from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.stats.bootstrap import Floats
 
 NAN = math.nan
@@ -241,3 +244,32 @@ def test_more_ratings_halve_the_interval_as_was_said(tmp_path: Path) -> None:
     before = rated(100)
     after = rated(100 + int(before["more"]))
     assert width(after["corrected"]) == pytest.approx(width(before["corrected"]) / 2, rel=0.12)
+
+
+def test_several_rankings_and_models_without_scores(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    none, other = np.full_like(judge, NAN), judged(judge)
+    found = board(tmp_path / "a.csv", judged(none), ratings_of(people))
+    assert corrected_of(found)[1].names == []
+    assert "125 rated answers without a score of the judge, skipped." in corrected_of(found)[1].notes
+    few = rows("p/few", dict(zip(NAMES, judge[:, 3].tolist(), strict=True)), judges="p/other")
+    table = pd.concat([other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True)
+    found = board(
+        tmp_path / "b.csv", replace(other, table=table), [line for line in ratings_of(people) if "p/few" not in line]
+    )
+    first, second = (ranking.corrected for ranking in found.rankings)
+    assert first and second
+    assert (first.names, second.names) == (["p/first", "p/second", "p/third"], [])
+    assert len(report_leaderboard(found).tables()["corrected"]) == len(first.means) + 1
+
+
+def test_means_follow_the_traffic(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    mix = TrafficMix("mix.yaml", {"intents": {"leisure": 1.0, "factual_qa": 0.0}})
+    _, weighted = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people), traffic=mix))
+    _, plain = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people)))
+    leisure = plain.means[(plain.means["column"] == "Leisure") & (plain.means["model"] == "p/first")]["corrected"].iloc[
+        0
+    ]
+    assert row_of(weighted, "p/first")["corrected"].value == pytest.approx(leisure.value, abs=0.15)
+    assert row_of(weighted, "p/first")["corrected"].value != pytest.approx(row_of(plain, "p/first")["corrected"].value)

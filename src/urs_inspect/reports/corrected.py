@@ -12,12 +12,12 @@ from urs_inspect._util import counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.reports.agreement import Matched
 from urs_inspect.reports.human_data import HumanRatings, on_scale_of_judge
-from urs_inspect.reports.scores import ALL, Columns, OrderedScores, Resampling
+from urs_inspect.reports.scores import ALL, DIGITS, Columns, OrderedScores, Resampling
 from urs_inspect.reports.tables import DASH, Section, Table, number, p_value
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, MeanDraws, bootstrap_means, mean_estimates
 from urs_inspect.stats import rank_intervals as ranks_of
-from urs_inspect.stats.bootstrap import Integers, ratio
+from urs_inspect.stats.bootstrap import ratio
 from urs_inspect.stats.means import contrast, p_values
 from urs_inspect.stats.paired import all_pairs, mean_differences, worst_p_values
 from urs_inspect.stats.prediction_powered import PoweredMeans, RatedScores, powered_means
@@ -33,6 +33,7 @@ _SCALE = (float(LOWEST), float(HIGHEST))
 _UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
 _MOST_NAMES = 4
+_COLUMNS = ["model", "column", "judge", "corrected", "people", "rated", "worth", "more", "rank_from", "rank_to"]
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,17 @@ def correct_means(
     names, given = scores.table.models, scores.common_weights
     rated, notes = _rated_scores(scores, human, matched)
     chosen = {key: np.flatnonzero(np.isin(scores.common, columns.questions[key])) for key in (ALL, *columns.groups)}
-    counts = {key: np.count_nonzero(~np.isnan(rated.people[rows]), axis=0) for key, rows in chosen.items()}
+    counts = {
+        key: dict(zip(names, np.count_nonzero(~np.isnan(rated.people[rows]), axis=0).tolist(), strict=False))
+        for key, rows in chosen.items()
+        if given.values[rows].any()
+    }
+    kept = {key: chosen[key] for key, known in counts.items() if max(known.values(), default=0) >= FEWEST_RATED}
     how: dict[str, Any] = {"reweight": given.reweight, "rounds": resampling.rounds, "seed": resampling.seed}
-    kept = {key: rows for key, rows in chosen.items() if key == ALL or (counts[key] >= FEWEST_RATED).any()}
-    found, coefficients = powered_means(rated, kept, shares=given.values, **how)
-    values = np.where(counts[ALL] >= FEWEST_RATED, np.round(found[ALL].corrected.values, 9), -np.inf)
-    order = np.argsort(-values, kind="stable")
-    best = order[: np.count_nonzero(counts[ALL] >= FEWEST_RATED)]
-    tested = _differences(scores, found[ALL].corrected, best, resampling)
+    found, coefficients = powered_means(rated, kept, shares=given.values, **how) if kept else ({}, (0.0, 0.0))
+    best = [model for model, name in enumerate(names) if kept and counts[ALL].get(name, 0) >= FEWEST_RATED]
+    best.sort(key=lambda model: -round(float(found[ALL].corrected.values[model]), DIGITS))
+    tested = _differences(scores, found[ALL].corrected, best, resampling) if best else ()
     pairs = pd.DataFrame(
         {
             "first": [names[best[pair.first]] for pair in tested],
@@ -104,27 +108,37 @@ def correct_means(
         }
     )
     ranks = ranks_of(len(best), [(pair.first, pair.second) for pair in tested if pair.significant])
+    means = {
+        key: [mean_estimates(draws, resampling.level, _SCALE) for draws in (part.corrected, part.people)]
+        for key, part in found.items()
+    }
     rows = []
-    for key, part in found.items():
-        means = [mean_estimates(draws, resampling.level, _SCALE) for draws in (part.corrected, part.people)]
-        for place, model in enumerate([*order, *range(scores.ranked, len(names))] if key == ALL else best):
-            n = int(counts[key][model]) if model < scores.ranked else 0
-            if n >= FEWEST_RATED:
-                numbers = [*(mean[model] for mean in means), n, *_worth(part, int(model), n, len(kept[key]))]
-            else:
-                numbers = [_UNKNOWN, _UNKNOWN, n, math.nan, math.nan]
-            if key == ALL or n >= FEWEST_RATED:
-                rank = ranks[place] if key == ALL and n >= FEWEST_RATED else (None, None)
-                rows.append([names[model], key, judge[0][key][model], *numbers, *rank])
-    ids = ["model", "column", "judge", "corrected", "people", "rated", "worth", "more", "rank_from", "rank_to"]
-    few = ", ".join(f"{row[0]} {row[5]}" for row in rows if row[1] == ALL and row[5] < FEWEST_RATED)
+    for key in kept:
+        for place, model in enumerate(best):
+            if (n := counts[key][names[model]]) >= FEWEST_RATED:
+                numbers = [judge[0][key][model], *(mean[model] for mean in means[key]), n]
+                worth = _worth(found[key], model, n, len(kept[key]))
+                rows.append([names[model], key, *numbers, *worth, *(ranks[place] if key == ALL else (None, None))])
+    few = {model: counts.get(ALL, {}).get(name, 0) for model, name in enumerate(names) if model not in best}
+    rows[len(best) : len(best)] = [
+        [names[model], ALL, judge[0][ALL][model], _UNKNOWN, _UNKNOWN, n, math.nan, math.nan, None, None]
+        for model, n in few.items()
+    ]
     if few:
-        notes.append(f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {few}.")
-    warnings = _changes(names, [names[model] for model in best], judge[1], pairs)
-    if len(best):
-        warnings = [*_unlike_all(scores, rated, human, how, notes), *warnings]
-    frame, answers = pd.DataFrame(rows, columns=ids, dtype=object), int(counts[ALL].sum())
-    return Corrected(str(human.path), frame, pairs, coefficients, answers, tuple(warnings), tuple(notes))
+        listed = ", ".join(f"{names[model]} {n}" for model, n in few.items())
+        notes.append(f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {listed}.")
+    return Corrected(
+        source=str(human.path),
+        means=pd.DataFrame(rows, columns=_COLUMNS, dtype=object),
+        comparisons=pairs,
+        coefficients=coefficients,
+        answers=sum(counts.get(ALL, {}).values()),
+        warnings=(
+            *(_unlike_all(scores, rated, human, how, notes) if best else ()),
+            *(_changes(names, [names[model] for model in best], judge[1], pairs)),
+        ),
+        notes=tuple(notes),
+    )
 
 
 def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) -> tuple[RatedScores, list[str]]:
@@ -162,13 +176,13 @@ def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) 
 
 
 def _differences(
-    scores: OrderedScores, found: MeanDraws, best: Integers, resampling: Resampling
+    scores: OrderedScores, found: MeanDraws, best: Sequence[int], resampling: Resampling
 ) -> tuple[MeanDifference, ...]:
     """Test every two of the best models, which are numbered by their place."""
     pairs = all_pairs(len(best))
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     missing = ratio(scores.table.unscored.sum(axis=0), scores.table.asked.sum(axis=0))[best]
-    lower, upper = (np.eye(len(found.values))[best[side]].T for side in (first, second))
+    lower, upper = (np.eye(len(found.values))[:, np.array(best)[side]] for side in (first, second))
     shift = missing[first] * LOWEST - missing[second] * HIGHEST
     worst = contrast(found, lower * (1 - missing[first]) - upper * (1 - missing[second]))
     p_worst = worst_p_values(MeanDraws(worst.values + shift, worst.draws + shift, worst.n, worst.seed))
@@ -183,13 +197,13 @@ def _verdict(pair: MeanDifference) -> str:
     return "depends on unscored answers" if pair.p_holm < 1 - pair.difference.level else "not distinguishable"
 
 
-def _worth(found: PoweredMeans, model: int, n: int, questions: int) -> tuple[float, float]:
+def _worth(found: PoweredMeans, model: int, n: int, questions: int) -> list[float]:
     """How many ratings alone give as much precision as n with the judge, and how many more would halve the interval."""
     draws = (part.draws[:, model] for part in (found.corrected, found.people, found.predicted))
     whole, alone, floor = (float(np.nanvar(part)) for part in draws)
     # More ratings reduce only the part of the variance that they make themselves.
     needed = (whole - floor) * n / (whole / 4 - floor) if whole > 4 * floor else math.inf
-    return n * alone / whole if whole > 0 else math.nan, math.ceil(needed - n) if needed <= questions else math.nan
+    return [n * alone / whole if whole > 0 else math.nan, math.ceil(needed - n) if needed <= questions else math.nan]
 
 
 def _unlike_all(
