@@ -45,6 +45,7 @@ class Setting:
     rated: int
     agreement: tuple[float, float]
     coefficients: tuple[float, float] | None = None
+    scale: float = 1.0  # how much of people's spread the judge has
 
     @property
     def name(self) -> str:
@@ -55,8 +56,9 @@ class Setting:
             if same
             else f"{self.agreement[0]:g} on questions, {self.agreement[1]:g} on answers"
         )
-        fixed = f", one coefficient {self.coefficients[0]:g}" if self.coefficients else ""
-        return f"{self.design} | {self.rated} of {self.questions:,} | {text}{fixed}"
+        text += f", one coefficient {self.coefficients[0]:g}" if self.coefficients else ""
+        text += f", spread of the judge {self.scale:g}" if self.scale != 1 else ""
+        return f"{self.design} | {self.rated} of {self.questions:,} | {text}"
 
 
 def settings() -> list[Setting]:
@@ -64,11 +66,12 @@ def settings() -> list[Setting]:
     levels = ((0.0, 0.0), (0.4, 0.4), (0.8, 0.8))
     rows = [Setting("same questions", 200, n, level) for n in (10, 20, 40, 100) for level in levels]
     rows += [Setting("same questions", 200, 200, (0.8, 0.8))]
-    rows += [Setting("same questions", 1846, n, level) for n in (10, 40, 100, 400) for level in levels[1:]]
+    rows += [Setting("same questions", 1846, n, (0.8, 0.8)) for n in (10, 40, 400)]
     rows += [Setting("drawn for each model", 200, n, level) for n in (10, 20, 40) for level in levels]
     rows += [Setting("drawn for each model", 1846, n, (0.8, 0.8)) for n in (40, 400)]
     rows += [Setting("weighted", 200, n, level) for n in (20, 40, 100) for level in levels]
     rows += [Setting("weighted", 1846, n, (0.8, 0.8)) for n in (40, 400)]
+    rows += [Setting("same questions", 200, n, (0.8, 0.8), scale=0.4) for n in (10, 40)]
     return rows + [Setting("same questions", 200, 40, (0.9, 0.0), fixed) for fixed in (None, (0.5, 0.5))]
 
 
@@ -82,8 +85,8 @@ def draw(setting: Setting, generator: np.random.Generator) -> RatedScores:
 
     questions, answers = pair((shape[0], 1), setting.agreement[0]), pair(shape, setting.agreement[1])
     people, judge = (
-        np.clip(np.rint(QUALITY + bias + QUESTION * common + ANSWER * own), 1, 10)
-        for bias, common, own in zip((0, BIAS), questions, answers, strict=True)
+        np.clip(np.rint(QUALITY + bias + scale * (QUESTION * common + ANSWER * own)), 1, 10)
+        for bias, scale, common, own in zip((0, BIAS), (1, setting.scale), questions, answers, strict=True)
     )
     rated, weights = _chosen(setting, judge, generator)
     return RatedScores(judge, np.where(rated, people, np.nan), np.where(rated, judge, np.nan), weights)
@@ -173,9 +176,8 @@ def md_eval(options: argparse.Namespace) -> None:
     winners = np.array([{"a": 1.0, "b": 0.0, "tie": 0.5}[pair.label] for pair in pairs])
     lengths = np.array([(len(pair.response_a), len(pair.response_b)) for pair in pairs])
     longer = (1 + np.sign(lengths[:, 0] - lengths[:, 1])) / 2
-    print(
-        f"\n{len(pairs)} pairs of MD-Eval, longer answer as judge; correlation {np.corrcoef(winners, longer)[0, 1]:.3f}\n"
-    )
+    correlation = np.corrcoef(winners, longer)[0, 1]
+    print(f"\n{len(pairs)} pairs of MD-Eval, longer answer as judge; correlation {correlation:.3f}\n")
     print("| rated | corrected | people alone | width | ratings saved |\n|---|---|---|---|---|")
     for rated, others in ((40, 349), (100, 349), (100, 1846)):
 
@@ -195,13 +197,17 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--parts", type=int, default=1, help="processes among which the rows are divided")
+    parser.add_argument("--part", type=int, default=0, help="number of this one, from 0; the first one has MD-Eval")
     options = parser.parse_args()
+    rows = settings()[options.part :: options.parts]
     print("| rated answers | of each model | agreement | mean | people alone | difference | people alone | width, mean "
           "| width, difference | ratings saved |\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
-    for setting in settings():
+    for setting in rows:
         row = simulate(lambda g, s=setting: draw(s, g), true_means(), SIGNS, options, setting.coefficients)  # type: ignore[misc]
         print(f"| {setting.name} | {row} |", flush=True)
-    md_eval(options)
+    if options.part == 0:
+        md_eval(options)
 
 
 if __name__ == "__main__":

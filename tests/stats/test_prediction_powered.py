@@ -72,8 +72,12 @@ def test_coefficients_and_means_are_those_of_a_slow_computation() -> None:
                 weight = scores.weights[question, model]
                 rows.append(weight * np.array(row))
                 values.append(weight * scores.people[question, model])
-        lowest = [0, 0, -np.inf, -np.inf, -np.inf]
-        return np.asarray(lsq_linear(np.array(rows), values, (lowest, [1, 1, np.inf, np.inf, np.inf])).x[:2])
+        table = np.column_stack([np.array(rows)[:, :2], values])
+        intercepts = np.array(rows)[:, 2:]
+        table -= intercepts @ np.linalg.lstsq(intercepts, table, rcond=None)[0]
+        most = np.sqrt((table[:, 2] ** 2).sum() / (table[:, :2] ** 2).sum(axis=0))
+        bounds = ([0, 0, *[-np.inf] * 3], [*most, *[np.inf] * 3])
+        return np.asarray(lsq_linear(np.array(rows), values, bounds).x[:2])
 
     found, coefficients = powered_means(scores, {"all": np.arange(24)}, rounds=10)
     assert coefficients == pytest.approx(fit(None), abs=1e-5)
@@ -145,6 +149,13 @@ def test_no_bias_of_the_judge_moves_a_mean() -> None:
     np.testing.assert_allclose(after.draws, before.draws)
     opposite = estimate(rated(-scores.judge, scores.people))
     np.testing.assert_allclose(opposite.corrected.draws, opposite.people.draws)
+
+
+def test_the_scale_of_the_judge_does_not_matter() -> None:
+    """A judge that uses half of the scale is worth as much as one that uses all of it."""
+    scores, _ = study(np.random.default_rng(10))
+    before, after = (estimate(rated(part, scores.people)).corrected for part in (scores.judge, 4 + scores.judge / 3))
+    np.testing.assert_allclose(after.draws, before.draws, atol=1e-6)
 
 
 def test_with_all_answers_rated_the_mean_is_that_of_the_ratings() -> None:

@@ -326,8 +326,8 @@ def corrected_section(corrected: Corrected, place: int) -> Section:
         "A corrected mean estimates what people would give on average if they rated every answer to the questions of "
         "this ranking: the judge's scores predict it, and people's ratings of some answers correct the prediction "
         "(prediction-powered inference), so that no bias of the judge moves it.",
-        f"Weight of the judge, from 0 (people alone) to 1: {first:.2f} for what it says of a question, {second:.2f} "
-        "for what it says of a model beside the others on it.",
+        f"A point of the judge predicts {first:.2f} points of people where it is about a question, and {second:.2f} "
+        "where it is about a model beside the others on it; at 0, people count alone.",
         "Worth: how many ratings without a judge give the same precision. More to halve: further rated answers that "
         f"would halve the interval; {DASH} where rating all answers would not.",
         *corrected.notes,

@@ -76,7 +76,7 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
         **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
-        **({"weights_of_the_judge": ranking.corrected.coefficients} if ranking.corrected else {}),
+        **({"coefficients_of_the_judge": ranking.corrected.coefficients} if ranking.corrected else {}),
     }
 
 

@@ -70,10 +70,11 @@ def powered_means(
     judge says of a question as a whole cancels out of their differences, and what it says of single models may be
     noise. With two, a contrast of two means is tuned as well as each of them.
 
-    Both are fitted by least squares over all models, within [0, 1], with an intercept per model; for the ratings of a
-    question, without that question, so that the fit does not make intervals too narrow. As the first mean is over all
-    questions, rated ones included, c is the plain slope, N / (N - n) times the paper's lambda, which is over unrated
-    ones; with all answers rated the estimate is the mean of the ratings.
+    Both are fitted by least squares over all models with an intercept per model; for the ratings of a question, without
+    that question, so that the fit does not make intervals too narrow. Each lies between 0 and what it would be if judge
+    and people agreed perfectly, the ratio of their standard deviations, so that the judge's scale does not matter. As
+    the first mean is over all questions, rated ones included, c is the plain slope, N / (N - n) times the paper's
+    lambda, which is over unrated ones; with all answers rated the estimate is the mean of the ratings.
 
     Args:
         scores: Scores and ratings.
@@ -134,7 +135,7 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
     stacked = np.concatenate([parts, people[None]])
     centre = np.divide((squared * stacked).sum(axis=1), total, out=np.zeros((3, len(total))), where=total > 0)
     deviations = stacked - centre[:, None, :]
-    products = deviations[:2, None] * deviations[None]  # shape (2, 3, Q, M)
+    products = deviations[:, None] * deviations[None]  # shape (3, 3, Q, M)
     # Taking one answer out of a weighted sum of squares about the mean takes out more than its own square.
     left = total - squared
     taken = squared * np.divide(total, left, out=np.zeros_like(squared), where=left > _NO_SPREAD)
@@ -145,19 +146,15 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
 
 
 def _least_squares(sums: Floats) -> Floats:
-    """Coefficients within [0, 1] that minimise squares, by sums of products, shape (2, 3, K) -> (2, K)."""
+    """Coefficients within bounds that minimise squares, by sums of products, shape (3, 3, K) -> (2, K)."""
     found = np.zeros((2, sums.shape[2]))
+    spread = sums[[0, 1], [0, 1]]
+    inverse = np.divide(1, spread, out=np.zeros_like(spread), where=spread > _NO_SPREAD)
+    most = np.sqrt(np.maximum(sums[2, 2], 0) * inverse)
     for _ in range(_STEPS):
         before = found.copy()
-        for part in (0, 1):
-            other = 1 - part
-            slope = np.divide(
-                sums[part, 2] - sums[part, other] * found[other],
-                sums[part, part],
-                out=np.zeros(sums.shape[2]),
-                where=sums[part, part] > _NO_SPREAD,
-            )
-            found[part] = np.clip(slope, 0, 1)
+        for part, other in ((0, 1), (1, 0)):
+            found[part] = np.clip((sums[part, 2] - sums[0, 1] * found[other]) * inverse[part], 0, most[part])
         if np.abs(found - before).max(initial=0) < 1e-9:
             break
     return found
