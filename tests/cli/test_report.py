@@ -1,13 +1,18 @@
 """`urs-inspect report`: what is printed, what is written, and what is wrong."""
 
+import csv
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import list_eval_logs, read_eval_log
 
 from tests.cli.conftest import Run
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
+from urs_inspect.tasks import urs
 
 FINALS = {"p/good": (9.0, 8.0, 9.0), "p/bad": (3.0, 2.0, 3.0)}
 
@@ -130,3 +135,60 @@ def test_questions_that_do_not_count_and_marks_are_explained(logs: Path, run: Ru
     assert "12 of the 15 questions asked" in words
     assert "From 1 to 10: the mean" in words
     assert "! More than 2% of the answers have no score" in words
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of two simulated models about the cases of the package."""
+    folder = tmp_path_factory.mktemp("logs")
+    inspect_eval(
+        urs(dataset="sample"),
+        model=["urs_simulation/quality-8", "urs_simulation/quality-5"],
+        model_roles={"grader": "urs_simulation/judge"},
+        log_dir=str(folder),
+        display="none",
+        limit=14,
+    )
+    return folder
+
+
+def test_means_are_corrected_by_ratings(simulated: Path, tmp_path: Path, run: Run) -> None:
+    rows = ["id,model,rating,rater"]
+    for log in list_eval_logs(str(simulated)):
+        read = read_eval_log(log.name)
+        good = read.eval.model.endswith("8")
+        for sample in (read.samples or [])[:12]:
+            final: Any = (sample.scores or {})["intent_judge"].as_dict()["final"]
+            # People see three points less in the model that the judge likes, and three more in the other one.
+            people = min(10, max(1, final + (-3 if good else 3)))
+            rows.append(f"{sample.id},{read.eval.model},{(people - 1) / 9 * 4 + 1:.6f},ann")
+    path, out = tmp_path / "ratings.csv", tmp_path / "out"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    result = run("report", simulated, "--human", path, "--human-scale", "1,5", "-o", out, "--rounds", "300")
+    assert result.exit_code == 0, result.output
+    words = " ".join(result.output.split())
+    assert "By means corrected with people's ratings of 24 answers, quality-5 has the highest mean" in words
+    assert "People's ratings change the order: quality-5 is first, not quality-8" in words
+    assert "1 lead that the judge's scores call significant does not survive people's ratings" in words
+    found = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert found["command"].endswith(f"--human {path} --human-scale 1,5")
+    first, second = [row for row in found["tables"]["corrected"] if row["column"] == "all"]
+    assert first["model"] == "urs_simulation/quality-5"
+    assert first["rated"] == second["rated"] == 12
+    assert first["low"] < first["corrected"] < first["high"]
+    assert first["judge"] < second["judge"]
+    with (out / "corrected.csv").open(encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == len(found["tables"]["corrected"])
+    assert (out / "corrected_differences.csv").is_file()
+    assert "Corrected by people" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_wrong_ratings_stop_before_logs_are_read(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("id,model,rating\nq,m,7\n", encoding="utf-8")
+    result = run("report", tmp_path / "nothing", "--human", path, "--human-scale", "1,5")
+    assert result.exit_code == 1
+    assert "line 2: column 'rating': must be a number from 1 to 5" in result.output
+    result = run("report", tmp_path / "nothing", "--human-scale", "1,5")
+    assert result.exit_code == 1
+    assert "--human-scale" in result.output

@@ -71,6 +71,28 @@ def test_faults_are_named(row: str, message: str, tmp_path: Path) -> None:
     assert f"{path}: {message}" in error_of(path)
 
 
+def test_weights_of_rated_answers(tmp_path: Path) -> None:
+    found = read_human_ratings(write(tmp_path / "r.csv", "q1,5,2.5", "q2,5,40", header="id,rating,weight"), SCALE)
+    assert found.weighted and [one.weight for one in found.ratings] == [2.5, 40]
+    found = read_human_ratings(write(tmp_path / "e.csv", "q1,5,", "q2,5,", header="id,rating,weight"), SCALE)
+    assert not found.weighted and [one.weight for one in found.ratings] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("q2,5,0,bo", "line 3: column 'weight': must be a number above 0, is \"0\""),
+        ("q2,5,-1,bo", "line 3: column 'weight': must be a number above 0, is \"-1\""),
+        ("q2,5,,bo", "line 3: column 'weight': must be a number above 0, is \"\""),
+        ("q2,5,inf,bo", "line 3: column 'weight': must be a number above 0, is \"inf\""),
+        ("q1,5,3,bo", "line 3: 'q1' has the weight 3 here and 2 on line 2; an answer has one weight"),
+    ],
+)
+def test_wrong_weights_are_named(row: str, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", "q1,5,2,ann", row, header="id,rating,weight,rater")
+    assert f"{path}: {message}" in error_of(path)
+
+
 def test_two_ratings_without_a_name_might_be_one_person_or_two(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "q1,m,5", "q1,m,5", header="id,model,rating")
     message = "line 3: 'q1' of m was rated on line 2 already; if these are two people, name them in a column 'rater'"

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from urs_inspect._util import InputError
 from urs_inspect.cli.output import PRICES_HELP, print_report
 
 _NOTHING_WRITTEN = (
@@ -29,6 +30,13 @@ _NOTHING_WRITTEN = (
     type=click.Path(path_type=Path),
     help="YAML file with your own shares of intents, languages or countries, by which everything is weighted.",
 )
+@click.option(
+    "--human",
+    type=click.Path(path_type=Path),
+    help="People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch, weight]. Beside the "
+    "judge's means there are means corrected by them.",
+)
+@click.option("--human-scale", help="Lowest and highest rating of --human; by default 1,10.")
 @click.option("--countries", type=click.IntRange(min=1), help="Most countries with a column of their own.")
 @click.option(
     "--rounds", type=click.IntRange(min=100), default=10_000, show_default=True, help="Rounds of the bootstrap."
@@ -44,6 +52,8 @@ def report(
     logs: tuple[str, ...],
     output: Path | None,
     traffic: Path | None,
+    human: Path | None,
+    human_scale: str | None,
     countries: int | None,
     rounds: int,
     seed: int,
@@ -55,8 +65,10 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
+    from urs_inspect.cli.reports import parse_scale
     from urs_inspect.reports.answers import read_answers
     from urs_inspect.reports.costs import load_prices, with_costs
+    from urs_inspect.reports.human_data import read_human_ratings
     from urs_inspect.reports.leaderboard import make_leaderboard
     from urs_inspect.reports.leaderboard_report import LEADERBOARD, report_leaderboard
     from urs_inspect.reports.page import render_page
@@ -67,6 +79,10 @@ def report(
     if output is not None:
         check_directory(output, LEADERBOARD)
     texts, console = load_rubric(rubric), Console()
+    if human_scale and not human:
+        raise InputError("--human-scale is the scale of --human, which is missing")
+    scale = parse_scale(human_scale or "1,10", "human-scale")
+    ratings = read_human_ratings(human, scale) if human else None
     with console.status("Reading logs"):
         answers = read_answers(logs)
         if prices is not None:
@@ -75,7 +91,14 @@ def report(
         mix = None if traffic is None else read_traffic(traffic, texts, countries_there)
     to = [] if output is None else ["-o", str(output)]
     words = ["urs-inspect", "report", *logs, *to, "--rounds", str(rounds), "--seed", str(seed)]
-    options = {"--traffic": traffic, "--countries": countries, "--prices": prices, "--rubric": rubric}
+    options = {
+        "--traffic": traffic,
+        "--human": human,
+        "--human-scale": human_scale,
+        "--countries": countries,
+        "--prices": prices,
+        "--rubric": rubric,
+    }
     words += [str(word) for name, value in options.items() if value is not None for word in (name, value)]
     with console.status("Computing intervals"):
         board = make_leaderboard(
@@ -83,6 +106,7 @@ def report(
             rubric=texts,
             traffic=mix,
             countries=countries,
+            human=ratings,
             rounds=rounds,
             seed=seed,
             command=shlex.join(words),

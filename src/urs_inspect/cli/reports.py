@@ -142,11 +142,15 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
     if not (options["human"] or options["satisfaction"] or options["votes"]):
         raise InputError("nothing to compare with; give at least one of --human, --satisfaction, --votes")
     return report_agreement(
-        logs, human_scale=_scale(human_scale, "human-scale"), satisfaction_scale=_scale(scale, "scale"), **options
+        logs,
+        human_scale=parse_scale(human_scale, "human-scale"),
+        satisfaction_scale=parse_scale(scale, "scale"),
+        **options,
     )
 
 
-def _scale(value: str, option: str) -> tuple[float, float]:
+def parse_scale(value: str, option: str) -> tuple[float, float]:
+    """Lowest and highest value, as in `1,10`."""
     from urs_inspect._arguments import Scale, check
 
     return cast("tuple[float, float]", check(option, value, Scale))

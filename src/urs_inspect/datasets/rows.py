@@ -284,6 +284,13 @@ class Fields:
             self.note(column, f"must be a number from {low:g} to {high:g}, is {shown(value)}")
         return math.fsum(numbers) / len(numbers)
 
+    def above_zero(self, column: str) -> float:
+        """Read a number above 0."""
+        value = _number(self.values.get(column))
+        if not 0 < value < math.inf:
+            self.note(column, f"must be a number above 0, is {shown(self.values.get(column))}")
+        return value
+
     def one_of(self, column: str, allowed: Collection[str]) -> str:
         """Read a text that must be one of a set."""
         name = self.text(column)

@@ -15,7 +15,7 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import Answers, read_answers
-from urs_inspect.reports.blocks import blocks_of
+from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.conditions import Conditions
 from urs_inspect.reports.human_data import (
     HumanRating,
@@ -23,6 +23,7 @@ from urs_inspect.reports.human_data import (
     Satisfaction,
     Scale,
     Votes,
+    on_scale_of_judge,
     read_human_ratings,
     read_satisfaction,
     read_vote_ranking,
@@ -175,7 +176,7 @@ class Matched:
     """Ratings matched with answers, and what ratings that match none are about, in words.
 
     Columns of answers: model, question, group (reported intent), score (final score of the judge, mean over epochs
-    unless the file names one; NaN without) and ratings (rater -> rating on the scale of the file).
+    unless the file names one; NaN without), ratings (rater -> rating on the scale of the file) and weight.
     """
 
     answers: pd.DataFrame
@@ -191,22 +192,24 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
     """
     by_answer = _answers(answers, given)
     ratings: dict[Answer, dict[str, float]] = defaultdict(dict)
+    weights: dict[Answer, float] = {}
     lost: dict[HumanRating, str] = {}
     for rating in given.ratings:
         model = _model(rating, names, given)
         key = (model, rating.question, rating.epoch)
         if key in by_answer:
             ratings[key][rating.rater] = rating.rating
+            weights[key] = rating.weight
         else:
             lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
-    matched = [(*key[:2], *by_answer[key], by_rater) for key, by_rater in ratings.items()]
+    matched = [(*key[:2], *by_answer[key], by_rater, weights[key]) for key, by_rater in ratings.items()]
     answered = Counter(key[:2] for key in by_answer if key[2] is not None)
     vague = [len(by_rater) for key, by_rater in ratings.items() if key[2] is None and answered[key[:2]] > 1]
     note = (
         f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered several "
         "times: compared with the mean score over epochs."
     )
-    columns = ["model", "question", "group", "score", "ratings"]
+    columns = ["model", "question", "group", "score", "ratings", "weight"]
     return Matched(pd.DataFrame(matched, columns=columns), lost, (note,) if vague else ())
 
 
@@ -227,6 +230,26 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
     if given.repeated:
         notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, skipped.")
     return notes
+
+
+def match_blocks(answers: pd.DataFrame, blocks: Sequence[BlockAnswers], human: HumanRatings) -> list[Matched]:
+    """Match ratings with the answers of each block.
+
+    Raises:
+        InputError: If no rating is about an answer, or as `match_ratings`.
+    """
+    # Ratings may be about questions that not all models of a block attempted.
+    whole = [answers[answers["log"].isin(set(block.table["log"]))] for block in blocks]
+    matched = [match_ratings(rows, model_names(rows), human) for rows in whole]
+    if not any(len(block.answers) for block in matched):
+        questions = sorted(set(answers["question"]))
+        raise InputError(
+            f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
+            f"{' '.join(unused(human, matched))} The logs have answers of "
+            f"{choices(sorted(set(answers['model'])))} to {len(questions)} questions such as "
+            f"{choices(questions[:3])}"
+        )
+    return matched
 
 
 def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
@@ -277,10 +300,9 @@ def _model(one: HumanRating, names: Mapping[str, str], given: HumanRatings) -> s
 
 
 def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
-    low, high = given.scale
     scores, questions = answers["score"].to_numpy(dtype=np.float64), list(answers["question"])
     means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
-    rescaled = LOWEST + (means - low) * (HIGHEST - LOWEST) / (high - low)
+    rescaled = on_scale_of_judge(means, given.scale)
     found = correlate(means, scores, questions, **resampling.options)
     pearson, spearman, kendall = (
         # Two points always lie on a line.
@@ -479,19 +501,9 @@ def agreement_of(
         raise InputError("nothing to compare with; give at least one of: ratings, satisfaction, votes")
     how = resampling or Resampling()
     blocks = blocks_of(answers.table)
-    # Ratings may be about questions that not all models of a block attempted.
-    whole = [answers.table[answers.table["log"].isin(set(block.table["log"]))] for block in blocks]
-    names = [model_names(rows) for rows in whole]
-    matched = [match_ratings(*pair, human) for pair in zip(whole, names, strict=True)] if human else []
+    names = [model_names(answers.table[answers.table["log"].isin(set(block.table["log"]))]) for block in blocks]
+    matched = match_blocks(answers.table, blocks, human) if human else []
     notes = [*(votes.notes if votes else ()), *(unused(human, matched) if human else ())]
-    if human and not any(len(block.answers) for block in matched):
-        questions = sorted(set(answers.table["question"]))
-        raise InputError(
-            f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
-            f"{' '.join(unused(human, matched))} The logs have answers of "
-            f"{choices(sorted(set(answers.table['model'])))} to {len(questions)} questions such as "
-            f"{choices(questions[:3])}"
-        )
     found = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)

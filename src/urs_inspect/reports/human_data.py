@@ -14,7 +14,7 @@ from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_huma
 from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files
 from urs_inspect.reports.rankings import people_notes
-from urs_inspect.rubrics import Rubric
+from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.rubrics.schema import normalise_key
 from urs_inspect.stats import Ranking, Resampling, rank
 from urs_inspect.stats.bootstrap import Floats
@@ -39,6 +39,7 @@ class HumanRating:
     rater: str  # empty if the file does not name it
     rating: float  # on the scale of the file
     place: str  # in the file
+    weight: float = 1.0  # how many answers the rated one stands for, up to a factor
 
     @property
     def answer(self) -> str:
@@ -56,6 +57,7 @@ class HumanRatings:
     scale: Scale
     ratings: tuple[HumanRating, ...]
     repeated: int
+    weighted: bool = False  # whether the file says how many answers a rated one stands for
 
 
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
@@ -63,22 +65,31 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
 
     Args:
         path: A `.csv` file with a header, or a `.jsonl` file, with the columns id (of the question) and rating, and
-            optionally model, rater and epoch.
+            optionally model, rater, epoch and weight (how many answers the rated one stands for, up to a factor).
         scale: Lowest and highest rating that a person could choose.
 
     Raises:
         InputError: Naming file and row of every error: a rating that is no number of the scale, two different ratings
-            of one answer by one person, two ratings of one answer in a file without raters.
+            of one answer by one person, two ratings of one answer in a file without raters, a weight that is no number
+            above 0, that some rows lack, or that differs between ratings of one answer.
     """
     _check(scale, "human-scale")
     rows, errors = read_table(path, (("id",), ("rating",)))
+    weighted = any(not Fields(row).blank("weight") for row in rows)
     seen: dict[tuple[object, ...], HumanRating] = {}
+    weights: dict[tuple[object, ...], HumanRating] = {}
     repeated = 0
     for row in rows:
-        rating = _rating(row, scale)
+        rating = _rating(row, scale, weighted)
         if isinstance(rating, str):
             errors.append(f"{path}: {row.place}: {rating}")
             continue
+        weighed = weights.setdefault((rating.question, rating.model, rating.epoch), rating)
+        if weighed.weight != rating.weight:
+            errors.append(
+                f"{path}: {row.place}: {rating.answer} has the weight {rating.weight:g} here and {weighed.weight:g} on "
+                f"{weighed.place}; an answer has one weight"
+            )
         first = seen.setdefault((rating.question, rating.model, rating.epoch, rating.rater), rating)
         if first is rating:
             continue
@@ -89,7 +100,12 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     refuse(errors)
     if not seen:
         raise InputError(f"{path}: no rating")
-    return HumanRatings(path, scale, tuple(seen.values()), repeated)
+    return HumanRatings(path, scale, tuple(seen.values()), repeated, weighted)
+
+
+def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
+    """Ratings mapped linearly from the scale of a file to that of the judge, any shape."""
+    return LOWEST + (ratings - scale[0]) * ((HIGHEST - LOWEST) / (scale[1] - scale[0]))
 
 
 def _check(scale: Scale, argument: str) -> None:
@@ -97,7 +113,7 @@ def _check(scale: Scale, argument: str) -> None:
         raise InputError(f"{argument}: must have a lowest value below a highest, got {scale[0]:g} and {scale[1]:g}")
 
 
-def _rating(row: Row, scale: Scale) -> HumanRating | str:
+def _rating(row: Row, scale: Scale, weighted: bool) -> HumanRating | str:
     """A rating, or what is wrong with the row."""
     fields = Fields(row)
     rating = HumanRating(
@@ -107,6 +123,7 @@ def _rating(row: Row, scale: Scale) -> HumanRating | str:
         rater=_name(fields, "rater"),
         rating=fields.rating("rating", *scale),
         place=row.place,
+        weight=fields.above_zero("weight") if weighted else 1.0,
     )
     if not rating.question and not fields.problems:
         fields.note("id", "empty")

@@ -13,9 +13,12 @@ from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.reports.agreement import Matched, match_blocks, unused
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.conditions import Conditions
+from urs_inspect.reports.corrected import Corrected, correct_means
+from urs_inspect.reports.human_data import HumanRatings
 from urs_inspect.reports.length_control import EqualLength, equal_length
 from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
@@ -115,6 +118,7 @@ class Ranking:
     traffic: Traffic | None
     notes: tuple[str, ...]
     noise: Noise
+    corrected: Corrected | None = None  # by people's ratings, where they were given
 
     @property
     def names(self) -> list[str]:
@@ -187,6 +191,7 @@ def make_leaderboard(
     rubric: Rubric | None = None,
     traffic: TrafficMix | None = None,
     countries: int | None = None,
+    human: HumanRatings | None = None,
     rounds: int = ROUNDS,
     level: float = LEVEL,
     seed: int = SEED,
@@ -199,21 +204,25 @@ def make_leaderboard(
         rubric: Names and order of intents, languages and criteria; by default that of URS.
         traffic: Shares by which all means and intervals are weighted.
         countries: Most countries with a column of their own, the rest together; None for all.
+        human: People's ratings of some answers, by which means are corrected.
         rounds: Rounds of the bootstrap, in which whole questions are drawn.
         level: Confidence level of all intervals, between 0 and 1.
         seed: Seed of the bootstrap.
         command: The command that makes the report.
 
     Raises:
-        InputError: If no weights of the questions of the first ranking give the shares of the traffic. A later ranking
-            for which there are none is skipped.
+        InputError: If no weights of the questions of the first ranking give the shares of the traffic, or no rating is
+            about an answer. A later ranking for which there are no weights is skipped.
     """
     rubric, resampling = rubric or load_rubric(), Resampling(rounds, level, seed)
     rankings: list[Ranking] = []
-    skipped = list(answers.left_out)
-    for block in blocks_of(answers.table):
+    skipped, blocks = list(answers.left_out), blocks_of(answers.table)
+    matched = match_blocks(answers.table, blocks, human) if human else []
+    skipped += unused(human, matched) if human else []
+    for place, block in enumerate(blocks):
+        rated = (human, matched[place]) if human else None
         try:
-            rankings.append(_ranking(block, rubric, traffic, countries, resampling))
+            rankings.append(_ranking(block, rubric, traffic, countries, resampling, rated))
         except InputError as error:
             if not rankings:
                 raise
@@ -222,7 +231,12 @@ def make_leaderboard(
 
 
 def _ranking(
-    block: BlockAnswers, rubric: Rubric, mix: TrafficMix | None, countries: int | None, resampling: Resampling
+    block: BlockAnswers,
+    rubric: Rubric,
+    mix: TrafficMix | None,
+    countries: int | None,
+    resampling: Resampling,
+    rated: tuple[HumanRatings, Matched] | None,
 ) -> Ranking:
     notes = list(block.notes)
     scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
@@ -266,6 +280,7 @@ def _ranking(
             names[: scores.ranked],
             resampling.level,
         ),
+        corrected=correct_means(scores, columns, *rated, (means, compared[ALL]), resampling) if rated else None,
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
+from urs_inspect.reports.corrected import corrected_columns, corrected_headline, corrected_notes, corrected_section
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
 from urs_inspect.reports.length_control import length_facts, length_headline, length_section, lost_lead
@@ -37,7 +38,17 @@ LEADERBOARD = ReportKind(
     3,
     "urs-inspect report",
     "report",
-    ("leaderboard", "differences", "models", "lengths", "equal_length", "equal_length_differences", "noise"),
+    (
+        "leaderboard",
+        "differences",
+        "models",
+        "lengths",
+        "equal_length",
+        "equal_length_differences",
+        "noise",
+        "corrected",
+        "corrected_differences",
+    ),
     ("report.html",),
 )
 _MOST_NAMES = 4
@@ -76,6 +87,7 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
         **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
+        **({"coefficients_of_the_judge": ranking.corrected.coefficients} if ranking.corrected else {}),
     }
 
 
@@ -84,6 +96,10 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
 
 def headline(ranking: Ranking) -> tuple[str, str]:
     """Which model is best over all questions, and what must be known beside it; the second may be empty."""
+    return corrected_headline(ranking, _judged_headline(ranking))
+
+
+def _judged_headline(ranking: Ranking) -> tuple[str, str]:
     scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
     if not scored:
         return "No model has a score.", ""
@@ -200,8 +216,11 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         )
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
-    headlines = [first, more, *length_headline(ranking), *best_sentences(ranking)]
-    notes = [*headlines, *_condition_notes(ranking, place), *legend]
+    best, corrected = [*length_headline(ranking), *best_sentences(ranking)], ranking.corrected
+    if corrected:
+        best = [*corrected_notes(corrected, ranking.short), more, *(f"By the judge's scores: {line}" for line in best)]
+        more = ""
+    notes = [first, more, *best, *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
         Table(differences_frame(ranking, place), name="differences", shown=()),
@@ -209,8 +228,15 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     figures = [_forest(ranking, place, board)] if several else []
     tables = [_summary(ranking), *written]
     sections = [
-        Section(title, [note for note in notes if note], tables, warnings=[lost_lead(ranking)], figures=figures)
+        Section(
+            title,
+            [note for note in notes if note],
+            tables,
+            figures=figures,
+            warnings=[lost_lead(ranking), *(corrected.warnings if corrected else ())],
+        )
     ]
+    sections += [corrected_section(corrected, place)] if corrected else []
     if several:
         sections += [_differences(ranking, place), _column_tests(ranking)]
     sections += [_intents(ranking, place, scale), *_languages(ranking)]
@@ -232,6 +258,9 @@ def _summary(ranking: Ranking) -> Table:
     formats: dict[str, Format] = {"Mean": _MEAN, "At equal length": _MEAN, "Without a score": str}
     if not isinstance(ranking.equal_length, str) and lost_lead(ranking):
         data["At equal length"] = pd.Series(ranking.equal_length.means)
+    if ranking.corrected:
+        data = data.assign(**corrected_columns(ranking.corrected, ranking.names))
+        formats |= {"Corrected by people": _MEAN, "Rank, corrected": str}
     data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
         bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
@@ -313,6 +342,8 @@ def _differences(ranking: Ranking, place: int) -> Section:
         "That two models cannot be distinguished does not make them equal: with more questions they might be "
         "distinguished."
     ]
+    if ranking.corrected:
+        notes.append("By the judge's scores alone; differences by corrected means are above.")
     caption = (
         "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
         "orange: significantly worse, else not significant."
@@ -550,7 +581,8 @@ def _axis(ranking: Ranking) -> str:
 
 
 def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
-    caption = f"All questions. Dots are means, lines their {level_text(board.resampling.level)} intervals."
+    by = " of the judge's scores" if ranking.corrected else ""
+    caption = f"All questions. Dots are means{by}, lines their {level_text(board.resampling.level)} intervals."
     if (ranking.models["self_judged"] > 0).any():
         caption += " A hollow dot stands for a model that judged answers of its own."
     caption += (

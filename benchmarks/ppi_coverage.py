@@ -1,0 +1,214 @@
+"""How often the intervals of means corrected by people hold the truth, and how wide they are beside people alone.
+
+Simulates four models whose quality a judge misjudges by up to 1.5 points, scores of 1 to 10 in whole numbers, questions
+that are easy or hard for all models, and people who rate some answers: on the same questions for all models, on
+questions drawn for each model, or on answers that a page draws the more often the lower the judge's score is, with
+their weights. `agreement` is the correlation of judge and people within a model, before rounding. Then the same with
+the pairs of MD-Eval (`URS_INSPECT_DATA_DIR`), the judge being "the longer answer wins": pairs are drawn with
+replacement, so that the truth is the share of all pairs that the first answer wins. Prints tables in Markdown.
+
+    python benchmarks/ppi_coverage.py [--simulations 1000] [--rounds 500] [--seed 0]
+"""
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import numpy as np
+from scipy.special import ndtr
+
+from urs_inspect.datasets.benches import load_md_eval
+from urs_inspect.samer import load_taxonomy
+from urs_inspect.stats import Estimate, mean_estimates
+from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.stats.means import contrast
+from urs_inspect.stats.paired import all_pairs
+from urs_inspect.stats.prediction_powered import RatedScores, powered_means
+
+QUALITY = np.array([7.5, 7.0, 6.5, 6.0])
+BIAS = np.array([-1.0, 0.5, 1.5, 0.0])
+QUESTION, ANSWER = 1.2, 1.2
+"""Standard deviations of what is common to the models of a question, and of single answers."""
+PAIRS = all_pairs(len(QUALITY))
+SIGNS = np.array([[(model == a) - (model == b) for a, b in PAIRS] for model in range(len(QUALITY))], dtype=float)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of the table; `agreement` is that on questions and on single answers."""
+
+    design: str
+    questions: int
+    rated: int
+    agreement: tuple[float, float]
+    coefficients: tuple[float, float] | None = None
+    scale: float = 1.0  # how much of people's spread the judge has
+
+    @property
+    def name(self) -> str:
+        """The setting in words."""
+        same = self.agreement[0] == self.agreement[1]
+        text = (
+            f"{self.agreement[0]:g}"
+            if same
+            else f"{self.agreement[0]:g} on questions, {self.agreement[1]:g} on answers"
+        )
+        text += f", one coefficient {self.coefficients[0]:g}" if self.coefficients else ""
+        text += f", spread of the judge {self.scale:g}" if self.scale != 1 else ""
+        return f"{self.design} | {self.rated} of {self.questions:,} | {text}"
+
+
+def settings() -> list[Setting]:
+    """All rows."""
+    levels = ((0.0, 0.0), (0.4, 0.4), (0.8, 0.8))
+    rows = [Setting("same questions", 200, n, level) for n in (10, 20, 40, 100) for level in levels]
+    rows += [Setting("same questions", 200, 200, (0.8, 0.8))]
+    rows += [Setting("same questions", 1846, n, (0.8, 0.8)) for n in (10, 40, 400)]
+    rows += [Setting("drawn for each model", 200, n, level) for n in (10, 20, 40) for level in levels]
+    rows += [Setting("drawn for each model", 1846, n, (0.8, 0.8)) for n in (40, 400)]
+    rows += [Setting("weighted", 200, n, level) for n in (20, 40, 100) for level in levels]
+    rows += [Setting("weighted", 1846, n, (0.8, 0.8)) for n in (40, 400)]
+    rows += [Setting("same questions", 200, n, (0.8, 0.8), scale=0.4) for n in (10, 40)]
+    return rows + [Setting("same questions", 200, 40, (0.9, 0.0), fixed) for fixed in (None, (0.5, 0.5))]
+
+
+def draw(setting: Setting, generator: np.random.Generator) -> RatedScores:
+    """One study."""
+    shape = (setting.questions, len(QUALITY))
+
+    def pair(size: tuple[int, int], agreement: float) -> tuple[Floats, Floats]:
+        people, other = generator.normal(size=(2, *size))
+        return people, agreement * people + np.sqrt(1 - agreement**2) * other
+
+    questions, answers = pair((shape[0], 1), setting.agreement[0]), pair(shape, setting.agreement[1])
+    people, judge = (
+        np.clip(np.rint(QUALITY + bias + scale * (QUESTION * common + ANSWER * own)), 1, 10)
+        for bias, scale, common, own in zip((0, BIAS), (1, setting.scale), questions, answers, strict=True)
+    )
+    rated, weights = _chosen(setting, judge, generator)
+    return RatedScores(judge, np.where(rated, people, np.nan), np.where(rated, judge, np.nan), weights)
+
+
+def _chosen(setting: Setting, judge: Floats, generator: np.random.Generator) -> tuple[np.ndarray, Floats]:
+    rated, weights = np.zeros(judge.shape, dtype=bool), np.ones(judge.shape)
+    if setting.design == "same questions":
+        rated[generator.permutation(len(judge))[: setting.rated]] = True
+        return rated, weights
+    for model in range(judge.shape[1]):
+        order = generator.permutation(len(judge))
+        if setting.design != "weighted":
+            rated[order[: setting.rated], model] = True
+            continue
+        # Systematic sampling in a random order: exactly as many answers, each with its own chance.
+        wish = 12 - judge[order, model]
+        chance = setting.rated * wish / wish.sum()
+        while (chance > 1).any():
+            sure = chance >= 1
+            chance[sure] = 1
+            chance[~sure] *= (setting.rated - sure.sum()) / chance[~sure].sum()
+        places = np.floor(np.cumsum(chance) - generator.random() + 1e-9)
+        rated[order, model] = np.diff(places, prepend=-1) > 0
+        weights[order, model] = 1 / chance
+    return rated, weights
+
+
+def true_means() -> Floats:
+    """Exact means of people's ratings."""
+    spread, bounds = np.hypot(QUESTION, ANSWER), np.arange(1.5, 10)
+    return np.asarray(1 + (1 - ndtr((bounds[:, None] - QUALITY) / spread)).sum(axis=0), dtype=np.float64)
+
+
+@dataclass
+class Tally:
+    """Coverage and widths of intervals, with and without the judge, and squared errors."""
+
+    held: list[list[bool]]
+    widths: list[list[float]]
+    errors: list[list[float]]
+
+    def add(self, estimates: tuple[Estimate, ...], truths: Floats) -> None:
+        """Count the intervals of one simulation."""
+        pairs = list(zip(estimates, truths.tolist(), strict=True))
+        self.held.append([estimate.low <= truth <= estimate.high for estimate, truth in pairs])
+        self.widths.append([estimate.high - estimate.low for estimate in estimates])
+        self.errors.append([(estimate.value - truth) ** 2 for estimate, truth in pairs])
+
+
+def simulate(
+    make: Callable[[np.random.Generator], RatedScores],
+    truths: Floats,
+    signs: Floats,
+    options: argparse.Namespace,
+    coefficients: tuple[float, float] | None = None,
+) -> str:
+    """Cells of a row: coverage of means and differences corrected and by people alone, widths, and ratings saved."""
+    tallies = [Tally([], [], []) for _ in range(4)]
+    generator = np.random.default_rng(options.seed)
+    for number in range(options.simulations):
+        study = make(generator)
+        made, _ = powered_means(
+            study, {"all": np.arange(len(study.judge))}, rounds=options.rounds, seed=number, coefficients=coefficients
+        )
+        for place, found in enumerate((made["all"].corrected, made["all"].people)):
+            tallies[place].add(mean_estimates(found), truths)
+            if signs.size:
+                tallies[2 + place].add(mean_estimates(contrast(found, signs)), truths @ signs)
+    cells = []
+    for tally in tallies:
+        if tally.held:
+            each = np.mean(tally.held, axis=1)
+            cells.append(f"{each.mean():.1%} ± {1.96 * each.std() / np.sqrt(len(each)):.1%}")
+    for corrected, alone in (tallies[:2], tallies[2:]):
+        if corrected.held:
+            width = np.mean(corrected.widths) / np.mean(alone.widths)
+            cells.append(f"{width:.2f}")
+    cells.append(f"{1 - np.mean(tallies[0].errors) / np.mean(tallies[1].errors):+.0%}")
+    return " | ".join(cells)
+
+
+def md_eval(options: argparse.Namespace) -> None:
+    """The same with real pairs and the judge "the longer answer wins"."""
+    taxonomy = load_taxonomy()
+    pairs = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios)).cases
+    winners = np.array([{"a": 1.0, "b": 0.0, "tie": 0.5}[pair.label] for pair in pairs])
+    lengths = np.array([(len(pair.response_a), len(pair.response_b)) for pair in pairs])
+    longer = (1 + np.sign(lengths[:, 0] - lengths[:, 1])) / 2
+    correlation = np.corrcoef(winners, longer)[0, 1]
+    print(f"\n{len(pairs)} pairs of MD-Eval, longer answer as judge; correlation {correlation:.3f}\n")
+    print("| rated | corrected | people alone | width | ratings saved |\n|---|---|---|---|---|")
+    for rated, others in ((40, 349), (100, 349), (100, 1846)):
+
+        def make(generator: np.random.Generator, rated: int = rated, others: int = others) -> RatedScores:
+            drawn = generator.integers(len(pairs), size=rated + others)
+            people, judge = winners[drawn][:, None].copy(), longer[drawn][:, None]
+            people[rated:] = np.nan
+            return RatedScores(judge, people, np.where(np.isnan(people), np.nan, judge), np.ones_like(judge))
+
+        row = simulate(make, winners.mean(keepdims=True), np.empty((1, 0)), options)
+        print(f"| {rated} beside {others:,} | {row} |", flush=True)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--parts", type=int, default=1, help="processes among which the rows are divided")
+    parser.add_argument("--part", type=int, default=0, help="number of this one, from 0; the first one has MD-Eval")
+    options = parser.parse_args()
+    rows = settings()[options.part :: options.parts]
+    print("| rated answers | of each model | agreement | mean | people alone | difference | people alone | width, mean "
+          "| width, difference | ratings saved |\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
+    for setting in rows:
+        row = simulate(lambda g, s=setting: draw(s, g), true_means(), SIGNS, options, setting.coefficients)  # type: ignore[misc]
+        print(f"| {setting.name} | {row} |", flush=True)
+    if options.part == 0:
+        md_eval(options)
+
+
+if __name__ == "__main__":
+    main()

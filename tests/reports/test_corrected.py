@@ -1,0 +1,275 @@
+"""Means corrected by people's ratings: what a report says, skips and warns of."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.reports.answer_rows import answers, rows
+from tests.reports.golden_files import check_golden
+from urs_inspect._util import InputError
+from urs_inspect.reports.answers import Answers
+from urs_inspect.reports.corrected import Corrected
+from urs_inspect.reports.human_data import read_human_ratings
+from urs_inspect.reports.leaderboard import Leaderboard, Ranking, make_leaderboard
+from urs_inspect.reports.leaderboard_report import report_leaderboard
+from urs_inspect.reports.traffic import TrafficMix
+from urs_inspect.stats.bootstrap import Floats
+
+NAN = math.nan
+NAMES = [f"{('leisure', 'factual_qa')[number % 2]}-en-{number:03}" for number in range(120)]
+MODELS = ("p/first", "p/second", "p/third", "p/few")
+QUALITY, BIAS = np.array([7.8, 7.4, 5.5, 4.5]), np.array([-1.2, 0.5, 0.3, 0.0])
+
+
+@pytest.fixture(scope="module")
+def scores() -> tuple[Floats, Floats]:
+    """Judge's scores and people's ratings of all answers."""
+    generator = np.random.default_rng(0)
+    level = QUALITY + generator.normal(0, 1, (120, 1)) + generator.normal(0, 0.8, (120, 4))
+    people, judge = (
+        np.clip(np.rint(level + bias + generator.normal(0, 0.5, level.shape)), 1, 10) for bias in (0, BIAS)
+    )
+    return judge, people
+
+
+def judged(judge: Floats) -> Answers:
+    return answers(
+        *[
+            rows(model, dict(zip(NAMES, column.tolist(), strict=True)))
+            for model, column in zip(MODELS, judge.T, strict=True)
+        ]
+    )
+
+
+def ratings_of(people: Floats, every: int = 3, few: int = 5) -> list[str]:
+    """Lines of a file: every third question of three models, five of the last."""
+    numbers = [(model, number) for model in range(3) for number in range(model % every, 120, every)]
+    numbers += [(3, number) for number in range(few)]
+    return [f"{NAMES[number]},{MODELS[model]},{people[number, model]:g},ann" for model, number in numbers]
+
+
+def board(
+    path: Path,
+    found: Answers,
+    lines: list[str],
+    header: str = "id,model,rating,rater",
+    scale: Any = (1.0, 10.0),
+    **how: Any,
+) -> Leaderboard:
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    return make_leaderboard(found, human=read_human_ratings(path, scale), **{"rounds": 400, **how})
+
+
+def corrected_of(made: Leaderboard) -> tuple[Ranking, Corrected]:
+    [ranking] = made.rankings
+    assert ranking.corrected is not None
+    return ranking, ranking.corrected
+
+
+def row_of(corrected: Corrected, name: str) -> Any:
+    """Row of a model over all questions."""
+    return corrected.models.loc[name]
+
+
+def width(found: Any) -> float:
+    return float(found.high - found.low)
+
+
+def notes_of(made: Leaderboard) -> list[str]:
+    [section] = [section for section in report_leaderboard(made).sections if section.title == "Ranking"]
+    return list(section.notes)
+
+
+@pytest.fixture(scope="module")
+def made(scores: tuple[Floats, Floats], tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    judge, people = scores
+    judge = judge.copy()
+    judge[1:3, 2] = NAN
+    lines = [
+        *ratings_of(people),
+        f"unknown,{MODELS[0]},5,ann",
+        f"{NAMES[0]},p/other,5,ann",
+        f"{NAMES[0]},{MODELS[0]},9,bo",
+    ]
+    return board(tmp_path_factory.mktemp("ratings") / "ratings.csv", judged(judge), lines)
+
+
+def test_the_report_as_markdown(made: Leaderboard) -> None:
+    _, corrected = corrected_of(made)
+    text = report_leaderboard(made).markdown()
+    shown = text[: text.index("### Differences")] + text[text.index("## Left out") : text.index("## Runs")]
+    check_golden("corrected", shown.replace(corrected.source.replace("_", r"\_"), "ratings.csv"))
+
+
+def test_corrected_means_are_near_what_all_people_would_say(made: Leaderboard, scores: tuple[Floats, Floats]) -> None:
+    ranking, corrected = corrected_of(made)
+    truth = dict(zip(MODELS, scores[1].mean(axis=0), strict=True))
+    assert ranking.names[0] == "p/second"
+    assert corrected.names == ["p/first", "p/second", "p/third"]
+    for name in corrected.names:
+        row = row_of(corrected, name)
+        assert row["corrected"].low <= truth[name] <= row["corrected"].high
+        assert width(row["corrected"]) < width(row["people"])
+        assert row["worth"] > row["rated"]
+    assert math.isnan(row_of(corrected, "p/few")["corrected"].value)
+    assert row_of(corrected, "p/few")["rank_from"] is None
+    assert [tuple(corrected.models.loc[name, ["rank_from", "rank_to"]]) for name in corrected.names][2] == (3, 3)
+
+
+def test_changes_of_order_and_lost_leads_are_warned_of(made: Leaderboard) -> None:
+    _, corrected = corrected_of(made)
+    assert any("first is first, not second" in text for text in corrected.warnings)
+    assert any("do" in text and "not survive" in text and "second over first" in text for text in corrected.warnings)
+    [section] = [section for section in report_leaderboard(made).sections if section.title == "Ranking"]
+    assert set(corrected.warnings) == set(section.warnings) <= set(section.notes)
+
+
+def test_nothing_is_dropped_in_silence(made: Leaderboard) -> None:
+    _, corrected = corrected_of(made)
+    said = " ".join([*corrected.notes, *made.skipped])
+    for fact in (
+        "1 rating of", "'unknown' of p/first", "about another model, skipped",
+        "1 rated answer without a score of the judge, skipped",
+        "rated answers to questions for which not every ranked model has a score, skipped",
+        "Several ratings of an answer are averaged",
+        "fewer than 10 rated answers count: p/few 3",
+    ):  # fmt: skip
+        assert fact in said
+    # 3 times 40 and 5 rated answers, less those to the two questions that one model has no score for.
+    assert corrected.answers == 125 - 4
+
+
+def test_another_scale_is_mapped_and_said(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    _, same = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people)))
+    halves = ratings_of((people - 1) / 9 * 4 + 1)
+    _, mapped = corrected_of(board(tmp_path / "b.csv", judged(judge), halves, scale=(1.0, 5.0)))
+    assert row_of(mapped, "p/first")["corrected"].value == pytest.approx(
+        row_of(same, "p/first")["corrected"].value, abs=1e-3
+    )
+    assert any("from 1 to 5 are mapped linearly" in note for note in mapped.notes)
+
+
+def test_weights_undo_a_sample_that_favours_bad_answers(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    generator, lines, weighted = np.random.default_rng(1), [], []
+    for model in range(3):
+        chance = np.where(judge[:, model] < np.median(judge[:, model]), 0.8, 0.2)
+        for number in np.flatnonzero(generator.random(120) < chance):
+            lines.append(f"{NAMES[number]},{MODELS[model]},{people[number, model]:g}")
+            weighted.append(f"{lines[-1]},{1 / chance[number]:g}")
+    _, plain = corrected_of(board(tmp_path / "a.csv", judged(judge), lines, "id,model,rating"))
+    _, right = corrected_of(board(tmp_path / "b.csv", judged(judge), weighted, "id,model,rating,weight"))
+    assert "are unlike the others" in plain.warnings[0]
+    assert not any("are unlike the others" in text for text in right.warnings)
+    truth = people.mean(axis=0)[:3]
+    off = [
+        np.abs([row_of(found, name)[part].value - truth[model] for model, name in enumerate(MODELS[:3])]).mean()
+        for found, part in ((plain, "people"), (right, "people"), (right, "corrected"))
+    ]
+    assert off[1] < 0.6 * off[0]
+    assert off[2] < 0.6 * off[0]
+
+
+def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    _, corrected = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people, every=120)))
+    assert corrected.names == [] and corrected.comparisons.empty and corrected.warnings == ()
+    notes = notes_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people, every=120)))
+    assert notes[0].startswith("No model has 10 answers rated by people that count (8 in all)")
+    assert notes[1].startswith("By the judge's scores alone: second")
+
+
+def test_ratings_of_nothing_in_the_logs_are_an_error(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"none of 12 ratings is about an answer in the logs\. 12 ratings of .*and 9 more"
+    ):
+        board(tmp_path / "a.csv", judged(scores[0]), [f"x{n},p/first,5,ann" for n in range(12)])
+
+
+def test_ratings_without_a_model_need_logs_of_one(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    lines = [f"{name},{value:g}" for name, value in zip(NAMES[:40], people[:, 0], strict=False)]
+    with pytest.raises(InputError, match="say whose answers were rated in a column 'model'"):
+        board(tmp_path / "a.csv", judged(judge), lines, "id,rating")
+    one = answers(rows("p/first", dict(zip(NAMES, judge[:, 0].tolist(), strict=True))))
+    found = board(tmp_path / "b.csv", one, lines, "id,rating")
+    assert corrected_of(found)[1].names == ["p/first"]
+    assert notes_of(found)[0].startswith("By means corrected with people's ratings of 40 answers, first has ")
+
+
+def test_an_epoch_is_compared_with_its_own_score(tmp_path: Path) -> None:
+    generator = np.random.default_rng(2)
+    finals = generator.integers(2, 10, (60, 2)).astype(float)
+    found = answers(
+        *[rows("p/m", dict(zip(NAMES, finals[:, epoch].tolist(), strict=False)), epoch=epoch + 1) for epoch in (0, 1)]
+    )
+    # People agree with the judge to the point: the rated epochs' scores predict their ratings exactly.
+    lines = [f"{NAMES[number]},{finals[number, 1]:g},2" for number in range(30)]
+    _, corrected = corrected_of(board(tmp_path / "a.csv", found, lines, "id,rating,epoch"))
+    mean = row_of(corrected, "p/m")["corrected"]
+    assert mean.value == pytest.approx(finals.mean())
+    assert corrected.coefficients[0] + corrected.coefficients[1] == pytest.approx(2)
+
+
+def test_the_worst_case_of_missing_scores_holds_for_corrected_means(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
+    judge, people = scores
+    judge = judge.copy()
+    judge[50:100, 2] = NAN
+    _, corrected = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people)))
+    pairs: Any = corrected.comparisons.set_index(["first", "second"])
+    assert pairs.loc[("p/second", "p/third"), "verdict"] == "depends on unscored answers"
+    assert pairs.loc[("p/second", "p/third"), "p_holm"] < 0.05
+
+
+def test_more_ratings_halve_the_interval_as_was_said(tmp_path: Path) -> None:
+    generator = np.random.default_rng(3)
+    names = [f"leisure-en-{number:04}" for number in range(1500)]
+    level = generator.normal(6, 1.5, 1500)
+    people, judge = (np.clip(np.rint(level + generator.normal(0, 0.8, 1500)), 1, 10) for _ in range(2))
+    found = answers(rows("p/m", dict(zip(names, judge.tolist(), strict=True))))
+
+    def rated(count: int) -> Any:
+        lines = [f"{name},{value:g}" for name, value in zip(names[:count], people, strict=False)]
+        _, corrected = corrected_of(board(tmp_path / "a.csv", found, lines, "id,rating", rounds=600))
+        return row_of(corrected, "p/m")
+
+    before = rated(100)
+    after = rated(100 + int(before["more"]))
+    assert width(after["corrected"]) == pytest.approx(width(before["corrected"]) / 2, rel=0.12)
+
+
+def test_several_rankings_and_models_without_scores(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    none, other = np.full_like(judge, NAN), judged(judge)
+    found = board(tmp_path / "a.csv", judged(none), ratings_of(people))
+    assert corrected_of(found)[1].names == []
+    assert "125 rated answers without a score of the judge, skipped." in corrected_of(found)[1].notes
+    few = rows("p/few", dict(zip(NAMES, judge[:, 3].tolist(), strict=True)), judges="p/other")
+    table = pd.concat([other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True)
+    found = board(
+        tmp_path / "b.csv", replace(other, table=table), [line for line in ratings_of(people) if "p/few" not in line]
+    )
+    first, second = (ranking.corrected for ranking in found.rankings)
+    assert first and second
+    assert (first.names, second.names) == (["p/first", "p/second", "p/third"], [])
+    assert len(report_leaderboard(found).tables()["corrected"]) == len(first.means) + 1
+
+
+def test_means_follow_the_traffic(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    mix = TrafficMix("mix.yaml", {"intents": {"leisure": 1.0, "factual_qa": 0.0}})
+    _, weighted = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people), traffic=mix))
+    _, plain = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people)))
+    leisure = plain.means[(plain.means["column"] == "Leisure") & (plain.means["model"] == "p/first")]["corrected"].iloc[
+        0
+    ]
+    assert row_of(weighted, "p/first")["corrected"].value == pytest.approx(leisure.value, abs=0.15)
+    assert row_of(weighted, "p/first")["corrected"].value != pytest.approx(row_of(plain, "p/first")["corrected"].value)

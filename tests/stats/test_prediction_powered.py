@@ -1,0 +1,211 @@
+"""Means corrected by people: by hand, against a slow computation, against recorded values, and properties."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.stats.means import contrast, mean_estimates
+from urs_inspect.stats.prediction_powered import PoweredMeans, RatedScores, powered_means
+
+NAN = np.nan
+
+
+def rated(judge: Floats, people: Floats, weights: Floats | None = None) -> RatedScores:
+    return RatedScores(
+        judge, people, np.where(np.isnan(people), NAN, judge), np.ones_like(judge) if weights is None else weights
+    )
+
+
+def estimate(
+    scores: RatedScores,
+    coefficients: tuple[float, float] | None = None,
+    shares: Floats | None = None,
+    rounds: int = 400,
+) -> PoweredMeans:
+    chosen = {"all": np.arange(len(scores.judge))}
+    return powered_means(scores, chosen, coefficients=coefficients, shares=shares, rounds=rounds)[0]["all"]
+
+
+def study(
+    generator: np.random.Generator, questions: int = 60, models: int = 3, share: float = 0.4
+) -> tuple[RatedScores, Floats]:
+    """People who rate some answers, a judge that is partial to the later models, and all ratings they would give."""
+    level = generator.normal(6, 1, (questions, 1)) + generator.normal(0, 1, (questions, models))
+    people = np.clip(np.rint(level + generator.normal(0, 0.7, level.shape)), 1, 10)
+    judge = np.clip(np.rint(level + generator.normal(0, 0.7, level.shape) + np.arange(models)), 1, 10)
+    given = np.where(generator.random(level.shape) < share, people, NAN)
+    return rated(judge, given), people
+
+
+def test_by_hand() -> None:
+    # Judge 6 on average over all, 5 over the rated; people 4 on average.
+    judge = np.array([[4.0], [6.0], [7.0], [7.0]])
+    people = np.array([[3.0], [5.0], [NAN], [NAN]])
+    assert estimate(rated(judge, people), (1.0, 0.0)).corrected.values == pytest.approx([4 + 1 * (6 - 5)])
+    assert estimate(rated(judge, people), (0.5, 0.0)).corrected.values == pytest.approx([4 + 0.5 * (6 - 5)])
+    # The rated answers stand for 3 and 1 others: people (9 + 5) / 4, judge (12 + 6) / 4 over the rated.
+    weighted = rated(judge, people, np.array([[3.0], [1.0], [1.0], [1.0]]))
+    found = estimate(weighted, (1.0, 0.0))
+    assert found.people.values == pytest.approx([3.5])
+    assert found.corrected.values == pytest.approx([3.5 + 6 - 4.5])
+    assert found.corrected.n.tolist() == [1]  # 16 / 10 ratings of equal weight
+    # Two models: the part that they share, 5 and 7, and the rest.
+    two = np.array([[4.0, 6.0], [6.0, 8.0]])
+    given = np.array([[3.0, NAN], [NAN, 9.0]])
+    found = estimate(rated(two, given), (1.0, 0.0))
+    assert found.corrected.values == pytest.approx([3 + (6 - 5), 9 + (6 - 7)])
+
+
+def test_coefficients_and_means_are_those_of_a_slow_computation() -> None:
+    """Least squares with bounds and an intercept per model, again without each question."""
+    scores, _ = study(np.random.default_rng(1), questions=24)
+    scores.weights[:] = np.random.default_rng(2).uniform(0.5, 3, scores.weights.shape)
+    common = scores.judge.mean(axis=1)
+
+    def fit(left_out: int | None) -> Floats:
+        rows, values = [], []
+        for question, model in np.argwhere(~np.isnan(scores.people)):
+            if question != left_out:
+                row = [common[question], scores.judge[question, model] - common[question], 0, 0, 0]
+                row[2 + model] = 1
+                weight = scores.weights[question, model]
+                rows.append(weight * np.array(row))
+                values.append(weight * scores.people[question, model])
+        table = np.column_stack([np.array(rows)[:, :2], values])
+        intercepts = np.array(rows)[:, 2:]
+        table -= intercepts @ np.linalg.lstsq(intercepts, table, rcond=None)[0]
+        most = np.sqrt((table[:, 2] ** 2).sum() / (table[:, :2] ** 2).sum(axis=0))
+        bounds = ([0, 0, *[-np.inf] * 3], [*most, *[np.inf] * 3])
+        return np.asarray(lsq_linear(np.array(rows), values, bounds).x[:2])
+
+    found, coefficients = powered_means(scores, {"all": np.arange(24)}, rounds=10)
+    assert coefficients == pytest.approx(fit(None), abs=1e-5)
+    for model in range(3):
+        own = scores.judge[:, model] - common
+        total = weights = 0.0
+        for question in np.flatnonzero(~np.isnan(scores.people[:, model])):
+            a, b = fit(int(question))
+            predicted = a * (common[question] - common.mean()) + b * (own[question] - own.mean())
+            total += scores.weights[question, model] * (scores.people[question, model] - predicted)
+            weights += scores.weights[question, model]
+        assert found["all"].corrected.values[model] == pytest.approx(total / weights, abs=1e-4)
+
+
+# ppi-python 0.2.3 in an environment of its own: `ppi_mean_pointestimate(people, judge[:40], judge[40:], lam=lam)` and
+# `ppi_mean_ci(..., alpha=0.05, lam=lam)`, lam None for power tuning; ratings are about the first 40 of 200 answers.
+PEOPLE = "5766765664775267452335276615554555A37754"  # A is 10
+JUDGE = (
+    "7866646A749885677664455868356746557479476666A4875A86776887948555757846737697548966778455798758855653"
+    "646A656666874777957765736748375774795663967554868666667556A657A5745987486463859668966688866787898868"
+)
+PPI_PYTHON = {
+    None: (5.3134727164887305, 4.858062190204126, 5.768883242773335),
+    0.5: (5.30625, 4.850541291735214, 5.761958708264786),
+    1.0: (5.4625, 4.936618575847834, 5.988381424152167),
+    0.0: (5.15, 4.606352836835183, 5.693647163164818),
+}
+
+
+def oracle_scores() -> RatedScores:
+    judge = np.array([[float(int(digit, 16))] for digit in JUDGE])
+    people = np.full_like(judge, NAN)
+    people[: len(PEOPLE), 0] = [int(digit, 16) for digit in PEOPLE]
+    return rated(judge, people)
+
+
+@pytest.mark.parametrize("given", [0.5, 1.0, 0.0])
+def test_fixed_coefficients_give_the_values_of_ppi_python(given: float) -> None:
+    # Its lambda is for a mean over the 160 unrated answers, ours for one over all 200.
+    found = estimate(oracle_scores(), (given * 200 / 160, 0.0), rounds=4000)
+    value, low, high = PPI_PYTHON[given]
+    assert found.corrected.values == pytest.approx([value])
+    [made] = mean_estimates(found.corrected)
+    assert made.high - made.low == pytest.approx(high - low, rel=0.1)
+
+
+def test_power_tuning_is_near_that_of_ppi_python() -> None:
+    """It divides by the variance of all scores, ours by that of the rated ones and without the question itself."""
+    found = estimate(oracle_scores(), rounds=4000)
+    value, low, high = PPI_PYTHON[None]
+    assert found.corrected.values == pytest.approx([value], abs=0.1 * (high - low))
+    [made] = mean_estimates(found.corrected)
+    assert made.high - made.low == pytest.approx(high - low, rel=0.1)
+    [alone] = mean_estimates(found.people)
+    assert made.high - made.low < 0.95 * (alone.high - alone.low)
+
+
+def test_a_judge_that_gives_every_answer_the_same_score_adds_nothing() -> None:
+    scores, _ = study(np.random.default_rng(3))
+    found = estimate(rated(np.full_like(scores.judge, 7.3), scores.people))
+    np.testing.assert_allclose(found.corrected.draws, found.people.draws)
+    assert np.abs(found.predicted.draws).max() < 1e-9
+
+
+def test_no_bias_of_the_judge_moves_a_mean() -> None:
+    scores, _ = study(np.random.default_rng(4))
+    before = estimate(scores).corrected
+    after = estimate(rated(scores.judge + np.array([2.0, -1.0, 0.5]), scores.people)).corrected
+    np.testing.assert_allclose(after.draws, before.draws)
+    opposite = estimate(rated(-scores.judge, scores.people))
+    np.testing.assert_allclose(opposite.corrected.draws, opposite.people.draws)
+
+
+def test_the_scale_of_the_judge_does_not_matter() -> None:
+    """A judge that uses half of the scale is worth as much as one that uses all of it."""
+    scores, _ = study(np.random.default_rng(10))
+    before, after = (estimate(rated(part, scores.people)).corrected for part in (scores.judge, 4 + scores.judge / 3))
+    np.testing.assert_allclose(after.draws, before.draws, atol=1e-6)
+
+
+def test_with_all_answers_rated_the_mean_is_that_of_the_ratings() -> None:
+    scores, people = study(np.random.default_rng(5), share=1)
+    np.testing.assert_allclose(estimate(scores, (0.7, 0.4)).corrected.draws, estimate(scores).people.draws, atol=1e-9)
+    np.testing.assert_allclose(estimate(scores).people.values, people.mean(axis=0))
+
+
+def test_only_ratios_of_weights_count_and_shares_weigh_questions() -> None:
+    scores, _ = study(np.random.default_rng(6))
+    weights = np.random.default_rng(7).uniform(1, 5, scores.judge.shape)
+    one, ten = (estimate(rated(scores.judge, scores.people, factor * weights)).corrected for factor in (1, 10))
+    np.testing.assert_allclose(one.draws, ten.draws)
+    assert (one.n < np.count_nonzero(~np.isnan(scores.people), axis=0)).all()
+    shares = np.where(np.arange(len(scores.judge)) < 30, 1.0, 0.0)
+    kept = shares > 0
+    half = rated(scores.judge[kept], scores.people[kept])
+    chosen = {"all": np.arange(len(shares))}
+    found, _ = powered_means(scores, chosen, shares=shares, reweight=lambda counts: counts * shares, rounds=10)
+    np.testing.assert_allclose(found["all"].corrected.values, estimate(half).corrected.values)
+
+
+def test_a_difference_is_not_wider_where_the_judge_only_knows_the_question() -> None:
+    """One coefficient for both would bring the judge's noise about models into their difference."""
+    generator = np.random.default_rng(8)
+    question = generator.normal(0, 2, (400, 1))
+    people, judge = (6 + question + generator.normal(0, 1, (400, 2)) for _ in range(2))
+    scores = rated(judge, np.where(np.arange(400)[:, None] < 60, people, NAN))
+    less = np.array([[1.0], [-1.0]])
+
+    def widths(found: PoweredMeans) -> list[float]:
+        parts = (found.corrected, contrast(found.corrected, less), found.people, contrast(found.people, less))
+        return [part.high - part.low for draws in parts for part in mean_estimates(draws)[:1]]
+
+    mean, difference, mean_alone, difference_alone = widths(estimate(scores))
+    assert mean < 0.7 * mean_alone
+    assert difference < 1.05 * difference_alone
+    assert widths(estimate(scores, (0.8, 0.8)))[1] > 1.2 * difference_alone
+
+
+def test_many_studies_hit_the_truth_that_the_judge_misses() -> None:
+    generator = np.random.default_rng(9)
+    errors, judged, alone = [], [], []
+    for _ in range(100):
+        scores, people = study(generator, questions=100, share=0.2)
+        found = estimate(scores, rounds=1)
+        errors.append(found.corrected.values - people.mean(axis=0))
+        alone.append(found.people.values - people.mean(axis=0))
+        judged.append(scores.judge.mean(axis=0) - people.mean(axis=0))
+    noise = np.std(errors, axis=0) / np.sqrt(len(errors))
+    assert (np.abs(np.mean(errors, axis=0)) < 4 * noise).all()
+    assert np.mean(judged, axis=0)[2] > 1
+    assert np.var(errors) < 0.7 * np.var(alone)
