@@ -167,7 +167,7 @@ def report_page(campaign: Campaign, found: Agreement, reading: VoteReading, lang
 
 def _pair(session: Session) -> dict[str, Any]:
     ballot = session.current
-    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": session.done, "total": len(session.ballots)}
+    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": session.done, "total": session.total}
     if ballot is not None:
         sides = [ballot.response_a, ballot.response_b]
         if session.left(ballot.id) == "b":
