@@ -258,15 +258,15 @@ def _later(time: str, other: str) -> bool:
         return False
 
 
-def vote_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files with votes among the paths, and those in directories."""
+def vote_files(paths: Iterable[str | Path], what: str = "votes") -> list[Path]:
+    """The files with votes (or ratings) among the paths, and those in directories."""
     files: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
-            raise InputError(f"no file '{path}' with votes")
+            raise InputError(f"no file '{path}' with {what}")
         below = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         if not below:
-            raise InputError(f"no file with votes (.jsonl) in '{path}'")
+            raise InputError(f"no file with {what} (.jsonl) in '{path}'")
         files += below
     return files
 
