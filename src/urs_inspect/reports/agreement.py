@@ -236,7 +236,7 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
         notes.append(f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}{more}.")
     if given.repeated:
         notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, skipped.")
-    return notes
+    return [*notes, *given.notes]
 
 
 def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
@@ -540,7 +540,7 @@ def report_agreement(
 
     Args:
         logs: Log files and directories of logs of `urs`.
-        human: File of ratings of single answers, as for `read_human_ratings`.
+        human: File or directory of ratings of single answers, as for `read_human_ratings`.
         human_scale: Its lowest and highest rating.
         satisfaction: File of satisfaction by intent, as for `read_satisfaction`.
         satisfaction_scale: Its lowest and highest value.

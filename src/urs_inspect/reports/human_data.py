@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.datasets.rows import Fields, Row, read_table, refuse, shown
+from urs_inspect.annotation.ratings import holds_ratings, rating_agreement, read_ratings
+from urs_inspect.datasets.rows import Fields, Row, first_errors, read_table, refuse, shown
 from urs_inspect.logs.battles import HumanBattles, holds_ballot_votes, read_battles, read_human_battles
 from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files
-from urs_inspect.rubrics import Rubric
+from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.rubrics.schema import normalise_key
 from urs_inspect.stats import Ranking, Resampling, rank
 from urs_inspect.stats.bootstrap import Floats
@@ -38,6 +39,7 @@ class HumanRating:
     rater: str  # empty if the file does not name it
     rating: float  # on the scale of the file
     place: str  # in the file
+    weight: float = 1.0  # how many answers it stands for, up to a common factor per model
 
     @property
     def answer(self) -> str:
@@ -49,12 +51,16 @@ class HumanRating:
 
 @dataclass(frozen=True)
 class HumanRatings:
-    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`."""
+    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`.
+
+    `notes` say what else of it does not count, and how far raters agree with themselves.
+    """
 
     path: Path
     scale: Scale
     ratings: tuple[HumanRating, ...]
     repeated: int
+    notes: tuple[str, ...] = ()
 
 
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
@@ -62,7 +68,8 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
 
     Args:
         path: A `.csv` file with a header, or a `.jsonl` file, with the columns id (of the question) and rating, and
-            optionally model, rater and epoch.
+            optionally model, rater and epoch; or a directory or file as `annotate --rate` writes them, of which the
+            last rating of an answer by a person counts.
         scale: Lowest and highest rating that a person could choose.
 
     Raises:
@@ -70,6 +77,8 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
             of one answer by one person, two ratings of one answer in a file without raters.
     """
     _check(scale, "human-scale")
+    if holds_ratings(path):
+        return _of_page(path, scale)
     rows, errors = read_table(path, (("id",), ("rating",)))
     seen: dict[tuple[object, ...], HumanRating] = {}
     repeated = 0
@@ -89,6 +98,31 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     if not seen:
         raise InputError(f"{path}: no rating")
     return HumanRatings(path, scale, tuple(seen.values()), repeated)
+
+
+def _of_page(path: Path, scale: Scale) -> HumanRatings:
+    """Ratings that the rating page saved."""
+    if scale != (float(LOWEST), float(HIGHEST)):
+        raise InputError(
+            f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate --rate`, got {scale[0]:g},{scale[1]:g}"
+        )
+    reading = read_ratings([path])
+    ratings = tuple(
+        HumanRating(rating.question, rating.model, rating.epoch, rating.annotator, rating.final, str(path), weight)
+        for rating, weight in zip(reading.ratings, reading.weights, strict=True)
+    )
+    if not ratings:
+        raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
+    replaced = f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone} taken back."
+    twice = [
+        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, {rater.from_own:.1f} points apart on average."
+        for rater in rating_agreement(reading).raters
+        if rater.checks
+    ]
+    faults = [f"Not a rating: {error}" for error in first_errors(reading.errors)]
+    return HumanRatings(
+        path, scale, ratings, 0, (*([replaced] if reading.replaced or reading.undone else []), *twice, *faults)
+    )
 
 
 def _check(scale: Scale, argument: str) -> None:
