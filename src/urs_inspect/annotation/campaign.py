@@ -116,6 +116,8 @@ class OwnItems(ABC, Generic[ItemT]):
 class Session(OwnItems[Ballot]):
     """One person's ballots, in the order in which this person gets them, and votes."""
 
+    store: VoteStore
+
     @property
     def ballots(self) -> tuple[Ballot, ...]:
         """The ballots, in this person's order."""

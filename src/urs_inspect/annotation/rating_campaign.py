@@ -47,6 +47,8 @@ class ToRate:
 class RatingSession(OwnItems[ToRate]):
     """One person's answers and ratings."""
 
+    store: RatingStore
+
     def __init__(self, store: RatingStore, campaign: "RatingCampaign") -> None:
         again = [ToRate(drawn, check=True) for drawn in campaign.queue if campaign.is_check(store.annotator, drawn)]
         super().__init__(store, [*map(ToRate, campaign.queue), *again])

@@ -108,33 +108,18 @@ def sampling_rates(answers: Sequence[Answer]) -> list[float]:
     """
     scores = np.array([answer.score for answer in answers], dtype=np.float64)
     known = ~np.isnan(scores)
-    if not known.any():
-        return [1.0] * len(answers)
-    groups = [_numbered([name(answer) for answer in answers])[known] for name in (_model_of, _question_of)]
-    models, questions = groups
-    values = scores[known] - scores[known].mean()
-    by_model, by_question = np.zeros(models.max() + 1), np.zeros(questions.max() + 1)
-    for _ in range(_ROUNDS):
-        by_model = np.bincount(models, values - by_question[questions], len(by_model)) / np.maximum(
-            1, np.bincount(models, minlength=len(by_model))
-        )
-        by_question = np.bincount(questions, values - by_model[models], len(by_question)) / (
-            1 + np.bincount(questions, minlength=len(by_question))
-        )
     rates = np.ones(len(answers))
-    surprise = np.abs(values - by_model[models] - by_question[questions])
-    rates[known] = np.minimum(_HIGHEST_RATE, 1 + surprise)
+    if known.any():
+        of = [[getattr(answer, name) for answer in answers] for name in ("model", "question")]
+        (model, models), (question, questions) = (
+            (places[known], np.bincount(places[known], minlength=len(names)))
+            for names, places in (np.unique(each, return_inverse=True) for each in of)
+        )
+        values = scores[known] - scores[known].mean()
+        by_question = np.zeros(len(questions))
+        for _ in range(_ROUNDS):
+            by_model = np.bincount(model, values - by_question[question], len(models)) / np.maximum(1, models)
+            by_question = np.bincount(question, values - by_model[model], len(questions)) / (1 + questions)
+        surprise = np.abs(values - by_model[model] - by_question[question])
+        rates[known] = np.minimum(_HIGHEST_RATE, 1 + surprise)
     return [float(rate) for rate in rates]
-
-
-def _model_of(answer: Answer) -> str:
-    return answer.model
-
-
-def _question_of(answer: Answer) -> str:
-    return answer.question
-
-
-def _numbered(names: Sequence[str]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([numbers[name] for name in names], dtype=np.int64)

@@ -113,16 +113,22 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
     )
     if not ratings:
         raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
-    replaced = f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone} taken back."
-    twice = [
+    notes = []
+    if len(set(reading.weights)) > 1:
+        notes.append(
+            "Answers with surprising scores were rated more often, at known rates: what is said of the rated answers "
+            "is not yet true of all answers."
+        )
+    if reading.replaced or reading.undone:
+        replaced = counted(reading.replaced, "rating")
+        notes.append(f"{replaced} replaced later by the same person, {reading.undone} taken back.")
+    notes += [
         f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, {rater.from_own:.1f} points apart on average."
         for rater in rating_agreement(reading).raters
         if rater.checks
     ]
-    faults = [f"Not a rating: {error}" for error in first_errors(reading.errors)]
-    return HumanRatings(
-        path, scale, ratings, 0, (*([replaced] if reading.replaced or reading.undone else []), *twice, *faults)
-    )
+    notes += [f"Not a rating: {error}" for error in first_errors(reading.errors)]
+    return HumanRatings(path, scale, ratings, 0, tuple(notes))
 
 
 def _check(scale: Scale, argument: str) -> None:
