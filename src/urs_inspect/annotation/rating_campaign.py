@@ -128,8 +128,8 @@ class RatingSession(OwnItems[ToRate]):
         if found is None:
             raise InputError(f"no answer '{item}' to rate here; nothing was taken back")
         with self._campaign.mutex:
-            if item in self.store.events:
-                self.taken_back = self.store.events[item]
+            if (before := self.store.events.get(item)) is not None:
+                self.taken_back = before if isinstance(before, Rating) else None
                 self.store.add(RatingUndo(**self._about(found), time=now()))
                 if not found.check:
                     self._campaign.raters_of[found.answer.id].discard(self.annotator)

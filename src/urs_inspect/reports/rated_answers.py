@@ -75,7 +75,7 @@ def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str])
 def _answer(row: Any, sample: EvalSample, rubric: Rubric, file: str) -> Answer:
     if row.intent not in rubric.intents:
         raise InputError(
-            f"{file}: '{row['question']}' has the intent '{row['intent']}', which the rubric does not have; it has: "
+            f"{file}: '{row.question}' has the intent '{row.intent}', which the rubric does not have; it has: "
             f"{choices(rubric.intents)}"
         )
     return Answer(
