@@ -14,7 +14,7 @@ from urs_inspect.logs.responses import text_of
 from urs_inspect.logs.scores import last_score
 from urs_inspect.reports.answers import ERROR, read_answers
 from urs_inspect.rubrics import Rubric
-from urs_inspect.scorers import human_rating
+from urs_inspect.scorers.human_rating import human_rating
 
 _UNUSED = {"events", "messages", "store", "error_retries", "scores"}
 

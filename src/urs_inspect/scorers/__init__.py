@@ -1,7 +1,6 @@
 """How an answer becomes a score; metrics stand in the modules."""
 
 from urs_inspect.scorers.evolved import evolved
-from urs_inspect.scorers.human_rating import human_rating
 from urs_inspect.scorers.intent_judge import intent_judge, judge_outcome
 from urs_inspect.scorers.pair_choice import human_choice, pair_choice
 from urs_inspect.scorers.pair_verdict import pair_verdict
@@ -11,7 +10,6 @@ from urs_inspect.scorers.samer import samer, samer_outcome
 __all__ = [
     "evolved",
     "human_choice",
-    "human_rating",
     "intent_judge",
     "judge_outcome",
     "pair_choice",
