@@ -228,10 +228,12 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
 def _weights(ratings: Sequence[Rating]) -> tuple[float, ...]:
     """Inverse inclusion probabilities, given how far each model's answers have been drawn (see `Drawn`)."""
     reached: dict[str, float] = {}
+    rates: dict[str, float] = {}  # the first one where logs were added in between, so that an answer has one weight
     for rating in ratings:
+        rates.setdefault(rating.answer_id, rating.rate)
         threshold = math.inf if rating.threshold is None else rating.threshold
         reached[rating.model] = max(threshold, reached.get(rating.model, 0.0))
-    return tuple(1 / -math.expm1(-rating.rate * reached[rating.model]) for rating in ratings)
+    return tuple(1 / -math.expm1(-rates[rating.answer_id] * reached[rating.model]) for rating in ratings)
 
 
 @dataclass(frozen=True)

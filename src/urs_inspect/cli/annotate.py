@@ -254,7 +254,7 @@ def _print_rating_agreement(found: "RatingAgreement", total: int, console: Conso
         f"{counted(alpha.n, 'answer')} with several ratings."
     )
     table = Table("rater")
-    for heading in ("ratings", "mean", "off others", "rated twice", "off own", "median seconds"):
+    for heading in ("ratings", "mean", "from others", "rated twice", "from own", "median seconds"):
         table.add_column(heading, justify="right")
     for person in found.raters:
         table.add_row(

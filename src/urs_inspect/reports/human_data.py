@@ -60,6 +60,7 @@ class HumanRatings:
     scale: Scale
     ratings: tuple[HumanRating, ...]
     repeated: int
+    weighted: bool = False  # whether the file says how many answers a rated one stands for
     notes: tuple[str, ...] = ()
 
 
@@ -123,12 +124,12 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         replaced = counted(reading.replaced, "rating")
         notes.append(f"{replaced} replaced later by the same person, {reading.undone} taken back.")
     notes += [
-        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, {rater.from_own:.1f} points apart on average."
+        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of {rater.from_own:.1f}."
         for rater in rating_agreement(reading).raters
         if rater.checks
     ]
     notes += [f"Not a rating: {error}" for error in first_errors(reading.errors)]
-    return HumanRatings(path, scale, ratings, 0, tuple(notes))
+    return HumanRatings(path, scale, ratings, 0, weighted=True, notes=tuple(notes))
 
 
 def _check(scale: Scale, argument: str) -> None:
