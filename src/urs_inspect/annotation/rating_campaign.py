@@ -59,7 +59,13 @@ class RatingSession(OwnItems[ToRate]):
     @property
     def total(self) -> int:
         """How many answers this person has rated and can still rate, checks included."""
-        return self.done + sum(1 for _ in self._left())
+        with self._campaign.mutex:
+            rated_by_others = [
+                answer
+                for answer in self._campaign.raters_of
+                if answer in self._by_id and answer not in self.store.events and not self._is_left(self._by_id[answer])
+            ]
+        return len(self.items) - sum(1 + (answer + CHECK in self._by_id) for answer in rated_by_others)
 
     @property
     def current(self) -> ToRate | None:
@@ -68,29 +74,28 @@ class RatingSession(OwnItems[ToRate]):
         One that somebody else has on the page comes last.
         """
         with self._campaign.mutex:
-            left = list(self._left())
-            again = next((item for item in left if item.id == self.shown), None)
-            item = again or next((item for item in left if item.check and self._is_due(item)), None)
-            if item is None:
-                held = self._campaign.shown_to_others(self)
-                new = [item for item in left if not item.check]
-                free = (item for item in new if self._campaign.is_open(item.answer, self.annotator, held))
-                item = next(free, None) or next(iter([*new, *left]), None)
+            item = self._by_id.get(self.shown or "")
+            if item is None or not self._is_left(item):
+                item = next(self._in_order(), None)
             self.shown = item.id if item else None
             return item
 
-    def _left(self) -> Iterator[ToRate]:
-        for item in self.items:
-            rated = item.answer.id in self.store.events
-            if item.id not in self.store.events and (
-                (rated and item.check) or (not rated and self._campaign.is_open(item.answer, self.annotator))
-            ):
-                yield item
+    def _in_order(self) -> Iterator[ToRate]:
+        checks = [self._by_id[answer + CHECK] for answer in self.store.events if answer + CHECK in self._by_id]
+        left = [check for check in checks if self._is_left(check)]
+        rated = {answer: place for place, answer in enumerate(self.store.events, start=1)}
+        yield from (check for check in left if len(rated) - rated[check.answer.id] >= _BETWEEN)
+        held = self._campaign.shown_to_others(self)
+        new = [item for item in self.items if not item.check]
+        yield from (item for item in new if self._is_left(item, held))
+        yield from (item for item in new if self._is_left(item))
+        yield from left
 
-    def _is_due(self, check: ToRate) -> bool:
-        """Whether enough was rated since the answer was rated first."""
-        rated = list(self.store.events)
-        return check.answer.id in rated and len(rated) - rated.index(check.answer.id) > _BETWEEN
+    def _is_left(self, item: ToRate, held: Mapping[str, int] | None = None) -> bool:
+        """Whether this person can still rate it; `held` has how many others have an answer on their pages."""
+        if item.check:
+            return item.id not in self.store.events and item.answer.id in self.store.events
+        return item.id not in self.store.events and self._campaign.is_open(item.id, self.annotator, held or {})
 
     def rate(self, item: str, final: int, criteria: Mapping[str, int], seconds: float) -> None:
         """Record a rating; `InputError` if it is none of the answers or scores, `OSError` if it cannot be written."""
@@ -185,10 +190,10 @@ class RatingCampaign(People[RatingSession]):
         """Whether a person rates an answer twice: by a hash, so that it stays the same after a restart."""
         return int.from_bytes(digest("check", annotator, drawn.answer.id)[:6]) < self._checks * 2**48
 
-    def is_open(self, answer: Answer, annotator: str, held: Mapping[str, int] | None = None) -> bool:
+    def is_open(self, answer: str, annotator: str, held: Mapping[str, int]) -> bool:
         """Whether an answer lacks ratings of others, counting those who have it on their pages."""
-        raters = self.raters_of.get(answer.id, ())
-        return len(raters) - (annotator in raters) + (held or {}).get(answer.id, 0) < self._raters
+        raters = self.raters_of.get(answer, ())
+        return len(raters) - (annotator in raters) + held.get(answer, 0) < self._raters
 
     def shown_to_others(self, session: RatingSession) -> Mapping[str, int]:
         """Answers on the pages of others, and on how many."""
