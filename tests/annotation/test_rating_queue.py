@@ -8,7 +8,7 @@ import pytest
 
 from tests.annotation.rated import answer, answers, rating
 from urs_inspect.annotation import ratings as ratings_module
-from urs_inspect.annotation.rating_queue import Drawn, draw, sampling_rates
+from urs_inspect.annotation.rating_queue import ToRate, draw, sampling_rates
 
 
 def test_rates_by_hand() -> None:
@@ -66,7 +66,7 @@ def test_every_beginning_is_spread_over_the_intents() -> None:
         assert max(counts.values()) - min(counts.values()) <= 2
 
 
-def _weighted(found: tuple[Drawn, ...], n: int, value: dict[str, float]) -> float:
+def _weighted(found: tuple[ToRate, ...], n: int, value: dict[str, float]) -> float:
     """The weighted mean of the first n answers, with weights as read from the ratings."""
     rated = [rating(d.answer, 5, rate=d.rate, threshold=d.threshold) for d in found[:n]]
     weights = ratings_module._weights(rated)

@@ -134,6 +134,7 @@ def test_a_request_from_elsewhere_is_refused(client: TestClient) -> None:
 def test_hostile_texts_are_escaped(tmp_path: Path) -> None:
     hostile = '"><script>alert(1)</script>\n\n![x](http://evil.test/x.png)'
     with visiting(tmp_path, of=[answer(0, '<b>"model', text=hostile)], reference=True) as client:
+        assert "No ratings yet" in client.get("/report").text  # before anybody came
         address = client.post("/enter", json={"annotator": "me"}, headers=SENT).json()["address"]
         page = client.get(address).text
         assert "<script>alert" not in page

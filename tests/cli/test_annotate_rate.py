@@ -10,7 +10,7 @@ from inspect_ai.log import read_eval_log, write_eval_log
 from tests.annotation.rated import shown_logs
 from tests.cli.conftest import Run
 from tests.reports.judged_logs import answered, judgement, write_judged
-from urs_inspect.annotation.rating_queue import Drawn, draw
+from urs_inspect.annotation.rating_queue import ToRate, draw
 from urs_inspect.annotation.ratings import Rating
 from urs_inspect.reports.agreement import report_agreement
 from urs_inspect.reports.human_data import read_human_ratings
@@ -23,7 +23,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shown_logs(tmp_path_factory.mktemp("rated"))
 
 
-def queue(*logs: Path) -> tuple[Drawn, ...]:
+def queue(*logs: Path) -> tuple[ToRate, ...]:
     return draw(answers_to_rate(map(str, logs), load_rubric())[0])
 
 
@@ -76,6 +76,11 @@ def test_the_report_counts_ratings_raters_and_what_does_not_count(run: Run, logs
     assert f"does not count: {ratings / 'ben.jsonl'}: line 10: not JSON" in result.output
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in result.output.splitlines() if "│" in line]
     assert rows == [["ann", "5", "4.0", "1.0", "0", "-", "3"], ["ben", "5", "3.0", "1.0", "0", "-", "3"]]
+
+
+def test_without_ratings_the_report_says_so(run: Run, logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "ratings").mkdir()
+    assert run("annotate", logs, "--rate", "--ratings", tmp_path / "ratings", "--report").output == "No ratings yet.\n"
 
 
 def test_agreement_reads_the_directory_and_one_file(logs: Path, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from markupsafe import Markup
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Agreement
 from urs_inspect.annotation.campaign import Campaign, Session
-from urs_inspect.annotation.rating_campaign import RatingCampaign, RatingSession, ToRate
+from urs_inspect.annotation.rating_campaign import RatingCampaign, RatingSession
+from urs_inspect.annotation.rating_queue import ToRate
 from urs_inspect.annotation.ratings import RatingAgreement, RatingReading
 from urs_inspect.annotation.votes import VoteReading
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric

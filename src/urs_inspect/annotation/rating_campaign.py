@@ -3,15 +3,14 @@
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.campaign import OwnItems, People
-from urs_inspect.annotation.rating_queue import Answer, Drawn
+from urs_inspect.annotation.rating_queue import CHECK, Answer, ToRate
 from urs_inspect.annotation.ratings import (
-    CHECK,
     Rating,
     RatingAgreement,
     RatingReading,
@@ -26,32 +25,14 @@ from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 _BETWEEN = 10  # ratings between one of an answer and its check
 
 
-@dataclass(frozen=True)
-class ToRate:
-    """An answer to rate, or to rate again as a check."""
-
-    drawn: Drawn
-    check: bool = False
-
-    @property
-    def answer(self) -> Answer:
-        """The answer."""
-        return self.drawn.answer
-
-    @property
-    def id(self) -> str:
-        """What a rating of it is about."""
-        return self.answer.id + (CHECK if self.check else "")
-
-
 class RatingSession(OwnItems[ToRate]):
     """One person's answers and ratings."""
 
     store: RatingStore
 
     def __init__(self, store: RatingStore, campaign: "RatingCampaign") -> None:
-        again = [ToRate(drawn, check=True) for drawn in campaign.queue if campaign.is_check(store.annotator, drawn)]
-        super().__init__(store, [*map(ToRate, campaign.queue), *again])
+        again = [replace(item, check=True) for item in campaign.queue if campaign.is_check(store.annotator, item)]
+        super().__init__(store, [*campaign.queue, *again])
         self._campaign = campaign
         self.shown: str | None = None  # id of what is on the page
         self.taken_back: Rating | None = None  # what the rating was that was just taken back
@@ -110,7 +91,6 @@ class RatingSession(OwnItems[ToRate]):
             )
         if not all(LOWEST <= score <= HIGHEST for score in (final, *criteria.values())):
             raise InputError(f"scores must be from {LOWEST} to {HIGHEST}; the rating was not recorded")
-        drawn = found.drawn
         with self._campaign.mutex:
             ordered = {name: criteria[name] for name in wanted}
             self.store.add(
@@ -118,8 +98,8 @@ class RatingSession(OwnItems[ToRate]):
                     **self._about(found),
                     final=final,
                     criteria=ordered,
-                    rate=drawn.rate,
-                    threshold=drawn.threshold,
+                    rate=found.rate,
+                    threshold=found.threshold,
                     seconds=seconds,
                     time=now(),
                 )
@@ -153,7 +133,7 @@ class RatingCampaign(People[RatingSession]):
 
     def __init__(
         self,
-        queue: Sequence[Drawn],
+        queue: Sequence[ToRate],
         rubric: Rubric,
         directory: Path,
         annotators: Sequence[str] = (),
@@ -174,9 +154,8 @@ class RatingCampaign(People[RatingSession]):
         self.mutex = threading.RLock()
         self._raters, self._checks, self._final_only = raters, checks, final_only
         self.raters_of: dict[str, set[str]] = defaultdict(set)
-        if any(directory.glob("*.jsonl")):
-            for rating in read_ratings([directory]).ratings:
-                self.raters_of[rating.answer_id].add(rating.annotator)
+        for rating in read_ratings(sorted(directory.glob("*.jsonl"))).ratings:
+            self.raters_of[rating.answer_id].add(rating.annotator)
         super().__init__(directory, annotators)
 
     def _open(self, annotator: str) -> RatingSession:
@@ -186,9 +165,9 @@ class RatingCampaign(People[RatingSession]):
         """Ids of the criteria on which an answer is rated."""
         return () if self._final_only else self.rubric.intents[answer.intent].criteria
 
-    def is_check(self, annotator: str, drawn: Drawn) -> bool:
+    def is_check(self, annotator: str, item: ToRate) -> bool:
         """Whether a person rates an answer twice: by a hash, so that it stays the same after a restart."""
-        return int.from_bytes(digest("check", annotator, drawn.answer.id)[:6]) < self._checks * 2**48
+        return int.from_bytes(digest("check", annotator, item.answer.id)[:6]) < self._checks * 2**48
 
     def is_open(self, answer: str, annotator: str, held: Mapping[str, int]) -> bool:
         """Whether an answer lacks ratings of others, counting those who have it on their pages."""
@@ -204,7 +183,7 @@ class RatingCampaign(People[RatingSession]):
         return report(self.queue, self.directory)
 
 
-def report(queue: Sequence[Drawn], directory: Path) -> tuple[RatingAgreement, RatingReading]:
+def report(queue: Sequence[ToRate], directory: Path) -> tuple[RatingAgreement, RatingReading]:
     """Agreement about these answers, and the reading of the files, ratings of other answers included."""
-    reading = read_ratings([directory])
-    return rating_agreement(reading.about({drawn.answer.id for drawn in queue})), reading
+    reading = read_ratings(sorted(directory.glob("*.jsonl")))
+    return rating_agreement(reading.about({item.answer.id for item in queue})), reading

@@ -12,6 +12,9 @@ import numpy as np
 
 from urs_inspect.annotation.votes import digest
 
+CHECK = "-check"
+"""Follows the id of an answer that the same person rates again."""
+
 _HIGHEST_RATE = 3.0
 _ROUNDS = 20  # after which the fit no longer changes by a hundredth of a point
 _ID_DIGITS = 16
@@ -48,8 +51,8 @@ def answer_id(question: str, model: str, epoch: int, text_digest: str) -> str:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """An answer with what is needed to know how many answers its rating stands for.
+class ToRate:
+    """An answer to rate, with what is needed to know how many answers its rating stands for.
 
     Each answer has a key `-log(u) / rate` with u uniform in (0, 1]; those of a model are drawn by increasing key. Those
     with a key below t are then a sample with inclusion probabilities `1 - exp(-rate * t)`.
@@ -58,12 +61,18 @@ class Drawn:
     answer: Answer
     rate: float  # 1 to 3: how often it is drawn, relative to others, while few are
     threshold: float | None  # key of the model's next answer; None for its last one
+    check: bool = False  # whether it is to be rated again by somebody who rated it, without being told
+
+    @property
+    def id(self) -> str:
+        """What a rating of it is about."""
+        return self.answer.id + (CHECK if self.check else "")
 
 
-def draw(answers: Sequence[Answer]) -> tuple[Drawn, ...]:
+def draw(answers: Sequence[Answer]) -> tuple[ToRate, ...]:
     """Put answers in the order in which they are to be rated.
 
-    Models take turns. Within a model the order is random by keys (see `Drawn`) whose u are spread evenly over each
+    Models take turns. Within a model the order is random by keys (see `ToRate`) whose u are spread evenly over each
     intent, so that every beginning holds the intents in about the proportion of all answers. The chance is a hash of
     the answer: a model's order is the same after a restart, and does not change when a log of another model is added,
     except where that changes `sampling_rates`.
@@ -80,7 +89,7 @@ def draw(answers: Sequence[Answer]) -> tuple[Drawn, ...]:
     return tuple(drawn for turn in zip_longest(*orders) for drawn in turn if drawn is not None)
 
 
-def _of_model(answers: Sequence[Answer], rates: Mapping[str, float]) -> Iterator[Drawn]:
+def _of_model(answers: Sequence[Answer], rates: Mapping[str, float]) -> Iterator[ToRate]:
     by_intent: dict[str, list[Answer]] = defaultdict(list)
     for answer in sorted(answers, key=lambda answer: digest("order", answer.id)):
         by_intent[answer.intent].append(answer)
@@ -91,7 +100,7 @@ def _of_model(answers: Sequence[Answer], rates: Mapping[str, float]) -> Iterator
     }
     ordered = sorted(answers, key=lambda answer: keys[answer.id])
     for answer, following in zip_longest(ordered, ordered[1:]):
-        yield Drawn(answer, rates[answer.id], None if following is None else keys[following.id])
+        yield ToRate(answer, rates[answer.id], None if following is None else keys[following.id])
 
 
 def _uniform(*parts: str) -> float:

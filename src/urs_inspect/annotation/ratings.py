@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from urs_inspect._util import InputError
-from urs_inspect.annotation.rating_queue import answer_id
+from urs_inspect.annotation.rating_queue import CHECK, answer_id
 from urs_inspect.annotation.votes import (
     EventStore,
     OtherKindError,
@@ -27,9 +27,6 @@ from urs_inspect.annotation.votes import (
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats.agreement import clustered_interval_alpha
 from urs_inspect.stats.bootstrap import Estimate
-
-CHECK = "-check"
-"""Follows the id of an answer that the same person rates again."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +62,8 @@ class Rating(Rated):
     undone: ClassVar[bool] = False
     final: int = LOWEST
     criteria: Mapping[str, int] = field(default_factory=dict)  # by id; empty where only the final score was asked
-    rate: float = 1.0  # as in `Drawn`
-    threshold: float | None = None  # as in `Drawn`
+    rate: float = 1.0  # as in `ToRate`
+    threshold: float | None = None  # as in `ToRate`
     seconds: float = math.nan  # how long the answer was in view; NaN if not known
     time: str = ""  # ISO 8601 in UTC; empty if not known
 
@@ -226,7 +223,7 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
 
 
 def _weights(ratings: Sequence[Rating]) -> tuple[float, ...]:
-    """Inverse inclusion probabilities, given how far each model's answers have been drawn (see `Drawn`)."""
+    """Inverse inclusion probabilities, given how far each model's answers have been drawn (see `ToRate`)."""
     reached: dict[str, float] = {}
     rates: dict[str, float] = {}  # the first one where logs were added in between, so that an answer has one weight
     for rating in ratings:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from urs_inspect.annotation import Agreement, VoteReading
     from urs_inspect.annotation.campaign import Campaign
     from urs_inspect.annotation.rating_campaign import RatingCampaign
-    from urs_inspect.annotation.rating_queue import Drawn
+    from urs_inspect.annotation.rating_queue import ToRate
     from urs_inspect.annotation.ratings import RatingAgreement
     from urs_inspect.discrepancy.ballots import Ballot
 
@@ -162,7 +162,7 @@ def _rate(
     first = f", of which the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
     models = len({answer.model for answer in answers})
     console.print(f"{counted(len(answers), 'answer')} of {counted(models, 'model')}{first}.")
-    languages = {drawn.answer.language for drawn in queue}
+    languages = {item.answer.language for item in queue}
     campaign = RatingCampaign(queue, loaded, ratings, annotators, **options)
     _run(campaign, host, port, language or ("zh" if languages == {"zh"} else "en"), open_browser, console)
 
@@ -222,14 +222,13 @@ def print_uncounted(reading: "VoteReading", ballots: "set[str]", console: Consol
         console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
-def print_rating_report(queue: "tuple[Drawn, ...]", ratings: Path, console: Console) -> None:
+def print_rating_report(queue: "tuple[ToRate, ...]", ratings: Path, console: Console) -> None:
     """Print how many ratings the answers have, and how far the raters agree."""
-    from urs_inspect.annotation.ratings import rating_agreement, read_ratings
+    from urs_inspect.annotation.rating_campaign import report
 
     if not ratings.is_dir():
         raise InputError(f"no directory '{ratings}' with ratings")
-    reading = read_ratings([ratings])
-    found = rating_agreement(reading.about({drawn.answer.id for drawn in queue}))
+    found, reading = report(queue, ratings)
     if found.ratings:
         _print_rating_agreement(found, len(queue), console)
     else:

@@ -42,7 +42,7 @@ function step(by) {
 
 function save() {
   const answer = item().dataset.answer;
-  if (!answer) return;
+  if (!answer || performance.now() - shownAt < SETTLE) return; // a second Enter is not about the next answer
   const missing = groups().filter((group) => !chosen(group));
   for (const group of groups()) group.classList.toggle("missing", missing.includes(group));
   if (missing.length) {
