@@ -98,6 +98,7 @@ def test_agreement_reads_the_directory_and_one_file(logs: Path, tmp_path: Path) 
     assert all(1 <= one.weight < 100 for one in found.ratings)
     report = report_agreement([str(logs)], human=ratings).markdown()
     assert "2 people gave 18 ratings" in report
+    assert "drawn with unequal chances" in report
     assert "ann rated 1 answer twice, with a mean difference of 2.0" in report
     assert "1 rating replaced later by the same person, 0 taken back" in report
     assert "1 person gave" in report_agreement([str(logs)], human=ratings / "ben.jsonl").markdown()

@@ -243,6 +243,8 @@ def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) ->
     """Compare the judge's scores with the mean of people's ratings; a sentence if that cannot be done."""
     scored = matched.answers.dropna(subset="score")
     notes = list(matched.notes)
+    if given.weighted:
+        notes.append("Answers were drawn with unequal chances: agreement is that over the rated answers, unweighted.")
     if unscored := len(matched.answers) - len(scored):
         notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, skipped.")
     if len(scored) < _FEWEST:

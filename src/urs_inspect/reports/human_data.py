@@ -115,11 +115,6 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
     if not ratings:
         raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
     notes = []
-    if len(set(reading.weights)) > 1:
-        notes.append(
-            "Answers with surprising scores were rated more often, at known rates: what is said of the rated answers "
-            "is not yet true of all answers."
-        )
     if reading.replaced or reading.undone:
         replaced = counted(reading.replaced, "rating")
         notes.append(f"{replaced} replaced later by the same person, {reading.undone} taken back.")
