@@ -98,6 +98,11 @@ class OwnItems(ABC, Generic[ItemT]):
         return len(self.items)
 
     @property
+    def progress(self) -> tuple[int, int]:
+        """Items done and wanted."""
+        return self.done, self.total
+
+    @property
     def elsewhere(self) -> int:
         """How many decisions in the file are about other things; they stay there and do not count."""
         return len(self.store.events) - self.done

@@ -176,7 +176,8 @@ def report_page(campaign: Campaign, found: Agreement, reading: VoteReading, lang
 
 def _pair(session: Session) -> dict[str, Any]:
     ballot = session.current
-    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": session.done, "total": session.total}
+    done, total = session.progress
+    shown: dict[str, Any] = {"session": session, "ballot": ballot, "done": done, "total": total}
     if ballot is not None:
         sides = [ballot.response_a, ballot.response_b]
         if session.left(ballot.id) == "b":
