@@ -1,5 +1,6 @@
 """Who rates what, and in which order."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,11 @@ def test_ratings_of_other_answers_stay_and_do_not_count(tmp_path: Path) -> None:
     assert (session.done, session.elsewhere, session.total) == (0, 1, 6)
     assert one.report()[0].ratings == 0
     one.close()
+
+
+def test_the_page_is_chinese_where_all_questions_are(tmp_path: Path) -> None:
+    chinese = replace(answer(0), language="zh")
+    for of, language in (([chinese], "zh"), ([chinese, answer(1)], "en")):
+        one = campaign(tmp_path, of=of)
+        assert one.language == language
+        one.close()

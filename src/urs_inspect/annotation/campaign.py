@@ -164,6 +164,7 @@ class People(ABC, Generic[SessionT]):
     """The people who take part, their sessions, and the directory of their files."""
 
     kind: ClassVar[str]  # what they do: part of the page's addresses
+    language = "en"  # of the page, unless another is asked for
 
     def __init__(self, directory: Path, annotators: Sequence[str] = ()) -> None:
         """Open the sessions of the annotators; without any, anybody may take part under a name of their own."""

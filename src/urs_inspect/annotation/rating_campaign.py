@@ -151,6 +151,7 @@ class RatingCampaign(People[RatingSession]):
         self.queue = tuple(queue)
         self.rubric = rubric
         self.reference = reference
+        self.language = "zh" if {item.answer.language for item in queue} == {"zh"} else "en"
         self.mutex = threading.RLock()
         self._raters, self._checks, self._final_only = raters, checks, final_only
         self.raters_of: dict[str, set[str]] = defaultdict(set)

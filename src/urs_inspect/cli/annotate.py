@@ -104,9 +104,9 @@ def annotate(
     """
     _check_options(_VOTING if rate else _RATING, rate)
     console = Console(soft_wrap=True, highlight=False)
-    serving = (host, port, language, open_browser, console)
     if rate:
-        _rate(sources, annotators, report, serving, **rating)
+        if (campaign := _rating(sources, annotators, report, console, **rating)) is not None:
+            _run(campaign, host, port, language, open_browser, console)
         return
     from urs_inspect.annotation import load_ballots
     from urs_inspect.annotation.campaign import Campaign
@@ -117,7 +117,8 @@ def annotate(
     if report:
         print_report(found, votes, console)
         return
-    _run(Campaign(found, votes, annotators, shuffled=order == "own"), *serving)
+    voting = Campaign(found, votes, annotators, shuffled=order == "own")
+    _run(voting, host, port, language, open_browser, console)
 
 
 def _check_options(unused: tuple[str, ...], rate: bool) -> None:
@@ -129,42 +130,40 @@ def _check_options(unused: tuple[str, ...], rate: bool) -> None:
         raise InputError(f"--{option} is for {'votes' if rate else 'ratings'}; {'leave out' if rate else 'add'} --rate")
 
 
-def _rate(
+def _rating(
     sources: tuple[str, ...],
     annotators: tuple[str, ...],
     report: bool,
-    serving: tuple[str, int, str | None, bool, Console],
+    console: Console,
     *,
     ratings: Path,
     limit: int | None,
     rubric: str | None,
     output: Path | None,
     **options: Any,
-) -> None:
+) -> "RatingCampaign | None":
+    """The campaign to serve; None where the command only reports or writes a copy of a log."""
     from urs_inspect.annotation.rating_campaign import RatingCampaign
     from urs_inspect.annotation.rating_queue import draw
     from urs_inspect.reports.rated_answers import answers_to_rate, attach_ratings
     from urs_inspect.rubrics import load_rubric
 
-    host, port, language, open_browser, console = serving
     if output is not None:
         attach_ratings(sources, ratings, output)
         console.print(f"The log with the ratings as scores is {escape(str(output))}.")
-        return
+        return None
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded)
     queue = draw(answers)[:limit]
     if report:
         print_rating_report(queue, ratings, console)
-        return
+        return None
     for sentence in skipped:
         console.print(escape(sentence))
-    first = f", of which the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
+    first = f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
     models = len({answer.model for answer in answers})
     console.print(f"{counted(len(answers), 'answer')} of {counted(models, 'model')}{first}.")
-    languages = {item.answer.language for item in queue}
-    campaign = RatingCampaign(queue, loaded, ratings, annotators, **options)
-    _run(campaign, host, port, language or ("zh" if languages == {"zh"} else "en"), open_browser, console)
+    return RatingCampaign(queue, loaded, ratings, annotators, **options)
 
 
 def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -> None:
@@ -276,7 +275,7 @@ def _run(
 ) -> None:
     try:
         _print_files(campaign, console)
-        _serve(campaign, host, port, language or "en", open_browser, console)
+        _serve(campaign, host, port, language or campaign.language, open_browser, console)
     finally:
         campaign.close()
 
