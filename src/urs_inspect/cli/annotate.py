@@ -98,9 +98,9 @@ def annotate(
 ) -> None:
     """Vote on the pairs of answers in SOURCE: a log of mad, or a .jsonl file with one ballot per line.
 
-    With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. Nobody is told which model
-    wrote an answer. Models take turns; answers whose score by the judge is a surprise come up to three times as often,
-    and each rating is saved with its sampling rate, so that means over all answers stay right wherever you stop.
+    With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page does not name
+    models. Models take turns; answers with a surprising score come up to three times as often, and each rating is saved
+    with its sampling rate, so that weighted means over all answers stay right wherever you stop.
     """
     _check_options(_VOTING if rate else _RATING, rate)
     console = Console(soft_wrap=True, highlight=False)
