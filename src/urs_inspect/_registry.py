@@ -18,6 +18,7 @@ from urs_inspect.scorers.case_review import case_review, case_review_report
 from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge, crossval_report
 from urs_inspect.scorers.evolved import evolution_report
 from urs_inspect.scorers.exact_sum import addition_report, exact_sum
+from urs_inspect.scorers.human_rating import human_rating, rated_mean
 from urs_inspect.scorers.metrics import group_finals, intent_report, outcome_counts
 from urs_inspect.scorers.pair_choice import competition_report, ratings
 from urs_inspect.scorers.pair_metrics import judge_report

@@ -5,40 +5,21 @@ With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of the documentati
 
 import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.annotation.browsing import CONTRAST, LAPTOP, PHONE, Server, serving, visiting
 from tests.annotation.samples import ballots, shown_ballots
-from tests.annotation.test_queue import made as queue_ballots
-from tests.annotation.test_queue import prior as judge_prior
-from tests.reports.mad_logs import judged, write_log
-from urs_inspect.annotation.queue import VOTING_KEY, VotingPlan
-from urs_inspect.annotation.votes import Vote, read_votes
-from urs_inspect.discrepancy.ballots import Ballot, write_ballots
+from urs_inspect.annotation.votes import Vote
+from urs_inspect.discrepancy.ballots import Ballot
 
 pytestmark = pytest.mark.browser
 
-_CHROMIUM = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-_QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-_LAPTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
-_PHONE: dict[str, Any] = {
-    "viewport": {"width": 390, "height": 844},
-    "is_mobile": True,
-    "has_touch": True,
-    "device_scale_factor": 2,
-}
 _SETTLED = 400  # ms after which the page takes the next vote
 
 HOSTILE = (
@@ -53,124 +34,12 @@ HOSTILE = (
 )
 
 
-@dataclass
-class Server:
-    """A running `urs-inspect annotate`, which can be killed and started again at the same address."""
-
-    directory: Path
-    arguments: tuple[str, ...]
-    ballots: str = "ballots.jsonl"
-    port: int = field(default_factory=lambda: _free_port())
-    process: "subprocess.Popen[bytes] | None" = None
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "annotate"]
-        options = ["--votes", str(self.directory / "votes"), "--port", str(self.port)]
-        with (self.directory / "told").open("wb") as told:
-            self.process = subprocess.Popen(
-                [*command, str(self.directory / self.ballots), *options, *self.arguments],
-                stdout=told,
-                stderr=told,
-                env={**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"},
-            )
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return
-            except OSError:
-                assert self.process.poll() is None, self.told()
-                assert time.monotonic() < deadline, "the page does not answer"
-                time.sleep(0.1)
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-    def told(self) -> str:
-        return (self.directory / "told").read_text("utf-8")
-
-    def votes(self) -> tuple[Vote, ...]:
-        reading = read_votes(sorted((self.directory / "votes").glob("*.jsonl")))
-        assert reading.errors == ()
-        return reading.votes
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def serving(directory: Path, made: tuple[Ballot, ...], *arguments: str) -> Iterator[Server]:
-    write_ballots(made, directory / "ballots.jsonl")
-    server = Server(directory, arguments)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.kill()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert _CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=_CHROMIUM, args=_QUIET)
-        yield found
-        found.close()
-
-
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that several tests share, each as voters of its own."""
     arguments = [part for name in ("reader", "mei", "Mei") for part in ("--annotator", name)]
     with serving(tmp_path_factory.mktemp("shown"), shown_ballots(), *arguments) as server:
         yield server
-
-
-@dataclass
-class Watch:
-    """What a page did that it should not."""
-
-    problems: list[str] = field(default_factory=list)
-
-    def over(self, context: BrowserContext, address: str) -> None:
-        context.on("request", lambda request: self._note(not request.url.startswith(address), request.url))
-        context.on("console", lambda message: self._note(message.type in {"error", "warning"}, message.text))
-        context.on("dialog", self._dismiss)
-        context.on("weberror", lambda error: self._note(True, str(error.error)))
-        context.on("page", lambda page: self._note(len(context.pages) > 1, f"a window: {page.url}"))
-
-    def _dismiss(self, dialog: Dialog) -> None:
-        self._note(True, "a dialog")
-        dialog.dismiss()
-
-    def _note(self, bad: bool, what: str) -> None:
-        if bad:
-            self.problems.append(what)
-
-
-@contextmanager
-def visiting(browser: Browser, server: Server, path: str = "", **options: Any) -> Iterator[tuple[Page, Watch]]:
-    """A page of a visitor of their own; whatever it does that it should not is collected."""
-    context = browser.new_context(**(options or _LAPTOP))
-    context.set_default_timeout(15_000)
-    watch = Watch()
-    watch.over(context, server.address)
-    page = context.new_page()
-    page.goto(server.address + path)
-    try:
-        yield page, watch
-    finally:
-        context.close()
 
 
 def press(page: Page, key: str, done: int) -> None:
@@ -204,38 +73,6 @@ def test_hostile_answers_are_text(browser: Browser, tmp_path: Path) -> None:
         page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.test/x'}))")
         page.wait_for_timeout(200)
         assert any("Content Security Policy" in problem for problem in watch.problems)
-
-
-def test_votes_where_they_are_worth_most(browser: Browser, tmp_path: Path) -> None:
-    """Two people vote in an order that depends on both; the overview says how much the judge weighs."""
-    made = queue_ballots(per_pair=3)
-    plan = VotingPlan("adaptive", 4, None, 0, judge_prior(1.0, 0.0, -1.0))
-    write_log(tmp_path / "log.eval", *map(judged, made), metadata={VOTING_KEY: plan.to_dict()})
-    server = Server(tmp_path, ("--annotator", "ann", "--annotator", "bo"), "log.eval")
-    try:
-        server.start()
-        with (
-            visiting(browser, server, "/vote/ann") as (page, watch),
-            visiting(browser, server, "/vote/bo") as (other, _),
-        ):
-            shown = [each.locator("#pair").get_attribute("data-ballot") for each in (page, other)]
-            assert None not in shown
-            assert shown[0] != shown[1]
-            press(page, "1", 1)
-            press(other, "3", 2)
-            press(page, "u", 1)
-            expect(page.locator("#pair")).to_have_attribute("data-ballot", str(shown[0]))
-            press(page, "1", 2)
-            press(page, "2", 3)
-            press(other, "2", 4)
-            expect(other.get_by_text("No vote is needed now.")).to_be_visible()
-            other.get_by_role("link", name="Agreement").click()
-            expect(other.locator("#voting")).to_contain_text("4 of at most 4 pairs voted on")
-            expect(other.locator("#voting")).to_contain_text("Weight of the judge")
-            assert watch.problems == []
-        assert server.told().count("weight of the judge") == 7  # at the start, and after each vote or undo
-    finally:
-        server.kill()
 
 
 def test_keys_buttons_and_undo(browser: Browser, tmp_path: Path) -> None:
@@ -359,7 +196,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(browser: Browser, t
         ),
     )
     options = ("--annotator", "me", "--language", language)
-    with serving(tmp_path, made, *options) as server, visiting(browser, server, **_PHONE) as (page, watch):
+    with serving(tmp_path, made, *options) as server, visiting(browser, server, **PHONE) as (page, watch):
         for done in range(1, 4):
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
             for button in page.locator(".bar button").all():
@@ -378,7 +215,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(browser: Browser, t
 
 
 def test_the_last_words_are_not_below_the_buttons(browser: Browser, shown: Server) -> None:
-    for options in (_LAPTOP, _PHONE):
+    for options in (LAPTOP, PHONE):
         with visiting(browser, shown, "/vote/mei", **options) as (page, _):
             page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
             answer, bar = page.locator(".answer").last.bounding_box(), page.locator(".bar").bounding_box()
@@ -443,32 +280,19 @@ _TEXTS = (
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast(browser: Browser, shown: Server, scheme: str) -> None:
     """WCAG AA: 4.5 to 1 for text on what is behind it."""
-    with visiting(browser, shown, "/vote/mei", **_LAPTOP, color_scheme=scheme) as (page, _):
+    with visiting(browser, shown, "/vote/mei", **LAPTOP, color_scheme=scheme) as (page, _):
         for selector in _TEXTS.split(", "):
-            assert page.locator(selector).first.evaluate(_CONTRAST) >= 4.5, selector
-
-
-_CONTRAST = """element => {
-    const channels = text => text.match(/[\\d.]+/g).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
-        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    let behind = element;
-    const colour = e => channels(getComputedStyle(e).backgroundColor);
-    while (colour(behind).length > 3 && colour(behind)[3] === 0) behind = behind.parentElement;
-    const [a, b] = [light(channels(getComputedStyle(element).color)), light(colour(behind))];
-    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-}"""
+            assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
 
 
 @pytest.mark.parametrize(
     ("name", "options", "language"),
     [
-        ("annotate_laptop", {**_LAPTOP, "color_scheme": "light"}, "en"),
-        ("annotate_laptop_dark", {**_LAPTOP, "color_scheme": "dark"}, "en"),
-        ("annotate_laptop_zh", {**_LAPTOP, "color_scheme": "light"}, "zh"),
-        ("annotate_phone", {**_PHONE, "color_scheme": "light"}, "en"),
-        ("annotate_phone_zh", {**_PHONE, "color_scheme": "dark"}, "zh"),
+        ("annotate_laptop", {**LAPTOP, "color_scheme": "light"}, "en"),
+        ("annotate_laptop_dark", {**LAPTOP, "color_scheme": "dark"}, "en"),
+        ("annotate_laptop_zh", {**LAPTOP, "color_scheme": "light"}, "zh"),
+        ("annotate_phone", {**PHONE, "color_scheme": "light"}, "en"),
+        ("annotate_phone_zh", {**PHONE, "color_scheme": "dark"}, "zh"),
     ],
 )
 def test_pictures(browser: Browser, shown: Server, name: str, options: dict[str, Any], language: str) -> None:

@@ -1,14 +1,16 @@
 """A voting campaign: ballots, the people who vote on them, and what each has still to do."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Agreement, agreement
 from urs_inspect.annotation.queue import VOTING_KEY, BallotQueue, VotingPlan
 from urs_inspect.annotation.votes import (
+    EventStore,
     Side,
     Undo,
     Vote,
@@ -78,47 +80,84 @@ def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:
     return ballots
 
 
-class Session:
-    """One person's ballots, in the order in which this person gets them, and votes."""
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
 
-    def __init__(self, store: VoteStore, ballots: Sequence[Ballot], queue: BallotQueue | None = None) -> None:
+
+ItemT = TypeVar("ItemT", bound=_HasId)
+
+
+class OwnItems(ABC, Generic[ItemT]):
+    """What one person decides about, in the order in which this person gets it, and the decisions."""
+
+    def __init__(self, store: EventStore[Any], items: Sequence[ItemT]) -> None:
         self.annotator = store.annotator
         self.store = store
-        self.queue = queue
-        self.ballots = tuple(ballots)
-        self._by_id = {ballot.id: ballot for ballot in ballots}
+        self.items = tuple(items)
+        self._by_id = {item.id: item for item in items}
         self._again: str | None = None
 
     @property
     def done(self) -> int:
-        """How many ballots this person has voted on."""
-        return sum(ballot in self._by_id for ballot in self.store.votes)
+        """How many of the items this person has decided about."""
+        return sum(item in self._by_id for item in self.store.events)
+
+    @property
+    def total(self) -> int:
+        """How many items this person gets."""
+        return len(self.items)
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """Items done and wanted."""
+        return self.done, self.total
+
+    @property
+    def elsewhere(self) -> int:
+        """How many decisions in the file are about other things; they stay there and do not count."""
+        return len(self.store.events) - self.done
+
+    @property
+    def last(self) -> str | None:
+        """Id of the item decided about last, which an undo takes back; None without decisions."""
+        return next((item for item in reversed(list(self.store.events)) if item in self._by_id), None)
+
+    @property
+    @abstractmethod
+    def current(self) -> ItemT | None:
+        """The item to decide about now; None when there is none left."""
+
+
+class Session(OwnItems[Ballot]):
+    """One person's ballots, in the order in which this person gets them, and votes."""
+
+    store: VoteStore
+
+    def __init__(self, store: VoteStore, ballots: Sequence[Ballot], queue: BallotQueue | None = None) -> None:
+        super().__init__(store, ballots)
+        self.queue = queue
 
     @property
     def progress(self) -> tuple[int, int]:
         """Ballots done and wanted: this person's own, or, where an allocation serves them, everybody's together."""
         if self.queue is None:
-            return self.done, len(self.ballots)
+            return super().progress
         state = self.queue.state()
         return state.done, state.done if state.stopped else state.budget
 
     @property
-    def elsewhere(self) -> int:
-        """How many votes in the file are about other ballots; they stay there and do not count."""
-        return len(self.store.votes) - self.done
+    def ballots(self) -> tuple[Ballot, ...]:
+        """The ballots, in this person's order."""
+        return self.items
 
     @property
     def current(self) -> Ballot | None:
         """The ballot to vote on now: the one just taken back, or the next without a vote; None when there is none."""
         if self.queue is not None:
             return self.queue.next(self.annotator, self._again)
-        open_ballots = [ballot for ballot in self.ballots if ballot.id not in self.store.votes]
+        open_ballots = [ballot for ballot in self.ballots if ballot.id not in self.store.events]
         return next((ballot for ballot in open_ballots if ballot.id == self._again), next(iter(open_ballots), None))
-
-    @property
-    def last(self) -> str | None:
-        """Id of the ballot voted on last, which an undo takes back; None without votes."""
-        return next((ballot for ballot in reversed(list(self.store.votes)) if ballot in self._by_id), None)
 
     def left(self, ballot: str) -> Side:
         """Which response of a ballot is on the left."""
@@ -141,15 +180,69 @@ class Session:
         """Take a vote back, if there is one: repeating it does no harm."""
         if ballot not in self._by_id:
             raise InputError(f"no ballot '{ballot}' here; nothing was taken back")
-        if ballot in self.store.votes:
+        if ballot in self.store.events:
             self.store.add(Undo(ballot, self.annotator, now()))
             self._again = ballot
             if self.queue is not None:
                 self.queue.undo(ballot, self.annotator)
 
 
-class Campaign:
+SessionT = TypeVar("SessionT", bound=OwnItems[Any])
+
+
+class People(ABC, Generic[SessionT]):
+    """The people who take part, their sessions, and the directory of their files."""
+
+    kind: ClassVar[str]  # what they do: part of the page's addresses
+    language = "en"  # of the page, unless another is asked for
+
+    def __init__(self, directory: Path, annotators: Sequence[str] = ()) -> None:
+        """Open the sessions of the annotators; without any, anybody may take part under a name of their own."""
+        self.directory = directory
+        self.annotators = tuple(dict.fromkeys(annotator_name(name) for name in annotators))
+        self._sessions: dict[str, SessionT] = {}
+        self._mutex = threading.RLock()
+        try:
+            for name in self.annotators:
+                self.session(name)
+        except InputError:
+            self.close()
+            raise
+
+    @abstractmethod
+    def _open(self, annotator: str) -> SessionT:
+        """Open the session of a person."""
+
+    def session(self, annotator: str) -> SessionT:
+        """The session of a person, opened on the first call; `InputError` if this person may not take part."""
+        name = annotator_name(annotator)
+        if self.annotators and name not in self.annotators:
+            raise InputError(f"annotator '{name}' may not {self.kind} here; allowed: {choices(self.annotators)}")
+        with self._mutex:
+            if name not in self._sessions:
+                self._sessions[name] = self._open(name)
+            return self._sessions[name]
+
+    def knows(self, annotator: str) -> bool:
+        """Whether this person has taken part in this campaign or has a file from an earlier one."""
+        name = annotator_name(annotator)
+        return name in self._sessions or (self.directory / f"{name}.jsonl").is_file()
+
+    @property
+    def sessions(self) -> tuple[SessionT, ...]:
+        """The open sessions."""
+        return tuple(self._sessions.values())
+
+    def close(self) -> None:
+        """Close all files."""
+        for session in self.sessions:
+            session.store.close()
+
+
+class Campaign(People[Session]):
     """The ballots, and the sessions of the people who vote on them."""
+
+    kind = "vote"
 
     def __init__(
         self,
@@ -165,50 +258,19 @@ class Campaign:
         With a plan, everybody gets the ballots that its allocation asks for next, given all votes in the directory.
         """
         self.ballots = tuple(ballots)
-        self.directory = directory
-        self.annotators = tuple(dict.fromkeys(annotator_name(name) for name in annotators))
         self._shuffled = shuffled
         self.queue: BallotQueue | None = None
         if plan is not None:
             self.queue = BallotQueue(self.ballots, plan, read_votes(sorted(directory.glob("*.jsonl"))).votes)
-        self._sessions: dict[str, Session] = {}
-        self._mutex = threading.Lock()
-        try:
-            for name in self.annotators:
-                self.session(name)
-        except InputError:
-            self.close()
-            raise
+        super().__init__(directory, annotators)
 
-    def session(self, annotator: str) -> Session:
-        """The session of a person, opened on the first call; `InputError` if this person may not vote."""
-        name = annotator_name(annotator)
-        if self.annotators and name not in self.annotators:
-            raise InputError(f"annotator '{name}' may not vote here; allowed: {choices(self.annotators)}")
-        with self._mutex:
-            if name not in self._sessions:
-                ballots = own_order(name, self.ballots) if self._shuffled else self.ballots
-                self._sessions[name] = Session(VoteStore(self.directory, name), ballots, self.queue)
-            return self._sessions[name]
-
-    def knows(self, annotator: str) -> bool:
-        """Whether this person has voted in this campaign or has a votes file from an earlier one."""
-        name = annotator_name(annotator)
-        return name in self._sessions or (self.directory / f"{name}.jsonl").is_file()
-
-    @property
-    def sessions(self) -> tuple[Session, ...]:
-        """The open sessions."""
-        return tuple(self._sessions.values())
+    def _open(self, annotator: str) -> Session:
+        ballots = own_order(annotator, self.ballots) if self._shuffled else self.ballots
+        return Session(VoteStore(self.directory, annotator), ballots, self.queue)
 
     def report(self) -> tuple[Agreement, VoteReading]:
         """Agreement of all people with a votes file in the directory, and the reading of the files."""
         return report(self.ballots, self.directory)
-
-    def close(self) -> None:
-        """Close all votes files."""
-        for session in self.sessions:
-            session.store.close()
 
 
 def report(ballots: Sequence[Ballot], directory: Path) -> tuple[Agreement, VoteReading]:

@@ -17,7 +17,11 @@ from markupsafe import Markup
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Agreement
 from urs_inspect.annotation.campaign import Campaign, Session
+from urs_inspect.annotation.rating_campaign import RatingCampaign, RatingSession
+from urs_inspect.annotation.rating_queue import ToRate
+from urs_inspect.annotation.ratings import RatingAgreement, RatingReading
 from urs_inspect.annotation.votes import VoteReading
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
 _DEEPEST_HEADING = 6
 _HEADINGS_BELOW = 3  # level of the page's heading above an answer; headings of the answer are below it
@@ -108,7 +112,10 @@ LANGUAGES = ("en", "zh")
 
 @cache
 def texts(language: str) -> dict[str, Any]:
-    """Texts of the page by name; `criteria` is a list of `name` and `text`, `rules` a list of texts."""
+    """Texts of the page by name; `criteria` is a list of `name` and `text`, `rules` a list of texts.
+
+    `rating` has those that are different on the rating page.
+    """
     if language not in LANGUAGES:
         raise InputError(f"language '{language}' of the voting page; allowed: {choices(LANGUAGES)}")
     source = files("urs_inspect.annotation") / "languages" / f"{language}.yaml"
@@ -126,9 +133,11 @@ def pair_fragment(session: Session, language: str) -> str:
     return _render("pair.html.jinja", language, **_pair(session))
 
 
-def sign_in_page(campaign: Campaign, language: str, name: str = "") -> str:
-    """The page that asks who is voting."""
-    return _render("sign_in.html.jinja", language, annotators=campaign.annotators, annotator=name, here="/")
+def sign_in_page(campaign: Campaign | RatingCampaign, language: str, name: str = "") -> str:
+    """The page that asks who is voting or rating."""
+    return _render(
+        "sign_in.html.jinja", language, campaign.kind, annotators=campaign.annotators, annotator=name, here="/"
+    )
 
 
 def token_page(language: str, *, wrong: bool) -> str:
@@ -180,6 +189,73 @@ def _pair(session: Session) -> dict[str, Any]:
     return shown
 
 
+def rating_page(campaign: RatingCampaign, session: RatingSession, language: str) -> str:
+    """The whole page of a rater."""
+    here = f"/rate/{session.annotator}"
+    return _render("rate.html.jinja", language, "rate", **_to_rate(campaign, session, language), here=here)
+
+
+def rating_fragment(campaign: RatingCampaign, session: RatingSession, language: str) -> str:
+    """The part of the page that changes from answer to answer."""
+    return _render("answer.html.jinja", language, "rate", **_to_rate(campaign, session, language))
+
+
+def _to_rate(campaign: RatingCampaign, session: RatingSession, language: str) -> dict[str, Any]:
+    item = session.current
+    shown: dict[str, Any] = {"session": session, "item": item, "done": session.done, "total": session.total}
+    if item is not None:
+        shown |= {
+            "instruction": _material(item.answer.instruction),
+            "answer": _material(item.answer.text),
+            "reference": _material(item.answer.reference) if campaign.reference else None,
+            **_scales(campaign, item, language if language in campaign.rubric.languages else ""),
+            "scores": range(LOWEST, HIGHEST + 1),
+            "given": _given_before(session, item),
+        }
+    return shown
+
+
+def _scales(campaign: RatingCampaign, item: ToRate, language: str) -> dict[str, Any]:
+    """The intent, what is scored, each with id, name and definition, and the bands, in a language of the rubric."""
+    rubric: Rubric = campaign.rubric
+    code = language or next(iter(rubric.languages))
+    criteria = [(name, rubric.criteria[name][code]) for name in campaign.criteria(item.answer)]
+    return {
+        "intent": rubric.intents[item.answer.intent].text[code],
+        "scales": [
+            *((name, term.name, term.definition) for name, term in criteria),
+            (FINAL, rubric.languages[code].final.name, ""),
+        ],
+        "bands": list(zip(rubric.bands, rubric.languages[code].bands, strict=True)),
+        "rubric_language": code,
+    }
+
+
+def _given_before(session: RatingSession, item: ToRate) -> dict[str, int]:
+    """The scores of a rating that was just taken back, so that one can be changed."""
+    before = session.taken_back
+    return {FINAL: before.final, **before.criteria} if before and before.about == item.id else {}
+
+
+def rating_report_page(
+    campaign: RatingCampaign, found: RatingAgreement, reading: RatingReading, language: str, back: str
+) -> str:
+    """How far the raters agree; models and scores of judges stay hidden."""
+    return _render(
+        "rating_report.html.jinja",
+        language,
+        "rate",
+        found=found,
+        total=len(campaign.queue),
+        others=len(reading.ratings) - found.ratings,
+        faults=len(reading.errors),
+        percent=_percent,
+        decimal=_decimal,
+        back=back,
+        here="/report",
+    )
+
+
 def _material(text: str) -> Markup | None:
     return render(text) if text.strip() else None
 
@@ -192,9 +268,11 @@ def _decimal(value: float, digits: int = 2) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _render(template: str, language: str, **values: Any) -> str:
+def _render(template: str, language: str, kind: str = "vote", **values: Any) -> str:
     other = next(each for each in LANGUAGES if each != language)
-    return _environment().get_template(template).render(t=texts(language), language=language, other=other, **values)
+    found = texts(language)
+    said = {**found, **found["rating"]} if kind == "rate" else found
+    return _environment().get_template(template).render(t=said, language=language, other=other, **values)
 
 
 @cache

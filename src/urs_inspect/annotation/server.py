@@ -18,18 +18,21 @@ from urs_inspect.annotation import pages
 from urs_inspect.annotation.access import SECURITY_HEADERS, Guard
 from urs_inspect.annotation.campaign import Campaign, SideChoice
 from urs_inspect.annotation.pages import LANGUAGES, texts
+from urs_inspect.annotation.rating_campaign import RatingCampaign
+from urs_inspect.rubrics import HIGHEST, LOWEST
 
 logger = getLogger(__name__)
 
 _STATIC = {
     "page.css": "text/css; charset=utf-8",
-    "vote.js": "text/javascript; charset=utf-8",
+    **dict.fromkeys(("session.js", "vote.js", "rate.js"), "text/javascript; charset=utf-8"),
     "sign_in.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
 _DAY = 86_400.0
 _STATUS = {"host": 421, "token": 401, "origin": 403, "size": 413}
 
+Score = Annotated[int, Field(strict=True, ge=LOWEST, le=HIGHEST)]
 Annotator = Annotated[str, Query(max_length=200)]
 Next = Callable[[Request], Awaitable[Response]]
 
@@ -48,20 +51,38 @@ class UndoBody(BaseModel):
     ballot: str = Field(max_length=100)
 
 
+class RateBody(BaseModel):
+    """A rating as the page sends it."""
+
+    answer: str = Field(max_length=100)
+    final: Score
+    criteria: dict[str, Score] = Field(default_factory=dict, max_length=100)
+    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+
+
+class UndoRatingBody(BaseModel):
+    """The answer whose rating is taken back."""
+
+    answer: str = Field(max_length=100)
+
+
 class EnterBody(BaseModel):
     """Who wants to vote."""
 
     annotator: str = Field(max_length=200)
 
 
-def create_app(campaign: Campaign, *, language: str = "en", guard: Guard | None = None) -> FastAPI:
+def create_app(campaign: Campaign | RatingCampaign, *, language: str = "en", guard: Guard | None = None) -> FastAPI:
     """The web application of a campaign, in one of `LANGUAGES`; by default only this machine may use it."""
     texts(language)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.language = language
     _protect(app, guard or Guard())
     _add_pages(app, campaign)
-    _add_actions(app, campaign)
+    if isinstance(campaign, RatingCampaign):
+        _add_rating(app, campaign)
+    else:
+        _add_voting(app, campaign)
     return app
 
 
@@ -82,7 +103,7 @@ def _protect(app: FastAPI, guard: Guard) -> None:
 
     @app.exception_handler(OSError)
     async def os_error(request: Request, error: OSError) -> Response:
-        logger.error(f"a vote could not be written: {error}")
+        logger.error(f"what somebody decided could not be written: {error}")
         return _problem(request, 507, error.strerror or str(error))
 
     @app.exception_handler(RequestValidationError)
@@ -96,27 +117,36 @@ def _protect(app: FastAPI, guard: Guard) -> None:
         return _problem(request, error.status_code, reason)
 
 
-def _add_pages(app: FastAPI, campaign: Campaign) -> None:
+def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
     @app.get("/")
     def start(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
         if len(campaign.annotators) == 1:
-            return RedirectResponse(_session_address(campaign.annotators[0], language), 303)
+            return RedirectResponse(_session_address(campaign, campaign.annotators[0], language), 303)
         return HTMLResponse(pages.sign_in_page(campaign, language, annotator))
 
-    @app.get("/vote/{annotator}")
-    def vote(request: Request, annotator: str) -> Response:
+    @app.get(f"/{campaign.kind}/{{annotator}}")
+    def session(request: Request, annotator: str) -> Response:
         language = _language(request)
         if not campaign.annotators and not campaign.knows(annotator):
             # Reading a page must not make a file; signing in does.
             return RedirectResponse(f"/?annotator={quote(annotator)}&language={language}", 303)
+        if isinstance(campaign, RatingCampaign):
+            return HTMLResponse(pages.rating_page(campaign, campaign.session(annotator), language))
         return HTMLResponse(pages.voting_page(campaign.session(annotator), language))
 
     @app.get("/report")
     def report(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
-        back = _session_address(annotator, language) if annotator else f"/?language={language}"
+        back = _session_address(campaign, annotator, language) if annotator else f"/?language={language}"
+        if isinstance(campaign, RatingCampaign):
+            return HTMLResponse(pages.rating_report_page(campaign, *campaign.report(), language, back))
         return HTMLResponse(pages.report_page(campaign, *campaign.report(), language, back))
+
+    @app.post("/enter")
+    def enter(request: Request, body: EnterBody) -> dict[str, str]:
+        session = campaign.session(body.annotator)
+        return {"address": _session_address(campaign, session.annotator, _language(request))}
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:
@@ -126,12 +156,7 @@ def _add_pages(app: FastAPI, campaign: Campaign) -> None:
         return Response(source.read_bytes(), media_type=_STATIC[name])
 
 
-def _add_actions(app: FastAPI, campaign: Campaign) -> None:
-    @app.post("/enter")
-    def enter(request: Request, body: EnterBody) -> dict[str, str]:
-        session = campaign.session(body.annotator)
-        return {"address": _session_address(session.annotator, _language(request))}
-
+def _add_voting(app: FastAPI, campaign: Campaign) -> None:
     @app.post("/vote/{annotator}/cast")
     def cast(request: Request, annotator: str, body: CastBody) -> Response:
         session = campaign.session(annotator)
@@ -143,6 +168,20 @@ def _add_actions(app: FastAPI, campaign: Campaign) -> None:
         session = campaign.session(annotator)
         session.undo(body.ballot)
         return HTMLResponse(pages.pair_fragment(session, _language(request)))
+
+
+def _add_rating(app: FastAPI, campaign: RatingCampaign) -> None:
+    @app.post("/rate/{annotator}/cast")
+    def rate(request: Request, annotator: str, body: RateBody) -> Response:
+        session = campaign.session(annotator)
+        session.rate(body.answer, body.final, body.criteria, body.seconds)
+        return HTMLResponse(pages.rating_fragment(campaign, session, _language(request)))
+
+    @app.post("/rate/{annotator}/undo")
+    def undo(request: Request, annotator: str, body: UndoRatingBody) -> Response:
+        session = campaign.session(annotator)
+        session.undo(body.answer)
+        return HTMLResponse(pages.rating_fragment(campaign, session, _language(request)))
 
 
 def _refused(request: Request, guard: Guard) -> Response | None:
@@ -175,8 +214,8 @@ def _language(request: Request) -> str:
     return asked if asked in LANGUAGES else default
 
 
-def _session_address(annotator: str, language: str) -> str:
-    return f"/vote/{quote(annotator, safe='')}?language={language}"
+def _session_address(campaign: Campaign | RatingCampaign, annotator: str, language: str) -> str:
+    return f"/{campaign.kind}/{quote(annotator, safe='')}?language={language}"
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""Votes of people, and the files that keep them."""
+"""Votes of people, and the files that keep what people decided."""
 
 import hashlib
 import json
@@ -7,11 +7,12 @@ import os
 import re
 import threading
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from urs_inspect._util import InputError, choices, lock_file
 from urs_inspect.datasets.rows import parse_json
@@ -23,10 +24,39 @@ _ANNOTATOR = re.compile(r"\w(?:[\w.\- ]{0,38}\w)?")
 _LONGEST_LINE = 10_000
 
 
+class Event(Protocol):
+    """What somebody decided about something, or took back: one line of a file."""
+
+    undone: ClassVar[bool]  # whether it takes back
+
+    @property
+    def annotator(self) -> str:
+        """Who decided."""
+
+    @property
+    def about(self) -> str:
+        """Id of what the decision is about."""
+
+    @property
+    def time(self) -> str:
+        """ISO 8601 in UTC; empty if not known."""
+
+    def to_line(self) -> str:
+        """The event as one line of a file, without the line break."""
+
+
+EventT = TypeVar("EventT", bound=Event)
+
+
+class OtherKindError(ValueError):
+    """A line holds what another kind of file holds."""
+
+
 @dataclass(frozen=True)
 class Vote:
     """What somebody chose on a ballot."""
 
+    undone: ClassVar[bool] = False
     ballot: str  # id
     annotator: str  # name
     choice: Choice
@@ -34,9 +64,14 @@ class Vote:
     seconds: float = math.nan  # how long the pair was in view; NaN if not known
     time: str = ""  # ISO 8601 in UTC; empty if not known
 
+    @property
+    def about(self) -> str:
+        """Id of the ballot."""
+        return self.ballot
+
     def to_line(self) -> str:
         """The vote as one line of a file, without the line break."""
-        return _line(
+        return event_line(
             {
                 "ballot": self.ballot,
                 "annotator": self.annotator,
@@ -52,13 +87,19 @@ class Vote:
 class Undo:
     """Takes back what somebody chose on a ballot."""
 
+    undone: ClassVar[bool] = True
     ballot: str
     annotator: str
     time: str = ""
 
+    @property
+    def about(self) -> str:
+        """Id of the ballot."""
+        return self.ballot
+
     def to_line(self) -> str:
         """The undo as one line of a file, without the line break."""
-        return _line({"ballot": self.ballot, "annotator": self.annotator, "undo": True, "time": self.time})
+        return event_line({"ballot": self.ballot, "annotator": self.annotator, "undo": True, "time": self.time})
 
 
 @dataclass(frozen=True)
@@ -100,6 +141,23 @@ def annotator_name(name: str) -> str:
 
 def parse_line(line: bytes) -> Vote | Undo:
     """Read one line of a votes file; `ValueError` says why it is neither a vote nor an undo."""
+    values = event_values(line)
+    if "ballot" not in values and "rater" in values:
+        raise OtherKindError("a rating of an answer, not a vote")
+    ballot, annotator = event_text(values, "ballot"), event_text(values, "annotator")
+    time = event_text(values, "time") if values.get("time") else ""
+    if values.get("undo"):
+        return Undo(ballot, annotator, time)
+    choice, left = values.get("choice"), values.get("left")
+    if choice not in CHOICES:
+        raise ValueError(f"choice must be one of {choices(CHOICES)}")
+    if left not in {"a", "b", None}:
+        raise ValueError("left must be a or b")
+    return Vote(ballot, annotator, choice, left, event_seconds(values.get("seconds")), time)
+
+
+def event_values(line: bytes) -> dict[str, Any]:
+    """The object of one line of a file of events; `ValueError` says why it is none."""
     if len(line) > _LONGEST_LINE:
         raise ValueError(f"longer than {_LONGEST_LINE} bytes")
     try:
@@ -110,29 +168,76 @@ def parse_line(line: bytes) -> Vote | Undo:
         raise ValueError(error)
     if not isinstance(values, dict):
         raise ValueError("not a JSON object")
-    ballot, annotator = _text(values, "ballot"), _text(values, "annotator")
-    time = _text(values, "time") if values.get("time") else ""
-    if values.get("undo"):
-        return Undo(ballot, annotator, time)
-    choice, left = values.get("choice"), values.get("left")
-    if choice not in CHOICES:
-        raise ValueError(f"choice must be one of {choices(CHOICES)}")
-    if left not in {"a", "b", None}:
-        raise ValueError("left must be a or b")
-    return Vote(ballot, annotator, choice, left, _seconds(values.get("seconds")), time)
+    return values
 
 
-def _parse_votes(data: bytes, place: str) -> tuple[list[Vote | Undo], list[str]]:
-    """The events of a votes file, and the errors of its other lines; a last line without a line break counts."""
-    events: list[Vote | Undo] = []
+def event_text(values: Mapping[str, Any], key: str) -> str:
+    """A text of an event; `ValueError` if it is missing, empty or something else."""
+    value = values.get(key)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{key} must be text")
+    return value
+
+
+def event_seconds(value: object) -> float:
+    """A number of seconds; NaN if it is none."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    try:
+        return float(value) if number and math.isfinite(value) else math.nan  # type: ignore[arg-type]
+    except OverflowError:
+        return math.nan
+
+
+def event_line(values: Mapping[str, Any]) -> str:
+    """An event as one line of a file, without the line break."""
+    return json.dumps(values, ensure_ascii=False, allow_nan=False)
+
+
+def _parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> tuple[list[EventT], list[str]]:
+    """The events of a file, and the errors of its other lines; a last line without a line break counts."""
+    events: list[EventT] = []
     errors: list[str] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
             try:
-                events.append(parse_line(line))
+                events.append(parse(line))
             except ValueError as error:
                 errors.append(f"{place}: line {number}: {error}")
     return events, errors
+
+
+@dataclass(frozen=True)
+class EventReading(Generic[EventT]):
+    """Events of several files."""
+
+    final: tuple[EventT, ...]  # the last one of each person about each thing
+    replaced: int  # decisions that the same person replaced later
+    undone: int  # decisions that were taken back and not made again
+    errors: tuple[str, ...]  # lines that are no events, with their place
+
+
+def read_events(paths: Iterable[Path], parse: Callable[[bytes], EventT], what: str) -> EventReading[EventT]:
+    """Read what people decided from several files; arguments are a parser of lines, and a name for what they hold.
+
+    Of the lines of a person about a thing the last one counts. If two files hold such lines, the later `time` counts;
+    without times, the file that is named later.
+    """
+    errors: list[str] = []
+    final: dict[tuple[str, str], EventT] = {}
+    made = 0
+    for path in paths:
+        try:
+            events, invalid = _parse_events(path.read_bytes(), str(path), parse)
+        except OSError as error:
+            raise InputError(f"cannot read the {what} '{path}': {error.strerror}") from None
+        errors += invalid
+        made += sum(not event.undone for event in events)
+        for key, event in {(event.annotator, event.about): event for event in events}.items():
+            if key not in final or not _later(final[key].time, event.time):
+                final[key] = event
+    undone = sum(event.undone for event in final.values())
+    replaced = max(0, made - len(final))
+    return EventReading(tuple(final.values()), replaced, undone, tuple(errors))
 
 
 def read_votes(paths: Iterable[Path]) -> VoteReading:
@@ -141,22 +246,9 @@ def read_votes(paths: Iterable[Path]) -> VoteReading:
     Of the lines of an annotator about a ballot the last one counts. If two files hold such lines, the later `time`
     counts; without times, the file that is named later. A line that is no vote is listed in `errors`.
     """
-    errors: list[str] = []
-    final: dict[tuple[str, str], Vote | Undo] = {}
-    cast = 0
-    for path in paths:
-        try:
-            events, invalid = _parse_votes(path.read_bytes(), str(path))
-        except OSError as error:
-            raise InputError(f"cannot read the votes '{path}': {error.strerror}") from None
-        errors += invalid
-        cast += sum(isinstance(event, Vote) for event in events)
-        for key, event in {(event.annotator, event.ballot): event for event in events}.items():
-            if key not in final or not _later(final[key].time, event.time):
-                final[key] = event
-    votes = tuple(event for event in final.values() if isinstance(event, Vote))
-    undone = sum(isinstance(event, Undo) for event in final.values())
-    return VoteReading(votes, max(0, cast - len(votes) - undone), undone, tuple(errors))
+    found = read_events(paths, parse_line, "votes")
+    votes = tuple(event for event in found.final if isinstance(event, Vote))
+    return VoteReading(votes, found.replaced, found.undone, found.errors)
 
 
 def _later(time: str, other: str) -> bool:
@@ -166,44 +258,32 @@ def _later(time: str, other: str) -> bool:
         return False
 
 
-def _line(values: dict[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=False, allow_nan=False)
-
-
-def _text(values: dict[str, Any], key: str) -> str:
-    value = values.get(key)
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{key} must be text")
-    return value
-
-
-def _seconds(value: object) -> float:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    try:
-        return float(value) if number and math.isfinite(value) else math.nan  # type: ignore[arg-type]
-    except OverflowError:
-        return math.nan
-
-
-def vote_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files with votes among the paths, and those in directories."""
+def vote_files(paths: Iterable[str | Path], what: str = "votes") -> list[Path]:
+    """The files with votes (or ratings) among the paths, and those in directories."""
     files: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
-            raise InputError(f"no file '{path}' with votes")
+            raise InputError(f"no file '{path}' with {what}")
         below = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         if not below:
-            raise InputError(f"no file with votes (.jsonl) in '{path}'")
+            raise InputError(f"no file with {what} (.jsonl) in '{path}'")
         files += below
     return files
 
 
-class VoteStore:
-    """Appends votes to the file of an annotator, each one written through to the disk before it counts.
+class EventStore(Generic[EventT]):
+    """Appends events to the file of a person, each one written through to the disk before it counts.
 
-    `votes` are those that count, by ballot, the last one cast last; `repaired` tells what was done about a truncated
-    last line, and `errors` lists the lines of the file that are no votes.
+    `events` are the decisions that count, by what they are about, the last one made last; `repaired` tells what was
+    done about a truncated last line, and `errors` lists the lines of the file that are no events.
     """
+
+    what: ClassVar[str]  # name of what the file holds
+
+    @staticmethod
+    @abstractmethod
+    def parse(line: bytes) -> Any:
+        """Read one line; `ValueError` says why it is no event."""
 
     def __init__(self, directory: Path, annotator: str) -> None:
         self.annotator = annotator_name(annotator)
@@ -215,19 +295,25 @@ class VoteStore:
                 self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
             )
         except OSError as error:
-            raise InputError(f"cannot write the votes '{self.path}': {error.strerror}") from None
+            raise InputError(f"cannot write the {self.what} '{self.path}': {error.strerror}") from None
         try:
             lock_file(self._descriptor)
         except BlockingIOError:
             os.close(self._descriptor)
-            raise InputError(f"the votes '{self.path}' are in use by another server; stop it first") from None
+            raise InputError(f"the {self.what} '{self.path}' are in use by another server; stop it first") from None
         except OSError as error:
             os.close(self._descriptor)
-            raise InputError(f"cannot lock the votes '{self.path}': {error.strerror}; name another folder") from None
-        self._load()
+            raise InputError(
+                f"cannot lock the {self.what} '{self.path}': {error.strerror}; name another folder"
+            ) from None
+        try:
+            self._load()
+        except OtherKindError as error:
+            self.close()
+            raise InputError(f"{self.path}: holds {error}; name another folder for {self.what}") from None
 
-    def add(self, event: Vote | Undo) -> None:
-        """Append a vote or an undo and wait until the disk has it; after an `OSError` the file is as it was before."""
+    def add(self, event: EventT) -> None:
+        """Append an event and wait until the disk has it; after an `OSError` the file is as it was before."""
         with self._mutex:
             self._append((event.to_line() + "\n").encode())
             self._count(event)
@@ -247,27 +333,38 @@ class VoteStore:
 
     def _load(self) -> None:
         data = self.path.read_bytes()
+        self.events: dict[str, EventT] = {}
+        events, errors = _parse_events(data, str(self.path), self.parse)
+        if not events and data:
+            self._refuse_other_kind(data)
         self.repaired = self._repair(data)
-        events, errors = _parse_votes(data, str(self.path))
         self.errors = tuple(errors[: -1 if self.repaired and errors else None])
-        self.votes: dict[str, Vote] = {}
         for event in events:
             self._count(event)
 
-    def _count(self, event: Vote | Undo) -> None:
+    def _count(self, event: EventT) -> None:
         if event.annotator == self.annotator:
-            self.votes.pop(event.ballot, None)
-            if isinstance(event, Vote):
-                self.votes[event.ballot] = event
+            self.events.pop(event.about, None)
+            if not event.undone:
+                self.events[event.about] = event
+
+    def _refuse_other_kind(self, data: bytes) -> None:
+        for line in data.split(b"\n"):
+            try:
+                self.parse(line)
+            except OtherKindError:
+                raise
+            except ValueError:
+                continue
 
     def _repair(self, data: bytes) -> str:
-        """Complete or move away a last line that a crash cut off, so that the next vote does not continue it."""
+        """Complete or move away a last line that a crash cut off, so that the next one does not continue it."""
         start = data.rfind(b"\n") + 1
         torn = data[start:]
         if not torn:
             return ""
         try:
-            parse_line(torn)
+            self.parse(torn)
         except ValueError:
             aside = self.path.with_name(f"{self.path.name}.torn")
             with aside.open("ab") as file:
@@ -283,7 +380,7 @@ class VoteStore:
 
     def _append(self, line: bytes) -> None:
         if self._descriptor < 0:
-            raise OSError("the votes file is closed")
+            raise OSError(f"the file of {self.what} is closed")
         before = os.fstat(self._descriptor).st_size
         try:
             written = 0
@@ -291,19 +388,36 @@ class VoteStore:
                 written += os.write(self._descriptor, line[written:])
             os.fsync(self._descriptor)
         except OSError:
-            os.ftruncate(self._descriptor, before)  # half a vote would spoil the next
+            os.ftruncate(self._descriptor, before)  # half a line would spoil the next
             raise
+
+
+class VoteStore(EventStore[Vote | Undo]):
+    """Appends votes to the file of an annotator, each one written through to the disk before it counts.
+
+    `votes` are those that count, by ballot, the last one cast last; `repaired` tells what was done about a truncated
+    last line, and `errors` lists the lines of the file that are no votes.
+    """
+
+    what = "votes"
+    parse = staticmethod(parse_line)
+
+    @property
+    def votes(self) -> dict[str, Vote]:
+        """The votes that count, by ballot."""
+        return {ballot: event for ballot, event in self.events.items() if isinstance(event, Vote)}
 
 
 def left_side(annotator: str, ballot: str) -> Side:
     """Which response is on the left for a person: by a hash, as good as a coin, but the same after a restart."""
-    return "a" if _digest("side", annotator, ballot)[0] % 2 else "b"
+    return "a" if digest("side", annotator, ballot)[0] % 2 else "b"
 
 
 def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
     """The ballots in an order of this person's own, so that fatigue does not always meet the same ones."""
-    return tuple(sorted(ballots, key=lambda ballot: _digest("order", annotator, ballot.id)))
+    return tuple(sorted(ballots, key=lambda ballot: digest("order", annotator, ballot.id)))
 
 
-def _digest(*parts: str) -> bytes:
+def digest(*parts: str) -> bytes:
+    """A hash that decides as chance would, but the same after a restart."""
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()

@@ -23,7 +23,7 @@ _GROUPS = {
         "probe": ("judges", "Check a judge with answers that deserve a low score."),
     },
     "People": {
-        "annotate": ("annotate", "Vote on pairs of answers, in a browser."),
+        "annotate": ("annotate", "Vote on pairs of answers, or rate answers, in a browser."),
         "agreement": ("reports", "Agreement of a judge's scores with those of people."),
     },
     "Data": {

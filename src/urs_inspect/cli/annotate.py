@@ -1,13 +1,14 @@
-"""`urs-inspect annotate`: the page in the browser where people compare answers."""
+"""`urs-inspect annotate`: the page in the browser where people compare answers, or rate them."""
 
 import contextlib
 import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -18,13 +19,20 @@ if TYPE_CHECKING:
     from urs_inspect.annotation import Agreement, VoteReading
     from urs_inspect.annotation.campaign import Campaign
     from urs_inspect.annotation.queue import BallotQueue
+    from urs_inspect.annotation.rating_campaign import RatingCampaign
+    from urs_inspect.annotation.rating_queue import ToRate
+    from urs_inspect.annotation.ratings import RatingAgreement
     from urs_inspect.discrepancy.ballots import Ballot
 
 _NONE = "-"
 
 
+_RATING = ("ratings", "raters", "limit", "final_only", "reference", "checks", "rubric", "output")
+_VOTING = ("votes", "order")
+
+
 @click.command()
-@click.argument("ballots", type=click.Path(path_type=Path))
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--annotator", "annotators", multiple=True, help="Who votes; may be repeated. Without it, the page asks.")
 @click.option(
     "--votes", default=Path("votes"), show_default=True, type=click.Path(path_type=Path), help="Directory of the votes."
@@ -37,7 +45,9 @@ _NONE = "-"
     help="Address to listen at. All but loopback addresses demand a token: that in URS_INSPECT_TOKEN, or a new one.",
 )
 @click.option(
-    "--language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language of the page."
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    help="Language of the page.  [default: en; with --rate zh if all questions are Chinese]",
 )
 @click.option(
     "--order",
@@ -47,42 +57,124 @@ _NONE = "-"
     help="Everybody gets the pairs in the given order, or each in a random order of their own.",
 )
 @click.option("--open/--no-open", "open_browser", default=False, help="Whether to open the page in a browser.")
-@click.option("--report", is_flag=True, help="Print how far the voters agree, and end.")
+@click.option("--report", is_flag=True, help="Print how far the people agree, and end.")
+@click.option("--rate", is_flag=True, help="Rate single answers of logs of urs, 1 to 10; the options below are for it.")
+@click.option(
+    "--ratings",
+    default=Path("ratings"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Directory of the ratings, which `agreement --human` reads.",
+)
+@click.option(
+    "--raters", type=click.IntRange(min=1), default=1, show_default=True, help="How many people rate each answer."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Rate the first so many answers of the random order.")
+@click.option("--final-only", is_flag=True, help="Ask for the final score alone, without the intent's criteria.")
+@click.option("--reference", is_flag=True, help="Offer the reference answer beside the question.")
+@click.option(
+    "--checks",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Share of answers that a person is shown again, later and without being told.",
+)
+@click.option("--rubric", help="Rubric of your own (YAML) by which the logs were judged.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write a copy of one log with the ratings as scores (human_rating), and end; the file must not exist.",
+)
 def annotate(
-    ballots: Path,
+    sources: tuple[str, ...],
     annotators: tuple[str, ...],
     votes: Path,
     port: int,
     host: str,
-    language: str,
+    language: str | None,
     order: str,
     open_browser: bool,
     report: bool,
+    rate: bool,
+    **rating: Any,
 ) -> None:
-    """Vote on the pairs of answers in BALLOTS: a log of mad, or a .jsonl file with one ballot per line.
+    """Vote on the pairs of answers in SOURCE: a log of mad, or a .jsonl file with one ballot per line.
 
     If mad ran with an allocation other than uniform, each vote decides which pair comes next.
+
+    With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page does not name
+    models. Models take turns; answers with a surprising score come up to three times as often, and each rating is saved
+    with its sampling rate, so that weighted means over all answers stay right wherever you stop.
     """
+    _check_options(_VOTING if rate else _RATING, rate)
+    console = Console(soft_wrap=True, highlight=False)
+    if rate:
+        if (campaign := _rating(sources, annotators, report, console, **rating)) is not None:
+            _run(campaign, host, port, language, open_browser, console)
+        return
     from urs_inspect.annotation import load_ballots
     from urs_inspect.annotation.campaign import Campaign, load_plan
 
-    console = Console(soft_wrap=True, highlight=False)
-    found, plan = load_ballots(ballots), load_plan(ballots)
+    if len(sources) > 1:
+        raise InputError(f"votes are about one log or file with ballots, got {len(sources)}; --rate takes several logs")
+    found, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
     if plan is not None and order == "own":
         raise InputError(f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the order")
     if report:
         print_report(found, votes, console)
-    campaign = Campaign(found, votes, () if report else annotators, shuffled=order == "own", plan=plan)
-    try:
-        if campaign.queue is not None:
-            _print_voting(campaign.queue, console)
-            campaign.queue.on_change = partial(_print_voting, console=console)
-        if report:
-            return
-        _print_files(campaign, console)
-        _serve(campaign, host, port, language, open_browser, console)
-    finally:
-        campaign.close()
+    voting = Campaign(found, votes, () if report else annotators, shuffled=order == "own", plan=plan)
+    if voting.queue is not None:
+        _print_voting(voting.queue, console)
+        voting.queue.on_change = partial(_print_voting, console=console)
+    if report:
+        voting.close()
+        return
+    _run(voting, host, port, language, open_browser, console)
+
+
+def _check_options(unused: tuple[str, ...], rate: bool) -> None:
+    """Refuse options that would have no effect."""
+    context = click.get_current_context()
+    given = [name for name in unused if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        option = given[0].replace("_", "-")
+        raise InputError(f"--{option} is for {'votes' if rate else 'ratings'}; {'leave out' if rate else 'add'} --rate")
+
+
+def _rating(
+    sources: tuple[str, ...],
+    annotators: tuple[str, ...],
+    report: bool,
+    console: Console,
+    *,
+    ratings: Path,
+    limit: int | None,
+    rubric: str | None,
+    output: Path | None,
+    **options: Any,
+) -> "RatingCampaign | None":
+    """The campaign to serve; None where the command only reports or writes a copy of a log."""
+    from urs_inspect.annotation.rating_campaign import RatingCampaign
+    from urs_inspect.annotation.rating_queue import draw
+    from urs_inspect.reports.rated_answers import answers_to_rate, attach_ratings
+    from urs_inspect.rubrics import load_rubric
+
+    if output is not None:
+        attach_ratings(sources, ratings, output)
+        console.print(f"The log with the ratings as scores is {escape(str(output))}.")
+        return None
+    loaded = load_rubric(rubric)
+    answers, skipped = answers_to_rate(sources, loaded)
+    queue = draw(answers)[:limit]
+    if report:
+        print_rating_report(queue, ratings, console)
+        return None
+    for sentence in skipped:
+        console.print(escape(sentence))
+    first = f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
+    models = len({answer.model for answer in answers})
+    console.print(f"{counted(len(answers), 'answer')} of {counted(models, 'model')}{first}.")
+    return RatingCampaign(queue, loaded, ratings, annotators, **options)
 
 
 def _print_voting(queue: "BallotQueue", console: Console) -> None:
@@ -153,19 +245,81 @@ def print_uncounted(reading: "VoteReading", ballots: "set[str]", console: Consol
         console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
-def _print_files(campaign: "Campaign", console: Console) -> None:
+def print_rating_report(queue: "tuple[ToRate, ...]", ratings: Path, console: Console) -> None:
+    """Print how many ratings the answers have, and how far the raters agree."""
+    from urs_inspect.annotation.rating_campaign import report
+
+    if not ratings.is_dir():
+        raise InputError(f"no directory '{ratings}' with ratings")
+    found, reading = report(queue, ratings)
+    if found.ratings:
+        _print_rating_agreement(found, len(queue), console)
+    else:
+        console.print("No ratings yet.")
+    if others := len(reading.ratings) - found.ratings:
+        console.print(f"{counted(others, 'rating')} of other answers; they stay in their files and do not count here.")
+    if reading.replaced or reading.undone:
+        console.print(f"{reading.replaced} ratings were replaced later, {reading.undone} taken back.")
+    for error in reading.errors:
+        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
+
+
+def _print_rating_agreement(found: "RatingAgreement", total: int, console: Console) -> None:
+    several = "; ".join(f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items())
+    console.print(
+        f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {counted(total, 'answer')}: {several}."
+    )
+    alpha = found.alpha
+    interval = "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
+    console.print(
+        f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
+        f"{counted(alpha.n, 'answer')} with several ratings."
+    )
+    table = Table("rater")
+    for heading in ("ratings", "mean", "from others", "rated twice", "from own", "median seconds"):
+        table.add_column(heading, justify="right")
+    for person in found.raters:
+        table.add_row(
+            escape(person.rater),
+            str(person.ratings),
+            *(_number(value, ".1f") for value in (person.mean, person.from_others)),
+            str(person.checks),
+            *(_number(value, form) for value, form in ((person.from_own, ".1f"), (person.seconds, ".0f"))),
+        )
+    console.print(table)
+
+
+def _run(
+    campaign: "Campaign | RatingCampaign",
+    host: str,
+    port: int,
+    language: str | None,
+    open_browser: bool,
+    console: Console,
+) -> None:
+    try:
+        _print_files(campaign, console)
+        _serve(campaign, host, port, language or campaign.language, open_browser, console)
+    finally:
+        campaign.close()
+
+
+def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> None:
     for session in campaign.sessions:
         if session.store.repaired:
             console.print(f"[yellow]{escape(session.store.repaired)}[/yellow]")
         for fault in session.store.errors:
             console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
-        status = f"{session.done} of {len(campaign.ballots)} done"
+        status = f"{session.done} of {session.total} done"
         if session.elsewhere:
-            status += f"; {session.elsewhere} votes in the file are about other ballots and stay there"
+            what = "votes in the file are about other ballots" if campaign.kind == "vote" else "ratings are of others"
+            status += f"; {session.elsewhere} {what} and stay there"
         console.print(f"{escape(str(session.store.path))}: {status}")
 
 
-def _serve(campaign: "Campaign", host: str, port: int, language: str, open_browser: bool, console: Console) -> None:
+def _serve(
+    campaign: "Campaign | RatingCampaign", host: str, port: int, language: str, open_browser: bool, console: Console
+) -> None:
     from urs_inspect.annotation.access import Guard, choose_token
     from urs_inspect.annotation.server import create_app, listen, serve
 
@@ -176,16 +330,21 @@ def _serve(campaign: "Campaign", host: str, port: int, language: str, open_brows
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
         app = create_app(campaign, language=language, guard=Guard(host, token, port))
         with contextlib.suppress(KeyboardInterrupt):  # which the server raises again once it has stopped
-            console.print("Vote at ", address, "  (Ctrl-C ends; every vote is saved at once)", sep="", markup=False)
+            what = campaign.kind
+            saved = f"  (Ctrl-C ends; every {'vote' if what == 'vote' else 'rating'} is saved at once)"
+            console.print(f"{what.capitalize()} at ", address, saved, sep="", markup=False)
             if token:
-                console.print("Whoever has this address can read the pairs and vote. It is not encrypted on its way.")
+                pairs = "pairs" if what == "vote" else "answers"
+                console.print(
+                    f"Whoever has this address can read the {pairs} and {what}. It is not encrypted on its way."
+                )
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
                     console.print(f"From another machine, put the name of this one in place of {escape(shown)}.")
             if open_browser:
                 click.launch(address)
             serve(app, listener)
     for session in campaign.sessions:
-        console.print(f"{escape(session.annotator)}: {session.done} of {len(campaign.ballots)} done")
+        console.print(f"{escape(session.annotator)}: {session.done} of {session.total} done")
 
 
 def _number(value: float, form: str) -> str:

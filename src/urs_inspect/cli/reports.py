@@ -109,7 +109,11 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
 
 
 @_report_command("agreement.AGREEMENT", 2000)
-@click.option("--human", type=_FILE, help="Ratings of answers: .csv or .jsonl with id, model, rating[, rater, epoch].")
+@click.option(
+    "--human",
+    type=_FILE,
+    help="Ratings of answers: .csv or .jsonl with id, model, rating[, rater, epoch], or what `annotate --rate` saved.",
+)
 @click.option("--human-scale", default="1,10", show_default=True, help="Lowest and highest rating of --human.")
 @click.option(
     "--satisfaction", type=_FILE, help="Satisfaction: .csv or .jsonl with intent, satisfaction[, n, respondent]."

@@ -13,6 +13,7 @@ from typing import Any
 
 from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
+from inspect_ai.scorer import Scorer
 
 from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation.agreement import Agreement, agreement, majorities
@@ -375,12 +376,16 @@ def _ballots(files: Iterable[str]) -> dict[str, Ballot]:
 def attach_votes(source: Path, votes: list[str], output: Path) -> None:
     """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot, and ratings from it."""
     check_new_file(output, *LOG_SUFFIXES)
-    log = read_log(str(source))
-    # No model is called, so those of the run are not set up, which may need keys that are missing.
+    write_eval_log(scored_copy(read_log(str(source)), human_choice(votes), "human_choice"), str(output))
+
+
+def scored_copy(log: EvalLog, scorer: Scorer, name: str) -> EvalLog:
+    """A copy of a finished log with the scores of a scorer that calls no model; its results come first."""
+    # The models of the run are not set up, which may need keys that are missing.
     bare = log.model_copy(update={"eval": log.eval.model_copy(update={"model": "none/none", "model_roles": None})})
-    scored: EvalLog = score(bare, human_choice(votes), action="append", display="none")
+    scored: EvalLog = score(bare, scorer, action="append", display="none")
     scored.eval.model, scored.eval.model_roles = log.eval.model, log.eval.model_roles
     if scored.results is not None:  # the first one is the headline
-        scored.results.scores.sort(key=lambda found: found.name.partition("-")[0] != "human_choice")
+        scored.results.scores.sort(key=lambda found: found.name.partition("-")[0] != name)
         scored.results.headline = None
-    write_eval_log(scored, str(output))
+    return scored

@@ -229,7 +229,7 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
         notes.append(f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}{more}.")
     if given.repeated:
         notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, skipped.")
-    return notes
+    return [*notes, *given.notes]
 
 
 def match_blocks(answers: pd.DataFrame, blocks: Sequence[BlockAnswers], human: HumanRatings) -> list[Matched]:
@@ -256,6 +256,8 @@ def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) ->
     """Compare the judge's scores with the mean of people's ratings; a sentence if that cannot be done."""
     scored = matched.answers.dropna(subset="score")
     notes = list(matched.notes)
+    if given.weighted:
+        notes.append("Answers were drawn with unequal chances: agreement is that over the rated answers, unweighted.")
     if unscored := len(matched.answers) - len(scored):
         notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, skipped.")
     if len(scored) < _FEWEST:
@@ -542,7 +544,7 @@ def report_agreement(
 
     Args:
         logs: Log files and directories of logs of `urs`.
-        human: File of ratings of single answers, as for `read_human_ratings`.
+        human: File or directory of ratings of single answers, as for `read_human_ratings`.
         human_scale: Its lowest and highest rating.
         satisfaction: File of satisfaction by intent, as for `read_satisfaction`.
         satisfaction_scale: Its lowest and highest value.

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from urs_inspect._util import InputError, choices
-from urs_inspect.datasets.rows import Fields, Row, read_table, refuse, shown
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.annotation.ratings import holds_ratings, rating_agreement, read_ratings
+from urs_inspect.datasets.rows import Fields, Row, first_errors, read_table, refuse, shown
 from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles
 from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files
@@ -51,13 +52,17 @@ class HumanRating:
 
 @dataclass(frozen=True)
 class HumanRatings:
-    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`."""
+    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`.
+
+    `notes` say what else of it does not count, and how far raters agree with themselves.
+    """
 
     path: Path
     scale: Scale
     ratings: tuple[HumanRating, ...]
     repeated: int
     weighted: bool = False  # whether the file says how many answers a rated one stands for
+    notes: tuple[str, ...] = ()
 
 
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
@@ -65,7 +70,9 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
 
     Args:
         path: A `.csv` file with a header, or a `.jsonl` file, with the columns id (of the question) and rating, and
-            optionally model, rater, epoch and weight (how many answers the rated one stands for, up to a factor).
+            optionally model, rater, epoch and weight (how many answers the rated one stands for, up to a common factor
+            per model); or a directory or file as `annotate --rate` writes them, of which the last rating of an answer
+            by a person counts.
         scale: Lowest and highest rating that a person could choose.
 
     Raises:
@@ -74,6 +81,8 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
             above 0, that some rows lack, or that differs between ratings of one answer.
     """
     _check(scale, "human-scale")
+    if holds_ratings(path):
+        return _of_page(path, scale)
     rows, errors = read_table(path, (("id",), ("rating",)))
     weighted = any(not Fields(row).blank("weight") for row in rows)
     seen: dict[tuple[object, ...], HumanRating] = {}
@@ -106,6 +115,32 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
 def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
     """Ratings mapped linearly from the scale of a file to that of the judge, any shape."""
     return LOWEST + (ratings - scale[0]) * ((HIGHEST - LOWEST) / (scale[1] - scale[0]))
+
+
+def _of_page(path: Path, scale: Scale) -> HumanRatings:
+    """Ratings that the rating page saved."""
+    if scale != (float(LOWEST), float(HIGHEST)):
+        raise InputError(
+            f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate --rate`, got {scale[0]:g},{scale[1]:g}"
+        )
+    reading = read_ratings([path])
+    ratings = tuple(
+        HumanRating(rating.question, rating.model, rating.epoch, rating.annotator, rating.final, str(path), weight)
+        for rating, weight in zip(reading.ratings, reading.weights, strict=True)
+    )
+    if not ratings:
+        raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
+    notes = []
+    if reading.replaced or reading.undone:
+        replaced = counted(reading.replaced, "rating")
+        notes.append(f"{replaced} replaced later by the same person, {reading.undone} taken back.")
+    notes += [
+        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of {rater.from_own:.1f}."
+        for rater in rating_agreement(reading).raters
+        if rater.checks
+    ]
+    notes += [f"Not a rating: {error}" for error in first_errors(reading.errors)]
+    return HumanRatings(path, scale, ratings, 0, weighted=True, notes=tuple(notes))
 
 
 def _check(scale: Scale, argument: str) -> None:

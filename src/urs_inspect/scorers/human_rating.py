@@ -1,0 +1,81 @@
+"""`human_rating`: what people gave an answer."""
+
+import math
+import operator
+from collections import defaultdict
+from statistics import fmean
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
+
+from urs_inspect._arguments import Paths, Text, as_list, checked
+from urs_inspect._util import InputError, choices
+from urs_inspect.annotation.rating_queue import Answer
+from urs_inspect.annotation.ratings import Rating, read_ratings
+from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers.metrics import number_of
+
+_WEIGHT = "weight"
+
+
+@metric
+def rated_mean() -> Metric:
+    """Mean final score of all answers that could be rated, estimated from those that were, by their weights."""
+
+    def compute(scores: list[SampleScore]) -> float:
+        weights = [number_of(score, _WEIGHT) for score in scores]
+        finals = [number_of(score, FINAL) for score in scores]
+        return math.fsum(map(operator.mul, weights, finals)) / math.fsum(weights) if scores else math.nan
+
+    return compute
+
+
+@scorer(metrics=[rated_mean()])
+@checked
+def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
+    """Give the answers of a finished log of `urs` people's ratings: `inspect score LOG --scorer ...`.
+
+    The value has `final` and the criteria, each the mean over people (1 to 10), and `weight`: how many answers this one
+    stands for. A rating belongs to an answer if question, epoch, text and model are the same; the model's name may have
+    its settings behind it. Calls no model.
+
+    Args:
+        ratings: Files of ratings, and directories of them, as `urs-inspect annotate --rate` writes them.
+        model: Whose answers the log has; by default the model of the log.
+
+    Returns:
+        The scorer; answers without a rating have no score.
+
+    Raises:
+        InputError: If there is no file, a file cannot be read, or there is no rating.
+    """
+    places = as_list(ratings)
+    reading = read_ratings(places)
+    given: dict[tuple[str, int, str], list[tuple[Rating, float]]] = defaultdict(list)
+    for rating, weight in zip(reading.ratings, reading.weights, strict=True):
+        given[rating.question, rating.epoch, rating.answer].append((rating, weight))
+    if not given:
+        raise InputError(f"ratings: no rating in: {choices(places)}")
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        name = model or str(state.model)
+        answer = Answer(str(state.sample_id), name, state.epoch, "", "", "", state.output.completion)
+        rated = [
+            (rating, weight)
+            for rating, weight in given.get((answer.question, answer.epoch, answer.text_digest), ())
+            if rating.model == name or rating.model.startswith(f"{name} (")
+        ]
+        if not rated:
+            return None
+        by_rater = {rating.annotator: {FINAL: rating.final, **rating.criteria} for rating, _ in rated}
+        values: dict[str, list[float]] = defaultdict(list)
+        for scores in by_rater.values():
+            for key, value in scores.items():
+                values[key].append(value)
+        return Score(
+            value={**{key: fmean(each) for key, each in values.items()}, _WEIGHT: rated[0][1]},
+            explanation="; ".join(f"{rater}: {scores[FINAL]}" for rater, scores in by_rater.items()),
+            metadata={"raters": by_rater},
+        )
+
+    return score

@@ -1,0 +1,185 @@
+"""Ratings and their files."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.annotation.rated import answer, rating
+from urs_inspect._util import InputError
+from urs_inspect.annotation.ratings import (
+    Rating,
+    RatingStore,
+    RatingUndo,
+    holds_ratings,
+    parse_rating,
+    rating_agreement,
+    read_ratings,
+)
+from urs_inspect.annotation.votes import Vote, VoteStore, read_votes
+
+ONE, TWO, THREE = (answer(number) for number in range(3))
+
+
+def write(path: Path, *events: Rating | RatingUndo, more: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{event.to_line()}\n" for event in events) + more, "utf-8")
+    return path
+
+
+def undo(of: Rating) -> RatingUndo:
+    return RatingUndo(of.question, of.model, of.epoch, of.annotator, of.answer, of.check, "2099-01-01T00:00:00+00:00")
+
+
+scores = st.integers(1, 10)
+names = st.text(min_size=1, max_size=30)
+
+
+@given(names, names, names, scores, st.dictionaries(names, scores), st.floats(1, 3), st.booleans())
+def test_lines_round_trip(
+    question: str, model: str, rater: str, final: int, criteria: dict[str, int], rate: float, check: bool
+) -> None:
+    given = Rating(
+        question, model, 2, rater, "0f", check, final, criteria, rate, 0.25, 1.5, "2026-01-01T00:00:00+00:00"
+    )
+    line = given.to_line()
+    assert "\n" not in line
+    read = parse_rating(line.encode())
+    assert isinstance(read, Rating)
+    assert read == replace(given, rate=read.rate)
+    assert read.rate == pytest.approx(rate, rel=1e-4)
+    taken = undo(given)
+    assert parse_rating(taken.to_line().encode()) == taken
+
+
+@given(
+    st.binary(max_size=300)
+    | st.recursive(st.none() | st.floats() | st.text(), st.lists).map(lambda v: json.dumps(v).encode())
+)
+def test_any_line_is_read_or_refused(line: bytes) -> None:
+    try:
+        parse_rating(line)
+    except ValueError:
+        return
+    raise AssertionError("no such line is a rating")
+
+
+WHOLE = json.loads(rating(ONE, 7, criteria={"clarity": 3}).to_line())
+
+
+@given(
+    st.sampled_from(sorted(WHOLE)),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers()),
+)
+def test_a_rating_with_any_other_value_is_read_within_the_scale_or_refused(key: str, value: object) -> None:
+    try:
+        read = parse_rating(json.dumps({**WHOLE, key: value}).encode())
+    except ValueError:
+        return
+    assert isinstance(read, Rating)
+    assert 1 <= read.final <= 10
+    assert 0 < read.rate < math.inf
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rating": 11}, "rating must be a whole number from 1 to 10"),
+        ({"rating": 7.5}, "rating must be a whole number"),
+        ({"rating": True}, "rating must be a whole number"),
+        ({"criteria": {"clarity": 0}}, "clarity must be a whole number from 1 to 10"),
+        ({"criteria": [1]}, "criteria must be an object"),
+        ({"epoch": 0}, "epoch must be a whole number of at least 1"),
+        ({"weight": 0}, "weight must be a number above 0"),
+        ({"threshold": "1"}, "threshold must be a number above 0"),
+        ({"check": 1}, "check must be true or false"),
+        ({"rater": ""}, "rater must be text"),
+        ({"ballot": "x"}, "a vote about a ballot"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_said(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        parse_rating(json.dumps({**WHOLE, **changes}).encode())
+
+
+def test_the_last_rating_of_a_person_counts_and_damaged_lines_are_listed(tmp_path: Path) -> None:
+    taken = rating(TWO, 4)
+    write(tmp_path / "me.jsonl", rating(ONE, 3), taken, rating(ONE, 8), undo(taken), more='{"id": "q1"}\nnonsense\n')
+    write(tmp_path / "you.jsonl", rating(ONE, 5, "you"))
+    found = read_ratings([tmp_path])
+    assert {(each.annotator, each.final) for each in found.ratings} == {("me", 8), ("you", 5)}
+    assert (found.replaced, found.undone) == (1, 1)
+    assert [error.partition(": ")[2] for error in found.errors] == [
+        "line 5: model must be text",
+        "line 6: not JSON: Expecting value (column 1)",
+    ]
+
+
+def test_a_check_neither_replaces_nor_counts(tmp_path: Path) -> None:
+    write(
+        tmp_path / "me.jsonl", rating(ONE, 3), rating(TWO, 6), rating(ONE, 7, check=True), rating(THREE, 9, check=True)
+    )
+    found = read_ratings([tmp_path])
+    assert [each.final for each in found.ratings] == [3, 6]
+    assert [(one.final, other.final) for one, other in found.checks] == [(3, 7)]  # the third was never rated first
+    [me] = rating_agreement(found).raters
+    assert (me.ratings, me.checks, me.from_own, me.mean) == (2, 1, 4, 4.5)
+
+
+def test_weights_by_hand(tmp_path: Path) -> None:
+    """1 / (1 - exp(-rate * threshold)) with the highest threshold of the model; 1 once all of a model are rated."""
+    other = answer(0, "pear")
+    write(
+        tmp_path / "me.jsonl",
+        rating(ONE, 3, rate=2.0, threshold=0.1),
+        rating(TWO, 3, rate=1.0, threshold=0.4),
+        rating(other, 3, rate=3.0, threshold=None),
+    )
+    found = read_ratings([tmp_path])
+    assert found.weights == pytest.approx([1 / (1 - math.exp(-0.8)), 1 / (1 - math.exp(-0.4)), 1.0])
+
+
+def test_agreement_by_hand(tmp_path: Path) -> None:
+    write(tmp_path / "ann.jsonl", rating(ONE, 2, "ann"), rating(TWO, 4, "ann"), rating(THREE, 9, "ann"))
+    write(tmp_path / "ben.jsonl", rating(ONE, 4, "ben"), rating(TWO, 4, "ben"))
+    found = rating_agreement(read_ratings([tmp_path]))
+    assert (found.ratings, found.answers, dict(found.by_count)) == (5, 3, {1: 1, 2: 2})
+    # Values 2, 4 | 4, 4: within 4 + 4 over 4 values; all pairs 3 * 2 * 4 / 3. 1 - (8 / 4) / (24 / 12) = 0.
+    assert found.alpha.value == pytest.approx(0)
+    assert found.alpha.n == 2
+    ann, ben = found.raters
+    assert (ann.rater, ann.ratings, ann.mean, ann.from_others) == ("ann", 3, 5, 1)
+    assert (ben.rater, ben.ratings, ben.from_others, ben.checks) == ("ben", 2, 1, 0)
+    assert math.isnan(ben.from_own)
+    nothing = rating_agreement(read_ratings([tmp_path]).about(()))
+    assert (nothing.ratings, nothing.raters) == (0, ())
+
+
+def test_votes_and_ratings_are_not_mixed(tmp_path: Path) -> None:
+    votes = Vote("x", "me", "a").to_line() + "\n"
+    (tmp_path / "me.jsonl").write_text(votes, "utf-8")
+    with pytest.raises(InputError, match=r"holds a vote about a ballot, not a rating; name another folder for ratings"):
+        RatingStore(tmp_path, "me")
+    with pytest.raises(InputError, match="holds votes about ballots, not ratings"):
+        read_ratings([tmp_path])
+    assert (tmp_path / "me.jsonl").read_text("utf-8") == votes
+    write(tmp_path / "rated" / "me.jsonl", rating(ONE, 3))
+    with pytest.raises(InputError, match=r"holds a rating of an answer, not a vote; name another folder for votes"):
+        VoteStore(tmp_path / "rated", "me")
+    [error] = read_votes([tmp_path / "rated" / "me.jsonl"]).errors
+    assert "a rating of an answer, not a vote" in error
+
+
+def test_files_of_ratings_are_recognised(tmp_path: Path) -> None:
+    assert holds_ratings(write(tmp_path / "me.jsonl", rating(ONE, 3)))
+    assert holds_ratings(write(tmp_path / "torn.jsonl", more="{torn\n" + rating(ONE, 3).to_line()))
+    (tmp_path / "own.jsonl").write_text('{"id": "q0", "model": "apple", "rater": "me", "rating": 5}\n', "utf-8")
+    assert not holds_ratings(tmp_path / "own.jsonl")
+    assert not holds_ratings(tmp_path / "none.jsonl")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no file with ratings"):
+        read_ratings([tmp_path / "empty"])
