@@ -4,8 +4,8 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from logging import getLogger
 from pathlib import Path
@@ -27,6 +27,7 @@ from urs_inspect.logs.files import (
     about_damaged,
     copies_of_files,
     finished_headers,
+    finished_logs,
     local_path,
     log_files,
     read_log,
@@ -210,7 +211,7 @@ def _instruction_cluster(instruction: str) -> str:
 
 logger = getLogger(__name__)
 
-_LOG, _TASK = ".eval", "mad"
+_LOG, _TASK, _HUMAN = ".eval", "mad", "human"
 
 
 @dataclass(frozen=True)
@@ -224,6 +225,21 @@ class HumanBattles:
     undecided: int  # ballots with votes of which none is a choice
     unknown: int  # votes about other ballots, which do not count
     faults: tuple[str, ...]  # lines that are no votes, with their place, which do not count
+    asked: Mapping[str, Ballot] = field(default_factory=dict)  # all ballots, by id
+    outcomes: Mapping[str, float] = field(default_factory=dict)  # of the ballots with a majority, by id
+
+
+@dataclass(frozen=True)
+class JudgeBattles:
+    """A judge's verdicts about given ballots, from logs of `mad`."""
+
+    battles: Battles  # one per ballot with a verdict, in the order of the ballots
+    outcomes: Mapping[str, float]  # of these ballots, by id: 1 if response a is better, 0.5 for a tie, 0 if b is
+    judges: tuple[str, ...]  # names of the judges
+    unread: int  # ballots whose verdict could not be parsed
+    missing: int  # ballots that the logs do not have
+    changed: int  # ballots that have other responses in the logs, whose verdicts do not count
+    other: int  # verdicts about other ballots, which do not count
 
 
 def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logger.warning) -> Battles:
@@ -291,6 +307,85 @@ def read_human_battles(
         undecided=len(outcomes) - len(decided),
         unknown=len(unknown),
         faults=reading.errors,
+        asked=ballots,
+        outcomes={ballot.id: outcomes[ballot.id] for ballot in decided},
+    )
+
+
+def read_judge_battles(
+    log: str | Path, ballots: Iterable[Ballot], say: Callable[[str], None] = logger.warning
+) -> JudgeBattles:
+    """Read a judge's verdicts about given ballots from a log of `mad`, or from all logs in a directory.
+
+    Of a ballot that was judged several times, the last verdict that could be parsed counts; choices of people do not.
+
+    Args:
+        log: The log; it may be the one that the ballots are from.
+        ballots: The ballots, at least one.
+        say: Takes a sentence for each log that is skipped.
+
+    Returns:
+        The verdicts.
+
+    Raises:
+        InputError: If the log holds no verdict of a judge, or none about these ballots with these responses.
+    """
+    wanted = {ballot.id: ballot for ballot in ballots}
+    verdicts, models, judges = dict[str, float](), set[str](), dict[str, None]()
+    changed, others = set[str](), set[str]()
+    skipped: list[str] = []
+    for read in finished_logs([str(log)], skipped, _TASK):
+        for sample in read.samples or []:
+            score = choice_of(sample, people=False)
+            facts = (score.metadata or {}) if score else {}
+            if BALLOT_KEY not in sample.metadata or score is None or facts.get("judges") == [_HUMAN]:
+                continue
+            ballot = Ballot.from_dict(sample.metadata[BALLOT_KEY], f"{read.location}: sample {sample.id}")
+            models |= {ballot.model_a, ballot.model_b}
+            judges |= dict.fromkeys(map(str, facts.get("judges", ())))
+            own = wanted.get(ballot.id)
+            if own is None:
+                others.add(ballot.id)
+            elif (own.response_a, own.response_b) != (ballot.response_a, ballot.response_b):
+                changed.add(ballot.id)
+            elif not math.isnan(outcome := competitions_outcome_of(score)) or ballot.id not in verdicts:
+                verdicts[ballot.id] = outcome
+    outcomes = {name: verdicts[name] for name in wanted if not math.isnan(verdicts.get(name, math.nan))}
+    if not outcomes:
+        raise InputError("\n".join([_no_verdict(log, wanted, models, verdicts, changed, others), *skipped]))
+    for sentence in skipped:
+        say(sentence)
+    changed -= verdicts.keys()
+    return JudgeBattles(
+        battles_of(
+            Battle(ballot.model_a, ballot.model_b, outcomes[ballot.id], _instruction_cluster(ballot.instruction))
+            for ballot in map(wanted.__getitem__, outcomes)
+        ),
+        outcomes,
+        tuple(judges),
+        unread=len(verdicts) - len(outcomes),
+        missing=len(wanted.keys() - verdicts.keys() - changed),
+        changed=len(changed),
+        other=len(others),
+    )
+
+
+def _no_verdict(
+    log: str | Path,
+    wanted: Mapping[str, Ballot],
+    models: Collection[str],
+    verdicts: Collection[str],
+    changed: Collection[str],
+    others: Collection[str],
+) -> str:
+    """Why a log has no verdict about the ballots, in words."""
+    if not models:
+        return f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
+    asked = {name for ballot in wanted.values() for name in (ballot.model_a, ballot.model_b)}
+    return (
+        f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {len(verdicts)} could not be parsed, "
+        f"{len(changed)} have other responses there, {len(others)} are about other ballots. It compares: "
+        f"{choices(sorted(models))}; the ballots compare: {choices(sorted(asked))}"
     )
 
 
