@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from urs_inspect.logs.battles import HumanBattles
 from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
 from urs_inspect.stats.bootstrap import fewest_clusters
+from urs_inspect.stats.ranking import Difference
 
 RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank.json")
 _PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
@@ -21,17 +22,27 @@ _Value = TypeVar("_Value")
 
 
 def ranking_report(
-    ranking: Ranking, leaderboard: LeaderboardAgreement | None = None, people: HumanBattles | None = None
+    ranking: Ranking,
+    leaderboard: LeaderboardAgreement | None = None,
+    people: HumanBattles | None = None,
+    adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
 ) -> Report:
-    """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`."""
+    """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`.
+
+    `adjusted` are sections about adjusted ratings, with their facts.
+    """
+    more, facts = [section for section, _ in adjusted], ranking_dict(ranking, leaderboard)
+    for _, part in adjusted:
+        facts |= part
     sections = [
         *([Section("Votes of people", _people_notes(people))] if people else []),
         _ratings_section(ranking),
         _neighbours_section(ranking),
+        *more,
         _win_rates_section(ranking),
         *([Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard))] if leaderboard else []),
     ]
-    return Report(RANK, "Ranking", sections, ranking_dict(ranking, leaderboard))
+    return Report(RANK, "Ranking", sections, facts)
 
 
 def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = None) -> dict[str, Any]:
@@ -46,26 +57,16 @@ def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = No
     def named(values: Sequence[_Value]) -> dict[str, _Value]:
         return dict(zip(ranking.players, values, strict=True))
 
-    differences = [
-        {
-            "better": gap.better,
-            "other": gap.other,
-            "difference": gap.estimate.value,
-            "interval": _interval(gap.estimate),
-            "verdict": gap.verdict,
-        }
-        for gap in ranking.differences
-    ]
     facts = {
         "models": list(ranking.players),
         **{name: named([rating.value for rating in values]) for name, values in ratings.items()},
         "ranks": named([place.rank for place in ranking.ranks]),
         "intervals": {
-            "bradley_terry": named(list(map(_interval, ranking.bradley_terry))),
-            "elo": named(list(map(_interval, ranking.elo))),
+            "bradley_terry": named(list(map(interval_fact, ranking.bradley_terry))),
+            "elo": named(list(map(interval_fact, ranking.elo))),
             "ranks": named([[place.low, place.high] for place in ranking.ranks]),
         },
-        "differences": differences,
+        "differences": difference_facts(ranking.differences),
         "pairs": _pairs(ranking),
         "connected": ranking.connectivity.connected,
         "groups": [list(group) for group in ranking.connectivity.groups],
@@ -81,12 +82,26 @@ def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = No
     return facts | {
         "leaderboard": {
             **{name: None if math.isnan(found.value) else found.value for name, found in measures.items()},
-            "intervals": {name: _interval(found) for name, found in measures.items()},
+            "intervals": {name: interval_fact(found) for name, found in measures.items()},
             "models": list(leaderboard.players),
             "only_ranked": list(leaderboard.only_ranked),
             "only_leaderboard": list(leaderboard.only_leaderboard),
         }
     }
+
+
+def difference_facts(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    """Differences of neighbours for JSON."""
+    return [
+        {
+            "better": gap.better,
+            "other": gap.other,
+            "difference": gap.estimate.value,
+            "interval": interval_fact(gap.estimate),
+            "verdict": gap.verdict,
+        }
+        for gap in differences
+    ]
 
 
 def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
@@ -107,7 +122,8 @@ def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
     ]
 
 
-def _interval(estimate: Estimate) -> list[float] | None:
+def interval_fact(estimate: Estimate) -> list[float] | None:
+    """Bounds for JSON; None where no interval exists."""
     return None if math.isnan(estimate.low) else [estimate.low, estimate.high]
 
 
@@ -160,11 +176,12 @@ def _ratings_section(ranking: Ranking) -> Section:
         "Elo": list(ranking.elo),
         "Elo by order": [rating.value for rating in ranking.elo_shuffled],
     }
-    table = Table(pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), _rating))
+    table = Table(pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), rating_text))
     return Section("Ranking", notes, [table], warnings=apart)
 
 
-def _rating(value: Estimate | float) -> str:
+def rating_text(value: Estimate | float) -> str:
+    """A rating as text, without decimals."""
     return number(0)(value).replace(",", "")  # ratings are written without separators
 
 
