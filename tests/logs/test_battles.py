@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
 from inspect_ai.scorer import Score
 
 from tests.reports.json_files import write_rows
-from tests.reports.mad_logs import XY, XZ, YZ, cast, judged, sample, write_log
+from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, write_log
 from tests.stats.fights import rows
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.logs.battles import read_battles, read_human_battles, read_vote_list
+from urs_inspect.logs.battles import read_battles, read_human_battles, read_judge_battles, read_vote_list
 from urs_inspect.stats import Battle
 
 VOTE = {"model_a": "x", "model_b": "y", "winner": "model_b"}
@@ -367,3 +368,46 @@ def test_a_votes_file_named_twice_replaces_nothing(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.eval", judged(XY))
     votes = cast(tmp_path / "votes" / "me.jsonl", ("me", XY.id, "a"), ("me", XY.id, "b"))
     assert read_human_battles([log], [votes, votes]).replaced == 1
+
+
+def test_a_judge_s_verdicts_about_given_ballots(tmp_path: Path) -> None:
+    changed = replace(YZ, response_a="another response")
+    unparsed = ballot("Which?", "x", "y")
+    of_people = judged(ballot("Who?", "x", "y"), 1.0)
+    assert of_people.scores
+    of_people.scores["pair_choice"].metadata = {"model_a": "x", "model_b": "y", "judges": ["human"]}
+    other = judged(ballot("When?", "x", "y"), 0.0)
+    samples = [judged(XY, 1.0, 0.5), judged(YZ, 0.0), judged(unparsed, math.nan), of_people, other]
+    samples[0].scores["pair_choice-1"].metadata = {"judges": ["a/judge"]}  # type: ignore[index]
+    log = write_log(tmp_path / "judge.eval", *samples)
+    wanted = [XZ, unparsed, changed, XY]
+    found = read_judge_battles(log, wanted)
+    assert found.outcomes == {XY.id: 0.5}
+    assert rows(found.battles) == [("x", "y", 0.5, 0)]
+    assert found.judges == ("a/judge",)
+    assert (found.unread, found.missing, found.changed, found.other) == (1, 1, 1, 1)
+
+
+def test_of_several_epochs_the_last_verdict_that_was_parsed_counts(tmp_path: Path) -> None:
+    epochs = [judged(XY, outcome, epoch=number) for number, outcome in enumerate((1.0, 0.0, math.nan), start=1)]
+    assert read_judge_battles(write_log(tmp_path / "judge.eval", *epochs), [XY]).outcomes == {XY.id: 0.0}
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ([judged(XY)], "no verdict of a judge in"),
+        (
+            [judged(XZ, 1.0), judged(YZ, math.nan)],
+            "no verdict about the 2 ballots: 1 could not be parsed, 0 have other responses there, 1 are about other "
+            "ballots. It compares: x, y, z; the ballots compare: x, y, z",
+        ),
+    ],
+)
+def test_a_log_without_a_verdict_about_the_ballots_is_refused(
+    tmp_path: Path, samples: list[EvalSample], message: str
+) -> None:
+    log = write_log(tmp_path / "judge.eval", *samples)
+    with pytest.raises(InputError) as caught:
+        read_judge_battles(log, [XY, YZ])
+    assert message in str(caught.value)

@@ -92,6 +92,25 @@ def test_people_s_scores_count_in_place_of_a_judge_s(tmp_path: Path) -> None:
     assert json.loads(run("rank", new, "--json").stdout)["models"] == ["mockllm/ace", "mockllm/good"]
 
 
+def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(tmp_path: Path) -> None:
+    pool = pool_file(tmp_path, size=12)
+    contestants = {"contestant": Field().roles()["contestant"]}
+    first = compete(mad(str(pool), k=8, judge="human"), tmp_path / "first", contestants)
+    log = Path(first.location.removeprefix("file://"))
+    second = compete(mad(responses=str(log), k=8, judge="baseline/longest"), tmp_path / "second", None)
+    judge = Path(second.location.removeprefix("file://"))
+    votes = vote(tmp_path / "votes", load_ballots(log), "ann", leave=10)
+    result = run("rank", log, "--votes", votes, "--judge", judge, "--control", "length", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    corrected = found["corrected"]
+    assert (corrected["votes"], corrected["verdicts"], corrected["both"]) == (14, 24, 14)
+    assert corrected["agreement"] == 1  # the stronger answer is the longer one here
+    assert corrected["judges"] == ["baseline/longest"]
+    assert corrected["models"] == found["models"]
+    assert set(found["controlled"]["models"]) == set(found["models"])
+
+
 def test_that_people_s_scores_count_is_said(ballot_log: BallotLog, tmp_path: Path) -> None:
     log, ballots = ballot_log
     new = tmp_path / "voted.eval"

@@ -36,6 +36,28 @@ if TYPE_CHECKING:
     "evidence. Shown beside the votes alone.",
 )
 @click.option("--leaderboard", help="A leaderboard to compare with: CSV or JSON with model and rating (or rank).")
+@click.option(
+    "--judge",
+    metavar="LOG",
+    help="A log of mad, or a directory of them, with a judge's verdicts about the ballots: people's votes corrected by "
+    "these. Needs --votes.",
+)
+@click.option(
+    "--control",
+    metavar="FEATURES",
+    help="Ratings at equal style: length, lists, headings, bold, code, joined by commas.",
+)
+@click.option(
+    "--coefficients",
+    type=click.Path(path_type=Path),
+    help="What style is worth, from a file of --save-coefficients: kept as it is, so that a model that joins does not "
+    "change it.",
+)
+@click.option(
+    "--save-coefficients",
+    type=click.Path(path_type=Path),
+    help="Write what style is worth to a new JSON file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @click.option("--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Resamples.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the resamples.")
@@ -45,6 +67,10 @@ def rank(
     output: Path | None,
     prior: str | None,
     leaderboard: str | None,
+    judge: str | None,
+    control: str | None,
+    coefficients: Path | None,
+    save_coefficients: Path | None,
     as_json: bool,
     rounds: int,
     seed: int,
@@ -62,10 +88,22 @@ def rank(
 
     With --votes the last vote of a person about a ballot counts: the later time, else the file
     that is named later.
+
+    With --judge a section has the ratings by people's votes, corrected by the judge's verdicts on
+    all ballots; with --control one has the ratings at equal length or style.
     """
-    from urs_inspect.logs.battles import attach_votes, holds_ballot_votes, read_battles, read_human_battles
-    from urs_inspect.reports.rankings import ranking_report, read_leaderboard, with_prior
+    from urs_inspect.logs.battles import (
+        attach_votes,
+        holds_ballot_votes,
+        read_human_battles,
+        read_judge_battles,
+        read_styled_battles,
+    )
+    from urs_inspect.reports.adjusted import controlled_section, corrected_section, prior_section
+    from urs_inspect.reports.rankings import ranking_report, read_leaderboard
     from urs_inspect.stats import compare_leaderboard
+    from urs_inspect.stats.controlled import rank_controlled, read_coefficients
+    from urs_inspect.stats.corrected import rank_corrected
 
     # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
     cast = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
@@ -75,15 +113,34 @@ def rank(
     if output is not None:
         _check_output(output, sources, cast)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
+    features = _features(control, coefficients, save_coefficients)
+    if judge is not None and not cast:
+        raise InputError("judge: corrects people's votes; name their files with --votes")
+    given = read_coefficients(coefficients) if coefficients else None
     people = read_human_battles(sources, cast, _note) if cast else None
-    battles = people.battles if people else read_battles(sources, _note)
+    if people:
+        battles, styles = people.battles, people.styles(features)
+    else:
+        battles, styles = read_styled_battles(sources, features, _note)
+    # Before the ratings by Elo, which take longest, so that an error comes early.
+    verdicts = read_judge_battles(judge, people.asked.values(), _note) if people and judge is not None else None
+    corrected = (
+        rank_corrected(people.judged(verdicts.outcomes), rounds=rounds, seed=seed) if people and verdicts else None
+    )
+    controlled = rank_controlled(battles, styles, features, given=given, rounds=rounds, seed=seed) if features else None
     ranking = _ranked(battles, rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     if output is not None:
         attach_votes(Path(sources[0]), cast, output)
-    report = ranking_report(ranking, agreement, people)
+    if save_coefficients is not None and controlled:
+        controlled.coefficients.write(save_coefficients)
+    adjusted = [
+        *([corrected_section(corrected, verdicts, ranking)] if corrected and verdicts else []),
+        *([controlled_section(controlled, ranking)] if controlled else []),
+    ]
     if prior is not None:
-        report = with_prior(report, ranking, *_weighed(battles, prior, [] if people else sources, seed))
+        adjusted.append(prior_section(ranking, *_weighed(battles, prior, [] if people else sources, seed)))
+    report = ranking_report(ranking, agreement, people, adjusted)
     if as_json:
         click.echo(json.dumps(report.facts, ensure_ascii=False, indent=2, allow_nan=False))
         return
@@ -91,6 +148,24 @@ def rank(
     print_report(report, console)
     if output is not None:
         console.print(f"\nThe log with the votes as scores is {escape(str(output))}.", highlight=False)
+    if save_coefficients is not None:
+        console.print(f"\nThe coefficients are in {escape(str(save_coefficients))}.", highlight=False)
+
+
+def _features(control: str | None, coefficients: Path | None, saved: Path | None) -> tuple[str, ...]:
+    """The features to control for, and a check of the files of coefficients."""
+    from urs_inspect.stats.controlled import FEATURES
+
+    if control is None and (coefficients or saved):
+        raise InputError("coefficients: only with --control, which names their features")
+    if coefficients and saved:
+        raise InputError("coefficients: either keep those of a file, or save new ones with --save-coefficients")
+    if saved:
+        check_new_file(saved, ".json", option="save-coefficients")
+    features = tuple(dict.fromkeys(name.strip() for name in control.split(","))) if control is not None else ()
+    if unknown := [name for name in features if name not in FEATURES]:
+        raise InputError(f"control: unknown feature '{unknown[0]}'; allowed: {choices(FEATURES)}")
+    return features
 
 
 def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":

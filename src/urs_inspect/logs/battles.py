@@ -4,13 +4,14 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from logging import getLogger
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 from inspect_ai.scorer import Scorer
@@ -28,6 +29,7 @@ from urs_inspect.logs.files import (
     about_damaged,
     copies_of_files,
     finished_headers,
+    finished_logs,
     local_path,
     log_files,
     read_log,
@@ -35,6 +37,9 @@ from urs_inspect.logs.files import (
 from urs_inspect.scorers import human_choice
 from urs_inspect.scorers.pair_choice import AWAITING
 from urs_inspect.stats.battles import OUTCOMES, Battle, Battles, battles_of, outcome_of
+from urs_inspect.stats.bootstrap import Floats, number_clusters
+from urs_inspect.stats.controlled import style_difference
+from urs_inspect.stats.corrected import JudgedBallots
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class Vote:
     identity: str = ""  # shared with the same vote in another file; empty if it is not known
     key: str = ""  # its ballot and epoch, in a log
     copied: bool = False  # whether it was taken over from an earlier run
+    style: tuple[float, ...] = ()  # differences of the features that were asked for; empty without both responses
 
 
 def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
@@ -64,17 +70,17 @@ def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> 
         say(f"left out {counted(repeated, 'vote')} that an earlier file holds as well")
 
 
-def _once(votes: Sequence[Vote]) -> list[Battle]:
-    """Battles without those that a run took over from an earlier one and that occur already."""
+def _once(votes: Sequence[Vote]) -> list[Vote]:
+    """Votes without those that a run took over from an earlier one and that occur already."""
     known = {vote.key for vote in votes if not vote.copied}
-    battles: list[Battle] = []
+    kept: list[Vote] = []
     for vote in votes:
         if vote.copied and vote.key in known:
             continue
         if vote.copied:
             known.add(vote.key)
-        battles.append(vote.battle)
-    return battles
+        kept.append(vote)
+    return kept
 
 
 def _of_run(votes: Sequence[Vote], run: str) -> Iterator[Vote]:
@@ -98,19 +104,20 @@ _ORIGIN = ("judge", "annotator", "source", "id")
 _SIDES = ((1, "a"), (2, "b"))
 
 
-def read_vote_list(path: Path) -> list[Vote]:
+def read_vote_list(path: Path, features: Sequence[str] = ()) -> list[Vote]:
     """Read a file of votes: `.json` with a list or one object per line, `.jsonl`, or `.csv` with a header.
 
     Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the instruction inside `data`, as
     the MAD paper published its annotations; and files `<model>-vs-<model>.jsonl` whose rows have the winner in
     `output`, as it published the votes of Chatbot Arena. Votes on one instruction (the column `instruction`, the one
     inside `data`, else `question_id`) are one cluster; without any of these each vote is a cluster of its own.
+    `features` are compared of the responses (`response_1` and `response_2`, or `response_a` and `response_b`).
     """
     rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
     votes = []
     for row in rows:
         try:
-            votes.append(_vote(path, row))
+            votes.append(_vote(path, row, features))
         except InputError as error:
             faults.append(f"{path}: {row.place}: {error}")
     if faults:
@@ -146,7 +153,7 @@ def _name(value: str) -> str:
     return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
 
 
-def _vote(path: Path, row: Row) -> Vote:
+def _vote(path: Path, row: Row, features: Sequence[str]) -> Vote:
     values = row.values
     if "ballot" in values and "winner" not in values:
         raise InputError("a vote about a ballot; name the log or file with the ballots, and this file with --votes")
@@ -156,7 +163,21 @@ def _vote(path: Path, row: Row) -> Vote:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
     battle = Battle(first, second, outcome_of(winner, first, second), _cluster(path, row))
     known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
-    return Vote(battle, _identity(battle, known))
+    style = _style(*_responses(values), features) if features else ()
+    return Vote(battle, _identity(battle, known), style=style)
+
+
+def _responses(values: Mapping[str, Any]) -> tuple[object, object]:
+    """The responses of the first and second model; None where a vote does not hold them."""
+    data = values.get("data")
+    content = {**(data if isinstance(data, dict) else {}), **values}
+    first, second = (content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
+    return first, second
+
+
+def _style(first: object, second: object, features: Sequence[str]) -> tuple[float, ...]:
+    both = isinstance(first, str) and isinstance(second, str)
+    return style_difference(str(first), str(second), features) if both else ()
 
 
 def _identity(battle: Battle, values: dict[str, Any]) -> str:
@@ -170,7 +191,7 @@ def _identity(battle: Battle, values: dict[str, Any]) -> str:
     origin = [values.get(key) for key in _ORIGIN]
     if not any(origin) or not any(content.get(key) for key in ("id", "instruction", "question_id", "response_1")):
         return ""
-    first, second = (content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
+    first, second = _responses(values)
     sides = [[battle.first, first, battle.outcome], [battle.second, second, 1 - battle.outcome]]
     if battle.second < battle.first:
         sides.reverse()
@@ -211,7 +232,7 @@ def _instruction_cluster(instruction: str) -> str:
 
 logger = getLogger(__name__)
 
-_LOG, _TASK = ".eval", "mad"
+_LOG, _TASK, _HUMAN = ".eval", "mad", "human"
 
 
 @dataclass(frozen=True)
@@ -225,6 +246,42 @@ class HumanBattles:
     undecided: int  # ballots with votes of which none is a choice
     unknown: int  # votes about other ballots, which do not count
     faults: tuple[str, ...]  # lines that are no votes, with their place, which do not count
+    asked: Mapping[str, Ballot] = field(default_factory=dict)  # all ballots, by id
+    outcomes: Mapping[str, float] = field(default_factory=dict)  # of the ballots with a majority, by id
+
+    def styles(self, features: Sequence[str]) -> Floats:
+        """Differences of style of the responses of each battle, shape (N, K); see `style_difference`."""
+        rows = [
+            style_difference(ballot.response_a, ballot.response_b, features)
+            for ballot in map(self.asked.__getitem__, self.outcomes)
+        ]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(features))
+
+    def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
+        """The ballots of the models that have votes, with people's votes and a judge's outcomes, by id."""
+        place = {name: number for number, name in enumerate(self.battles.players)}
+        ballots = [ballot for ballot in self.asked.values() if {ballot.model_a, ballot.model_b} <= place.keys()]
+        return JudgedBallots(
+            self.battles.players,
+            np.array([place[ballot.model_a] for ballot in ballots], dtype=np.int64),
+            np.array([place[ballot.model_b] for ballot in ballots], dtype=np.int64),
+            number_clusters([_instruction_cluster(ballot.instruction) for ballot in ballots]),
+            np.array([self.outcomes.get(ballot.id, math.nan) for ballot in ballots]),
+            np.array([outcomes.get(ballot.id, math.nan) for ballot in ballots]),
+        )
+
+
+@dataclass(frozen=True)
+class JudgeBattles:
+    """A judge's verdicts about given ballots, from logs of `mad`."""
+
+    battles: Battles  # one per ballot with a verdict, in the order of the ballots
+    outcomes: Mapping[str, float]  # of these ballots, by id: 1 if response a is better, 0.5 for a tie, 0 if b is
+    judges: tuple[str, ...]  # names of the judges
+    unread: int  # ballots whose verdict could not be parsed
+    missing: int  # ballots that the logs do not have
+    changed: int  # ballots that have other responses in the logs, whose verdicts do not count
+    other: int  # verdicts about other ballots, which do not count
 
 
 def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logger.warning) -> Battles:
@@ -234,18 +291,34 @@ def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logge
     choices, only these do. A comparison that a run took over from an earlier one counts once, and so do a file that is
     named or copied twice and a vote or verdict that several files hold; two equal votes of one file are two.
     """
+    return read_styled_battles(paths, (), say)[0]
+
+
+def read_styled_battles(
+    paths: Iterable[str | Path], features: Sequence[str], say: Callable[[str], None] = logger.warning
+) -> tuple[Battles, Floats]:
+    """`read_battles`, and the differences of style of their responses, shape (N, K); see `style_difference`.
+
+    `InputError` if features are asked for and a vote comes without both responses.
+    """
     named, skipped = [str(path) for path in paths], list[str]()
     files = _distinct(named, skipped)
     waiting: list[str] = []
-    battles = _once(list(_unrepeated([list(_read(file, say, waiting)) for file in files], say)))
-    if not battles:
+    votes = _once(list(_unrepeated([list(_read(file, say, waiting, features)) for file in files], say)))
+    if not votes:
         verb = "waits" if len(waiting) == 1 else "wait"
         people = f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with --votes"
         what = f"no comparison with a verdict in: {choices(named)}{people if waiting else ''}"
         raise InputError("\n".join([what, *skipped]))
+    if features and (bare := sum(not vote.style for vote in votes)):
+        raise InputError(
+            f"control: {bare:,} of {counted(len(votes), 'vote')} in {choices(named)} come without both responses; a "
+            "list of votes needs response_1 and response_2, or response_a and response_b"
+        )
     for sentence in skipped:
         say(sentence)
-    return battles_of(battles)
+    styles = np.array([vote.style for vote in votes], dtype=np.float64).reshape(len(votes), len(features))
+    return battles_of(vote.battle for vote in votes), styles
 
 
 def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
@@ -292,6 +365,85 @@ def read_human_battles(
         undecided=len(outcomes) - len(decided),
         unknown=len(unknown),
         faults=reading.errors,
+        asked=ballots,
+        outcomes={ballot.id: outcomes[ballot.id] for ballot in decided},
+    )
+
+
+def read_judge_battles(
+    log: str | Path, ballots: Iterable[Ballot], say: Callable[[str], None] = logger.warning
+) -> JudgeBattles:
+    """Read a judge's verdicts about given ballots from a log of `mad`, or from all logs in a directory.
+
+    Of a ballot that was judged several times, the last verdict that could be parsed counts; choices of people do not.
+
+    Args:
+        log: The log; it may be the one that the ballots are from.
+        ballots: The ballots, at least one.
+        say: Takes a sentence for each log that is skipped.
+
+    Returns:
+        The verdicts.
+
+    Raises:
+        InputError: If the log holds no verdict of a judge, or none about these ballots with these responses.
+    """
+    wanted = {ballot.id: ballot for ballot in ballots}
+    verdicts, models, judges = dict[str, float](), set[str](), dict[str, None]()
+    changed, others = set[str](), set[str]()
+    skipped: list[str] = []
+    for read in finished_logs([str(log)], skipped, _TASK):
+        for sample in read.samples or []:
+            score = choice_of(sample, people=False)
+            facts = (score.metadata or {}) if score else {}
+            if BALLOT_KEY not in sample.metadata or score is None or facts.get("judges") == [_HUMAN]:
+                continue
+            ballot = Ballot.from_dict(sample.metadata[BALLOT_KEY], f"{read.location}: sample {sample.id}")
+            models |= {ballot.model_a, ballot.model_b}
+            judges |= dict.fromkeys(map(str, facts.get("judges", ())))
+            own = wanted.get(ballot.id)
+            if own is None:
+                others.add(ballot.id)
+            elif (own.response_a, own.response_b) != (ballot.response_a, ballot.response_b):
+                changed.add(ballot.id)
+            elif not math.isnan(outcome := competitions_outcome_of(score)) or ballot.id not in verdicts:
+                verdicts[ballot.id] = outcome
+    outcomes = {name: verdicts[name] for name in wanted if not math.isnan(verdicts.get(name, math.nan))}
+    if not outcomes:
+        raise InputError("\n".join([_no_verdict(log, wanted, models, verdicts, changed, others), *skipped]))
+    for sentence in skipped:
+        say(sentence)
+    changed -= verdicts.keys()
+    return JudgeBattles(
+        battles_of(
+            Battle(ballot.model_a, ballot.model_b, outcomes[ballot.id], _instruction_cluster(ballot.instruction))
+            for ballot in map(wanted.__getitem__, outcomes)
+        ),
+        outcomes,
+        tuple(judges),
+        unread=len(verdicts) - len(outcomes),
+        missing=len(wanted.keys() - verdicts.keys() - changed),
+        changed=len(changed),
+        other=len(others),
+    )
+
+
+def _no_verdict(
+    log: str | Path,
+    wanted: Mapping[str, Ballot],
+    models: Collection[str],
+    verdicts: Collection[str],
+    changed: Collection[str],
+    others: Collection[str],
+) -> str:
+    """Why a log has no verdict about the ballots, in words."""
+    if not models:
+        return f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
+    asked = {name for ballot in wanted.values() for name in (ballot.model_a, ballot.model_b)}
+    return (
+        f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {len(verdicts)} could not be parsed, "
+        f"{len(changed)} have other responses there, {len(others)} are about other ballots. It compares: "
+        f"{choices(sorted(models))}; the ballots compare: {choices(sorted(asked))}"
     )
 
 
@@ -318,7 +470,7 @@ def _inside(directory: Path) -> list[str]:
     return sorted(str(file) for file in directory.iterdir() if file.suffix.lower() in SUFFIXES)
 
 
-def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator[Vote]:
+def _read(file: str, say: Callable[[str], None], waiting: list[str], features: Sequence[str]) -> Iterator[Vote]:
     """The battles of a file; ballots of a log that people are to decide go to `waiting`."""
     if _is_log(file):
         try:
@@ -331,10 +483,10 @@ def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator
         samples = log.samples or []
         choices_made = [choice_of(sample, people=False) for sample in samples]
         waiting += [file for score in choices_made if score and (score.metadata or {}).get("outcome") == AWAITING]
-        found = [vote for sample in samples if (vote := _judged(sample, people, log.location)) is not None]
+        found = [vote for sample in samples if (vote := _judged(sample, people, log.location, features))]
         yield from _of_run(found, log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
-        yield from read_vote_list(Path(file))
+        yield from read_vote_list(Path(file), features)
     else:
         raise InputError(f"{file}: cannot read '{Path(file).suffix}' files; allowed: {choices((_LOG, *SUFFIXES))}")
 
@@ -349,7 +501,7 @@ def _is_log(file: str) -> bool:
     return start.startswith(b"{") and b'"version"' in start
 
 
-def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
+def _judged(sample: EvalSample, people: bool, location: str, features: Sequence[str]) -> Vote | None:
     """The battle that a verdict makes; None without one."""
     score = choice_of(sample, people)
     if score is None or (outcome := competitions_outcome_of(score)) not in OUTCOMES:
@@ -364,7 +516,8 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
     battle = Battle(first, second, outcome, _instruction_cluster(instruction or f"of sample {sample.id}"))
     key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(ballot, dict) else ""
     identity = f"{sample.id}/{sample.epoch}/{outcome}"
-    return Vote(battle, identity, key, copied=bool(key) and facts.get("previous") is True)
+    style = _style(ballot.get("response_a"), ballot.get("response_b"), features) if isinstance(ballot, dict) else ()
+    return Vote(battle, identity, key, copied=bool(key) and facts.get("previous") is True, style=style)
 
 
 def _ballots(files: Iterable[str]) -> dict[str, Ballot]:

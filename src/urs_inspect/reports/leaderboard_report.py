@@ -233,7 +233,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
             [note for note in notes if note],
             tables,
             figures=figures,
-            warnings=[lost_lead(ranking), *(corrected.warnings if corrected else ())],
+            warnings=[lost for lost in [lost_lead(ranking)] if lost] + list(corrected.warnings if corrected else ()),
         )
     ]
     sections += [corrected_section(corrected, place)] if corrected else []

@@ -2,8 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,12 +10,11 @@ import pandas as pd
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
-from urs_inspect.discrepancy.judge_prior import MASS, SHIFT, SPREAD, JudgePrior, WeighedRanking
 from urs_inspect.logs.battles import HumanBattles
 from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number, rating_text
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
 from urs_inspect.stats.bootstrap import fewest_clusters
-from urs_inspect.stats.elo import SCALE
+from urs_inspect.stats.ranking import Difference
 
 RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank")
 _PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
@@ -24,17 +22,27 @@ _Value = TypeVar("_Value")
 
 
 def ranking_report(
-    ranking: Ranking, leaderboard: LeaderboardAgreement | None = None, people: HumanBattles | None = None
+    ranking: Ranking,
+    leaderboard: LeaderboardAgreement | None = None,
+    people: HumanBattles | None = None,
+    adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
 ) -> Report:
-    """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`."""
+    """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`.
+
+    `adjusted` are sections about adjusted ratings, with their facts.
+    """
+    more, facts = [section for section, _ in adjusted], ranking_dict(ranking, leaderboard)
+    for _, part in adjusted:
+        facts |= part
     sections = [
         *([Section("Votes of people", people_notes(people))] if people else []),
         _ratings_section(ranking),
         _neighbours_section(ranking),
+        *more,
         _win_rates_section(ranking),
         *([Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard))] if leaderboard else []),
     ]
-    return Report(RANK, "Ranking", sections, ranking_dict(ranking, leaderboard))
+    return Report(RANK, "Ranking", sections, facts)
 
 
 def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = None) -> dict[str, Any]:
@@ -49,26 +57,16 @@ def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = No
     def named(values: Sequence[_Value]) -> dict[str, _Value]:
         return dict(zip(ranking.players, values, strict=True))
 
-    differences = [
-        {
-            "better": gap.better,
-            "other": gap.other,
-            "difference": gap.estimate.value,
-            "interval": _interval(gap.estimate),
-            "verdict": gap.verdict,
-        }
-        for gap in ranking.differences
-    ]
     facts = {
         "models": list(ranking.players),
         **{name: named([rating.value for rating in values]) for name, values in ratings.items()},
         "ranks": named([place.rank for place in ranking.ranks]),
         "intervals": {
-            "bradley_terry": named(list(map(_interval, ranking.bradley_terry))),
-            "elo": named(list(map(_interval, ranking.elo))),
+            "bradley_terry": named(list(map(interval_fact, ranking.bradley_terry))),
+            "elo": named(list(map(interval_fact, ranking.elo))),
             "ranks": named([[place.low, place.high] for place in ranking.ranks]),
         },
-        "differences": differences,
+        "differences": difference_facts(ranking.differences),
         "pairs": _pairs(ranking),
         "connected": ranking.connectivity.connected,
         "groups": [list(group) for group in ranking.connectivity.groups],
@@ -84,12 +82,26 @@ def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = No
     return facts | {
         "leaderboard": {
             **{name: None if math.isnan(found.value) else found.value for name, found in measures.items()},
-            "intervals": {name: _interval(found) for name, found in measures.items()},
+            "intervals": {name: interval_fact(found) for name, found in measures.items()},
             "models": list(leaderboard.players),
             "only_ranked": list(leaderboard.only_ranked),
             "only_leaderboard": list(leaderboard.only_leaderboard),
         }
     }
+
+
+def difference_facts(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    """Differences of neighbours for JSON."""
+    return [
+        {
+            "better": gap.better,
+            "other": gap.other,
+            "difference": gap.estimate.value,
+            "interval": interval_fact(gap.estimate),
+            "verdict": gap.verdict,
+        }
+        for gap in differences
+    ]
 
 
 def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
@@ -110,7 +122,8 @@ def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
     ]
 
 
-def _interval(estimate: Estimate) -> list[float] | None:
+def interval_fact(estimate: Estimate) -> list[float] | None:
+    """Bounds for JSON; None where no interval exists."""
     return None if math.isnan(estimate.low) else [estimate.low, estimate.high]
 
 
@@ -136,57 +149,6 @@ def people_notes(people: HumanBattles) -> list[str]:
         are = "is about another ballot and does" if people.unknown == 1 else "are about other ballots and do"
         notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
     return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]
-
-
-def with_prior(report: Report, ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) -> Report:
-    """The report of a ranking by votes alone, headed by the ranking with a judge's prior."""
-    alone = dict(zip(ranking.players, ranking.bradley_terry, strict=True))
-    judged = dict(zip(prior.players, prior.ratings.tolist(), strict=True))
-    columns = {
-        "rank": [f"{place.rank} ({place.low}–{place.high})" for place in weighed.ranks],
-        "model": list(weighed.players),
-        "with the judge": list(weighed.ratings),
-        "votes alone": [alone[name] for name in weighed.players],
-        "judge alone": [judged[name] for name in weighed.players],
-        "above the next": [*weighed.certainty, math.nan],
-    }
-    formats = dict.fromkeys(("with the judge", "votes alone", "judge alone"), rating_text)
-    table = Table(pd.DataFrame(columns), formats | {"above the next": number(2)})
-    names = ", ".join(prior.judges) or "of an unknown name"
-    notes = [
-        f"The judge ({names}) has given {counted(prior.verdicts, 'verdict')}; {prior.unread} could not be parsed and "
-        f"do not count. Its weight after {counted(ranking.battles, 'vote')} is {weighed.weight:.2f}: the probability "
-        "that people see the models as it does, up to a shift of each model, and that its ratings are not unrelated to "
-        f"theirs. It was {MASS:.2f} before the first vote.",
-        f"Brackets under 'with the judge': {weighed.level:.0%} credible intervals. They assume independent votes, and "
-        f"shifts between judge and people with a standard deviation of {_points(SHIFT)} points, or unrelated ratings "
-        f"with one of {_points(SPREAD)}. With a judge that errs in another way they can be too narrow; the intervals "
-        "under 'votes alone' need no judge. 'above the next' is the probability of that order.",
-    ]
-    warnings = [
-        f"{name} is judge and contestant: judges may favour their own answers"
-        for name in prior.judges
-        if name in prior.players
-    ]
-    section = Section("Ranking with the judge as a prior", warnings + notes, [table], warnings=warnings)
-    facts = {
-        "judges": list(prior.judges),
-        "verdicts": prior.verdicts,
-        "unread": prior.unread,
-        "weight": weighed.weight,
-        "models": list(weighed.players),
-        "ratings": {name: rating.value for name, rating in zip(weighed.players, weighed.ratings, strict=True)},
-        "intervals": {name: _interval(rating) for name, rating in zip(weighed.players, weighed.ratings, strict=True)},
-        "ranks": {name: [p.low, p.high] for name, p in zip(weighed.players, weighed.ranks, strict=True)},
-        "above_next": list(weighed.certainty),
-        "judge": judged,
-        "parameters": {"mass": MASS, "shift": SHIFT, "spread": SPREAD, "level": weighed.level, "draws": weighed.rounds},
-    }
-    return replace(report, sections=[section, *report.sections], facts={**report.facts, "prior": facts})
-
-
-def _points(strength: float) -> int:
-    return round(strength * SCALE / math.log(10))
 
 
 def _ratings_section(ranking: Ranking) -> Section:

@@ -263,6 +263,16 @@ def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: in
     return np.concatenate([single_product(weights, sums) for weights in resample(len(sums), rounds, seed)])
 
 
+def influence_draws(values: Floats, influences: Floats, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
+    """Statistics of each round to first order: `values` + sum of (times drawn - 1) * influence, over clusters.
+
+    For statistics that take long to compute, or that a round may leave undefined: the one-step bootstrap, whose
+    variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
+    """
+    centred = influences - influences.mean(axis=0)
+    return np.concatenate([values + single_product(drawn, centred) for drawn in resample(len(centred), rounds, seed)])
+
+
 def single_product(rows: Floats, matrix: Floats) -> Floats:
     """Product of rows with a matrix, shape (R, C) times (C, M); with a small one in parts that stay on one thread."""
     size = _SINGLE // max(1, matrix.size)

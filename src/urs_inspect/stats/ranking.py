@@ -150,7 +150,7 @@ def rank(
     n, clusters = _support(ordered)
 
     def estimated(values: Floats, rows: Floats) -> tuple[Estimate, ...]:
-        return _reported(values, rows, n, clusters, level, seed)
+        return reported(values, rows, n, clusters, level, seed)
 
     def half(share: float) -> None:
         progress(share / 2)
@@ -182,6 +182,38 @@ def rank(
     )
 
 
+@dataclass(frozen=True)
+class Places:
+    """Models from the best to the worst by ratings that were adjusted; as the attributes of these names of `Ranking`.
+
+    `extra` has the further statistics of each model, in the same order.
+    """
+
+    players: tuple[str, ...]
+    ratings: tuple[Estimate, ...]
+    ranks: tuple[Rank, ...]
+    differences: tuple[Difference, ...]
+    extra: tuple[Estimate, ...]
+
+
+def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int) -> Places:
+    """Order the models of battles by ratings.
+
+    The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R, P).
+    """
+    order = np.argsort(-np.round(ratings[0], DIGITS), kind="stable")
+    ordered, ratings, extra = _reordered(battles, order), ratings[:, order], extra[:, order]
+    n, clusters = _support(ordered)
+    comparable, known = ordered_by_votes(ordered), clusters >= fewest_clusters(level)
+    return Places(
+        ordered.players,
+        reported(ratings[0], ratings[1:], n, clusters, level, seed),
+        _ranks(ratings[0], ratings[1:], known, comparable, level),
+        _differences(ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed),
+        reported(extra[0], extra[1:], n, clusters, level, seed),
+    )
+
+
 def _reordered(battles: Battles, order: Integers) -> Battles:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -197,7 +229,7 @@ def _support(battles: Battles) -> tuple[Integers, Integers]:
     return np.bincount(both, minlength=players), np.bincount(met, minlength=players)
 
 
-def _reported(
+def reported(
     values: Floats,
     draws: Floats,
     n: Sequence[int] | Integers,
@@ -206,6 +238,7 @@ def _reported(
     seed: int,
     scale: Scale | None = None,
 ) -> tuple[Estimate, ...]:
+    """Statistics with the bounds that are reported, from their values, shape (K,), and draws, shape (R, K)."""
     found = estimates(values, draws, n=n, clusters=clusters, level=level, seed=seed)
     return tuple(estimate.reported(scale) for estimate in found)
 
@@ -263,7 +296,7 @@ def _differences(
 ) -> tuple[Difference, ...]:
     n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in (n, clusters))
     gaps = _gaps(draws)
-    found = _reported(_gaps(points), gaps, n, clusters, level, seed)
+    found = reported(_gaps(points), gaps, n, clusters, level, seed)
     significant = (percentile_bounds(gaps, level)[0] > 0) & (clusters >= fewest_clusters(level))
     return tuple(
         Difference(better, other, estimate, _verdict(bool(linked), bool(sure)))
@@ -328,7 +361,7 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
         )
     ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
     points = np.array([[ranking.bradley_terry[place].value for place in shared]])
-    spearman, kendall = _reported(
+    spearman, kendall = reported(
         _correlations(points, ratings)[0],
         _correlations(ranking.draws[:, shared], ratings),
         [ranking.battles] * 2,
