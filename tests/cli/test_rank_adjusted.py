@@ -141,7 +141,10 @@ def test_a_list_of_votes_needs_both_responses(run: Run, tmp_path: Path) -> None:
         (["--coefficients", "c.json"], "coefficients: only with --control"),
         (["--control", "length", "--coefficients", "none.json"], "cannot read the coefficients 'none.json'"),
         (["--control", "length", "--coefficients", "a", "--save-coefficients", "b"], "either keep those of a file"),
-        (["--control", "length", "--save-coefficients", "{log}"], "save-coefficients: there is a file"),
+        (
+            ["--control", "length", "--save-coefficients", "{log}"],
+            "save-coefficients: must be the name of a .json file",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_line(run: Run, log: Path, arguments: list[str], message: str) -> None:

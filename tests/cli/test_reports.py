@@ -250,7 +250,7 @@ def test_people_vote_about_ballots(run: Run, judged_logs: Path, tmp_path: Path) 
     result = run("agreement", judged_logs, "--votes", log, "--votes", people.parent, "--rounds", 30)
     assert result.exit_code == 0, result.output
     output = " ".join(result.output.split())
-    assert "12 votes by 1 person on 12 of 12 ballots; the majority counts" in output
+    assert "12 votes of 1 person on 12 of 12 ballots" in output
     assert "12 comparisons on 12 instructions, 0 ties" in output
     assert "Pearson 1.00" in output
     refused = run("agreement", judged_logs, "--votes", log)

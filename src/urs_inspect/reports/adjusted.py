@@ -218,7 +218,7 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
         "unread": prior.unread,
         "weight": weighed.weight,
         "models": list(weighed.players),
-        "ratings": {name: rating.value for name, rating in zip(weighed.players, weighed.ratings, strict=True)},
+        "ratings": {name: rating.value for name, rating in rated},
         "intervals": {
             name: interval_fact(rating) for name, rating in zip(weighed.players, weighed.ratings, strict=True)
         },
