@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,16 @@ import pytest
 from tests.servers import ChatServer, Request, Response, says, serving
 
 RunTask = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _machine_described_once() -> Iterator[None]:
+    """At the end of every run lm-eval describes the machine, which takes a dozen commands; `pip list` is one."""
+    from torch.utils import collect_env  # not before a test of lm-eval runs in this process
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(collect_env, "get_pretty_env_info", cache(collect_env.get_pretty_env_info))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,13 @@
 import json
+import logging
 import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import requires, version
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from packaging.requirements import Requirement
@@ -48,11 +51,23 @@ def test_without_lm_eval_the_extra_is_named(
     assert "pip install 'urs-inspect[lm-eval]'" in error and error.count("\n") == 1
 
 
+@pytest.fixture
+def as_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The command sets variables of the environment, and has lm-eval's messages go to the terminal only."""
+    logger = logging.getLogger("lm_eval")
+    level, propagate, handlers = logger.level, logger.propagate, [*logger.handlers]
+    monkeypatch.setattr("lm_eval.utils._LOGGING_CONFIGURED", False)
+    with mock.patch.dict(os.environ):
+        yield
+    logger.setLevel(level)
+    logger.propagate, logger.handlers = propagate, handlers
+
+
+@pytest.mark.usefixtures("as_in_its_own_process")
 def test_a_run_as_a_user_types_it(
     judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     metadata = settings(judge, judge_preflight=True)
-    monkeypatch.setattr(os, "environ", os.environ.copy())  # lm-eval sets variables
     words = [
         *("run", "--tasks", "urs_zh", "--limit", "3"),
         *("--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
