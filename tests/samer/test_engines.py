@@ -115,17 +115,14 @@ def test_a_type_that_is_unknown_is_refused_before_anything_is_loaded(small: Path
 
 
 @pytest.mark.parametrize(("package", "extra"), [("torch", "samer"), ("transformers", "samer")])
-def test_a_missing_package_is_one_line_with_the_way_to_install_it(small: Path, package: str, extra: str) -> None:
-    script = (
-        f"import sys; sys.modules['{package}'] = None\n"
-        "from urs_inspect.samer.engines import load_engine\n"
-        "try:\n    load_engine(sys.argv[1], engine='transformers')\n"
-        "except Exception as error:\n    print(type(error).__name__, error)"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(small)], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == (
-        f"InputError engine 'transformers' needs the package {package}: pip install 'urs-inspect[{extra}]'"
-    ), done.stderr
+def test_a_missing_package_is_one_line_with_the_way_to_install_it(
+    small: Path, monkeypatch: pytest.MonkeyPatch, package: str, extra: str
+) -> None:
+    monkeypatch.delitem(sys.modules, "urs_inspect.samer.neural.transformers_engine", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError) as raised:
+        load_engine(str(small), engine="transformers")
+    assert str(raised.value) == f"engine 'transformers' needs the package {package}: pip install 'urs-inspect[{extra}]'"
 
 
 def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
