@@ -1,8 +1,9 @@
 """A run that is killed half-way and finished by `inspect eval-retry`."""
 
+import multiprocessing
 import os
 import signal
-import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,10 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from inspect_ai._cli.main import main
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from tests.servers import HANGS, Request, Response, serving
-from tests.tasks.commands import TIMEOUT, child_environment, inspect_command, succeed
+from tests.tasks.commands import TIMEOUT, child_environment, succeed
+
+_SERVER = multiprocessing.get_context("forkserver")  # imports the harness once for all processes to be killed
+_SERVER.set_forkserver_preload(["inspect_ai._cli.main", "openai", "urs_inspect._registry"])
 
 
 @dataclass(frozen=True)
@@ -53,18 +58,15 @@ def kill_and_retry(
 
     with serving(script, monkeypatch) as server:
         options = ("--log-dir", str(logs), "--display", "plain")
-        with (tmp_path / "output").open("wb") as output:
-            process = subprocess.Popen(
-                inspect_command("eval", *arguments, *options),
-                env=child_environment(tmp_path),
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-            server.wait_for(answered + 1, TIMEOUT)
-            _wait_until_logged(logs, logged)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        words = ["inspect", "eval", *arguments, *options]
+        given = (words, child_environment(tmp_path), tmp_path / "output")
+        process = _SERVER.Process(target=_inspect, args=given, daemon=True)
+        process.start()
+        server.wait_for(answered + 1, TIMEOUT)
+        _wait_until_logged(logs, logged)
+        assert process.pid
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
         [left_behind] = list_eval_logs(str(logs))
         first = read_eval_log(left_behind)
         assert first.status == "started"
@@ -75,6 +77,18 @@ def kill_and_retry(
     [log] = [log for info in list_eval_logs(str(logs)) if (log := read_eval_log(info)).status == "success"]
     printed = (tmp_path / "output").read_text(encoding="utf-8")
     return Killed(log, len(first.samples or []), before, requests, replied, printed)
+
+
+def _inspect(words: list[str], environment: dict[str, str], output: Path) -> None:
+    """The harness's command in a new process, which leads a group of its own."""
+    os.setsid()
+    with output.open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = words
+    main()
 
 
 def _wait_until_logged(log_dir: Path, number: int) -> None:
