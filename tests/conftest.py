@@ -27,6 +27,19 @@ settings.register_profile("thorough", max_examples=500, deadline=None)
 settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
 
 
+_LONGEST = (
+    *("tasks/test_urs", "reports/test_page", "reports/test_estimate", "tasks/test_killed", "tasks/test_mad_killed"),
+    *("samer/test_transformers_engine", "tasks/test_judge_pairwise", "tasks/test_judge_rating", "tasks/test_md_eval"),
+    *("cli/test_probe", "cli/test_samer_embed", "lmeval_tasks/test_command", "scorers/test_intent_judge"),
+)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no process has one of them left when the others are finished."""
+    order = {config.rootpath / "tests" / f"{name}.py": place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
 def pytest_collection_finish() -> None:
     """Collect garbage less often, and not what was imported, which takes a quarter of the time of short runs."""
     gc.collect()
