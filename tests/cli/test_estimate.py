@@ -1,9 +1,9 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+import rich
 from click.testing import CliRunner
 from inspect_ai import eval as inspect_eval
 from rich.console import Console
@@ -17,6 +17,12 @@ from urs_inspect.tasks.urs_crossval import urs_crossval
 
 URS = ["estimate", "urs", "-T", "dataset=sample"]
 ROLE = ["--model-role", "grader=x"]
+
+
+@pytest.fixture(autouse=True)
+def _quiet_harness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Earlier runs of the harness in this process decide whether it prints a task's warnings; a command has none."""
+    monkeypatch.setattr(rich.get_console(), "quiet", True)
 
 
 def run(*words: str) -> str:
@@ -90,6 +96,7 @@ def test_beside_what_it_really_took(tmp_path: Path) -> None:
         limit=7,
         log_dir=str(tmp_path),
         display="none",
+        log_realtime=False,
     )
     said = run(
         *URS,
@@ -106,7 +113,12 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
     place = str(tmp_path_factory.mktemp("answers"))
     models, judge = ["urs_simulation/weak", "urs_simulation/quality-7"], "urs_simulation/judge"
     logs = inspect_eval(
-        urs(dataset="sample"), model=models, model_roles={"grader": judge}, log_dir=place, display="none"
+        urs(dataset="sample"),
+        model=models,
+        model_roles={"grader": judge},
+        log_dir=place,
+        display="none",
+        log_realtime=False,
     )
     assert {log.status for log in logs} == {"success"}
     return place
@@ -117,23 +129,18 @@ def crossval(answers: str) -> list[str]:
     return ["estimate", "urs_crossval", *grid, "-T", "folds=2"]
 
 
-def json_of(output: str) -> Any:
-    """What is printed; a run of the harness in the same process has the task's own warnings go before it."""
-    return json.loads(output[output.index("{\n") :])
-
-
 def test_a_cross_validation_is_counted_by_its_cells(answers: str) -> None:
     judges = ["--model-role", "grader=[urs_simulation/judge, urs_simulation/quality-9]"]
     done = CliRunner().invoke(main, [*crossval(answers), *judges, "--model", "none", "--json"])
     assert done.exit_code == 0, done.output
-    found = json_of(done.stdout)
+    found = json.loads(done.stdout)
     assert found["samples"] == 6 * 2 * 2
     assert [(one["role"], one["model"], one["calls"]["low"]) for one in found["roles"]] == [
         ("grader", "urs_simulation/judge", 12),
         ("grader", "urs_simulation/quality-9", 12),
     ]
     words = [*crossval(answers), *judges, "-T", "evaluators=urs_simulation/judge", "--limit", "5", "--json"]
-    [only] = json_of(CliRunner().invoke(main, words).stdout)["roles"]
+    [only] = json.loads(CliRunner().invoke(main, words).stdout)["roles"]
     assert (only["model"], only["calls"]["low"]) == ("urs_simulation/judge", 5)
 
 
@@ -143,7 +150,7 @@ def test_a_cross_validation_beside_what_it_took(answers: str, tmp_path: Path) ->
         answers=answers, references="dataset", dataset="sample", cases=6, folds=2, evaluators=judges[:1]
     )
     roles = {"grader": judges}
-    inspect_eval(task, model="none/none", model_roles=roles, log_dir=str(tmp_path), display="none")
+    inspect_eval(task, model="none/none", model_roles=roles, log_dir=str(tmp_path), display="none", log_realtime=False)
     said = run(
         *crossval(answers),
         *("--model-role", f"grader=[{', '.join(judges)}]", "--from", answers, "--against", str(tmp_path)),
