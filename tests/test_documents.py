@@ -128,6 +128,7 @@ def test_rubrics_of_the_documentation_judge_answers(name: str, cases: str, tmp_p
         model_roles={"grader": "urs_simulation/judge"},
         log_dir=str(tmp_path / "logs"),
         display="none",
+        log_realtime=False,
     )
     assert log.status == "success"
     assert log.samples is not None
@@ -150,6 +151,7 @@ def test_readme_shows_what_the_commands_above_it_print(tmp_path: Path) -> None:
         model=models,
         model_roles={"grader": "urs_simulation/judge"},
         display="none",
+        log_realtime=False,
     )
     printed = CliRunner().invoke(main, ["report", str(tmp_path)], env={"COLUMNS": "100"}).output
     words = " ".join(printed.split())

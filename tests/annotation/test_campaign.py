@@ -39,6 +39,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
         model="mockllm/model",
         log_dir=str(tmp_path_factory.mktemp("logs")),
         display="none",
+        log_realtime=False,
     )
     assert made.status == "success"
     return made

@@ -27,6 +27,7 @@ def two_judges(tmp_path_factory: pytest.TempPathFactory) -> Path:
             model_roles=dict(roles),
             log_dir=str(directory),
             display="none",
+            log_realtime=False,
             limit=2,
         )
     return directory
@@ -88,7 +89,11 @@ def test_different_judges_stand_in_different_rankings(run: Run, two_judges: Path
 
 def test_logs_that_another_command_reads_are_named(run: Run, two_judges: Path, tmp_path: Path) -> None:
     inspect_eval(
-        urs_addition(lengths="2", per_length=1), model="urs_simulation/strong", log_dir=str(tmp_path), display="none"
+        urs_addition(lengths="2", per_length=1),
+        model="urs_simulation/strong",
+        log_dir=str(tmp_path),
+        display="none",
+        log_realtime=False,
     )
     alone = run("table", tmp_path)
     said = "not being of urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition` reads it)."

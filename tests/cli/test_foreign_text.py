@@ -32,6 +32,7 @@ def test_models_in_the_table(run: Run, folder: Path, tmp_path: Path) -> None:
         model_roles={"grader": "urs_simulation/judge"},
         log_dir=str(tmp_path / "logs"),
         display="none",
+        log_realtime=False,
         limit=1,
     )
     result = run("table", tmp_path / "logs")

@@ -41,7 +41,9 @@ def test_damaged_files_and_copies_are_skipped_with_one_line_each(task: str, tmp_
     else:
         asked = TASKS[task](tmp_path)
         model = f"{SIMULATION}/strong"
-        [log] = inspect_eval(asked, model=model, model_roles=JUDGE, log_dir=str(folder), limit=3, display="none")
+        [log] = inspect_eval(
+            asked, model=model, model_roles=JUDGE, log_dir=str(folder), limit=3, display="none", log_realtime=False
+        )
         assert log.status == "success", log.error
     content = Path(next(folder.iterdir())).read_bytes()
     for number in range(20):

@@ -58,7 +58,12 @@ def test_a_judge_that_cannot_be_read_is_suspect_and_counted(tmp_path: Path) -> N
 
 def _probe_with(reply: str, log_dir: Path) -> EvalLog:
     [log] = inspect_eval(
-        urs_probe(), model="none", model_roles={"grader": _judge(reply)}, log_dir=str(log_dir), display="none"
+        urs_probe(),
+        model="none",
+        model_roles={"grader": _judge(reply)},
+        log_dir=str(log_dir),
+        display="none",
+        log_realtime=False,
     )
     return log
 

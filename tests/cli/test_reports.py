@@ -97,6 +97,7 @@ def test_real_runs_are_laid_out_as_table_7(tmp_path: Path, run: Run) -> None:
         model=["urs_simulation/strong", "urs_simulation/weak"],
         epochs=2,
         display="none",
+        log_realtime=False,
         log_dir=str(tmp_path / "logs"),
     )
     assert {log.status for log in logs} == {"success"}

@@ -64,6 +64,7 @@ def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path)
         model=get_model("mockllm/model", custom_outputs=output),
         model_roles={"grader": _grader()},
         display="none",
+        log_realtime=False,
     )
     theirs = run("urs", answering(answer), settings(judge, urs_dataset=cases))
     found = records(theirs, "urs")

@@ -220,6 +220,7 @@ def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:
         model_roles={"grader": "urs_simulation/judge"},
         log_dir=str(tmp_path),
         display="none",
+        log_realtime=False,
         epochs=2,
         limit=9,
     )

@@ -285,6 +285,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
         model_roles={"grader": "urs_simulation/judge"},
         log_dir=str(tmp_path_factory.mktemp("logs")),
         display="none",
+        log_realtime=False,
     )
     assert log.status == "success"
     return log
@@ -332,6 +333,7 @@ def test_a_log_without_usage_is_an_error(tmp_path: Path) -> None:
         model="mockllm/model",
         log_dir=str(tmp_path),
         display="none",
+        log_realtime=False,
     )
     with pytest.raises(InputError, match="intent_judge"):
         measured_lengths([log.location], assumed_lengths())
@@ -347,6 +349,7 @@ def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_pat
         model="urs_simulation/strong",
         log_dir=str(tmp_path),
         display="none",
+        log_realtime=False,
     )
     (tmp_path / "2026-01-01T00-00-00-00-00_urs_broken.eval").write_bytes(b"no log")
     found = read_actual([run.location, str(tmp_path)], "urs")
@@ -359,7 +362,12 @@ def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_pat
 
 def test_a_model_that_judged_itself_is_one_number(tmp_path: Path) -> None:
     [log] = inspect_eval(
-        urs(dataset="sample"), model="urs_simulation/strong", limit=3, log_dir=str(tmp_path), display="none"
+        urs(dataset="sample"),
+        model="urs_simulation/strong",
+        limit=3,
+        log_dir=str(tmp_path),
+        display="none",
+        log_realtime=False,
     )
     [one] = read_actual([str(tmp_path)], "urs").roles
     assert (one.role, one.model, one.samples) == ("model and grader", "urs_simulation/strong", 3)
@@ -540,6 +548,7 @@ def test_what_a_panel_took_stands_judge_by_judge(tmp_path: Path) -> None:
         limit=4,
         log_dir=str(tmp_path),
         display="none",
+        log_realtime=False,
     )
     found = {(one.role, one.model): one for one in read_actual([str(tmp_path)], "urs").roles}
     assert list(found) == [("model", judges[1]), *[("grader", judge) for judge in judges]]

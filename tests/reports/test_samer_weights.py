@@ -30,6 +30,7 @@ def log_of(tmp_path: Path, *samples: dict[str, Any]) -> EvalLog:
         Task(dataset=dataset, solver=[], scorer=weighing()),
         model="none/none",
         display="none",
+        log_realtime=False,
         log_dir=str(tmp_path / "logs"),
     )
     assert log.status == "success", log.error
@@ -110,7 +111,7 @@ def test_a_sample_that_was_scored_again_counts_once_the_last_time(tmp_path: Path
 def test_epochs_are_responses_of_their_own(tmp_path: Path):
     dataset = MemoryDataset([Sample(input="x", metadata={"made": of("DIR", "response", Style=1.0)})])
     task = Task(dataset=dataset, solver=[], scorer=weighing(), epochs=3)
-    [log] = eval(task, model="none/none", display="none", log_dir=str(tmp_path / "logs"))
+    [log] = eval(task, model="none/none", display="none", log_realtime=False, log_dir=str(tmp_path / "logs"))
     assert [one.responses for one in read_weights([log])] == [3]
 
 

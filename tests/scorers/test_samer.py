@@ -365,7 +365,7 @@ def test_leading_dimensions_are_the_three_that_weigh_most(tmp_path: Path, stub_e
 
 def test_without_samer_there_is_no_outcome(tmp_path: Path) -> None:
     task = Task(dataset=MemoryDataset([Sample(id="case", input="Why?")]), solver=say("x"), scorer=samer_outcome())
-    [log] = eval(task, model="mockllm/answers", display="none", log_dir=str(tmp_path))
+    [log] = eval(task, model="mockllm/answers", display="none", log_realtime=False, log_dir=str(tmp_path))
     assert log.status == "success" and not (log.samples or [])[0].scores
 
 

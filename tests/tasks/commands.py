@@ -50,7 +50,7 @@ def succeed(*arguments: str, tmp_path: Path, cwd: Path | None = None) -> str:
         pytest.MonkeyPatch.context() as patched,
         redirect_stdout(printed),
         redirect_stderr(printed),
-        mock.patch.dict(os.environ, child_environment(tmp_path)),
+        mock.patch.dict(os.environ, child_environment(tmp_path), INSPECT_EVAL_NO_LOG_REALTIME="true"),
     ):
         patched.chdir(cwd or tmp_path)
         status = _main(patched, arguments)

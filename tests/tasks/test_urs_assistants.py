@@ -22,7 +22,12 @@ def scripted(text: str) -> Model:
 
 def run(task: Task, model: str | Model = "none", **roles: str) -> EvalLog:
     [log] = inspect_eval(
-        task, model=model, model_roles={"grader": "urs_simulation/judge", **roles}, display="none", log_format="json"
+        task,
+        model=model,
+        model_roles={"grader": "urs_simulation/judge", **roles},
+        display="none",
+        log_realtime=False,
+        log_format="json",
     )
     assert log.status == "success"
     return read_eval_log(log.location, resolve_attachments=True)

@@ -276,6 +276,7 @@ def _run(
             epochs=1,
             log_dir=folder,
             log_samples=False,
+            log_realtime=False,
             display="none",
             log_level="error",
             score_display=False,
