@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -72,7 +73,7 @@ def build_frame(
     template `record_example`, then begins with one. `needed` are the materials that the template must use.
     """
     try:
-        template = _ENVIRONMENT.from_string(source)
+        template = _compiled(source)
         if template.blocks and set(template.blocks) != _BLOCKS:
             raise InputError(f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or none")
         marks = {KEY: KEY_MARK, **{name: MARK.format(name) for name in materials}}
@@ -91,6 +92,12 @@ def build_frame(
     keyed = example is not None and KEY_MARK in case
     digest = hashlib.sha256(f"{source}\x00{instructions}\x00{case}".encode()).hexdigest()
     return Frame(template, context, instructions, delimiters_of(case), version, digest, keyed)
+
+
+@lru_cache(maxsize=64)
+def _compiled(source: str) -> Template:
+    """The template; the intents of a language share theirs, and so do all judges with one rubric."""
+    return _ENVIRONMENT.from_string(source)
 
 
 def _json(example: Mapping[str, object]) -> str:
