@@ -16,8 +16,9 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -192,8 +193,26 @@ def chosen_panels(simulations: int) -> Iterator[tuple[str, float, float, float]]
         yield f"{judges} judges, {prompts} prompts", apparent, held, true
 
 
-def real_panel(data: Path) -> str:
-    """What SaMer, the length and GPT-4o as judges of Vicuna are worth against the mean label."""
+def real_panels(data: Path) -> Iterator[tuple[str, str]]:
+    """Rows of labelled data and what a panel of baselines (features of the answers) or of stored judges is worth."""
+    pairs = json.loads((data / "md_eval" / "test.json").read_text(encoding="utf-8"))
+    pairs = [pair for pair in pairs if pair["winner"] in ("model_a", "model_b")]
+    features: dict[str, Callable[[str], float]] = {
+        "longer": len,
+        "more lines": lambda text: text.count("\n"),
+        "more list items": lambda text: len(re.findall(r"(?m)^\s*(?:[-*]|\d+[.)])\s", text)),
+        "more bold": lambda text: text.count("**"),
+        "longer words": lambda text: float(np.mean([len(word) for word in text.split()] or [0])),
+        "more different words": lambda text: len(set(text.lower().split())),
+    }
+
+    def right(pair: dict[str, str], feature: Callable[[str], float]) -> bool:
+        a, b = feature(pair["response_a"]), feature(pair["response_b"])
+        return a > b if pair["winner"] == "model_a" else b > a
+
+    verdicts = pd.DataFrame({name: [float(right(p, feature)) for p in pairs] for name, feature in features.items()})
+    prompts = [pair["prompt"] for pair in pairs]
+    yield "MD-Eval, features of the answers", " ".join(panel_section(verdicts, None, prompts).notes)
     rows = json.loads((data / "judge_bench" / "vicuna_predictions" / "SaMer.json").read_text(encoding="utf-8"))
     gpt = json.loads((data / "judge_bench" / "vicuna_predictions" / "gpt-4o.json").read_text(encoding="utf-8"))
     tables = table_of(
@@ -203,7 +222,7 @@ def real_panel(data: Path) -> str:
     rated = np.concatenate([tables, table_of(gpt, lambda row: [row["pred_score"]])], axis=2).reshape(-1, 4)
     questions = np.tile(np.arange(tables.shape[1]), len(tables))
     section = panel_section(pd.DataFrame(rated[:, 1:], columns=["SaMer", "length", "GPT-4o"]), rated[:, 0], questions)
-    return " ".join(section.notes)
+    yield "Vicuna, SaMer, length and GPT-4o", " ".join(section.notes)
 
 
 def main() -> int:
@@ -219,7 +238,8 @@ def main() -> int:
         # At independence the estimate cannot be above the truth, so that one tail is empty.
         off += [label] if not GOAL[0] - slack <= coverage <= (1 if "0.0" in label else GOAL[1] + slack) else []
     if data:
-        print(f"\nVicuna, SaMer, length and GPT-4o: {real_panel(Path(data))}")
+        for name, text in real_panels(Path(data)):
+            print(f"\n{name}: {text}")
         print("\n| real labels | predicted | all data: mean | worst | half by half: mean | within 10% |")
         print("|---|---|---:|---:|---:|---:|")
         for name, what, whole, worst, mean, within in real(Path(data), max(100, count // 5)):
