@@ -4,10 +4,10 @@
 
 Simulated scores have known components; a study of 60 or 200 questions estimates them and predicts the half-width of the
 95% interval now, with twice the questions, one more epoch and one more judge. `width`: the mean predicted half-width
-over the true one; `coverage`: how often a fresh mean of that design lies within it of the truth. Real labels (GPT-4's,
-three for each answer of Vicuna and MT-Bench; GPT-4, GPT-4o and SaMer as three judges on Vicuna) are split at random:
-components of one half predict the interval of the other half, from all or fewer of its labels. Verdicts of simulated
-judges with shared errors give the coverage of the effective number of judges.
+over the true one; `coverage`: the chance that a fresh mean of that design lies within it of the truth. Real labels
+(GPT-4's, three for each answer of Vicuna and MT-Bench; GPT-4, GPT-4o and SaMer as three judges on Vicuna) are split at
+random: components of one half predict the interval of the other half, from all or fewer of its labels. Verdicts of
+simulated judges with shared errors give the coverage of the effective number of judges.
 
 Exits with 1 if a coverage is outside 93 to 97%.
 """
@@ -75,13 +75,13 @@ def simulated(simulations: int) -> Iterator[tuple[str, str, float, float]]:
         targets |= {"one more epoch": {"epochs": e + 1}} if e > 1 else {}
         targets |= {"one more judge": {"judges": j + 1}} if j > 1 else {}
         targets |= {"judged once more": {"judgements": 2}} if r > 1 else {}
-        rows: dict[str, list[tuple[float, bool]]] = {target: [] for target in targets}
+        rows: dict[str, list[tuple[float, float]]] = {target: [] for target in targets}
         for _ in range(simulations):
             split = variance_components(draw(generator, truth, design, missing))
             for target, change in targets.items():
                 asked = {"questions": q, "epochs": e, "judges": j} | change  # whatever is missing
                 margin, error = split.margin(**asked), math.sqrt(sum(true.parts(**asked).values()))
-                held = abs(error * generator.standard_normal()) <= margin
+                held = math.erf(margin / error / math.sqrt(2))  # chance that a fresh mean lies within
                 rows[target].append((margin / true.margin(**asked), held))
         label = f"{name}; {q} x {e} x {j} x {r}" + (f", {missing:.0%} missing" if missing else "")
         for target, values in rows.items():
