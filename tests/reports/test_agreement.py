@@ -31,6 +31,7 @@ from urs_inspect.reports.agreement import (
     match_ratings,
     model_level,
     model_names,
+    panel_of,
     unused,
 )
 from urs_inspect.reports.answers import Answers
@@ -634,6 +635,24 @@ def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
         "scored were: m.",
     )
     assert block.intents is not None and block.cases is not None
+
+
+def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
+    """Two judges make the same errors, the third one errors of its own."""
+    generator = np.random.default_rng(0)
+    people = {f"a{n:02}": round(float(generator.uniform(3, 8)), 2) for n in range(60)}
+    error, other = generator.normal(size=(2, 60))
+    errors = {"p/a": error, "p/b": 2 * error, "p/c": other}
+    finals = [
+        rows("m", {name: value + 0.5 * e for (name, value), e in zip(people.items(), given, strict=True)}, judge=judge)
+        for judge, given in errors.items()
+    ]
+    human = ratings(*[(name, "m", value) for name, value in people.items()], scale=(1.0, 10.0))
+    [section] = panel_of(answers(*finals).table, human)
+    correlations = section.tables[0].data.iloc[:, 1].tolist()
+    assert section.tables[0].data["judge"].tolist() == ["1. p/a", "2. p/b", "3. p/c"]
+    assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(correlations[2])
+    assert panel_of(answers(*finals[:2]).table, human) == []
 
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:

@@ -28,6 +28,7 @@ from urs_inspect.reports.human_data import (
     read_satisfaction,
     read_vote_ranking,
 )
+from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
 from urs_inspect.reports.scores import ScoreTable, score_table
 from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number, rating_text
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
@@ -176,7 +177,8 @@ class Matched:
     """Ratings matched with answers, and what ratings that match none are about, in words.
 
     Columns of answers: model, question, group (reported intent), score (final score of the judge, mean over epochs
-    unless the file names one; NaN without), ratings (rater -> rating on the scale of the file) and weight.
+    unless the file names one; NaN without), ratings (rater -> rating on the scale of the file), weight and epoch (0
+    unless the file names one).
     """
 
     answers: pd.DataFrame
@@ -202,14 +204,14 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
             weights[key] = rating.weight
         else:
             lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
-    matched = [(*key[:2], *by_answer[key], by_rater, weights[key]) for key, by_rater in ratings.items()]
+    matched = [(*key[:2], *by_answer[key], rated, weights[key], key[2] or 0) for key, rated in ratings.items()]
     answered = Counter(key[:2] for key in by_answer if key[2] is not None)
     vague = [len(by_rater) for key, by_rater in ratings.items() if key[2] is None and answered[key[:2]] > 1]
     note = (
         f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered several "
         "times: compared with the mean score over epochs."
     )
-    columns = ["model", "question", "group", "score", "ratings", "weight"]
+    columns = ["model", "question", "group", "score", "ratings", "weight", "epoch"]
     return Matched(pd.DataFrame(matched, columns=columns), lost, (note,) if vague else ())
 
 
@@ -527,6 +529,22 @@ def agreement_of(
     return found, notes
 
 
+def panel_of(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
+    """How many votes the judges of several blocks are worth, on the answers that people rated and all have scored."""
+    blocks = blocks_of(answers)
+    names = [f"{place}. {', '.join(block.conditions.judges)}" for place, block in enumerate(blocks, start=1)]
+    if len(blocks) < FEWEST_JUDGES:
+        return []
+    rated = [
+        found.answers.set_index(["model", "question", "epoch"]).rename(columns={"score": name})
+        for name, found in zip(names, match_blocks(answers, blocks, human), strict=True)
+    ]
+    scores = pd.concat([rows[name] for name, rows in zip(names, rated, strict=True)], axis=1)
+    people = pd.concat([rows["ratings"] for rows in rated]).map(lambda given: math.fsum(given.values()) / len(given))
+    labels = people[~people.index.duplicated()].reindex(scores.index).to_numpy()
+    return [panel_section(scores, labels, list(scores.index.get_level_values("question")))]
+
+
 def report_agreement(
     logs: Iterable[str],
     *,
@@ -569,7 +587,8 @@ def report_agreement(
     blocks, notes = agreement_of(answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how)
     given = {"ratings of answers": [human], "satisfaction": [satisfaction], "votes": votes}
     sources = {kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)}
-    return agreement_report(blocks, notes, how, sources, answers.left_out, command)
+    panel = panel_of(answers.table, ratings) if ratings else []
+    return agreement_report(blocks, notes, how, sources, answers.left_out, command, panel)
 
 
 def agreement_report(
@@ -579,6 +598,7 @@ def agreement_report(
     sources: Mapping[str, Sequence[str]],
     skipped: Sequence[str] = (),
     command: str = "",
+    panel: Sequence[Section] = (),
 ) -> Report:
     """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files."""
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
@@ -593,6 +613,7 @@ def agreement_report(
     sections = [Section("What is compared", (*files, *notes, about), (numbers,))]
     for place, block in enumerate(blocks, start=1):
         sections += _sections(place, block)
+    sections += panel
     sections += [Section("Skipped", skipped)] if skipped else []
     published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
     facts = {

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect.datasets.published import PublishedTable, load_published
-from urs_inspect.reports.judge_result import LEVELS, JudgeResult, Level, LoggedJudge
+from urs_inspect.reports.judge_result import LEVELS, JudgeResult, Key, Level, LoggedJudge
 from urs_inspect.reports.judges import DatasetJudges, RatingJudge
 from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
 from urs_inspect.reports.tables import DASH, Format, Report, ReportKind, Section, Table, number, p_value
@@ -243,31 +243,26 @@ def _pair_sections(dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbe
 def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
     """The panel of the models among the judges, on the pairs that all of them have judged."""
     judges = [judge for judge in dataset.judges if judge.overall is not None and not judge.is_baseline]
-    if len(judges) < FEWEST_JUDGES:
-        return []
-    keys = sorted(frozenset.intersection(*(frozenset(judge.items) for judge in judges)))
-    found = [items_of([judge.items[key] for key in keys]) for judge in judges]
-    verdicts = [given for given in found if given is not None]
-    if len(verdicts) < len(judges) or len({len(given) for given in verdicts}) > 1:
-        return []
-    right = np.array([correctness(given.labels, given.final) for given in verdicts])
-    counts = ~np.isnan(right[0])
-    return [panel_section([judge.name for judge in judges], right[:, counts], None, verdicts[0].clusters[counts])]
+    keys = _judged_by_all(judges)
+    verdicts = {judge.name: items_of([judge.items[key] for key in keys]) for judge in judges if keys}
+    right = {name: correctness(given.labels, given.final) for name, given in verdicts.items() if given}
+    clusters = [given.clusters for given in verdicts.values() if given]
+    return [panel_section(pd.DataFrame(right), None, clusters[0])] if clusters else []
 
 
 def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
     """The panel of the judges, on the responses that all of them have rated."""
-    judges = dataset.judges
-    if len(judges) < FEWEST_JUDGES:
-        return []
-    common = frozenset.intersection(*(frozenset(judge.items) for judge in judges))
-    keys = [
-        key for key in sorted(common) if all(judge.items[key].rescaled == judge.items[key].rescaled for judge in judges)
-    ]
-    ratings = np.array([[judge.items[key].rescaled for key in keys] for judge in judges])
-    items = [judges[0].items[key] for key in keys]
+    keys = _judged_by_all(dataset.judges)
+    ratings = {judge.name: [judge.items[key].rescaled for key in keys] for judge in dataset.judges}
+    items = [dataset.judges[0].items[key] for key in keys]
     labels, prompts = np.array([item.label for item in items]), [item.cluster for item in items]
-    return [panel_section([judge.name for judge in judges], ratings, labels, prompts)]
+    return [panel_section(pd.DataFrame(ratings), labels, prompts)] if keys else []
+
+
+def _judged_by_all(judges: Sequence[JudgeResult] | Sequence[RatingJudge]) -> list[Key]:
+    """What all judges have judged; nothing where they are too few for a panel."""
+    several = [frozenset(judge.items) for judge in judges] if len(judges) >= FEWEST_JUDGES else []
+    return sorted(frozenset.intersection(*several)) if several else []
 
 
 def _judged(judge: LoggedJudge, dataset: DatasetJudges[Any]) -> str:

@@ -2,10 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from urs_inspect.stats.bootstrap import (
     Floats,
     Resampling,
     ResamplingOptions,
-    bootstrap_counts,
     check_level,
     cluster_counts,
     counted_estimate,
@@ -26,8 +25,6 @@ from urs_inspect.stats.bootstrap import (
 )
 
 _FEWEST_UNITS = 2
-SPLITS = 200
-"""Random halves of the prompts on which panels are chosen and measured."""
 
 
 def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
@@ -157,72 +154,44 @@ class EffectiveJudges:
     correlations: Floats  # mean correlation of each judge's errors with those of the others, shape (J,)
 
 
-def effective_judges(
-    errors: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
-) -> EffectiveJudges:
-    """Effective number of judges of a panel, `n / (1 + (n - 1) * r)` with the mean error correlation r.
+def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -> EffectiveJudges:
+    """Effective number of judges of a panel, `J / (1 + (J - 1) * r)` with the mean error correlation r.
 
-    That is the design effect of a cluster of n (Kish, "Survey Sampling", 1965, section 5.4), which arXiv 2605.29800
-    applies to judges. A negative r counts as 0.
+    That is the design effect of a cluster of J (Kish, "Survey Sampling", 1965, section 5.4), which arXiv 2605.29800
+    applies to judges; a negative r counts as 0. Intervals are those of Student's t on the logarithm of the design
+    effect, with the standard error of the jackknife of prompts.
 
     Args:
         errors: 1 for a wrong verdict and 0 for a right one, or rating less label; never NaN, shape (judges, items).
-        clusters: Prompt of each item.
-        options: Rounds, level and seed of the bootstrap of prompts; see `Resampling`.
-
-    Returns:
-        The number with its interval; NaN where fewer than two judges have errors that vary.
+            A judge whose errors do not vary correlates with none.
+        clusters: Prompt of each item, at least two.
+        level: Confidence level.
     """
-    how, table = Resampling(**options), np.asarray(errors, dtype=np.float64)
-    judges, items = table.shape
-    table = table - table.mean(axis=1, keepdims=True)
-    first, second = np.triu_indices(judges)
-    sums = cluster_counts(clusters, np.concatenate([np.ones((1, items)), table, table[first] * table[second]]).T)
+    from scipy.special import stdtrit
 
-    def statistics(counts: Floats) -> Floats:
-        """The mean correlation, and that of each judge, shape (R, 1 + J)."""
-        means = counts[:, 1:] / counts[:, :1]
-        covariance = np.empty((len(counts), judges, judges))
-        covariance[:, first, second] = means[:, judges:] - means[:, first] * means[:, second]
-        covariance[:, second, first] = covariance[:, first, second]
-        variance = np.diagonal(covariance, axis1=1, axis2=2)
-        scale = np.sqrt(np.where(variance > 1e-12, variance, np.nan))
-        correlation = covariance / scale[:, :, None] / scale[:, None, :]
-        known = ~np.isnan(correlation) & ~np.eye(judges, dtype=bool)
-        total, pairs = np.where(known, correlation, 0.0).sum(axis=2), known.sum(axis=2)
-        each = np.divide(total, pairs, out=np.full(total.shape, np.nan), where=pairs > 0)
-        number, every = pairs.sum(axis=1), total.sum(axis=1)
-        mean = np.divide(every, number, out=np.full(len(counts), np.nan), where=number > 0)
-        return np.column_stack([mean, each])
+    judges, items = errors.shape
+    centred = errors - errors.mean(axis=1, keepdims=True)
+    products = (centred[:, None] * centred).reshape(judges**2, items)
+    sums = cluster_counts(clusters, np.concatenate([np.ones((1, items)), centred, products]).T)
 
-    total = sums.sum(axis=0, keepdims=True)
-    value, *each = map(float, statistics(total)[0])
-    draws = statistics(bootstrap_counts(sums, how.rounds, how.seed))[:, 0]
-    low, high = _bca_bounds(value, draws, statistics(total - sums)[:, 0], how.level) if items else (math.nan, math.nan)
-    correlation = Estimate(value, low, high, items, len(sums), how.level, how.rounds, how.seed)
-    few, many = (judges / (1 + (judges - 1) * max(r, 0.0)) if r == r else r for r in (high, low))
-    votes = judges / (1 + (judges - 1) * max(value, 0.0)) if value == value else value
-    return EffectiveJudges(replace(correlation, value=votes, low=few, high=many), correlation, np.array(each))
+    def correlations(counts: Floats) -> Floats:
+        """Mean correlation of each judge's errors with those of the others, shape (R, J)."""
+        _, means, squares = np.split(counts / counts[:, :1], [1, 1 + judges], axis=1)
+        covariance = squares.reshape(-1, judges, judges) - means[:, :, None] * means[:, None]
+        deviation = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0))
+        scale = deviation[:, :, None] * deviation[:, None]
+        correlation = np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 1e-12)
+        return np.asarray((correlation * (1 - np.eye(judges))).sum(axis=2) / (judges - 1), dtype=np.float64)
 
-
-def _bca_bounds(value: float, draws: Floats, without: Floats, level: float) -> tuple[float, float]:
-    """BCa interval (Efron, "Better Bootstrap Confidence Intervals", 1987), by rounds and without each cluster in turn.
-
-    Tails are those of Student's t, as in `mean_estimates`. The mean of correlations is skewed: its percentiles missed
-    the truth on one side twice as often as on the other.
-    """
-    from scipy.special import ndtr, ndtri, stdtrit
-
-    n, known, without = len(without), draws[~np.isnan(draws)], without[~np.isnan(without)]
-    off = without.mean() - without if len(without) > 1 else np.zeros(1)
-    if math.isnan(value) or not (off**2).sum() > 1e-18:
-        return math.nan, math.nan
-    pull = float((off**3).sum() / (6 * (off**2).sum() ** 1.5))
-    below = (np.count_nonzero(known < value) + np.count_nonzero(known <= value) + 1) / (2 * len(known) + 2)
-    size = float(stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(n / (n - 1))
-    moved = float(ndtri(below)) + np.array([-size, size])
-    low, high = np.quantile(known, ndtr(float(ndtri(below)) + moved / (1 - pull * moved)))
-    return float(low), float(high)
+    total, n = sums.sum(axis=0, keepdims=True), len(sums)
+    each, without = correlations(total)[0], correlations(total - sums).mean(axis=1)
+    value, effects = float(each.mean()), np.log(np.maximum(1 + (judges - 1) * without, 1e-9))
+    margin = float(stdtrit(n - 1, (1 + level) / 2) * math.sqrt((n - 1) * effects.var()))
+    whole = 1 + (judges - 1) * value
+    low, high = ((max(whole, 1e-9) * math.exp(side * margin) - 1) / (judges - 1) for side in (-1, 1))
+    votes, most, least = (judges / (1 + (judges - 1) * max(r, 0.0)) for r in (value, low, high))
+    size = {"n": items, "clusters": n, "level": level, "rounds": 0}
+    return EffectiveJudges(Estimate(votes, least, most, **size), Estimate(value, low, min(high, 1.0), **size), each)
 
 
 @dataclass(frozen=True)
@@ -234,78 +203,48 @@ class HeldOutPanel:
     apparent: float  # mean score of the best panel of a half on that half
     held_out: float  # on the other half
     single: float  # the same for the best single judge of a half, on the other half
-    gain: Estimate  # `held_out` less `single`; the bounds are a range of splits, not a confidence interval
+    gain: tuple[float, float]  # 2.5% and 97.5% quantiles of `held_out` less `single` over splits
 
 
-def best_majority(right: npt.ArrayLike, clusters: Clusters, *, splits: int = SPLITS, seed: int = 0) -> HeldOutPanel:
-    """The majority of three judges that is most often right.
+def best_panel(
+    values: Floats, labels: Floats | None, clusters: Clusters, *, splits: int = 200, seed: int = 0
+) -> HeldOutPanel:
+    """The majority of three that is most often right, or the mean of two to four with the highest Pearson's r.
 
     Args:
-        right: 1 for a right verdict, 0 for a wrong one, shape (judges, items).
+        values: 1 for a right and 0 for a wrong verdict, or ratings, shape (judges, items).
+        labels: Labels of ratings, shape (items,); None for verdicts.
         clusters: Prompt of each item; a prompt is never in both halves.
         splits: Number of random splits; in each, either half chooses once.
         seed: Seed of the splits.
     """
-    table = np.asarray(right, dtype=np.float64)
-    panels = _panels(len(table), (1, 3))
-    votes = np.array([table[list(panel)].mean(axis=0) > 0.5 for panel in panels], dtype=np.float64)
-    columns = np.concatenate([np.ones((1, votes.shape[1])), votes]).T
-    return _held_out(columns, lambda sums: sums[:, 1:] / sums[:, :1], panels, clusters, splits, seed)
+    sizes = (1, 3) if labels is None else (1, 2, 3, 4)
+    panels = [panel for size in sizes for panel in combinations(range(len(values)), size)]
+    rated = np.array([values[list(panel)].mean(axis=0) for panel in panels])
+    columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1])), rated > 0.5]
+    if labels is not None:
+        x, y = rated - rated.mean(axis=1, keepdims=True), (labels - labels.mean())[None]
+        columns[1:] = [y, y**2, x, x**2, x * y]
+    sums = cluster_counts(clusters, np.concatenate(columns).T)
 
-
-def best_mean(
-    ratings: npt.ArrayLike, labels: npt.ArrayLike, clusters: Clusters, *, splits: int = SPLITS, seed: int = 0
-) -> HeldOutPanel:
-    """The mean of two to four judges' ratings, shape (judges, items), with the highest Pearson's r with the labels.
-
-    Arguments are else those of `best_majority`.
-    """
-    table = np.vstack([np.asarray(ratings, dtype=np.float64), np.asarray(labels, dtype=np.float64)])
-    table = table - table.mean(axis=1, keepdims=True)
-    panels = _panels(len(table) - 1, (1, 2, 3, 4))
-    rated = np.array([table[list(panel)].mean(axis=0) for panel in panels])
-    label = np.broadcast_to(table[-1], rated.shape)
-    columns = np.concatenate(
-        [np.ones((1, table.shape[1])), table[-1:], table[-1:] ** 2, rated, rated**2, rated * label]
-    ).T
-
-    def pearson(sums: Floats) -> Floats:
+    def score(sums: Floats) -> Floats:
+        """Accuracy or Pearson's r of each panel, shape (halves, panels)."""
         means = sums[:, 1:] / sums[:, :1]
+        if labels is None:
+            return np.asarray(means, dtype=np.float64)
         y, y2, (x, x2, xy) = means[:, :1], means[:, 1:2], np.split(means[:, 2:], 3, axis=1)
         scale = np.sqrt(np.maximum((x2 - x**2) * (y2 - y**2), 0.0))
-        return np.asarray(
-            np.divide(xy - x * y, scale, out=np.full(x.shape, -1.0), where=scale > 1e-12), dtype=np.float64
-        )
+        defined = scale > 1e-12
+        return np.asarray(np.divide(xy - x * y, scale, out=np.full(x.shape, -1.0), where=defined), dtype=np.float64)
 
-    return _held_out(columns, pearson, panels, clusters, splits, seed)
-
-
-def _panels(judges: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    return [panel for size in sizes for panel in combinations(range(judges), size)]
-
-
-def _held_out(
-    columns: Floats,
-    score: Callable[[Floats], Floats],
-    panels: Sequence[tuple[int, ...]],
-    clusters: Clusters,
-    splits: int,
-    seed: int,
-) -> HeldOutPanel:
-    """Choose on one half and measure on the other, both ways; scores are functions of sums over items."""
-    sums = cluster_counts(clusters, columns)
-    generator = np.random.default_rng(seed)
-    order = generator.permuted(np.tile(np.arange(len(sums)), (splits, 1)), axis=1)
-    half = (order < len(sums) // 2).astype(np.float64)
-    halves = np.concatenate([half, 1 - half])
-    scores = score(halves @ sums)
-    others = np.roll(scores, splits, axis=0)
-    singles = sum(len(panel) == 1 for panel in panels)
-    rows = np.arange(len(scores))
+    order = np.random.default_rng(seed).permuted(np.tile(np.arange(len(sums)), (splits, 1)), axis=1)
+    half = order < len(sums) // 2
+    scores = score(np.concatenate([half, ~half]) @ sums)
+    others, rows, singles = np.roll(scores, splits, axis=0), np.arange(2 * splits), len(values)
     best, alone = scores[:, singles:].argmax(axis=1) + singles, scores[:, :singles].argmax(axis=1)
     whole = int(score(sums.sum(axis=0, keepdims=True))[0, singles:].argmax()) + singles
     held_out, single = others[rows, best], others[rows, alone]
     low, high = np.quantile(held_out - single, [0.025, 0.975])
-    gain = Estimate(float((held_out - single).mean()), float(low), float(high), len(columns), len(sums), 0.95, 0, seed)
-    apparent, chosen = float(scores[rows, best].mean()), float((best == whole).mean())
-    return HeldOutPanel(panels[whole], chosen, apparent, float(held_out.mean()), float(single.mean()), gain)
+    chosen, apparent = float((best == whole).mean()), float(scores[rows, best].mean())
+    means = float(held_out.mean()), float(single.mean())
+    return HeldOutPanel(panels[whole], chosen, apparent, *means, (float(low), float(high)))

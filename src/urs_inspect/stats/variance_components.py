@@ -10,32 +10,23 @@ chapter 5).
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 
 from urs_inspect.stats.bootstrap import LEVEL, Floats, Integers, check_level
 
-COMPONENTS = ("question", "judge", "question_judge", "answer", "answer_judge", "judgement")
-"""Sources of variance, in which a later one that was measured is contained in none before it."""
-_INDEXES: Mapping[str, frozenset[str]] = {
-    "question": frozenset("q"),
-    "judge": frozenset("j"),
-    "question_judge": frozenset("qj"),
-    "answer": frozenset("qe"),
-    "answer_judge": frozenset("qej"),
+_COLUMNS: Mapping[str, frozenset[str]] = {
+    "question": frozenset({"question"}),
+    "judge": frozenset({"judge"}),
+    "question_judge": frozenset({"question", "judge"}),
+    "answer": frozenset({"question", "answer"}),
+    "answer_judge": frozenset({"question", "answer", "judge"}),
+    "judgement": frozenset({"question", "answer", "judge", "judgement"}),
 }
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """Scores of one model, one per judgement, and the numbers of its question, answer and judge, shape (N,)."""
-
-    question: Integers
-    epoch: Integers
-    judge: Integers
-    score: Floats  # never NaN
+COMPONENTS = tuple(_COLUMNS)
+"""Sources of variance: questions, judges over all questions, judges about single questions, answers to one question,
+judges about single answers, and judgements of one answer by one judge."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +42,7 @@ class VarianceComponents:
     questions: int
     epochs: float  # answers to each question, the harmonic mean
     judges: float  # judges of each answer, the harmonic mean
-    question: float  # between questions, over all answers and judges
-    judge: float  # between judges: how lenient they are or, of a difference, whom they favour
-    question_judge: float  # judges differ about a question beyond that
-    answer: float  # between answers to one question
-    answer_judge: float  # judges differ about an answer beyond that
-    judgement: float  # between judgements of one answer by one judge
-
-    @property
-    def negative(self) -> tuple[str, ...]:
-        """The components whose estimates are negative."""
-        return tuple(name for name in COMPONENTS if getattr(self, name) < 0)
+    components: Mapping[str, float]  # by `COMPONENTS`; all NaN with fewer than two questions or without a solution
 
     def parts(
         self,
@@ -71,7 +52,7 @@ class VarianceComponents:
         judges: float | None = None,
         judgements: float = 1,
     ) -> dict[str, float]:
-        """What each source adds to the variance of the mean, in this design or another one.
+        """What each source adds to the variance of the mean by these very judges, in this design or another one.
 
         Args:
             questions: Number of questions; by default, as for the others, that of the data.
@@ -80,129 +61,82 @@ class VarianceComponents:
             judgements: Judgements of each answer by each judge, of which the mean counts.
 
         Returns:
-            `question`, `answering`, `judges` (they differ about questions and answers), `judging` (again) and `panel`
-            (they differ on the whole), which counts only where the judges are a sample of all judges. NaN for a source
-            that was not measured.
+            `COMPONENTS` without `judge`, which is the same in every mean by the same judges; NaN where not measured.
         """
-        q = self.questions if questions is None else questions
-        e, j = self.epochs if epochs is None else epochs, self.judges if judges is None else judges
-        known = {name: max(0.0, value) if (value := getattr(self, name)) == value else value for name in COMPONENTS}
-        about = [known["question_judge"] / (q * j), known["answer_judge"] / (q * e * j)]
-        return {
-            "question": known["question"] / q,
-            "answering": known["answer"] / (q * e),
-            "judges": sum(part for part in about if part == part) if known["judge"] == known["judge"] else math.nan,
-            "judging": known["judgement"] / (q * e * j * judgements),
-            "panel": known["judge"] / j,
-        }
+        q, e, j = questions or self.questions, epochs or self.epochs, judges or self.judges
+        counts = {"question": q, "question_judge": q * j, "answer": q * e, "answer_judge": q * e * j}
+        counts["judgement"] = q * e * j * judgements
+        return {name: float(np.maximum(self.components[name], 0)) / count for name, count in counts.items()}
 
-    def margin(self, level: float = LEVEL, *, any_judges: bool = False, **design: float) -> float:
-        """Half the width of the interval of the mean, in this design or another one.
-
-        Args:
-            level: Confidence level, between 0 and 1.
-            any_judges: Whether the interval is about all judges of which these are a random sample; else about the
-                mean by these very judges, as a report's intervals are. What judges add then has a t of its own, with
-                one degree of freedom less than judges (Howe, "Approximate Confidence Limits on the Mean of X + Y Where
-                X and Y are Two Tabled Independent Random Variables", 1974).
-            design: As for `parts`.
-
-        Returns:
-            Half-width by Student's t; NaN with fewer than two questions, or for `any_judges` with a single judge.
-        """
+    def margin(self, level: float = LEVEL, **design: float) -> float:
+        """Half the width of the interval of the mean by t, NaN without components; `design` is as for `parts`."""
         check_level(level)
         from scipy.special import stdtrit
 
-        questions, judges = design.get("questions", self.questions), design.get("judges", self.judges)
-        if questions < 2 or math.isnan(self.question) or (any_judges and (judges <= 1 or math.isnan(self.judge))):
+        if math.isnan(self.components["question"]):
             return math.nan
-        parts = {name: part for name, part in self.parts(**design).items() if not math.isnan(part)}
-        panel = parts.pop("panel", 0.0)
-        of_judges = panel + parts.pop("judges", 0.0) + parts.pop("judging", 0.0) if any_judges else 0.0
-        square = float(stdtrit(questions - 1, (1 + level) / 2)) ** 2 * sum(parts.values())
-        square += float(stdtrit(judges - 1, (1 + level) / 2)) ** 2 * of_judges if any_judges else 0.0
-        return math.sqrt(square)
+        t = float(stdtrit(design.get("questions", self.questions) - 1, (1 + level) / 2))
+        return t * math.sqrt(np.nansum(list(self.parts(**design).values())))
 
 
-def variance_components(judgements: Judgements) -> VarianceComponents:
+def variance_components(scores: pd.DataFrame) -> VarianceComponents:
     """Estimate the variance components of a model's scores by Henderson's method 1.
 
-    Each sum of squares `sum over cells of total^2 / count`, less that of the grand mean, has an expectation that is
-    linear in the components; as many equations are solved for them. Numbers of epochs and judges may differ from
-    question to question.
+    The sum of squares of a source, `sum over cells of total^2 / count` less that of the grand mean, has an expectation
+    that is linear in the components; as many equations are solved for them. Numbers of epochs and judges may differ
+    from question to question.
 
     Args:
-        judgements: The scores.
-
-    Returns:
-        The components; all NaN with fewer than two questions, or where the equations have no unique solution.
+        scores: One row per judgement: the numbers of its `question`, `answer` (to that question) and `judge`, from 0,
+            and `score`, never NaN.
     """
-    cells = _cells(judgements)
-    epochs, judges = cells["answer"].size > cells["question"].size, cells["judge"].size > 1
-    wanted = ["question", *(["judge", "question_judge"] if judges else []), *(["answer"] if epochs else [])]
-    wanted += ["answer_judge"] if epochs and judges else []
-    wanted += ["judgement"] if cells["answer_judge"].size < len(judgements.score) else []
-    found = {**dict.fromkeys(COMPONENTS, math.nan), **_solve(judgements.score, cells, wanted)}
-    per_question = np.bincount(cells["question"].of[cells["answer"].first])
-    per_answer = np.bincount(cells["answer"].of[cells["answer_judge"].first])
-    return VarianceComponents(cells["question"].size, _harmonic(per_question), _harmonic(per_answer), **found)
+    n = len(scores)
+    scores = scores.assign(judgement=np.arange(n), score=scores["score"] - scores["score"].mean())
+    cells = {columns: _Cells(scores, columns) for columns in _COLUMNS.values()}
+    number = {name: len(cells[columns].counts) for name, columns in _COLUMNS.items()}
+    epochs, judges, again = number["answer"] > number["question"], number["judge"] > 1, number["answer_judge"] < n
+    measured = (True, judges, judges, epochs, epochs and judges, again)
+    wanted = [name for name, known in zip(COMPONENTS, measured, strict=True) if known]
+    components = dict.fromkeys(COMPONENTS, math.nan)
+
+    def expected(group: str, source: str) -> float:
+        """Coefficient of a source's component in the sum of squares of a grouping."""
+        both = cells[_COLUMNS[group] | _COLUMNS[source]]
+        return float((both.sizes / cells[_COLUMNS[group]].sizes - cells[_COLUMNS[source]].sizes / n).sum())
+
+    matrix = np.array([[expected(group, source) for source in wanted] for group in wanted])
+    if number["question"] > 1 and np.linalg.matrix_rank(matrix) == len(wanted):
+        score = scores["score"].to_numpy()
+        squares = [cells[_COLUMNS[group]].squares(score) for group in wanted]
+        solved = np.linalg.solve(matrix, squares)
+        solved[np.abs(solved) < 1e-12 * (score @ score)] = 0  # rounding errors are no negative components
+        components |= dict(zip(wanted, map(float, solved), strict=True))
+    epochs_of = np.bincount(cells[_COLUMNS["question"]].of[cells[_COLUMNS["answer"]].first])
+    judges_of = np.bincount(cells[_COLUMNS["answer"]].of[cells[_COLUMNS["answer_judge"]].first])
+    return VarianceComponents(number["question"], _harmonic(epochs_of), _harmonic(judges_of), components)
 
 
-def _harmonic(counts: npt.NDArray[Any]) -> float:
+def _harmonic(counts: Integers) -> float:
     return round(float(len(counts) / (1 / counts).sum()), 9) if len(counts) else math.nan
 
 
-@dataclass(frozen=True)
 class _Cells:
-    """Which cell each score is in, shape (N,), and of each cell the first score and the number of scores."""
+    """Groups of scores with the same numbers: group and size of each score, first score and size of each group."""
 
-    of: Integers
-    first: Integers
-    counts: Integers
+    def __init__(self, scores: pd.DataFrame, columns: frozenset[str]) -> None:
+        code = np.zeros(len(scores), dtype=np.int64)
+        for column in sorted(columns):
+            code = code * (int(scores[column].max()) + 1 if len(scores) else 1) + scores[column].to_numpy()
+        _, self.first, of, self.counts = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
+        self.of = of.ravel()
+        self.sizes = self.counts[self.of]
 
-    @property
-    def size(self) -> int:
-        return len(self.counts)
-
-
-def _cells(judgements: Judgements) -> dict[str, _Cells]:
-    def cells(*columns: Integers) -> _Cells:
-        code = np.zeros(len(judgements.score), dtype=np.int64)
-        for column in columns:
-            code = code * (int(column.max(initial=0)) + 1) + column
-        _, first, of, counts = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
-        return _Cells(of.ravel(), first, counts)
-
-    column = {"q": judgements.question, "e": judgements.epoch, "j": judgements.judge}
-    return {name: cells(*(column[letter] for letter in sorted(letters))) for name, letters in _INDEXES.items()}
+    def squares(self, score: Floats) -> float:
+        """Sum of squares of the group's totals, each divided by its size."""
+        return float((np.bincount(self.of, score) ** 2 / self.counts).sum())
 
 
-def _solve(scores: Floats, cells: Mapping[str, _Cells], wanted: list[str]) -> dict[str, float]:
-    """The components of some sources, of which the last is the residual."""
-    *effects, residual = wanted
-    n, centred = len(scores), scores - (scores.mean() if len(scores) else 0.0)
-    if cells["question"].size < 2:
-        return {}
-    by_indexes = {letters: cells[name] for name, letters in _INDEXES.items()}
-
-    def coefficient(group: str, source: str) -> float:
-        """Of a source's component in the expected sum of squares of a grouping."""
-        both = by_indexes[_INDEXES[group] | _INDEXES[source]]
-        totals = cells[group].counts[cells[group].of[both.first]]
-        return float((both.counts**2 / totals).sum())
-
-    grand = np.array([*((cells[source].counts ** 2).sum() / n for source in effects), 1.0])
-    rows = [[*(coefficient(group, source) for source in effects), float(cells[group].size)] for group in effects]
-    squares = [float((np.bincount(cells[g].of, centred) ** 2 / cells[g].counts).sum()) for g in effects]
-    matrix = np.array([*rows, [float(n)] * len(wanted)]) - grand
-    if np.linalg.matrix_rank(matrix) < len(wanted):
-        return {}
-    solved = np.linalg.solve(matrix, np.array([*squares, float((centred**2).sum())]))
-    solved[np.abs(solved) < 1e-12 * float((centred**2).sum())] = 0  # rounding errors are no negative components
-    return dict(zip([*effects, residual], map(float, solved), strict=True))
-
-
-def difference_components(first: Judgements, second: Judgements) -> VarianceComponents:
+def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> VarianceComponents:
     """Variance components of the difference between two models' scores on the same questions, by the same judges.
 
     Answers and judgements of two models are independent; effects of questions, of judges, and of judges on questions
@@ -210,42 +144,26 @@ def difference_components(first: Judgements, second: Judgements) -> VarianceComp
     between the components of the sum and of the difference of both models' means by question and judge.
 
     Args:
-        first: Scores of one model.
+        first: Scores of one model, as for `variance_components`.
         second: Scores of the other one, with the same numbers for the same questions and judges.
 
     Returns:
         The components, over the questions of both. Where only one of the models has several epochs or repeated
-        judgements, all variance is in `question`, and the other components are NaN.
+        judgements, answering and judging again are NaN and contained in the others.
     """
-    questions = np.intersect1d(first.question, second.question)
-    one, other = (_only(judgements, np.isin(judgements.question, questions)) for judgements in (first, second))
-    found, its = variance_components(one), variance_components(other)
-    epochs, judges = (2 / (1 / getattr(found, n) + 1 / getattr(its, n)) for n in ("epochs", "judges"))
-    measured = [[not math.isnan(getattr(part, name)) for name in COMPONENTS] for part in (found, its)]
-    if measured[0] != measured[1]:
-        a, b = (
-            np.bincount(part.question, part.score) / np.maximum(1, np.bincount(part.question)) for part in (one, other)
-        )
-        whole = {"question": float((a - b)[questions].var(ddof=1)) if len(questions) > 1 else math.nan}
-        return VarianceComponents(len(questions), epochs, judges, **{**dict.fromkeys(COMPONENTS, math.nan), **whole})
-    rows, columns = (
-        max(int(getattr(part, n).max(initial=0)) for part in (one, other)) + 1 for n in ("question", "judge")
-    )
-    codes = [part.question * columns + part.judge for part in (one, other)]
-    counts = [np.bincount(code, minlength=rows * columns) for code in codes]
-    cells = np.flatnonzero((counts[0] > 0) & (counts[1] > 0))
-    x, y = (
-        np.bincount(code, part.score, minlength=rows * columns)[cells] / count[cells]
-        for code, part, count in zip(codes, (one, other), counts, strict=True)
-    )
+    common = np.intersect1d(first["question"], second["question"])
+    parts = [scores[scores["question"].isin(common)] for scores in (first, second)]
+    one, other = map(variance_components, parts)
+    means = [scores.groupby(["question", "judge"])["score"].mean() for scores in parts]
     plus, minus = (
-        variance_components(Judgements(cells // columns, np.zeros_like(cells), cells % columns, z))
-        for z in (x + y, x - y)
+        variance_components(both.dropna().rename("score").reset_index().assign(answer=0))
+        for both in (means[0] + means[1], means[0] - means[1])
     )
-    shared = {name: (getattr(plus, name) - getattr(minus, name)) / 4 for name in COMPONENTS[:3]}
-    sums = {name: getattr(found, name) + getattr(its, name) - 2 * shared.get(name, 0.0) for name in COMPONENTS}
-    return VarianceComponents(len(questions), epochs, judges, **sums)
-
-
-def _only(judgements: Judgements, kept: npt.NDArray[Any]) -> Judgements:
-    return Judgements(*(part[kept] for part in vars(judgements).values()))
+    pairs = {name: (one.components[name], other.components[name]) for name in COMPONENTS}
+    if any(math.isnan(a) != math.isnan(b) for a, b in pairs.values()):
+        return minus
+    shared = {name: (plus.components[name] - minus.components[name]) / 4 for name in COMPONENTS[:3]}
+    epochs, judges = (2 / (1 / a + 1 / b) for a, b in ((one.epochs, other.epochs), (one.judges, other.judges)))
+    return VarianceComponents(
+        len(common), epochs, judges, {name: a + b - 2 * shared.get(name, 0.0) for name, (a, b) in pairs.items()}
+    )
