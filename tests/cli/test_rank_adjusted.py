@@ -93,7 +93,7 @@ def test_a_judge_among_the_models_is_named(run: Run, ballots: list[Ballot], vote
         }
     judge = write_log(tmp_path / "judge.eval", *samples)
     output = " ".join(run("rank", judge, "--votes", votes, "--judge", judge).output.split())
-    assert "lab/mid judged answers of its own: the ratings by the judge alone may favour it." in output
+    assert "lab/mid is judge and contestant: judges may favour their own answers" in output
 
 
 def test_ratings_at_equal_length_with_coefficients_that_are_kept(

@@ -84,9 +84,6 @@ def rank(
 
     With --votes the last vote of a person about a ballot counts: the later time, else the file
     that is named later.
-
-    With --judge a section has the ratings by people's votes, corrected by the judge's verdicts on
-    all ballots; with --control one has the ratings at equal length or style.
     """
     from urs_inspect.logs.battles import (
         attach_votes,
@@ -124,7 +121,7 @@ def rank(
     # Before the ratings by Elo, which take longest, so that an error comes early.
     sections: list[Callable[[Ranking], Adjusted]] = []
     if people and judge is not None:
-        verdicts = read_judge_verdicts(judge, people.asked.values(), _note)
+        verdicts = read_judge_verdicts(judge, people.asked.values())
         corrected = rank_corrected(people.judged(verdicts.outcomes), rounds=rounds, seed=seed)
         sections.append(lambda ranking: corrected_section(corrected, verdicts, ranking))
     if features:

@@ -22,14 +22,13 @@ from urs_inspect.annotation.campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballo
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.discrepancy.ballots import Ballot, collect_ballots
-from urs_inspect.logs.comparisons import choice_of, judged_by_people
+from urs_inspect.logs.comparisons import choice_of, judged_by_people, read_comparisons
 from urs_inspect.logs.comparisons import outcome_of as competitions_outcome_of
 from urs_inspect.logs.files import (
     about_copies,
     about_damaged,
     copies_of_files,
     finished_headers,
-    finished_logs,
     local_path,
     log_files,
     read_log,
@@ -236,7 +235,7 @@ class HumanBattles:
     def styles(self, features: Sequence[str]) -> Floats:
         """Differences of style of the responses of each battle, shape (N, K)."""
         decided = [self.asked[name] for name in self.outcomes]
-        return style_differences([(ballot.response_a, ballot.response_b) for ballot in decided], features)
+        return style_differences([_responses_of(ballot) for ballot in decided], features)
 
     def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
         """The ballots of the models that have votes, with people's votes and a judge's outcomes, by id."""
@@ -347,51 +346,39 @@ def read_human_battles(
     )
 
 
-def read_judge_verdicts(
-    log: str | Path, ballots: Iterable[Ballot], say: Callable[[str], None] = logger.warning
-) -> JudgeVerdicts:
+def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerdicts:
     """Read a judge's verdicts about ballots from a log of `mad` or a directory; it may be the log of the ballots.
 
     Of a ballot that was judged several times, the last verdict that could be parsed counts; choices of people do not.
-
-    Raises:
-        InputError: If the log holds no verdict of a judge, or none about these ballots with these responses.
     """
     wanted = {ballot.id: ballot for ballot in ballots}
-    verdicts, judges, models = dict[str, float](), dict[str, None](), set[str]()
-    changed, others, skipped = set[str](), set[str](), list[str]()
-    for read in finished_logs([str(log)], skipped, _TASK):
-        for sample in read.samples or []:
-            score = choice_of(sample, people=False)
-            facts = (score.metadata or {}) if score else {}
-            if BALLOT_KEY not in sample.metadata or score is None or facts.get("judges") == [_HUMAN]:
-                continue
-            ballot = Ballot.from_dict(sample.metadata[BALLOT_KEY], f"{read.location}: sample {sample.id}")
-            models |= {ballot.model_a, ballot.model_b}
-            judges |= dict.fromkeys(map(str, facts.get("judges", ())))
-            own = wanted.get(ballot.id)
-            if own is None:
-                others.add(ballot.id)
-            elif (own.response_a, own.response_b) != (ballot.response_a, ballot.response_b):
-                changed.add(ballot.id)
-            elif not math.isnan(outcome := competitions_outcome_of(score)) or ballot.id not in verdicts:
-                verdicts[ballot.id] = outcome
-    outcomes = {name: outcome for name, outcome in verdicts.items() if not math.isnan(outcome)}
+    read = [
+        item
+        for item in read_comparisons(str(log), "judge", people=False)
+        if item.facts and item.facts.get("judges") != [_HUMAN]
+    ]
+    judges = tuple(dict.fromkeys(str(name) for item in read for name in item.facts.get("judges", ())))
+    known = [(item, own) for item in read if (own := wanted.get(item.ballot.id))]
+    same = [item for item, own in known if _responses_of(own) == _responses_of(item.ballot)]
+    outcomes = {item.ballot.id: item.outcome for item in same if not math.isnan(item.outcome)}
+    unparsed, changed, others = len(same) - len(outcomes), len(known) - len(same), len(read) - len(known)
+    if not read:
+        raise InputError(f"no verdict of a judge in '{log}'; name a log of the task mad with a judge")
     if not outcomes:
-        asked = {name for ballot in wanted.values() for name in (ballot.model_a, ballot.model_b)}
-        what = (
-            f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {len(verdicts)} could not be parsed, "
-            f"{len(changed)} have other responses there, {len(others)} are about other ballots. It compares: "
-            f"{choices(sorted(models))}; the ballots compare: {choices(sorted(asked))}"
+        compared, asked = (
+            choices(sorted({name for ballot in each for name in (ballot.model_a, ballot.model_b)}))
+            for each in ([item.ballot for item in read], wanted.values())
         )
-        none = f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
-        raise InputError("\n".join([what if models else none, *skipped]))
-    for sentence in skipped:
-        say(sentence)
-    changed -= verdicts.keys()
-    missing = len(wanted.keys() - verdicts.keys() - changed)
-    unparsed = len(verdicts) - len(outcomes)
-    return JudgeVerdicts(outcomes, tuple(judges), unparsed, missing, len(changed), len(others))
+        raise InputError(
+            f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {unparsed} could not be parsed, "
+            f"{changed} have other responses there, {others} are about other ballots. It compares: {compared}; the "
+            f"ballots compare: {asked}"
+        )
+    return JudgeVerdicts(outcomes, judges, unparsed, len(wanted) - len(known), changed, others)
+
+
+def _responses_of(ballot: Ballot) -> tuple[str, str]:
+    return ballot.response_a, ballot.response_b
 
 
 def holds_ballot_votes(path: str | Path) -> bool:

@@ -27,20 +27,13 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
     """Ratings by people's votes, corrected by a judge's verdicts on all ballots."""
     places = found.places
     warnings = _changes_of_order("With the judge's verdicts", plain, _neighbours(places))
-    if contestants := [model for model in places.players if model in judge.judges]:
-        warnings.append(
-            f"{choices(contestants)} judged answers of its own: the ratings by the judge alone may favour it. The "
-            "corrected ratings do not, as people's votes on the same ballots show how far it does."
-        )
-    nothing = f"The judge's verdicts add nothing to the {counted(found.votes, 'vote')}: "
-    weight = f"lambda, the weight of the judge's verdicts, is {found.weight:.2f}"
-    if found.both == found.verdicts:
-        worth = f"{nothing}people voted on every ballot that has a verdict."
-    elif round(found.worth) <= found.votes:
-        worth = f"{nothing}{weight}."
+    warnings += _contestants(judge.judges, places.players)
+    votes = counted(found.votes, "vote")
+    if found.both < found.verdicts and round(found.worth) > found.votes:
+        worth = f"With the verdicts, {votes} give the precision of {found.worth:,.0f}"
     else:
-        votes = counted(found.votes, "vote")
-        worth = f"With the verdicts, {votes} give the precision of {found.worth:,.0f}: {weight}."
+        worth = f"The judge's verdicts add nothing to the {votes}"
+    weight = f"lambda, the weight of the judge's verdicts, is {found.weight:.2f}"
     ballots = len(judge.outcomes) + judge.unparsed + judge.missing + judge.other_responses
     left_out = (
         (judge.unparsed, "ballot", "whose verdict could not be parsed"),
@@ -54,7 +47,7 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
         f"{found.votes:,} of {counted(ballots, 'ballot')} have votes of people, {found.verdicts:,} a verdict of "
         f"{choices(judge.judges) or 'the judge'}; on the {found.both:,} with both they agree on "
         f"{share(found.agreement)}.",
-        worth,
+        f"{worth}: {weight if found.both < found.verdicts else 'people voted on every ballot that has a verdict'}.",
         *warnings,
         "Corrected: the ratings by people's votes, corrected in each pair of models by how far the judge's verdicts on "
         "all its ballots differ from those on the ballots that have votes (prediction-powered inference, PPI++). What "
@@ -119,11 +112,7 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
         for pair, certainty in zip(pairwise(weighed.players), weighed.certainty, strict=True)
     ]
     warnings = _changes_of_order("With the judge as a prior", ranking, neighbours)
-    warnings += [
-        f"{name} is judge and contestant: judges may favour their own answers"
-        for name in prior.judges
-        if name in prior.players
-    ]
+    warnings += _contestants(prior.judges, prior.players)
     shift, spread = (round(strength * SCALE / math.log(10)) for strength in (SHIFT, SPREAD))
     notes = [
         *warnings,
@@ -176,6 +165,12 @@ def _facts(places: Places) -> dict[str, Any]:
 def _brackets(places: Places) -> str:
     level, rounds = places.ratings[0].level, places.ratings[0].rounds
     return f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions to first order."
+
+
+def _contestants(judges: Sequence[str], players: Sequence[str]) -> list[str]:
+    return [
+        f"{name} is judge and contestant: judges may favour their own answers." for name in judges if name in players
+    ]
 
 
 _Neighbours = list[tuple[str, str, str, bool]]

@@ -261,11 +261,7 @@ def read_leaderboard(path: Path) -> dict[str, float]:
 
 
 def read_coefficients(path: Path) -> dict[str, Coefficient]:
-    """Read what style is worth, by feature, from what `urs-inspect rank --control FEATURES --json` printed.
-
-    Raises:
-        InputError: If the file cannot be read, or is no such output.
-    """
+    """Read what style is worth, by feature, from what `urs-inspect rank --control FEATURES --json` printed."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8-sig"))["controlled"]["coefficients"]
         found = {row["feature"]: Coefficient(_number(row["scale"]), _number(row["value"])) for row in rows}

@@ -100,16 +100,7 @@ class CorrectedRanking:
 def rank_corrected(
     ballots: JudgedBallots, *, prior: float = PRIOR, **options: Unpack[ResamplingOptions]
 ) -> CorrectedRanking:
-    """Rank models by people's votes, corrected by a judge's verdicts.
-
-    Args:
-        ballots: Ballots with votes, verdicts, both or neither.
-        prior: Ties with an average model that are added to each, above 0.
-        options: See `Resampling`.
-
-    Raises:
-        InputError: If fewer than `FEWEST_VOTES` ballots have both votes and a verdict.
-    """
+    """Rank models by people's votes, corrected by a judge's verdicts; `options` are those of `Resampling`."""
     voted, judged = ~np.isnan(ballots.people), ~np.isnan(ballots.judge)
     both = voted & judged
     if both.sum() < FEWEST_VOTES:
@@ -200,18 +191,9 @@ def rank_controlled(
     given: Mapping[str, Coefficient] | None = None,
     **options: Unpack[ResamplingOptions],
 ) -> ControlledRanking:
-    """Rank models at equal style.
+    """Rank models at equal style, from `style_differences` of shape (N, K); `options` are those of `Resampling`.
 
-    Args:
-        battles: The battles, at least one.
-        styles: Differences of style, first less second model, shape (N, K); see `style_differences`.
-        features: Their names, K, among `FEATURES`.
-        given: Coefficients of an earlier fit, which are kept, so that a model that joins does not change what style is
-            worth; None fits them together with the strengths.
-        options: See `Resampling`.
-
-    Raises:
-        InputError: If a feature differs in no battle, or the given coefficients have other features.
+    Coefficients of an earlier fit are kept, so that a model that joins does not change what style is worth.
     """
     how = Resampling(**options)
     if given is None:
