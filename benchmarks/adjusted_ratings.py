@@ -23,11 +23,10 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 import numpy as np
 
 from urs_inspect.discrepancy.allocation import Allocator
+from urs_inspect.stats.adjusted import JudgedBallots, fit_rows, rank_controlled, rank_corrected, style_differences
 from urs_inspect.stats.battles import Battle, Battles, battles_of
 from urs_inspect.stats.bootstrap import Estimate, Floats, Integers
-from urs_inspect.stats.bradley_terry import StyledBattles, fit_bradley_terry
-from urs_inspect.stats.controlled import rank_controlled, style_difference
-from urs_inspect.stats.corrected import JudgedBallots, rank_corrected
+from urs_inspect.stats.bradley_terry import fit_bradley_terry
 from urs_inspect.stats.ranking import Places
 
 POINTS = 400 / np.log(10)
@@ -246,7 +245,7 @@ def controlled_table(simulations: int, seed: int) -> Iterator[str]:
             places, [effect] = found.places, found.effects
             rated = held(places.ratings, [truth[name] for name in places.players])
             moved = held(places.extra, [changes[name] for name in places.players])
-            scale = found.coefficients.scales[0]
+            scale = found.coefficients["length"].scale
             coefficient = effect.low <= POINTS * study.liking * scale <= effect.high
             hits.append([rated, moved, coefficient])
             last = places.players.index(battles.players[-1])
@@ -364,7 +363,7 @@ def length_table(simulations: int, seed: int) -> Iterator[str]:
     yield "| covariates | log loss, 10 folds, 5 splits | alpaca-13b |"
     yield "|---|---:|---:|"
     for features in ((), ("length",), ("length", "lists", "headings", "bold", "code")):
-        styles = np.array([style_difference(*texts, features) for texts in arena.texts]).reshape(len(battles), -1)
+        styles = style_differences(arena.texts, features)
         losses = []
         for split in range(5):
             folds = np.random.default_rng([4, seed, split]).permutation(len(battles)) % 10
@@ -378,22 +377,10 @@ def length_table(simulations: int, seed: int) -> Iterator[str]:
 
 
 def _loss(battles: Battles, styles: Floats, held_out: np.ndarray) -> float:
-    def rows(which: np.ndarray) -> StyledBattles:
-        size = int(which.sum())
-        return StyledBattles(
-            battles.first[which],
-            battles.second[which],
-            np.arange(size),
-            styles[which],
-            np.zeros(size),
-            len(battles.players),
-        )
-
-    values, _, _ = rows(~held_out).fit(battles.outcome[~held_out], np.ones((~held_out).sum()))
-    test = rows(held_out)
-    players = len(battles.players)
-    gaps = values[test.first] - values[test.second] + test.covariates @ values[players:]
-    return float((np.logaddexp(0, gaps) - battles.outcome[held_out] * gaps).mean())
+    learnt, test, size = battles.take(~held_out), battles.take(held_out), len(battles.players)
+    values = fit_rows(learnt, learnt.outcome, covariates=styles[~held_out]).values
+    gaps = values[test.first] - values[test.second] + styles[held_out] @ values[size:]
+    return float((np.logaddexp(0, gaps) - test.outcome * gaps).mean())
 
 
 def speed_table(simulations: int, seed: int) -> Iterator[str]:

@@ -15,7 +15,7 @@ from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, wri
 from tests.stats.fights import rows
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.logs.battles import read_battles, read_human_battles, read_judge_battles, read_vote_list
+from urs_inspect.logs.battles import read_battles, read_human_battles, read_judge_verdicts, read_vote_list
 from urs_inspect.stats import Battle
 
 VOTE = {"model_a": "x", "model_b": "y", "winner": "model_b"}
@@ -381,16 +381,15 @@ def test_a_judge_s_verdicts_about_given_ballots(tmp_path: Path) -> None:
     samples[0].scores["pair_choice-1"].metadata = {"judges": ["a/judge"]}  # type: ignore[index]
     log = write_log(tmp_path / "judge.eval", *samples)
     wanted = [XZ, unparsed, changed, XY]
-    found = read_judge_battles(log, wanted)
+    found = read_judge_verdicts(log, wanted)
     assert found.outcomes == {XY.id: 0.5}
-    assert rows(found.battles) == [("x", "y", 0.5, 0)]
     assert found.judges == ("a/judge",)
-    assert (found.unread, found.missing, found.changed, found.other) == (1, 1, 1, 1)
+    assert (found.unparsed, found.missing, found.other_responses, found.other_ballots) == (1, 1, 1, 1)
 
 
 def test_of_several_epochs_the_last_verdict_that_was_parsed_counts(tmp_path: Path) -> None:
     epochs = [judged(XY, outcome, epoch=number) for number, outcome in enumerate((1.0, 0.0, math.nan), start=1)]
-    assert read_judge_battles(write_log(tmp_path / "judge.eval", *epochs), [XY]).outcomes == {XY.id: 0.0}
+    assert read_judge_verdicts(write_log(tmp_path / "judge.eval", *epochs), [XY]).outcomes == {XY.id: 0.0}
 
 
 @pytest.mark.parametrize(
@@ -409,5 +408,5 @@ def test_a_log_without_a_verdict_about_the_ballots_is_refused(
 ) -> None:
     log = write_log(tmp_path / "judge.eval", *samples)
     with pytest.raises(InputError) as caught:
-        read_judge_battles(log, [XY, YZ])
+        read_judge_verdicts(log, [XY, YZ])
     assert message in str(caught.value)

@@ -1,14 +1,18 @@
 """Sections about adjusted ratings."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from tests.reports.golden_files import check_golden
-from urs_inspect.logs.battles import JudgeBattles
-from urs_inspect.reports.adjusted import controlled_section, corrected_section
-from urs_inspect.reports.rankings import ranking_report
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy.judge_prior import JudgePrior, rank_with_prior
+from urs_inspect.logs.battles import JudgeVerdicts
+from urs_inspect.reports.adjusted import controlled_section, corrected_section, prior_section
+from urs_inspect.reports.rankings import ranking_report, read_coefficients
 from urs_inspect.stats import Battles, rank
-from urs_inspect.stats.controlled import rank_controlled
-from urs_inspect.stats.corrected import JudgedBallots, rank_corrected
+from urs_inspect.stats.adjusted import JudgedBallots, rank_controlled, rank_corrected
 
 SIZE, VOTES = 360, 90
 
@@ -28,9 +32,7 @@ def test_both_sections_of_a_ranking() -> None:
     voted = ~np.isnan(votes)
     ballots = JudgedBallots(names, first, second, np.arange(SIZE), votes, judge)
     battles: Battles = ballots.battles(votes)
-    verdicts = JudgeBattles(
-        ballots.battles(judge), dict.fromkeys(map(str, range(SIZE - 2)), 1.0), ("lab/judge", "lab/two"), 1, 1, 0, 5
-    )
+    verdicts = JudgeVerdicts(dict.fromkeys(map(str, range(SIZE - 2)), 1.0), ("lab/judge", "lab/two"), 1, 1, 0, 5)
     plain = rank(battles, rounds=200)
     adjusted = [
         corrected_section(rank_corrected(ballots, rounds=200), verdicts, plain),
@@ -39,3 +41,39 @@ def test_both_sections_of_a_ranking() -> None:
     report = ranking_report(plain, adjusted=adjusted)
     assert {"corrected", "controlled"} < report.facts.keys()
     check_golden("rank_adjusted", report.markdown())
+
+
+def test_a_prior_that_changes_the_order_stands_out() -> None:
+    first, second = (
+        np.append(np.tile(side, 3), last) for side, last in zip(np.triu_indices(4, 1), (1, 2), strict=True)
+    )
+    # People and the judge see a and d as each other does; b is better than c by one vote, worse by the judge.
+    votes, verdicts = (
+        Battles(tuple("abcd"), first, second, np.array([1, 1, 1, middle, 1, 1] * 3 + [last]), np.arange(19))
+        for middle, last in ((0.5, 1.0), (0.0, 0.0))
+    )
+    prior, plain = JudgePrior.of(verdicts, ["judge"]), rank(votes, rounds=20)
+    section, facts = prior_section(plain, prior, rank_with_prior(votes, prior, rounds=200))
+    assert any("THE ORDER CHANGES: With the judge as a prior, c is above b with a" in line for line in section.warnings)
+    assert facts["prior"].keys() > {"models", "bradley_terry", "ranks", "intervals", "above_next"}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "1",
+        "[1]",
+        '[{"feature": "length", "scale": 0, "value": 1}]',
+        '[{"feature": "size", "scale": 1, "value": 1}]',
+        '[{"feature": "length", "scale": 1}]',
+        '[{"feature": "length", "scale": 1, "value": NaN}]',
+        '[{"feature": "length", "scale": true, "value": "1"}, {}]',
+        '[{"feature": ["length"], "scale": 1, "value": 1}]',
+        "[]}, {",
+    ],
+)
+def test_a_file_that_holds_no_coefficients_is_named(tmp_path: Path, rows: str) -> None:
+    path = tmp_path / "ranking.json"
+    path.write_text(f'{{"controlled": {{"coefficients": {rows}}}}}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"ranking.json"):
+        read_coefficients(path)

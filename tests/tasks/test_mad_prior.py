@@ -91,7 +91,9 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, awaiting: Path, tmp_p
     assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
     assert found["weight"] > 0.5
     assert found["judges"] == ["baseline/longest"]
-    assert all(low < found["ratings"][name] < high for name, (low, high) in found["intervals"].items())
+    assert all(
+        low < found["bradley_terry"][name] < high for name, (low, high) in found["intervals"]["bradley_terry"].items()
+    )
     assert facts["battles"] == len(served)
     text = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", judged).output
     assert "Ranking with the judge as a prior" in text

@@ -1,6 +1,7 @@
 """`urs-inspect rank`: models ranked by logs of `mad` or by votes, with intervals."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,13 +51,9 @@ if TYPE_CHECKING:
 @click.option(
     "--coefficients",
     type=click.Path(path_type=Path),
-    help="What style is worth, from a file of --save-coefficients: kept as it is, so that a model that joins does not "
-    "change it.",
-)
-@click.option(
-    "--save-coefficients",
-    type=click.Path(path_type=Path),
-    help="Write what style is worth to a new JSON file.",
+    metavar="FILE",
+    help="What style is worth is kept from an earlier ranking, the output of --control with --json, so that a model "
+    "that joins does not change it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @click.option("--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Resamples.")
@@ -70,7 +67,6 @@ def rank(
     judge: str | None,
     control: str | None,
     coefficients: Path | None,
-    save_coefficients: Path | None,
     as_json: bool,
     rounds: int,
     seed: int,
@@ -88,22 +84,18 @@ def rank(
 
     With --votes the last vote of a person about a ballot counts: the later time, else the file
     that is named later.
-
-    With --judge a section has the ratings by people's votes, corrected by the judge's verdicts on
-    all ballots; with --control one has the ratings at equal length or style.
     """
     from urs_inspect.logs.battles import (
         attach_votes,
         holds_ballot_votes,
         read_human_battles,
-        read_judge_battles,
+        read_judge_verdicts,
         read_styled_battles,
     )
-    from urs_inspect.reports.adjusted import controlled_section, corrected_section, prior_section
-    from urs_inspect.reports.rankings import ranking_report, read_leaderboard
+    from urs_inspect.reports.adjusted import Adjusted, controlled_section, corrected_section, prior_section
+    from urs_inspect.reports.rankings import ranking_report, read_coefficients, read_leaderboard
     from urs_inspect.stats import compare_leaderboard
-    from urs_inspect.stats.controlled import rank_controlled, read_coefficients
-    from urs_inspect.stats.corrected import rank_corrected
+    from urs_inspect.stats.adjusted import FEATURES, rank_controlled, rank_corrected
 
     # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
     cast = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
@@ -113,34 +105,36 @@ def rank(
     if output is not None:
         _check_output(output, sources, cast)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
-    features = _features(control, coefficients, save_coefficients)
+    features = tuple(dict.fromkeys(name.strip() for name in control.split(","))) if control is not None else ()
+    if unknown := [name for name in features if name not in FEATURES]:
+        raise InputError(f"control: unknown feature '{unknown[0]}'; allowed: {choices(FEATURES)}")
+    if coefficients and not features:
+        raise InputError("coefficients: only with --control, which names their features")
+    given = read_coefficients(coefficients) if coefficients else None
     if judge is not None and not cast:
         raise InputError("judge: corrects people's votes; name their files with --votes")
-    given = read_coefficients(coefficients) if coefficients else None
     people = read_human_battles(sources, cast, _note) if cast else None
     if people:
         battles, styles = people.battles, people.styles(features)
     else:
         battles, styles = read_styled_battles(sources, features, _note)
     # Before the ratings by Elo, which take longest, so that an error comes early.
-    verdicts = read_judge_battles(judge, people.asked.values(), _note) if people and judge is not None else None
-    corrected = (
-        rank_corrected(people.judged(verdicts.outcomes), rounds=rounds, seed=seed) if people and verdicts else None
-    )
-    controlled = rank_controlled(battles, styles, features, given=given, rounds=rounds, seed=seed) if features else None
+    sections: list[Callable[[Ranking], Adjusted]] = []
+    if people and judge is not None:
+        verdicts = read_judge_verdicts(judge, people.asked.values())
+        corrected = rank_corrected(people.judged(verdicts.outcomes), rounds=rounds, seed=seed)
+        sections.append(lambda ranking: corrected_section(corrected, verdicts, ranking))
+    if features:
+        controlled = rank_controlled(battles, styles, features, given=given, rounds=rounds, seed=seed)
+        sections.append(lambda ranking: controlled_section(controlled, ranking))
+    if prior is not None:
+        weighed = _weighed(battles, prior, [] if people else sources, seed)
+        sections.append(lambda ranking: prior_section(ranking, *weighed))
     ranking = _ranked(battles, rounds, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
+    report = ranking_report(ranking, agreement, people, [section(ranking) for section in sections])
     if output is not None:
         attach_votes(Path(sources[0]), cast, output)
-    if save_coefficients is not None and controlled:
-        controlled.coefficients.write(save_coefficients)
-    adjusted = [
-        *([corrected_section(corrected, verdicts, ranking)] if corrected and verdicts else []),
-        *([controlled_section(controlled, ranking)] if controlled else []),
-    ]
-    if prior is not None:
-        adjusted.append(prior_section(ranking, *_weighed(battles, prior, [] if people else sources, seed)))
-    report = ranking_report(ranking, agreement, people, adjusted)
     if as_json:
         click.echo(json.dumps(report.facts, ensure_ascii=False, indent=2, allow_nan=False))
         return
@@ -148,24 +142,6 @@ def rank(
     print_report(report, console)
     if output is not None:
         console.print(f"\nThe log with the votes as scores is {escape(str(output))}.", highlight=False)
-    if save_coefficients is not None:
-        console.print(f"\nThe coefficients are in {escape(str(save_coefficients))}.", highlight=False)
-
-
-def _features(control: str | None, coefficients: Path | None, saved: Path | None) -> tuple[str, ...]:
-    """The features to control for, and a check of the files of coefficients."""
-    from urs_inspect.stats.controlled import FEATURES
-
-    if control is None and (coefficients or saved):
-        raise InputError("coefficients: only with --control, which names their features")
-    if coefficients and saved:
-        raise InputError("coefficients: either keep those of a file, or save new ones with --save-coefficients")
-    if saved:
-        check_new_file(saved, ".json", option="save-coefficients")
-    features = tuple(dict.fromkeys(name.strip() for name in control.split(","))) if control is not None else ()
-    if unknown := [name for name in features if name not in FEATURES]:
-        raise InputError(f"control: unknown feature '{unknown[0]}'; allowed: {choices(FEATURES)}")
-    return features
 
 
 def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":

@@ -4,8 +4,8 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from logging import getLogger
 from pathlib import Path
@@ -22,24 +22,22 @@ from urs_inspect.annotation.campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballo
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.discrepancy.ballots import Ballot, collect_ballots
-from urs_inspect.logs.comparisons import choice_of, judged_by_people
+from urs_inspect.logs.comparisons import choice_of, judged_by_people, read_comparisons
 from urs_inspect.logs.comparisons import outcome_of as competitions_outcome_of
 from urs_inspect.logs.files import (
     about_copies,
     about_damaged,
     copies_of_files,
     finished_headers,
-    finished_logs,
     local_path,
     log_files,
     read_log,
 )
 from urs_inspect.scorers import human_choice
 from urs_inspect.scorers.pair_choice import AWAITING
+from urs_inspect.stats.adjusted import JudgedBallots, style_differences
 from urs_inspect.stats.battles import OUTCOMES, Battle, Battles, battles_of, outcome_of
 from urs_inspect.stats.bootstrap import Floats, number_clusters
-from urs_inspect.stats.controlled import style_difference
-from urs_inspect.stats.corrected import JudgedBallots
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Vote:
     identity: str = ""  # shared with the same vote in another file; empty if it is not known
     key: str = ""  # its ballot and epoch, in a log
     copied: bool = False  # whether it was taken over from an earlier run
-    style: tuple[float, ...] = ()  # differences of the features that were asked for; empty without both responses
+    responses: tuple[Any, ...] = (None, None)  # of the first and second model; texts where they are known
 
 
 def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
@@ -104,20 +102,19 @@ _ORIGIN = ("judge", "annotator", "source", "id")
 _SIDES = ((1, "a"), (2, "b"))
 
 
-def read_vote_list(path: Path, features: Sequence[str] = ()) -> list[Vote]:
+def read_vote_list(path: Path) -> list[Vote]:
     """Read a file of votes: `.json` with a list or one object per line, `.jsonl`, or `.csv` with a header.
 
     Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the instruction inside `data`, as
     the MAD paper published its annotations; and files `<model>-vs-<model>.jsonl` whose rows have the winner in
     `output`, as it published the votes of Chatbot Arena. Votes on one instruction (the column `instruction`, the one
     inside `data`, else `question_id`) are one cluster; without any of these each vote is a cluster of its own.
-    `features` are compared of the responses (`response_1` and `response_2`, or `response_a` and `response_b`).
     """
     rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
     votes = []
     for row in rows:
         try:
-            votes.append(_vote(path, row, features))
+            votes.append(_vote(path, row))
         except InputError as error:
             faults.append(f"{path}: {row.place}: {error}")
     if faults:
@@ -153,7 +150,7 @@ def _name(value: str) -> str:
     return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
 
 
-def _vote(path: Path, row: Row, features: Sequence[str]) -> Vote:
+def _vote(path: Path, row: Row) -> Vote:
     values = row.values
     if "ballot" in values and "winner" not in values:
         raise InputError("a vote about a ballot; name the log or file with the ballots, and this file with --votes")
@@ -163,35 +160,21 @@ def _vote(path: Path, row: Row, features: Sequence[str]) -> Vote:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
     battle = Battle(first, second, outcome_of(winner, first, second), _cluster(path, row))
     known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
-    style = _style(*_responses(values), features) if features else ()
-    return Vote(battle, _identity(battle, known), style=style)
-
-
-def _responses(values: Mapping[str, Any]) -> tuple[object, object]:
-    """The responses of the first and second model; None where a vote does not hold them."""
     data = values.get("data")
-    content = {**(data if isinstance(data, dict) else {}), **values}
-    first, second = (content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
-    return first, second
+    content = {**(data if isinstance(data, dict) else {}), **known}
+    responses = tuple(content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
+    return Vote(battle, _identity(battle, known, content, *responses), responses=responses)
 
 
-def _style(first: object, second: object, features: Sequence[str]) -> tuple[float, ...]:
-    both = isinstance(first, str) and isinstance(second, str)
-    return style_difference(str(first), str(second), features) if both else ()
-
-
-def _identity(battle: Battle, values: dict[str, Any]) -> str:
+def _identity(battle: Battle, values: dict[str, Any], content: dict[str, Any], first: object, second: object) -> str:
     """The models with their responses, the winner, the instruction, and the voter or source of a vote.
 
     The order of the responses and the time are no part of it, since copies of a vote differ in these. Empty if the file
     does not name the voter or the subject.
     """
-    data = values.get("data")
-    content = {**(data if isinstance(data, dict) else {}), **values}
     origin = [values.get(key) for key in _ORIGIN]
     if not any(origin) or not any(content.get(key) for key in ("id", "instruction", "question_id", "response_1")):
         return ""
-    first, second = _responses(values)
     sides = [[battle.first, first, battle.outcome], [battle.second, second, 1 - battle.outcome]]
     if battle.second < battle.first:
         sides.reverse()
@@ -246,16 +229,13 @@ class HumanBattles:
     undecided: int  # ballots with votes of which none is a choice
     unknown: int  # votes about other ballots, which do not count
     faults: tuple[str, ...]  # lines that are no votes, with their place, which do not count
-    asked: Mapping[str, Ballot] = field(default_factory=dict)  # all ballots, by id
-    outcomes: Mapping[str, float] = field(default_factory=dict)  # of the ballots with a majority, by id
+    asked: Mapping[str, Ballot]  # all ballots, by id
+    outcomes: Mapping[str, float]  # of the ballots with a majority, by id
 
     def styles(self, features: Sequence[str]) -> Floats:
-        """Differences of style of the responses of each battle, shape (N, K); see `style_difference`."""
-        rows = [
-            style_difference(ballot.response_a, ballot.response_b, features)
-            for ballot in map(self.asked.__getitem__, self.outcomes)
-        ]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(features))
+        """Differences of style of the responses of each battle, shape (N, K)."""
+        decided = [self.asked[name] for name in self.outcomes]
+        return style_differences([_responses_of(ballot) for ballot in decided], features)
 
     def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
         """The ballots of the models that have votes, with people's votes and a judge's outcomes, by id."""
@@ -272,16 +252,15 @@ class HumanBattles:
 
 
 @dataclass(frozen=True)
-class JudgeBattles:
+class JudgeVerdicts:
     """A judge's verdicts about given ballots, from logs of `mad`."""
 
-    battles: Battles  # one per ballot with a verdict, in the order of the ballots
-    outcomes: Mapping[str, float]  # of these ballots, by id: 1 if response a is better, 0.5 for a tie, 0 if b is
+    outcomes: Mapping[str, float]  # by ballot: 1 if response a is better, 0.5 for a tie, 0 if b is
     judges: tuple[str, ...]  # names of the judges
-    unread: int  # ballots whose verdict could not be parsed
+    unparsed: int  # ballots whose verdict could not be parsed
     missing: int  # ballots that the logs do not have
-    changed: int  # ballots that have other responses in the logs, whose verdicts do not count
-    other: int  # verdicts about other ballots, which do not count
+    other_responses: int  # ballots that have other responses in the logs, whose verdicts do not count
+    other_ballots: int  # verdicts about other ballots, which do not count
 
 
 def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logger.warning) -> Battles:
@@ -297,28 +276,25 @@ def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logge
 def read_styled_battles(
     paths: Iterable[str | Path], features: Sequence[str], say: Callable[[str], None] = logger.warning
 ) -> tuple[Battles, Floats]:
-    """`read_battles`, and the differences of style of their responses, shape (N, K); see `style_difference`.
-
-    `InputError` if features are asked for and a vote comes without both responses.
-    """
+    """`read_battles`, and the differences of style of their responses, shape (N, K), which then all must have."""
     named, skipped = [str(path) for path in paths], list[str]()
     files = _distinct(named, skipped)
     waiting: list[str] = []
-    votes = _once(list(_unrepeated([list(_read(file, say, waiting, features)) for file in files], say)))
+    votes = _once(list(_unrepeated([list(_read(file, say, waiting)) for file in files], say)))
     if not votes:
         verb = "waits" if len(waiting) == 1 else "wait"
         people = f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with --votes"
         what = f"no comparison with a verdict in: {choices(named)}{people if waiting else ''}"
         raise InputError("\n".join([what, *skipped]))
-    if features and (bare := sum(not vote.style for vote in votes)):
+    known = [vote.responses for vote in votes if all(isinstance(text, str) for text in vote.responses)]
+    if features and (bare := len(votes) - len(known)):
         raise InputError(
             f"control: {bare:,} of {counted(len(votes), 'vote')} in {choices(named)} come without both responses; a "
             "list of votes needs response_1 and response_2, or response_a and response_b"
         )
     for sentence in skipped:
         say(sentence)
-    styles = np.array([vote.style for vote in votes], dtype=np.float64).reshape(len(votes), len(features))
-    return battles_of(vote.battle for vote in votes), styles
+    return battles_of(vote.battle for vote in votes), style_differences(known, features)
 
 
 def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
@@ -370,81 +346,39 @@ def read_human_battles(
     )
 
 
-def read_judge_battles(
-    log: str | Path, ballots: Iterable[Ballot], say: Callable[[str], None] = logger.warning
-) -> JudgeBattles:
-    """Read a judge's verdicts about given ballots from a log of `mad`, or from all logs in a directory.
+def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerdicts:
+    """Read a judge's verdicts about ballots from a log of `mad` or a directory; it may be the log of the ballots.
 
     Of a ballot that was judged several times, the last verdict that could be parsed counts; choices of people do not.
-
-    Args:
-        log: The log; it may be the one that the ballots are from.
-        ballots: The ballots, at least one.
-        say: Takes a sentence for each log that is skipped.
-
-    Returns:
-        The verdicts.
-
-    Raises:
-        InputError: If the log holds no verdict of a judge, or none about these ballots with these responses.
     """
     wanted = {ballot.id: ballot for ballot in ballots}
-    verdicts, models, judges = dict[str, float](), set[str](), dict[str, None]()
-    changed, others = set[str](), set[str]()
-    skipped: list[str] = []
-    for read in finished_logs([str(log)], skipped, _TASK):
-        for sample in read.samples or []:
-            score = choice_of(sample, people=False)
-            facts = (score.metadata or {}) if score else {}
-            if BALLOT_KEY not in sample.metadata or score is None or facts.get("judges") == [_HUMAN]:
-                continue
-            ballot = Ballot.from_dict(sample.metadata[BALLOT_KEY], f"{read.location}: sample {sample.id}")
-            models |= {ballot.model_a, ballot.model_b}
-            judges |= dict.fromkeys(map(str, facts.get("judges", ())))
-            own = wanted.get(ballot.id)
-            if own is None:
-                others.add(ballot.id)
-            elif (own.response_a, own.response_b) != (ballot.response_a, ballot.response_b):
-                changed.add(ballot.id)
-            elif not math.isnan(outcome := competitions_outcome_of(score)) or ballot.id not in verdicts:
-                verdicts[ballot.id] = outcome
-    outcomes = {name: verdicts[name] for name in wanted if not math.isnan(verdicts.get(name, math.nan))}
+    read = [
+        item
+        for item in read_comparisons(str(log), "judge", people=False)
+        if item.facts and item.facts.get("judges") != [_HUMAN]
+    ]
+    judges = tuple(dict.fromkeys(str(name) for item in read for name in item.facts.get("judges", ())))
+    known = [(item, own) for item in read if (own := wanted.get(item.ballot.id))]
+    same = [item for item, own in known if _responses_of(own) == _responses_of(item.ballot)]
+    outcomes = {item.ballot.id: item.outcome for item in same if not math.isnan(item.outcome)}
+    unparsed, changed, others = len(same) - len(outcomes), len(known) - len(same), len(read) - len(known)
+    if not read:
+        raise InputError(f"no verdict of a judge in '{log}'; name a log of the task mad with a judge")
     if not outcomes:
-        raise InputError("\n".join([_no_verdict(log, wanted, models, verdicts, changed, others), *skipped]))
-    for sentence in skipped:
-        say(sentence)
-    changed -= verdicts.keys()
-    return JudgeBattles(
-        battles_of(
-            Battle(ballot.model_a, ballot.model_b, outcomes[ballot.id], _instruction_cluster(ballot.instruction))
-            for ballot in map(wanted.__getitem__, outcomes)
-        ),
-        outcomes,
-        tuple(judges),
-        unread=len(verdicts) - len(outcomes),
-        missing=len(wanted.keys() - verdicts.keys() - changed),
-        changed=len(changed),
-        other=len(others),
-    )
+        compared, asked = (
+            choices(sorted({name for ballot in each for name in (ballot.model_a, ballot.model_b)}))
+            for each in ([item.ballot for item in read], wanted.values())
+        )
+        raise InputError(
+            f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {unparsed} could not be parsed, "
+            f"{changed} have other responses there, {others} are about other ballots. It compares: {compared}; the "
+            f"ballots compare: {asked}"
+        )
+    return JudgeVerdicts(outcomes, judges, unparsed, len(wanted) - len(known), changed, others)
 
 
-def _no_verdict(
-    log: str | Path,
-    wanted: Mapping[str, Ballot],
-    models: Collection[str],
-    verdicts: Collection[str],
-    changed: Collection[str],
-    others: Collection[str],
-) -> str:
-    """Why a log has no verdict about the ballots, in words."""
-    if not models:
-        return f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
-    asked = {name for ballot in wanted.values() for name in (ballot.model_a, ballot.model_b)}
-    return (
-        f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {len(verdicts)} could not be parsed, "
-        f"{len(changed)} have other responses there, {len(others)} are about other ballots. It compares: "
-        f"{choices(sorted(models))}; the ballots compare: {choices(sorted(asked))}"
-    )
+def _responses_of(ballot: Ballot) -> tuple[str, str]:
+    return ballot.response_a, ballot.response_b
 
 
 def holds_ballot_votes(path: str | Path) -> bool:
@@ -470,7 +404,7 @@ def _inside(directory: Path) -> list[str]:
     return sorted(str(file) for file in directory.iterdir() if file.suffix.lower() in SUFFIXES)
 
 
-def _read(file: str, say: Callable[[str], None], waiting: list[str], features: Sequence[str]) -> Iterator[Vote]:
+def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator[Vote]:
     """The battles of a file; ballots of a log that people are to decide go to `waiting`."""
     if _is_log(file):
         try:
@@ -483,10 +417,10 @@ def _read(file: str, say: Callable[[str], None], waiting: list[str], features: S
         samples = log.samples or []
         choices_made = [choice_of(sample, people=False) for sample in samples]
         waiting += [file for score in choices_made if score and (score.metadata or {}).get("outcome") == AWAITING]
-        found = [vote for sample in samples if (vote := _judged(sample, people, log.location, features))]
+        found = [vote for sample in samples if (vote := _judged(sample, people, log.location))]
         yield from _of_run(found, log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
-        yield from read_vote_list(Path(file), features)
+        yield from read_vote_list(Path(file))
     else:
         raise InputError(f"{file}: cannot read '{Path(file).suffix}' files; allowed: {choices((_LOG, *SUFFIXES))}")
 
@@ -501,7 +435,7 @@ def _is_log(file: str) -> bool:
     return start.startswith(b"{") and b'"version"' in start
 
 
-def _judged(sample: EvalSample, people: bool, location: str, features: Sequence[str]) -> Vote | None:
+def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
     """The battle that a verdict makes; None without one."""
     score = choice_of(sample, people)
     if score is None or (outcome := competitions_outcome_of(score)) not in OUTCOMES:
@@ -511,13 +445,12 @@ def _judged(sample: EvalSample, people: bool, location: str, features: Sequence[
         first, second = (checked_name(facts.get(key), key) for key in ("model_a", "model_b"))
     except InputError as error:
         raise InputError(f"{location}: sample {sample.id}: {error}") from None
-    ballot = sample.metadata.get(BALLOT_KEY)
-    instruction = ballot.get("instruction") if isinstance(ballot, dict) else None
-    battle = Battle(first, second, outcome, _instruction_cluster(instruction or f"of sample {sample.id}"))
-    key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(ballot, dict) else ""
-    identity = f"{sample.id}/{sample.epoch}/{outcome}"
-    style = _style(ballot.get("response_a"), ballot.get("response_b"), features) if isinstance(ballot, dict) else ()
-    return Vote(battle, identity, key, copied=bool(key) and facts.get("previous") is True, style=style)
+    held = sample.metadata.get(BALLOT_KEY)
+    ballot = held if isinstance(held, dict) else {}
+    battle = Battle(first, second, outcome, _instruction_cluster(ballot.get("instruction") or f"of sample {sample.id}"))
+    key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(held, dict) else ""
+    identity, responses = f"{sample.id}/{sample.epoch}/{outcome}", (ballot.get("response_a"), ballot.get("response_b"))
+    return Vote(battle, identity, key, copied=bool(key) and facts.get("previous") is True, responses=responses)
 
 
 def _ballots(files: Iterable[str]) -> dict[str, Ballot]:

@@ -27,20 +27,20 @@ class Comparison:
     facts: dict[str, Any]  # the metadata of its score
 
 
-def read_comparisons(name: str, argument: str = "previous") -> tuple[Comparison, ...]:
+def read_comparisons(name: str, argument: str = "previous", *, people: bool = True) -> tuple[Comparison, ...]:
     """Read the comparisons of one log of `mad`, or of all logs in a directory, each once.
 
     Of a comparison that was judged several times, the last judgement counts; in a log with people's choices, only these
-    do. `argument` is what messages begin with.
+    do, unless `people` is unset. `argument` is what messages begin with.
     """
     comparisons: dict[str, Comparison] = {}
     skipped: list[str] = []
     for log in finished_logs([name], skipped, "mad"):
-        people = judged_by_people(log)
+        by_people = people and judged_by_people(log)
         for sample in log.samples or []:
             if "ballot" in sample.metadata:
                 ballot = Ballot.from_dict(sample.metadata["ballot"], f"{log.location}: sample {sample.id}")
-                score = choice_of(sample, people)
+                score = choice_of(sample, by_people)
                 outcome = outcome_of(score)
                 if not math.isnan(outcome) or ballot.id not in comparisons:
                     comparisons[ballot.id] = Comparison(ballot, outcome, (score.metadata or {}) if score else {})

@@ -13,8 +13,9 @@ from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.logs.battles import HumanBattles
 from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number, rating_text
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
+from urs_inspect.stats.adjusted import FEATURES, Coefficient
 from urs_inspect.stats.bootstrap import fewest_clusters
-from urs_inspect.stats.ranking import Difference
+from urs_inspect.stats.ranking import Difference, Rank
 
 RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank")
 _PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
@@ -27,18 +28,15 @@ def ranking_report(
     people: HumanBattles | None = None,
     adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
 ) -> Report:
-    """A ranking, how far people agree, and how it agrees with a leaderboard; the facts are `ranking_dict`.
-
-    `adjusted` are sections about adjusted ratings, with their facts.
-    """
-    more, facts = [section for section, _ in adjusted], ranking_dict(ranking, leaderboard)
-    for _, part in adjusted:
-        facts |= part
+    """A ranking, how far people agree, adjusted ratings with their facts, and how it agrees with a leaderboard."""
+    facts = ranking_dict(ranking, leaderboard)
+    for _, more in adjusted:
+        facts |= more
     sections = [
         *([Section("Votes of people", people_notes(people))] if people else []),
         _ratings_section(ranking),
         _neighbours_section(ranking),
-        *more,
+        *(section for section, _ in adjusted),
         _win_rates_section(ranking),
         *([Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard))] if leaderboard else []),
     ]
@@ -53,20 +51,8 @@ def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = No
     and the parameters.
     """
     ratings = {"bradley_terry": ranking.bradley_terry, "elo": ranking.elo, "elo_shuffled": ranking.elo_shuffled}
-
-    def named(values: Sequence[_Value]) -> dict[str, _Value]:
-        return dict(zip(ranking.players, values, strict=True))
-
     facts = {
-        "models": list(ranking.players),
-        **{name: named([rating.value for rating in values]) for name, values in ratings.items()},
-        "ranks": named([place.rank for place in ranking.ranks]),
-        "intervals": {
-            "bradley_terry": named(list(map(interval_fact, ranking.bradley_terry))),
-            "elo": named(list(map(interval_fact, ranking.elo))),
-            "ranks": named([[place.low, place.high] for place in ranking.ranks]),
-        },
-        "differences": difference_facts(ranking.differences),
+        **order_facts(ranking.players, ratings, ranking.ranks, ranking.differences),
         "pairs": _pairs(ranking),
         "connected": ranking.connectivity.connected,
         "groups": [list(group) for group in ranking.connectivity.groups],
@@ -90,9 +76,20 @@ def ranking_dict(ranking: Ranking, leaderboard: LeaderboardAgreement | None = No
     }
 
 
-def difference_facts(differences: Iterable[Difference]) -> list[dict[str, Any]]:
-    """Differences of neighbours for JSON."""
-    return [
+def order_facts(
+    players: Sequence[str],
+    ratings: Mapping[str, Sequence[Estimate]],
+    ranks: Sequence[Rank],
+    differences: Sequence[Difference] = (),
+) -> dict[str, Any]:
+    """Ratings of each kind and ranks by model, with their intervals, and differences of neighbours, for JSON."""
+
+    def named(values: Iterable[_Value]) -> dict[str, _Value]:
+        return dict(zip(players, values, strict=True))
+
+    # Bounds of Elo over orders of the battles are no interval.
+    intervals = {kind: named(map(interval_fact, values)) for kind, values in ratings.items() if kind != "elo_shuffled"}
+    gaps = [
         {
             "better": gap.better,
             "other": gap.other,
@@ -102,6 +99,13 @@ def difference_facts(differences: Iterable[Difference]) -> list[dict[str, Any]]:
         }
         for gap in differences
     ]
+    return {
+        "models": list(players),
+        **{kind: named(rating.value for rating in values) for kind, values in ratings.items()},
+        "ranks": named(place.rank for place in ranks),
+        "intervals": {**intervals, "ranks": named([place.low, place.high] for place in ranks)},
+        **({"differences": gaps} if gaps else {}),
+    }
 
 
 def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
@@ -170,7 +174,7 @@ def _ratings_section(ranking: Ranking) -> Section:
         "votes, without resampling."
     )
     columns = {
-        "rank": [f"{place.rank} ({place.low}–{place.high})" for place in ranking.ranks],
+        "rank": rank_texts(ranking.ranks),
         "model": list(ranking.players),
         "Bradley-Terry": list(ranking.bradley_terry),
         "Elo": list(ranking.elo),
@@ -178,6 +182,11 @@ def _ratings_section(ranking: Ranking) -> Section:
     }
     table = Table(pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), rating_text))
     return Section("Ranking", notes, [table], warnings=apart)
+
+
+def rank_texts(ranks: Iterable[Rank]) -> list[str]:
+    """Ranks with their intervals: `2 (1–3)`."""
+    return [f"{place.rank} ({place.low}–{place.high})" for place in ranks]
 
 
 def _neighbours_section(ranking: Ranking) -> Section:
@@ -211,7 +220,7 @@ def _leaderboard_notes(found: LeaderboardAgreement) -> list[str]:
     return notes + [f"Only in {where}: {', '.join(names)}" for where, names in only.items() if names]
 
 
-# --- leaderboards ---
+# --- leaderboards, and coefficients of an earlier ranking ---
 
 _MODEL, _RATING, _RANK = "model", "rating", "rank"
 
@@ -249,6 +258,24 @@ def read_leaderboard(path: Path) -> dict[str, float]:
             raise InputError(f"{path}: {row.place}: '{model.strip()}' is listed twice")
         board[model.strip()] = -value if column == _RANK else value
     return board
+
+
+def read_coefficients(path: Path) -> dict[str, Coefficient]:
+    """Read what style is worth, by feature, from what `urs-inspect rank --control FEATURES --json` printed."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8-sig"))["controlled"]["coefficients"]
+        found = {row["feature"]: Coefficient(_number(row["scale"]), _number(row["value"])) for row in rows}
+    except OSError as error:
+        raise InputError(f"cannot read the coefficients '{path}': {error.strerror}") from None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        found = {}
+    if not (
+        found and all(name in FEATURES and pair.scale > 0 and pair.value < math.inf for name, pair in found.items())
+    ):
+        raise InputError(
+            f"{path}: no coefficients; name a file with the output of urs-inspect rank --control ... --json"
+        )
+    return found
 
 
 def _mapping(path: Path) -> dict[str, Any] | None:

@@ -11,7 +11,6 @@ pull is that of one vote among those of the model, and fades as they grow in num
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -26,8 +25,6 @@ _BLOCK = 1 << 22
 """Most numbers of all rounds' matrices that are held at a time, 32 MB."""
 _TOLERANCE = 1e-9
 _MOST_STEPS = 200
-_SETTLED = 1e-6
-"""Largest step after which a fit that went on for all steps has converged nevertheless."""
 
 
 @dataclass(frozen=True)
@@ -125,87 +122,6 @@ def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior:
         if reach.max(initial=0) < _TOLERANCE:
             break
     return strengths
-
-
-@dataclass(frozen=True)
-class StyledBattles:
-    """Rows of a logistic regression on two models and K covariates.
-
-    Attributes:
-        first: Index of the first model of each row, shape (N,).
-        second: Index of the second model, shape (N,).
-        clusters: Number of the instruction, from 0 without gaps, shape (N,).
-        covariates: Differences of the covariates, first less second, shape (N, K).
-        offset: Log odds that are known beforehand, shape (N,).
-        players: Number of models, P.
-    """
-
-    first: Integers
-    second: Integers
-    clusters: Integers
-    covariates: Floats
-    offset: Floats
-    players: int
-
-    def fit(self, outcome: Floats, weights: Floats, prior: float = PRIOR) -> tuple[Floats, Floats, Floats]:
-        """Most likely strengths and coefficients, in natural units, by Newton's method as in `fit_counts`.
-
-        Args:
-            outcome: Outcome for the first model; may lie outside 0 to 1, shape (N,).
-            weights: How often each row counts, shape (N,).
-            prior: Ties with strength 0 that each model gets, and the same for each coefficient.
-
-        Returns:
-            The values, shape (P + K,), NaN if there are none; the inverse of the information; and the score of each row
-            for `influences`, shape (N,): its residual divided by 1 - leverage, as in the HC3 sandwich (MacKinnon and
-            White, 1985). Without that, intervals of 60 votes are too narrow.
-        """
-        models, players = self._models(), self.players
-        values: Floats = np.zeros(players + self.covariates.shape[1])
-        for _ in range(_MOST_STEPS):
-            chance = logistic(models @ values[:players] + self.covariates @ values[players:] + self.offset)
-            alone, spread = logistic(values), weights * chance * (1 - chance)
-            excess = weights * (outcome - chance)
-            styled: Floats = self.covariates * spread[:, None]
-            cross: Floats = np.asarray(models.T @ styled)
-            within = np.asarray((models.T @ models.multiply(spread[:, None])).toarray())
-            information = np.block([[within, cross], [cross.T, np.asarray(self.covariates.T @ styled)]])
-            information += np.diag(prior * alone * (1 - alone))
-            gradient = np.concatenate([models.T @ excess, self.covariates.T @ excess]) + prior * (0.5 - alone)
-            try:
-                step = np.linalg.solve(information, gradient)
-            except np.linalg.LinAlgError:
-                reach = np.inf
-                break
-            moved = np.abs(models @ step[:players] + self.covariates @ step[players:])
-            reach = float(max(moved.max(initial=0), np.abs(step).max()))
-            values = values + step * (np.log1p(reach) / max(reach, 1e-300))
-            if reach < _TOLERANCE:
-                break
-        if not reach < _SETTLED:
-            return np.full_like(values, np.nan), information, excess
-        inverse = np.linalg.inv(information)
-        i, j = self.first, self.second
-        leverage = inverse[i, i] + inverse[j, j] - 2 * inverse[i, j]
-        leverage += 2 * (self.covariates * (inverse[i, players:] - inverse[j, players:])).sum(axis=1)
-        leverage += ((self.covariates @ inverse[players:, players:]) * self.covariates).sum(axis=1)
-        return values, inverse, excess / (1 - spread * leverage)
-
-    def influences(self, scores: Floats, inverse: Floats) -> Floats:
-        """By how much each cluster moves the values of a fit, shape (C, P + K)."""
-        from scipy.sparse import csr_array
-
-        shape = int(self.clusters.max()) + 1, len(scores)
-        summed = csr_array((scores, (self.clusters, np.arange(len(scores)))), shape)
-        return np.hstack([(summed @ self._models()).toarray(), np.asarray(summed @ self.covariates)]) @ inverse
-
-    def _models(self) -> Any:
-        """1 for the first and -1 for the second model of each row, shape (N, P)."""
-        from scipy.sparse import csr_array
-
-        rows = np.arange(len(self.first))
-        places = np.tile(rows, 2), np.concatenate([self.first, self.second])
-        return csr_array((np.repeat([1.0, -1.0], len(rows)), places), (len(rows), self.players))
 
 
 def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:

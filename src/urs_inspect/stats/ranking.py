@@ -146,11 +146,6 @@ def rank(
     ordered = _reordered(battles, order)
     points = given[order]
     draws = bootstrap_bradley_terry(ordered, rounds=rounds, seed=seed, prior=prior, scale=scale, mean=start)
-    comparable = ordered_by_votes(ordered)
-    n, clusters = _support(ordered)
-
-    def estimated(values: Floats, rows: Floats) -> tuple[Estimate, ...]:
-        return reported(values, rows, n, clusters, level, seed)
 
     def half(share: float) -> None:
         progress(share / 2)
@@ -159,13 +154,14 @@ def rank(
         fitted(ordered, rounds=rounds, seed=seed, k=k, scale=scale, start=start, progress=half)
         for fitted in (bootstrap_elo, shuffle_elo)
     )
+    places = place(ordered, np.vstack([points, draws]), np.vstack([elo.mean(axis=0), elo]), level, seed)
     return Ranking(
         players=ordered.players,
-        bradley_terry=estimated(points, draws),
-        ranks=_ranks(points, draws, clusters >= fewest_clusters(level), comparable, level),
-        differences=_differences(ordered.players, points, draws, n, clusters, comparable, level, seed),
-        elo=estimated(elo.mean(axis=0), elo),
-        elo_shuffled=estimated(shuffled.mean(axis=0), shuffled),
+        bradley_terry=places.ratings,
+        ranks=places.ranks,
+        differences=places.differences,
+        elo=places.extra,
+        elo_shuffled=reported(shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed),
         win_rates=win_rates_of(ordered),
         connectivity=connectivity_of(ordered),
         battles=len(battles),
@@ -184,16 +180,13 @@ def rank(
 
 @dataclass(frozen=True)
 class Places:
-    """Models from the best to the worst by ratings that were adjusted; as the attributes of these names of `Ranking`.
-
-    `extra` has the further statistics of each model, in the same order.
-    """
+    """Models from the best to the worst by some ratings; sequences are in the order of `players`."""
 
     players: tuple[str, ...]
     ratings: tuple[Estimate, ...]
     ranks: tuple[Rank, ...]
-    differences: tuple[Difference, ...]
-    extra: tuple[Estimate, ...]
+    differences: tuple[Difference, ...]  # of neighbours, P - 1
+    extra: tuple[Estimate, ...]  # a further statistic of each model
 
 
 def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int) -> Places:
