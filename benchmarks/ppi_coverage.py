@@ -24,7 +24,7 @@ from scipy.special import ndtr
 
 from urs_inspect.annotation.rating_queue import Answer
 from urs_inspect.annotation.rating_queue import draw as draw_queue
-from urs_inspect.annotation.ratings import Rating, _weights
+from urs_inspect.annotation.ratings import Rating, inclusion_weights
 from urs_inspect.datasets.benches import load_md_eval
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Estimate, mean_estimates
@@ -149,13 +149,13 @@ def _queued(setting: Setting, judge: Floats, generator: np.random.Generator) -> 
     rated, weights = np.zeros(judge.shape, dtype=bool), np.ones(judge.shape)
     places = tuple(np.array([(int(drawn.answer.question), int(drawn.answer.model)) for drawn in queue]).T)
     rated[places] = True
-    weights[places] = _weights(
-        [
-            Rating(item.question, item.model, 1, "", item.text_digest, rate=drawn.rate, threshold=drawn.threshold)
-            for drawn in queue
-            for item in [drawn.answer]
-        ]
-    )
+    ratings = [
+        Rating(item.question, item.model, 1, "", item.text_digest, rate=drawn.rate, threshold=drawn.threshold)
+        for drawn in queue
+        for item in [drawn.answer]
+    ]
+    stand_for = inclusion_weights(ratings)
+    weights[places] = [stand_for[rating.answer_id] for rating in ratings]
     return rated, weights
 
 

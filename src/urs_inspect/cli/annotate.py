@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from urs_inspect.annotation.queue import BallotQueue
     from urs_inspect.annotation.rating_campaign import RatingCampaign
     from urs_inspect.annotation.rating_queue import ToRate
-    from urs_inspect.annotation.ratings import RatingAgreement
+    from urs_inspect.annotation.ratings import RatingReading
     from urs_inspect.discrepancy.ballots import Ballot
 
 _NONE = "-"
-
 
 _RATING = ("ratings", "raters", "limit", "final_only", "reference", "checks", "rubric", "output")
 _VOTING = ("votes", "order")
@@ -106,39 +105,48 @@ def annotate(
     models. Models take turns; answers with a surprising score come up to three times as often, and each rating is saved
     with its sampling rate, so that weighted means over all answers stay right wherever you stop.
     """
-    _check_options(_VOTING if rate else _RATING, rate)
+    unused, instead = (_VOTING, "votes; leave out") if rate else (_RATING, "ratings; add")
+    context = click.get_current_context()
+    for name in unused:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name.replace('_', '-')} is for {instead} --rate")
     console = Console(soft_wrap=True, highlight=False)
+    campaign: Campaign | RatingCampaign | None
     if rate:
-        if (campaign := _rating(sources, annotators, report, console, **rating)) is not None:
-            _run(campaign, host, port, language, open_browser, console)
-        return
+        campaign = _rating(sources, annotators, report, console, **rating)
+    else:
+        campaign = _voting(sources, annotators, report, console, votes, shuffled=order == "own")
+    if campaign is not None:
+        with contextlib.closing(campaign):
+            _print_files(campaign, console)
+            _serve(campaign, host, port, language or campaign.language, open_browser, console)
+
+
+def _voting(
+    sources: tuple[str, ...],
+    annotators: tuple[str, ...],
+    report: bool,
+    console: Console,
+    votes: Path,
+    *,
+    shuffled: bool,
+) -> "Campaign | None":
+    """The campaign to serve; None where the command only reports."""
     from urs_inspect.annotation import load_ballots
     from urs_inspect.annotation.campaign import Campaign, load_plan
 
     if len(sources) > 1:
         raise InputError(f"votes are about one log or file with ballots, got {len(sources)}; --rate takes several logs")
-    found, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
-    if plan is not None and order == "own":
+    ballots, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
+    if plan is not None and shuffled:
         raise InputError(f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the order")
     if report:
-        print_report(found, votes, console)
-    voting = Campaign(found, votes, () if report else annotators, shuffled=order == "own", plan=plan)
+        print_report(ballots, votes, console)
+    voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
     if voting.queue is not None:
         _print_voting(voting.queue, console)
         voting.queue.on_change = partial(_print_voting, console=console)
-    if report:
-        voting.close()
-        return
-    _run(voting, host, port, language, open_browser, console)
-
-
-def _check_options(unused: tuple[str, ...], rate: bool) -> None:
-    """Refuse options that would have no effect."""
-    context = click.get_current_context()
-    given = [name for name in unused if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    if given:
-        option = given[0].replace("_", "-")
-        raise InputError(f"--{option} is for {'votes' if rate else 'ratings'}; {'leave out' if rate else 'add'} --rate")
+    return None if report else voting
 
 
 def _rating(
@@ -169,11 +177,10 @@ def _rating(
     if report:
         print_rating_report(queue, ratings, console)
         return None
-    for sentence in skipped:
-        console.print(escape(sentence))
     first = f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
-    models = len({answer.model for answer in answers})
-    console.print(f"{counted(len(answers), 'answer')} of {counted(models, 'model')}{first}.")
+    models = counted(len({answer.model for answer in answers}), "model")
+    for sentence in (*skipped, f"{counted(len(answers), 'answer')} of {models}{first}."):
+        console.print(escape(sentence))
     return RatingCampaign(queue, loaded, ratings, annotators, **options)
 
 
@@ -197,15 +204,12 @@ def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -
     if not votes.is_dir():
         raise InputError(f"no directory '{votes}' with votes")
     agreement, reading = report(ballots, votes)
-    print_agreement(agreement, console)
-    print_uncounted(reading, {ballot.id for ballot in ballots}, console)
+    if agreement.votes:
+        _print_agreement(agreement, console)
+    _print_uncounted("votes", "ballots", agreement.votes, len(reading.votes), reading, console)
 
 
-def print_agreement(agreement: "Agreement", console: Console) -> None:
-    """Print agreement, and one row per voter."""
-    if not agreement.votes:
-        console.print("No votes yet.")
-        return
+def _print_agreement(agreement: "Agreement", console: Console) -> None:
     share = agreement.most_chosen
     console.print(
         f"[bold]{agreement.votes} votes[/bold] on {agreement.ballots} pairs, {agreement.compared} of them with two "
@@ -234,17 +238,6 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
     console.print(table)
 
 
-def print_uncounted(reading: "VoteReading", ballots: "set[str]", console: Console) -> None:
-    """Print what is in the votes files and does not count."""
-    _, others = reading.about(ballots)
-    if others:
-        console.print(f"{len(others)} votes are about other ballots; they stay in their files and do not count here.")
-    if reading.replaced or reading.undone:
-        console.print(f"{reading.replaced} votes were replaced later, {reading.undone} taken back.")
-    for error in reading.errors:
-        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
-
-
 def print_rating_report(queue: "tuple[ToRate, ...]", ratings: Path, console: Console) -> None:
     """Print how many ratings the answers have, and how far the raters agree."""
     from urs_inspect.annotation.rating_campaign import report
@@ -253,55 +246,37 @@ def print_rating_report(queue: "tuple[ToRate, ...]", ratings: Path, console: Con
         raise InputError(f"no directory '{ratings}' with ratings")
     found, reading = report(queue, ratings)
     if found.ratings:
-        _print_rating_agreement(found, len(queue), console)
-    else:
-        console.print("No ratings yet.")
-    if others := len(reading.ratings) - found.ratings:
-        console.print(f"{counted(others, 'rating')} of other answers; they stay in their files and do not count here.")
+        several = "; ".join(f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items())
+        total, alpha = counted(len(queue), "answer"), found.alpha
+        interval = "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
+        console.print(f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}: {several}.")
+        console.print(
+            f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
+            f"{counted(alpha.n, 'answer')} with several ratings."
+        )
+        table = Table("rater")
+        for heading in ("ratings", "mean", "from others", "rated twice", "from own", "median seconds"):
+            table.add_column(heading, justify="right")
+        for person in found.raters:
+            mean, others, own = (_number(value, ".1f") for value in (person.mean, person.from_others, person.from_own))
+            counts = (str(person.ratings), mean, others, str(person.checks), own, _number(person.seconds, ".0f"))
+            table.add_row(escape(person.rater), *counts)
+        console.print(table)
+    _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading, console)
+
+
+def _print_uncounted(
+    what: str, about: str, here: int, total: int, reading: "VoteReading | RatingReading", console: Console
+) -> None:
+    """Print what is in the files and does not count."""
+    if not here:
+        console.print(f"No {what} yet.")
+    if others := total - here:
+        console.print(f"{others} {what} are about other {about}; they stay in their files and do not count here.")
     if reading.replaced or reading.undone:
-        console.print(f"{reading.replaced} ratings were replaced later, {reading.undone} taken back.")
+        console.print(f"{reading.replaced} {what} were replaced later, {reading.undone} taken back.")
     for error in reading.errors:
         console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
-
-
-def _print_rating_agreement(found: "RatingAgreement", total: int, console: Console) -> None:
-    several = "; ".join(f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items())
-    console.print(
-        f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {counted(total, 'answer')}: {several}."
-    )
-    alpha = found.alpha
-    interval = "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
-    console.print(
-        f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
-        f"{counted(alpha.n, 'answer')} with several ratings."
-    )
-    table = Table("rater")
-    for heading in ("ratings", "mean", "from others", "rated twice", "from own", "median seconds"):
-        table.add_column(heading, justify="right")
-    for person in found.raters:
-        table.add_row(
-            escape(person.rater),
-            str(person.ratings),
-            *(_number(value, ".1f") for value in (person.mean, person.from_others)),
-            str(person.checks),
-            *(_number(value, form) for value, form in ((person.from_own, ".1f"), (person.seconds, ".0f"))),
-        )
-    console.print(table)
-
-
-def _run(
-    campaign: "Campaign | RatingCampaign",
-    host: str,
-    port: int,
-    language: str | None,
-    open_browser: bool,
-    console: Console,
-) -> None:
-    try:
-        _print_files(campaign, console)
-        _serve(campaign, host, port, language or campaign.language, open_browser, console)
-    finally:
-        campaign.close()
 
 
 def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> None:
@@ -312,7 +287,7 @@ def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> Non
             console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
         status = f"{session.done} of {session.total} done"
         if session.elsewhere:
-            what = "votes in the file are about other ballots" if campaign.kind == "vote" else "ratings are of others"
+            what = f"{session.store.what} in the file are about other {session.noun}s"
             status += f"; {session.elsewhere} {what} and stay there"
         console.print(f"{escape(str(session.store.path))}: {status}")
 
@@ -330,13 +305,12 @@ def _serve(
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
         app = create_app(campaign, language=language, guard=Guard(host, token, port))
         with contextlib.suppress(KeyboardInterrupt):  # which the server raises again once it has stopped
-            what = campaign.kind
-            saved = f"  (Ctrl-C ends; every {'vote' if what == 'vote' else 'rating'} is saved at once)"
-            console.print(f"{what.capitalize()} at ", address, saved, sep="", markup=False)
+            what, read = ("vote", "pairs") if campaign.kind == "vote" else ("rating", "answers")
+            saved = f"  (Ctrl-C ends; every {what} is saved at once)"
+            console.print(f"{campaign.kind.capitalize()} at ", address, saved, sep="", markup=False)
             if token:
-                pairs = "pairs" if what == "vote" else "answers"
                 console.print(
-                    f"Whoever has this address can read the {pairs} and {what}. It is not encrypted on its way."
+                    f"Whoever has this address can read the {read} and {campaign.kind}. It is not encrypted on its way."
                 )
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
                     console.print(f"From another machine, put the name of this one in place of {escape(shown)}.")
