@@ -172,7 +172,7 @@ def test_odd_answers_are_text_and_a_phone_shows_them_without_scrolling_sideways(
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
             for scores in page.locator(".scale").all():
                 labels = scores.locator("label").all()
-                boxes = [label.bounding_box() or {} for label in labels] if done == 1 else []
+                boxes: list[Any] = [label.bounding_box() for label in labels] if done == 1 else []
                 assert all(box["width"] >= 24 and box["height"] >= 36 for box in boxes)
                 labels[4 + done].tap()
             page.wait_for_timeout(_SETTLED)

@@ -270,11 +270,6 @@ class Campaign(People[Session]):
         return Session(VoteStore(self.directory, annotator), ballots, self.queue)
 
     def report(self) -> tuple[Agreement, VoteReading]:
-        """Agreement of all people with a votes file in the directory, and the reading of the files."""
-        return report(self.ballots, self.directory)
-
-
-def report(ballots: Sequence[Ballot], directory: Path) -> tuple[Agreement, VoteReading]:
-    """Agreement about these ballots, and the reading of the votes files, votes about other ballots included."""
-    reading = read_votes(sorted(directory.glob("*.jsonl")))
-    return agreement(reading.about({ballot.id for ballot in ballots})[0]), reading
+        """Agreement about these ballots, and the reading of the votes files, votes about other ballots included."""
+        reading = read_votes(sorted(self.directory.glob("*.jsonl")))
+        return agreement(reading.about({ballot.id for ballot in self.ballots})[0]), reading

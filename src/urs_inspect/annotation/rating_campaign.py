@@ -153,11 +153,6 @@ class RatingCampaign(People[RatingSession]):
         return int.from_bytes(digest("check", annotator, item.answer.id)[:6]) < self._checks * 2**48
 
     def report(self) -> tuple[RatingAgreement, RatingReading]:
-        """Agreement about these answers, and the reading of the files in the directory."""
-        return report(self.queue, self.directory)
-
-
-def report(queue: Sequence[ToRate], directory: Path) -> tuple[RatingAgreement, RatingReading]:
-    """Agreement about these answers, and the reading of the files, ratings of other answers included."""
-    reading = read_ratings(sorted(directory.glob("*.jsonl")))
-    return rating_agreement(reading.about({item.answer.id for item in queue})), reading
+        """Agreement about these answers, and the reading of the files, ratings of other answers included."""
+        reading = read_ratings(sorted(self.directory.glob("*.jsonl")))
+        return rating_agreement(reading.about({item.answer.id for item in self.queue})), reading

@@ -20,6 +20,7 @@ from urs_inspect.annotation.votes import (
     event_seconds,
     event_text,
     event_values,
+    parse_events,
     read_events,
     vote_files,
 )
@@ -147,16 +148,10 @@ class RatingReading:
 
 
 def holds_ratings(path: Path) -> bool:
-    """Whether a path is a directory, or a file whose first readable line is a rating as `annotate --rate` writes it."""
+    """Whether a path is a directory, or a file with ratings as `annotate --rate` writes them."""
     if path.suffix.lower() != ".jsonl" or not path.is_file():
         return path.is_dir()
-    with path.open("rb") as file:
-        for line in file:
-            try:
-                return bool(parse_rating(line))
-            except ValueError:
-                continue
-    return False
+    return bool(parse_events(path.read_bytes(), str(path), parse_rating)[0])
 
 
 def read_ratings(paths: Iterable[str | Path]) -> RatingReading:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from urs_inspect._util import InputError, choices, lock_file
 from urs_inspect.datasets.rows import parse_json
@@ -23,25 +23,8 @@ _ANNOTATOR = re.compile(r"\w(?:[\w.\- ]{0,38}\w)?")
 _LONGEST_LINE = 10_000
 
 
-class _Event(Protocol):
-    """What somebody decided about something, or took back: one line of a file."""
-
-    @property
-    def annotator(self) -> str: ...
-
-    @property
-    def about(self) -> str: ...  # id of what the decision is about
-
-    @property
-    def time(self) -> str: ...  # ISO 8601 in UTC; empty if not known
-
-    @property
-    def undone(self) -> bool: ...  # whether it takes a decision back
-
-    def to_line(self) -> str: ...
-
-
-EventT = TypeVar("EventT", bound=_Event)
+EventT = TypeVar("EventT", bound=Any)
+"""What somebody decided, or took back: has `annotator`, `about` (an id), `time`, `undone` and `to_line()`."""
 
 A_VOTE, A_RATING = "a vote about a ballot, not a rating", "a rating of an answer, not a vote"
 """What is wrong with a line of the other kind of file."""
@@ -179,7 +162,7 @@ def event_line(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
-def _parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> tuple[list[EventT], list[str]]:
+def parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> tuple[list[EventT], list[str]]:
     """The events of a file, and the errors of its other lines; a last line without a line break counts."""
     events: list[EventT] = []
     errors: list[str] = []
@@ -205,7 +188,7 @@ def read_events(
     made = 0
     for path in paths:
         try:
-            events, invalid = _parse_events(path.read_bytes(), str(path), parse)
+            events, invalid = parse_events(path.read_bytes(), str(path), parse)
         except OSError as error:
             raise InputError(f"cannot read the {what} '{path}': {error.strerror}") from None
         errors += invalid
@@ -307,7 +290,7 @@ class EventStore(Generic[EventT]):
     def _load(self) -> None:
         data = self.path.read_bytes()
         self.events: dict[str, EventT] = {}
-        events, errors = _parse_events(data, str(self.path), self.parse)
+        events, errors = parse_events(data, str(self.path), self.parse)
         if not events and any(error.endswith(self.other) for error in errors):
             self.close()
             raise InputError(f"{self.path}: holds {self.other}; name another folder for {self.what}")

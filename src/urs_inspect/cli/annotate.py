@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from urs_inspect._util import InputError, counted
 
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
     from urs_inspect.annotation.campaign import Campaign
     from urs_inspect.annotation.queue import BallotQueue
     from urs_inspect.annotation.rating_campaign import RatingCampaign
-    from urs_inspect.annotation.rating_queue import ToRate
     from urs_inspect.annotation.ratings import RatingReading
-    from urs_inspect.discrepancy.ballots import Ballot
 
 _NONE = "-"
 
@@ -140,9 +139,9 @@ def _voting(
     ballots, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
     if plan is not None and shuffled:
         raise InputError(f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the order")
-    if report:
-        print_report(ballots, votes, console)
     voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
+    if report:
+        _print_votes(voting, console)
     if voting.queue is not None:
         _print_voting(voting.queue, console)
         voting.queue.on_change = partial(_print_voting, console=console)
@@ -174,14 +173,15 @@ def _rating(
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded)
     queue = draw(answers)[:limit]
+    campaign = RatingCampaign(queue, loaded, ratings, () if report else annotators, **options)
     if report:
-        print_rating_report(queue, ratings, console)
+        _print_ratings(campaign, console)
         return None
     first = f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
     models = counted(len({answer.model for answer in answers}), "model")
     for sentence in (*skipped, f"{counted(len(answers), 'answer')} of {models}{first}."):
         console.print(escape(sentence))
-    return RatingCampaign(queue, loaded, ratings, annotators, **options)
+    return campaign
 
 
 def _print_voting(queue: "BallotQueue", console: Console) -> None:
@@ -197,13 +197,11 @@ def _print_voting(queue: "BallotQueue", console: Console) -> None:
     console.print("; ".join(told), markup=False)
 
 
-def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -> None:
+def _print_votes(campaign: "Campaign", console: Console) -> None:
     """Print how far the voters agree about the ballots."""
-    from urs_inspect.annotation.campaign import report
-
-    if not votes.is_dir():
-        raise InputError(f"no directory '{votes}' with votes")
-    agreement, reading = report(ballots, votes)
+    if not campaign.directory.is_dir():
+        raise InputError(f"no directory '{campaign.directory}' with votes")
+    agreement, reading = campaign.report()
     if agreement.votes:
         _print_agreement(agreement, console)
     _print_uncounted("votes", "ballots", agreement.votes, len(reading.votes), reading, console)
@@ -223,46 +221,53 @@ def _print_agreement(agreement: "Agreement", console: Console) -> None:
         f"Krippendorff's alpha: {_number(agreement.alpha, '.2f')}; "
         f"with a, tie, b as places on a line: {_number(agreement.ordered_alpha, '.2f')}."
     )
-    table = Table("voter")
-    for heading in ("votes", "left", "tie", "right", "cannot tell", "left share", "p", "with others", "median seconds"):
-        table.add_column(heading, justify="right")
-    for person in agreement.annotators:
-        table.add_row(
-            escape(person.annotator),
-            *map(str, (person.votes, person.left, person.ties, person.right, person.cannot_tell)),
+    rows = [
+        (
+            *map(str, (person.annotator, person.votes, person.left, person.ties, person.right, person.cannot_tell)),
             _number(person.left_share, ".0%"),
             _number(person.left_p, ".2f"),
             _number(person.with_others, ".0%"),
             _number(person.seconds, ".0f"),
         )
-    console.print(table)
+        for person in agreement.annotators
+    ]
+    _print_table("voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds", rows, console)
 
 
-def print_rating_report(queue: "tuple[ToRate, ...]", ratings: Path, console: Console) -> None:
+def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
     """Print how many ratings the answers have, and how far the raters agree."""
-    from urs_inspect.annotation.rating_campaign import report
-
-    if not ratings.is_dir():
-        raise InputError(f"no directory '{ratings}' with ratings")
-    found, reading = report(queue, ratings)
+    if not campaign.directory.is_dir():
+        raise InputError(f"no directory '{campaign.directory}' with ratings")
+    found, reading = campaign.report()
     if found.ratings:
         several = "; ".join(f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items())
-        total, alpha = counted(len(queue), "answer"), found.alpha
+        total, alpha = counted(len(campaign.queue), "answer"), found.alpha
         interval = "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
         console.print(f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}: {several}.")
         console.print(
             f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
             f"{counted(alpha.n, 'answer')} with several ratings."
         )
-        table = Table("rater")
-        for heading in ("ratings", "mean", "from others", "rated twice", "from own", "median seconds"):
-            table.add_column(heading, justify="right")
-        for person in found.raters:
-            mean, others, own = (_number(value, ".1f") for value in (person.mean, person.from_others, person.from_own))
-            counts = (str(person.ratings), mean, others, str(person.checks), own, _number(person.seconds, ".0f"))
-            table.add_row(escape(person.rater), *counts)
-        console.print(table)
+        rows = [
+            (
+                *map(str, (person.rater, person.ratings)),
+                *(_number(value, ".1f") for value in (person.mean, person.from_others)),
+                str(person.checks),
+                *(_number(value, form) for value, form in ((person.from_own, ".1f"), (person.seconds, ".0f"))),
+            )
+            for person in found.raters
+        ]
+        _print_table("rater|ratings|mean|from others|rated twice|from own|median seconds", rows, console)
     _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading, console)
+
+
+def _print_table(headings: str, rows: Iterable[tuple[str, ...]], console: Console) -> None:
+    """Print one row per person, whose name comes first."""
+    first, *others = headings.split("|")
+    table = Table(first, *(Column(heading, justify="right") for heading in others))
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
 
 
 def _print_uncounted(
