@@ -142,6 +142,7 @@ def test_two_people_get_different_answers_and_go_on_after_a_crash(browser: Brows
         expect_done(page, 2)
         assert watch.problems == []
 
+        page.wait_for_load_state()  # with its script, which the server cannot send once it is dead
         server.kill()  # SIGKILL
         with (tmp_path / "ratings" / "Ann.jsonl").open("ab") as file:
             file.write(b'{"id": "half a li')  # as if the machine had gone down in the middle of a line
