@@ -3,11 +3,13 @@
 Simulates four models whose quality a judge misjudges by up to 1.5 points, scores of 1 to 10 in whole numbers, questions
 that are easy or hard for all models, and people who rate some answers: on the same questions for all models, on
 questions drawn for each model, or on answers that a page draws the more often the lower the judge's score is, with
-their weights. `agreement` is the correlation of judge and people within a model, before rounding. Then the same with
-the pairs of MD-Eval (`URS_INSPECT_DATA_DIR`), the judge being "the longer answer wins": pairs are drawn with
-replacement, so that the truth is the share of all pairs that the first answer wins. Prints tables in Markdown.
+their weights. `agreement` is the correlation of judge and people within a model, before rounding. In the rows "by the
+queue" people rate the first answers, of three models together, that the queue of `annotate --rate` gives them; the
+judge has independent errors, or gives 10 % of the answers any score, or is useless. Then the same with the pairs of
+MD-Eval (`URS_INSPECT_DATA_DIR`), the judge being "the longer answer wins": pairs are drawn with replacement, so that
+the truth is the share of all pairs that the first answer wins. Prints tables in Markdown.
 
-    python benchmarks/ppi_coverage.py [--simulations 1000] [--rounds 500] [--seed 0]
+    python benchmarks/ppi_coverage.py [--simulations 1000] [--rounds 500] [--seed 0] [--design "by the queue"]
 """
 
 import argparse
@@ -20,6 +22,9 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 import numpy as np
 from scipy.special import ndtr
 
+from urs_inspect.annotation.rating_queue import Answer
+from urs_inspect.annotation.rating_queue import draw as draw_queue
+from urs_inspect.annotation.ratings import Rating, inclusion_weights
 from urs_inspect.datasets.benches import load_md_eval
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Estimate, mean_estimates
@@ -32,8 +37,9 @@ QUALITY = np.array([7.5, 7.0, 6.5, 6.0])
 BIAS = np.array([-1.0, 0.5, 1.5, 0.0])
 QUESTION, ANSWER = 1.2, 1.2
 """Standard deviations of what is common to the models of a question, and of single answers."""
-PAIRS = all_pairs(len(QUALITY))
-SIGNS = np.array([[(model == a) - (model == b) for a, b in PAIRS] for model in range(len(QUALITY))], dtype=float)
+GROSS = 0.1
+"""Share of answers to which the judge with gross errors gives any score."""
+INTENTS = 6
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,16 @@ class Setting:
     agreement: tuple[float, float]
     coefficients: tuple[float, float] | None = None
     scale: float = 1.0  # how much of people's spread the judge has
+    models: int = len(QUALITY)
+    gross: bool = False  # whether the judge agrees perfectly, except for a share of gross errors
 
     @property
     def name(self) -> str:
         """The setting in words."""
+        if self.design == "by the queue":
+            useless = "useless judge" if self.agreement[0] == 0 else f"independent errors, {self.agreement[0]:g}"
+            text = f"{GROSS:.0%} gross errors" if self.gross else useless
+            return f"{self.design} | {self.rated} of {self.models} x {self.questions} | {text}"
         same = self.agreement[0] == self.agreement[1]
         text = (
             f"{self.agreement[0]:g}"
@@ -72,12 +84,17 @@ def settings() -> list[Setting]:
     rows += [Setting("weighted", 200, n, level) for n in (20, 40, 100) for level in levels]
     rows += [Setting("weighted", 1846, n, (0.8, 0.8)) for n in (40, 400)]
     rows += [Setting("same questions", 200, n, (0.8, 0.8), scale=0.4) for n in (10, 40)]
+    rows += [
+        Setting("by the queue", 200, n, (level, level), models=3, gross=gross)
+        for n in (60, 180, 420)
+        for level, gross in ((0.8, False), (1.0, True), (0.0, False))
+    ]
     return rows + [Setting("same questions", 200, 40, (0.9, 0.0), fixed) for fixed in (None, (0.5, 0.5))]
 
 
 def draw(setting: Setting, generator: np.random.Generator) -> RatedScores:
     """One study."""
-    shape = (setting.questions, len(QUALITY))
+    shape = (setting.questions, setting.models)
 
     def pair(size: tuple[int, int], agreement: float) -> tuple[Floats, Floats]:
         people, other = generator.normal(size=(2, *size))
@@ -85,9 +102,11 @@ def draw(setting: Setting, generator: np.random.Generator) -> RatedScores:
 
     questions, answers = pair((shape[0], 1), setting.agreement[0]), pair(shape, setting.agreement[1])
     people, judge = (
-        np.clip(np.rint(QUALITY + bias + scale * (QUESTION * common + ANSWER * own)), 1, 10)
+        np.clip(np.rint((QUALITY + bias)[: setting.models] + scale * (QUESTION * common + ANSWER * own)), 1, 10)
         for bias, scale, common, own in zip((0, BIAS), (1, setting.scale), questions, answers, strict=True)
     )
+    if setting.gross:
+        judge = np.where(generator.random(shape) < GROSS, generator.integers(1, 11, shape), judge)
     rated, weights = _chosen(setting, judge, generator)
     return RatedScores(judge, np.where(rated, people, np.nan), np.where(rated, judge, np.nan), weights)
 
@@ -97,6 +116,8 @@ def _chosen(setting: Setting, judge: Floats, generator: np.random.Generator) -> 
     if setting.design == "same questions":
         rated[generator.permutation(len(judge))[: setting.rated]] = True
         return rated, weights
+    if setting.design == "by the queue":
+        return _queued(setting, judge, generator)
     for model in range(judge.shape[1]):
         order = generator.permutation(len(judge))
         if setting.design != "weighted":
@@ -112,6 +133,29 @@ def _chosen(setting: Setting, judge: Floats, generator: np.random.Generator) -> 
         places = np.floor(np.cumsum(chance) - generator.random() + 1e-9)
         rated[order, model] = np.diff(places, prepend=-1) > 0
         weights[order, model] = 1 / chance
+    return rated, weights
+
+
+def _queued(setting: Setting, judge: Floats, generator: np.random.Generator) -> tuple[np.ndarray, Floats]:
+    """What people rate who stop the queue of `annotate --rate`, and its weights."""
+    text = str(generator.integers(2**60))  # the order is a hash of the answers: other texts, other chances
+    queue = draw_queue(
+        [
+            Answer(str(place), str(model), 1, str(place % INTENTS), "en", "", text, score=float(judge[place, model]))
+            for place in range(len(judge))
+            for model in range(judge.shape[1])
+        ]
+    )[: setting.rated]
+    rated, weights = np.zeros(judge.shape, dtype=bool), np.ones(judge.shape)
+    places = tuple(np.array([(int(drawn.answer.question), int(drawn.answer.model)) for drawn in queue]).T)
+    rated[places] = True
+    ratings = [
+        Rating(item.question, item.model, 1, "", item.text_digest, rate=drawn.rate, threshold=drawn.threshold)
+        for drawn in queue
+        for item in [drawn.answer]
+    ]
+    stand_for = inclusion_weights(ratings)
+    weights[places] = [stand_for[rating.answer_id] for rating in ratings]
     return rated, weights
 
 
@@ -197,16 +241,23 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--design", help="only rows of this design, such as 'by the queue'")
     parser.add_argument("--parts", type=int, default=1, help="processes among which the rows are divided")
     parser.add_argument("--part", type=int, default=0, help="number of this one, from 0; the first one has MD-Eval")
     options = parser.parse_args()
-    rows = settings()[options.part :: options.parts]
+    chosen = [setting for setting in settings() if options.design in (None, setting.design)]
+    rows = chosen[options.part :: options.parts]
     print("| rated answers | of each model | agreement | mean | people alone | difference | people alone | width, mean "
           "| width, difference | ratings saved |\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
     for setting in rows:
-        row = simulate(lambda g, s=setting: draw(s, g), true_means(), SIGNS, options, setting.coefficients)  # type: ignore[misc]
+        models = range(setting.models)
+        signs = np.array(
+            [[(model == a) - (model == b) for a, b in all_pairs(len(models))] for model in models], dtype=float
+        )
+        truths = true_means()[: setting.models]
+        row = simulate(lambda g, s=setting: draw(s, g), truths, signs, options, setting.coefficients)  # type: ignore[misc]
         print(f"| {setting.name} | {row} |", flush=True)
-    if options.part == 0:
+    if options.part == 0 and options.design is None:
         md_eval(options)
 
 

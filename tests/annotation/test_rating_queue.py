@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.annotation.rated import answer, answers, rating
-from urs_inspect.annotation import ratings as ratings_module
 from urs_inspect.annotation.rating_queue import ToRate, draw, sampling_rates
+from urs_inspect.annotation.ratings import inclusion_weights
 
 
 def test_rates_by_hand() -> None:
@@ -69,8 +69,8 @@ def test_every_beginning_is_spread_over_the_intents() -> None:
 def _weighted(found: tuple[ToRate, ...], n: int, value: dict[str, float]) -> float:
     """The weighted mean of the first n answers, with weights as read from the ratings."""
     rated = [rating(d.answer, 5, rate=d.rate, threshold=d.threshold) for d in found[:n]]
-    weights = ratings_module._weights(rated)
-    return float(np.average([value[d.answer.question] for d in found[:n]], weights=weights))
+    weights = inclusion_weights(rated)
+    return float(np.average([value[r.question] for r in rated], weights=[weights[r.answer_id] for r in rated]))
 
 
 def test_weighted_means_of_every_beginning_are_those_of_all_answers() -> None:

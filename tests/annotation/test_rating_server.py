@@ -97,7 +97,7 @@ def test_all_done(client: TestClient) -> None:
         ({"final": None}, 422, "final"),
         ({"criteria": {"clarity": 99}}, 422, "criteria"),
         ({"criteria": {}}, 409, "the rating was not recorded"),
-        ({"answer": "0" * 16}, 409, "no answer '0000000000000000' to rate here"),
+        ({"answer": "0" * 16}, 409, "no answer '0000000000000000' here"),
         ({"answer": "x" * 101}, 422, "answer"),
         ({"seconds": -1}, 422, "seconds"),
         ({"criteria": {"x" * 9000: 1}}, 413, "too large"),

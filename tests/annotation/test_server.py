@@ -155,7 +155,7 @@ def test_a_fault_of_ours_is_one_line_with_headers(client: TestClient, monkeypatc
     def fail(*_: object) -> str:
         raise RuntimeError("secret path")
 
-    monkeypatch.setattr("urs_inspect.annotation.pages.voting_page", fail)
+    monkeypatch.setattr("urs_inspect.annotation.pages.session_page", fail)
     response = client.get("/vote/me")
     assert response.status_code == 500
     assert "secret" not in response.text

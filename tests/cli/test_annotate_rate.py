@@ -72,7 +72,7 @@ def test_the_report_counts_ratings_raters_and_what_does_not_count(run: Run, logs
     assert "10 ratings of 5 of 5 answers: 5 with 2 ratings." in result.output
     # Finals 2 to 6 and 1 to 5: within 5 * 2, all values (1..6, with 2 to 5 twice) 10 * sum of squares 22.5 * 2.
     assert "Krippendorff's alpha of final scores: 0.80" in result.output
-    assert "8 ratings of other answers" in result.output
+    assert "8 ratings are about other answers" in result.output
     assert f"does not count: {ratings / 'ben.jsonl'}: line 10: not JSON" in result.output
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in result.output.splitlines() if "│" in line]
     assert rows == [["ann", "5", "4.0", "1.0", "0", "-", "3"], ["ben", "5", "3.0", "1.0", "0", "-", "3"]]

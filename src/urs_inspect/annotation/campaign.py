@@ -88,15 +88,16 @@ class _HasId(Protocol):
 ItemT = TypeVar("ItemT", bound=_HasId)
 
 
-class OwnItems(ABC, Generic[ItemT]):
+class OwnItems(Generic[ItemT]):
     """What one person decides about, in the order in which this person gets it, and the decisions."""
+
+    noun: ClassVar[str]
 
     def __init__(self, store: EventStore[Any], items: Sequence[ItemT]) -> None:
         self.annotator = store.annotator
         self.store = store
         self.items = tuple(items)
         self._by_id = {item.id: item for item in items}
-        self._again: str | None = None
 
     @property
     def done(self) -> int:
@@ -123,20 +124,22 @@ class OwnItems(ABC, Generic[ItemT]):
         """Id of the item decided about last, which an undo takes back; None without decisions."""
         return next((item for item in reversed(list(self.store.events)) if item in self._by_id), None)
 
-    @property
-    @abstractmethod
-    def current(self) -> ItemT | None:
-        """The item to decide about now; None when there is none left."""
+    def _find(self, item_id: str, outcome: str) -> ItemT:
+        if item_id not in self._by_id:
+            raise InputError(f"no {self.noun} '{item_id}' here; {outcome}")
+        return self._by_id[item_id]
 
 
 class Session(OwnItems[Ballot]):
     """One person's ballots, in the order in which this person gets them, and votes."""
 
     store: VoteStore
+    noun = "ballot"
 
     def __init__(self, store: VoteStore, ballots: Sequence[Ballot], queue: BallotQueue | None = None) -> None:
         super().__init__(store, ballots)
         self.queue = queue
+        self._again: str | None = None
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -165,8 +168,7 @@ class Session(OwnItems[Ballot]):
 
     def cast(self, ballot: str, choice: SideChoice, seconds: float) -> None:
         """Record a vote; `InputError` if there is no such ballot, `OSError` if it could not be written."""
-        if ballot not in self._by_id:
-            raise InputError(f"no ballot '{ballot}' here; the vote was not recorded")
+        self._find(ballot, "the vote was not recorded")
         left = self.left(ballot)
         right: Side = "b" if left == "a" else "a"
         sides: dict[SideChoice, Choice] = {"left": left, "right": right, "tie": "tie", "cannot_tell": "cannot_tell"}
@@ -178,8 +180,7 @@ class Session(OwnItems[Ballot]):
 
     def undo(self, ballot: str) -> None:
         """Take a vote back, if there is one: repeating it does no harm."""
-        if ballot not in self._by_id:
-            raise InputError(f"no ballot '{ballot}' here; nothing was taken back")
+        self._find(ballot, "nothing was taken back")
         if ballot in self.store.events:
             self.store.add(Undo(ballot, self.annotator, now()))
             self._again = ballot
@@ -269,11 +270,6 @@ class Campaign(People[Session]):
         return Session(VoteStore(self.directory, annotator), ballots, self.queue)
 
     def report(self) -> tuple[Agreement, VoteReading]:
-        """Agreement of all people with a votes file in the directory, and the reading of the files."""
-        return report(self.ballots, self.directory)
-
-
-def report(ballots: Sequence[Ballot], directory: Path) -> tuple[Agreement, VoteReading]:
-    """Agreement about these ballots, and the reading of the votes files, votes about other ballots included."""
-    reading = read_votes(sorted(directory.glob("*.jsonl")))
-    return agreement(reading.about({ballot.id for ballot in ballots})[0]), reading
+        """Agreement about these ballots, and the reading of the votes files, votes about other ballots included."""
+        reading = read_votes(sorted(self.directory.glob("*.jsonl")))
+        return agreement(reading.about({ballot.id for ballot in self.ballots})[0]), reading

@@ -15,13 +15,9 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.annotation.agreement import Agreement
 from urs_inspect.annotation.campaign import Campaign, Session
 from urs_inspect.annotation.rating_campaign import RatingCampaign, RatingSession
-from urs_inspect.annotation.rating_queue import ToRate
-from urs_inspect.annotation.ratings import RatingAgreement, RatingReading
-from urs_inspect.annotation.votes import VoteReading
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 
 _DEEPEST_HEADING = 6
 _HEADINGS_BELOW = 3  # level of the page's heading above an answer; headings of the answer are below it
@@ -123,13 +119,19 @@ def texts(language: str) -> dict[str, Any]:
     return loaded
 
 
-def voting_page(session: Session, language: str) -> str:
+def session_page(session: Session | RatingSession, language: str) -> str:
     """The whole page of a session."""
+    if isinstance(session, RatingSession):
+        return _render(
+            "rate.html.jinja", language, "rate", **_to_rate(session, language), here=f"/rate/{session.annotator}"
+        )
     return _render("vote.html.jinja", language, **_pair(session), here=f"/vote/{session.annotator}")
 
 
-def pair_fragment(session: Session, language: str) -> str:
-    """The part of the page that changes from pair to pair."""
+def session_fragment(session: Session | RatingSession, language: str) -> str:
+    """The part of the page that changes from pair to pair, or from answer to answer."""
+    if isinstance(session, RatingSession):
+        return _render("answer.html.jinja", language, "rate", **_to_rate(session, language))
     return _render("pair.html.jinja", language, **_pair(session))
 
 
@@ -158,21 +160,19 @@ def problem_page(language: str, reason: str) -> str:
     return _render("problem.html.jinja", language, reason=reason, here=None)
 
 
-def report_page(campaign: Campaign, found: Agreement, reading: VoteReading, language: str, back: str) -> str:
-    """How far the voters agree; models and results stay hidden."""
-    return _render(
-        "report.html.jinja",
-        language,
-        found=found,
-        total=len(campaign.ballots),
-        others=len(reading.about({ballot.id for ballot in campaign.ballots})[1]),
-        faults=len(reading.errors),
-        voting=campaign.queue.state() if campaign.queue else None,
-        percent=_percent,
-        decimal=_decimal,
-        back=back,
-        here="/report",
-    )
+def report_page(campaign: Campaign | RatingCampaign, language: str, back: str) -> str:
+    """How far people agree; models, results and scores of judges stay hidden."""
+    shown: dict[str, Any] = {"percent": _percent, "decimal": _decimal, "back": back, "here": "/report"}
+    if isinstance(campaign, RatingCampaign):
+        rated, ratings = campaign.report()
+        shown |= {"found": rated, "total": len(campaign.queue), "faults": len(ratings.errors)}
+        others = len(ratings.ratings) - rated.ratings
+        return _render("rating_report.html.jinja", language, "rate", others=others, **shown)
+    found, reading = campaign.report()
+    shown |= {"found": found, "total": len(campaign.ballots), "faults": len(reading.errors)}
+    others = len(reading.about({ballot.id for ballot in campaign.ballots})[1])
+    voting = campaign.queue.state() if campaign.queue else None
+    return _render("report.html.jinja", language, others=others, voting=voting, **shown)
 
 
 def _pair(session: Session) -> dict[str, Any]:
@@ -189,71 +189,29 @@ def _pair(session: Session) -> dict[str, Any]:
     return shown
 
 
-def rating_page(campaign: RatingCampaign, session: RatingSession, language: str) -> str:
-    """The whole page of a rater."""
-    here = f"/rate/{session.annotator}"
-    return _render("rate.html.jinja", language, "rate", **_to_rate(campaign, session, language), here=here)
-
-
-def rating_fragment(campaign: RatingCampaign, session: RatingSession, language: str) -> str:
-    """The part of the page that changes from answer to answer."""
-    return _render("answer.html.jinja", language, "rate", **_to_rate(campaign, session, language))
-
-
-def _to_rate(campaign: RatingCampaign, session: RatingSession, language: str) -> dict[str, Any]:
-    item = session.current
+def _to_rate(session: RatingSession, language: str) -> dict[str, Any]:
+    item, campaign = session.current, session.campaign
     shown: dict[str, Any] = {"session": session, "item": item, "done": session.done, "total": session.total}
-    if item is not None:
-        shown |= {
-            "instruction": _material(item.answer.instruction),
-            "answer": _material(item.answer.text),
-            "reference": _material(item.answer.reference) if campaign.reference else None,
-            **_scales(campaign, item, language if language in campaign.rubric.languages else ""),
-            "scores": range(LOWEST, HIGHEST + 1),
-            "given": _given_before(session, item),
-        }
-    return shown
-
-
-def _scales(campaign: RatingCampaign, item: ToRate, language: str) -> dict[str, Any]:
-    """The intent, what is scored, each with id, name and definition, and the bands, in a language of the rubric."""
-    rubric: Rubric = campaign.rubric
-    code = language or next(iter(rubric.languages))
-    criteria = [(name, rubric.criteria[name][code]) for name in campaign.criteria(item.answer)]
-    return {
-        "intent": rubric.intents[item.answer.intent].text[code],
+    if item is None:
+        return shown
+    rubric, answer, before = campaign.rubric, item.answer, session.taken_back
+    code = language if language in rubric.languages else next(iter(rubric.languages))
+    terms = [(name, rubric.criteria[name][code]) for name in campaign.criteria(answer)]
+    return shown | {
+        "instruction": _material(answer.instruction),
+        "answer": _material(answer.text),
+        "reference": _material(answer.reference) if campaign.reference else None,
+        "intent": rubric.intents[answer.intent].text[code],
         "scales": [
-            *((name, term.name, term.definition) for name, term in criteria),
+            *((name, term.name, term.definition) for name, term in terms),
             (FINAL, rubric.languages[code].final.name, ""),
         ],
         "bands": list(zip(rubric.bands, rubric.languages[code].bands, strict=True)),
         "rubric_language": code,
+        "scores": range(LOWEST, HIGHEST + 1),
+        # The scores of a rating that was just taken back, so that one can be changed.
+        "given": {FINAL: before.final, **before.criteria} if before and before.about == item.id else {},
     }
-
-
-def _given_before(session: RatingSession, item: ToRate) -> dict[str, int]:
-    """The scores of a rating that was just taken back, so that one can be changed."""
-    before = session.taken_back
-    return {FINAL: before.final, **before.criteria} if before and before.about == item.id else {}
-
-
-def rating_report_page(
-    campaign: RatingCampaign, found: RatingAgreement, reading: RatingReading, language: str, back: str
-) -> str:
-    """How far the raters agree; models and scores of judges stay hidden."""
-    return _render(
-        "rating_report.html.jinja",
-        language,
-        "rate",
-        found=found,
-        total=len(campaign.queue),
-        others=len(reading.ratings) - found.ratings,
-        faults=len(reading.errors),
-        percent=_percent,
-        decimal=_decimal,
-        back=back,
-        here="/report",
-    )
 
 
 def _material(text: str) -> Markup | None:
@@ -270,8 +228,8 @@ def _decimal(value: float, digits: int = 2) -> str:
 
 def _render(template: str, language: str, kind: str = "vote", **values: Any) -> str:
     other = next(each for each in LANGUAGES if each != language)
-    found = texts(language)
-    said = {**found, **found["rating"]} if kind == "rate" else found
+    said = texts(language)
+    said = {**said, **said["rating"]} if kind == "rate" else said
     return _environment().get_template(template).render(t=said, language=language, other=other, **values)
 
 

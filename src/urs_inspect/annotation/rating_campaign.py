@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.campaign import OwnItems, People
@@ -15,12 +14,11 @@ from urs_inspect.annotation.ratings import (
     RatingAgreement,
     RatingReading,
     RatingStore,
-    RatingUndo,
     rating_agreement,
     read_ratings,
 )
 from urs_inspect.annotation.votes import digest, now
-from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
+from urs_inspect.rubrics import Rubric
 
 _BETWEEN = 10  # ratings between one of an answer and its check
 
@@ -29,32 +27,27 @@ class RatingSession(OwnItems[ToRate]):
     """One person's answers and ratings."""
 
     store: RatingStore
+    noun = "answer"
 
     def __init__(self, store: RatingStore, campaign: "RatingCampaign") -> None:
         again = [replace(item, check=True) for item in campaign.queue if campaign.is_check(store.annotator, item)]
         super().__init__(store, [*campaign.queue, *again])
-        self._campaign = campaign
+        self.campaign = campaign
         self.shown: str | None = None  # id of what is on the page
         self.taken_back: Rating | None = None  # what the rating was that was just taken back
 
     @property
     def total(self) -> int:
         """How many answers this person has rated and can still rate, checks included."""
-        with self._campaign.mutex:
-            rated_by_others = [
-                answer
-                for answer in self._campaign.raters_of
-                if answer in self._by_id and answer not in self.store.events and not self._is_left(self._by_id[answer])
-            ]
-        return len(self.items) - sum(1 + (answer + CHECK in self._by_id) for answer in rated_by_others)
+        with self.campaign.mutex:
+            rated = [item for answer in self.campaign.raters_of if (item := self._by_id.get(answer)) is not None]
+            by_others = [item for item in rated if item.id not in self.store.events and not self._is_left(item)]
+        return len(self.items) - sum(1 + (item.id + CHECK in self._by_id) for item in by_others)
 
     @property
     def current(self) -> ToRate | None:
-        """The answer to rate now: that on the page, a check that is due, or the first one that lacks ratings.
-
-        One that somebody else has on the page comes last.
-        """
-        with self._campaign.mutex:
+        """The answer to rate now: that on the page, or the next in order."""
+        with self.campaign.mutex:
             item = self._by_id.get(self.shown or "")
             if item is None or not self._is_left(item):
                 item = next(self._in_order(), None)
@@ -62,68 +55,59 @@ class RatingSession(OwnItems[ToRate]):
             return item
 
     def _in_order(self) -> Iterator[ToRate]:
-        checks = [self._by_id[answer + CHECK] for answer in self.store.events if answer + CHECK in self._by_id]
-        left = [check for check in checks if self._is_left(check)]
+        """Checks that are due, answers that lack ratings, last those on other people's pages, and all other checks."""
         rated = {answer: place for place, answer in enumerate(self.store.events, start=1)}
-        yield from (check for check in left if len(rated) - rated[check.answer.id] >= _BETWEEN)
-        held = self._campaign.shown_to_others(self)
-        new = [item for item in self.items if not item.check]
-        yield from (item for item in new if self._is_left(item, held))
-        yield from (item for item in new if self._is_left(item))
-        yield from left
+        checks = [item for answer in rated if (item := self._by_id.get(answer + CHECK)) and self._is_left(item)]
+        yield from (item for item in checks if len(rated) - rated[item.answer.id] >= _BETWEEN)
+        held = Counter(other.shown for other in self.campaign.sessions if other is not self)
+        yield from (item for item in self.campaign.queue if self._is_left(item, held.get(item.id, 0)))
+        yield from (item for item in self.campaign.queue if self._is_left(item))
+        yield from checks
 
-    def _is_left(self, item: ToRate, held: Mapping[str, int] | None = None) -> bool:
-        """Whether this person can still rate it; `held` has how many others have an answer on their pages."""
-        if item.check:
+    def _is_left(self, item: ToRate, held: int = 0) -> bool:
+        """Whether this person can still rate it, when so many others have it on their pages."""
+        if item.id in self.store.events or item.check:
             return item.id not in self.store.events and item.answer.id in self.store.events
-        return item.id not in self.store.events and self._campaign.is_open(item.id, self.annotator, held or {})
+        raters = self.campaign.raters_of.get(item.id, ())
+        return len(raters) - (self.annotator in raters) + held < self.campaign.raters
 
-    def rate(self, item: str, final: int, criteria: Mapping[str, int], seconds: float) -> None:
-        """Record a rating; `InputError` if it is none of the answers or scores, `OSError` if it cannot be written."""
-        found = self._by_id.get(item)
-        if found is None or (found.check and found.answer.id not in self.store.events):
-            raise InputError(f"no answer '{item}' to rate here; the rating was not recorded")
-        wanted = self._campaign.criteria(found.answer)
+    def rate(self, item_id: str, final: int, criteria: Mapping[str, int], seconds: float) -> None:
+        """Record a rating; `InputError` if it is none of the answers or criteria, `OSError` if it cannot be written."""
+        item = self._find(item_id, "the rating was not recorded")
+        wanted = self.campaign.criteria(item.answer)
         if set(criteria) != set(wanted):
-            raise InputError(
-                f"criteria must be {choices(wanted) or 'empty'}, got {choices(criteria) or 'none'}; the rating was not "
-                "recorded"
-            )
-        if not all(LOWEST <= score <= HIGHEST for score in (final, *criteria.values())):
-            raise InputError(f"scores must be from {LOWEST} to {HIGHEST}; the rating was not recorded")
-        with self._campaign.mutex:
-            ordered = {name: criteria[name] for name in wanted}
-            self.store.add(
-                Rating(
-                    **self._about(found),
-                    final=final,
-                    criteria=ordered,
-                    rate=found.rate,
-                    threshold=found.threshold,
-                    seconds=seconds,
-                    time=now(),
-                )
-            )
-            self._campaign.raters_of[found.answer.id].add(self.annotator)
+            given = choices(criteria) or "none"
+            raise InputError(f"criteria must be {choices(wanted) or 'empty'}, got {given}; the rating was not recorded")
+        answer = item.answer
+        rating = Rating(
+            question=answer.question,
+            model=answer.model,
+            epoch=answer.epoch,
+            annotator=self.annotator,
+            answer=answer.text_digest,
+            check=item.check,
+            final=final,
+            criteria={name: criteria[name] for name in wanted},
+            rate=item.rate,
+            threshold=item.threshold,
+            seconds=seconds,
+            time=now(),
+        )
+        with self.campaign.mutex:
+            self.store.add(rating)
+            if not item.check:
+                self.campaign.raters_of[answer.id].add(self.annotator)
             self.shown = self.taken_back = None
 
-    def undo(self, item: str) -> None:
+    def undo(self, item_id: str) -> None:
         """Take a rating back, if there is one: repeating it does no harm."""
-        found = self._by_id.get(item)
-        if found is None:
-            raise InputError(f"no answer '{item}' to rate here; nothing was taken back")
-        with self._campaign.mutex:
-            if (before := self.store.events.get(item)) is not None:
-                self.taken_back = before if isinstance(before, Rating) else None
-                self.store.add(RatingUndo(**self._about(found), time=now()))
-                if not found.check:
-                    self._campaign.raters_of[found.answer.id].discard(self.annotator)
-                self.shown = item
-
-    def _about(self, item: ToRate) -> dict[str, Any]:
-        answer = item.answer
-        names = {"question": answer.question, "model": answer.model, "epoch": answer.epoch}
-        return {**names, "annotator": self.annotator, "answer": answer.text_digest, "check": item.check}
+        item = self._find(item_id, "nothing was taken back")
+        with self.campaign.mutex:
+            if (before := self.store.events.get(item_id)) is not None:
+                self.store.add(replace(before, undone=True, time=now()))
+                if not item.check:
+                    self.campaign.raters_of[item_id].discard(self.annotator)
+                self.shown, self.taken_back = item_id, before
 
 
 class RatingCampaign(People[RatingSession]):
@@ -148,12 +132,10 @@ class RatingCampaign(People[RatingSession]):
         `raters` is how many people rate an answer, `checks` the share of answers that a person rates twice, and
         `reference` whether the page offers the reference answer.
         """
-        self.queue = tuple(queue)
-        self.rubric = rubric
-        self.reference = reference
+        self.queue, self.rubric, self.raters, self.reference = tuple(queue), rubric, raters, reference
         self.language = "zh" if {item.answer.language for item in queue} == {"zh"} else "en"
         self.mutex = threading.RLock()
-        self._raters, self._checks, self._final_only = raters, checks, final_only
+        self._checks, self._final_only = checks, final_only
         self.raters_of: dict[str, set[str]] = defaultdict(set)
         for rating in read_ratings(sorted(directory.glob("*.jsonl"))).ratings:
             self.raters_of[rating.answer_id].add(rating.annotator)
@@ -170,21 +152,7 @@ class RatingCampaign(People[RatingSession]):
         """Whether a person rates an answer twice: by a hash, so that it stays the same after a restart."""
         return int.from_bytes(digest("check", annotator, item.answer.id)[:6]) < self._checks * 2**48
 
-    def is_open(self, answer: str, annotator: str, held: Mapping[str, int]) -> bool:
-        """Whether an answer lacks ratings of others, counting those who have it on their pages."""
-        raters = self.raters_of.get(answer, ())
-        return len(raters) - (annotator in raters) + held.get(answer, 0) < self._raters
-
-    def shown_to_others(self, session: RatingSession) -> Mapping[str, int]:
-        """Answers on the pages of others, and on how many."""
-        return Counter(other.shown for other in self.sessions if other is not session and other.shown)
-
     def report(self) -> tuple[RatingAgreement, RatingReading]:
-        """Agreement about these answers, and the reading of the files in the directory."""
-        return report(self.queue, self.directory)
-
-
-def report(queue: Sequence[ToRate], directory: Path) -> tuple[RatingAgreement, RatingReading]:
-    """Agreement about these answers, and the reading of the files, ratings of other answers included."""
-    reading = read_ratings(sorted(directory.glob("*.jsonl")))
-    return rating_agreement(reading.about({item.answer.id for item in queue})), reading
+        """Agreement about these answers, and the reading of the files, ratings of other answers included."""
+        reading = read_ratings(sorted(self.directory.glob("*.jsonl")))
+        return rating_agreement(reading.about({item.answer.id for item in self.queue})), reading

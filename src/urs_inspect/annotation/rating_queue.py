@@ -3,10 +3,11 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
+from operator import itemgetter
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Answer:
     @cached_property
     def text_digest(self) -> str:
         """Identifies the text, so that a rating is never taken for one of another text."""
-        return digest(self.text).hex()[:_ID_DIGITS]
+        return text_digest(self.text)
 
     @cached_property
     def id(self) -> str:
@@ -45,9 +46,14 @@ class Answer:
         return answer_id(self.question, self.model, self.epoch, self.text_digest)
 
 
-def answer_id(question: str, model: str, epoch: int, text_digest: str) -> str:
-    """Id of an answer: the first digits of a hash."""
-    return digest(json.dumps([question, model, epoch, text_digest])).hex()[:_ID_DIGITS]
+def text_digest(text: str) -> str:
+    """The first digits of a hash of a text."""
+    return digest(text).hex()[:_ID_DIGITS]
+
+
+def answer_id(question: str, model: str, epoch: int, text: str) -> str:
+    """Id of an answer with this digest of its text."""
+    return text_digest(json.dumps([question, model, epoch, text]))
 
 
 @dataclass(frozen=True)
@@ -81,31 +87,23 @@ def draw(answers: Sequence[Answer]) -> tuple[ToRate, ...]:
     threshold (Cohen and Kaplan, "Summarizing data using bottom-k sketches", 2007).
     """
     rates = dict(zip((answer.id for answer in answers), sampling_rates(answers), strict=True))
-    by_model: dict[str, list[Answer]] = defaultdict(list)
-    for answer in answers:
-        by_model[answer.model].append(answer)
-    models = sorted(by_model, key=lambda model: digest("model", model))  # not by name, which would tell
-    orders = [_of_model(by_model[model], rates) for model in models]
+    strata: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
+    for answer in sorted(answers, key=lambda answer: digest("order", answer.id)):
+        strata[answer.model][answer.intent].append(answer)
+    models = sorted(strata, key=lambda model: digest("model", model))  # not by name, which would tell
+    orders = [_of_model(strata[model].values(), rates) for model in models]
     return tuple(drawn for turn in zip_longest(*orders) for drawn in turn if drawn is not None)
 
 
-def _of_model(answers: Sequence[Answer], rates: Mapping[str, float]) -> Iterator[ToRate]:
-    by_intent: dict[str, list[Answer]] = defaultdict(list)
-    for answer in sorted(answers, key=lambda answer: digest("order", answer.id)):
-        by_intent[answer.intent].append(answer)
-    keys = {
-        answer.id: -math.log((place + _uniform("within", answer.id)) / len(group)) / rates[answer.id]
-        for group in by_intent.values()
-        for place, answer in enumerate(group)
-    }
-    ordered = sorted(answers, key=lambda answer: keys[answer.id])
-    for answer, following in zip_longest(ordered, ordered[1:]):
-        yield ToRate(answer, rates[answer.id], None if following is None else keys[following.id])
-
-
-def _uniform(*parts: str) -> float:
-    """A number in (0, 1] that hardly differs from chance."""
-    return (int.from_bytes(digest(*parts)[:6]) + 1) / 2**48
+def _of_model(intents: Iterable[Sequence[Answer]], rates: Mapping[str, float]) -> Iterator[ToRate]:
+    keyed = []
+    for group in intents:
+        for place, answer in enumerate(group):
+            chance = (int.from_bytes(digest("within", answer.id)[:6]) + 1) / 2**48  # uniform in (0, 1]
+            keyed.append((-math.log((place + chance) / len(group)) / rates[answer.id], answer))
+    keyed.sort(key=itemgetter(0))
+    for (_, answer), following in zip_longest(keyed, keyed[1:]):
+        yield ToRate(answer, rates[answer.id], following[0] if following else None)
 
 
 def sampling_rates(answers: Sequence[Answer]) -> list[float]:
@@ -120,15 +118,12 @@ def sampling_rates(answers: Sequence[Answer]) -> list[float]:
     rates = np.ones(len(answers))
     if known.any():
         of = [[getattr(answer, name) for answer in answers] for name in ("model", "question")]
-        (model, models), (question, questions) = (
-            (places[known], np.bincount(places[known], minlength=len(names)))
-            for names, places in (np.unique(each, return_inverse=True) for each in of)
-        )
+        model, question = (np.unique(names, return_inverse=True)[1][known] for names in of)
+        models, questions = np.bincount(model), np.bincount(question)
         values = scores[known] - scores[known].mean()
         by_question = np.zeros(len(questions))
         for _ in range(_ROUNDS):
-            by_model = np.bincount(model, values - by_question[question], len(models)) / np.maximum(1, models)
-            by_question = np.bincount(question, values - by_model[model], len(questions)) / (1 + questions)
-        surprise = np.abs(values - by_model[model] - by_question[question])
-        rates[known] = np.minimum(_HIGHEST_RATE, 1 + surprise)
+            by_model = np.bincount(model, values - by_question[question]) / np.maximum(1, models)
+            by_question = np.bincount(question, values - by_model[model]) / (1 + questions)
+        rates[known] = np.minimum(_HIGHEST_RATE, 1 + np.abs(values - by_model[model] - by_question[question]))
     return [float(rate) for rate in rates]

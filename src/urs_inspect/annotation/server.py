@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from urs_inspect._util import InputError
@@ -25,8 +25,7 @@ logger = getLogger(__name__)
 
 _STATIC = {
     "page.css": "text/css; charset=utf-8",
-    **dict.fromkeys(("session.js", "vote.js", "rate.js"), "text/javascript; charset=utf-8"),
-    "sign_in.js": "text/javascript; charset=utf-8",
+    **dict.fromkeys(("session.js", "vote.js", "rate.js", "sign_in.js"), "text/javascript; charset=utf-8"),
     "icon.svg": "image/svg+xml",
 }
 _DAY = 86_400.0
@@ -46,9 +45,9 @@ class CastBody(BaseModel):
 
 
 class UndoBody(BaseModel):
-    """The ballot whose vote is taken back."""
+    """The ballot or the answer about which a decision is taken back."""
 
-    ballot: str = Field(max_length=100)
+    item: str = Field(max_length=100, validation_alias=AliasChoices("ballot", "answer"))
 
 
 class RateBody(BaseModel):
@@ -58,12 +57,6 @@ class RateBody(BaseModel):
     final: Score
     criteria: dict[str, Score] = Field(default_factory=dict, max_length=100)
     seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
-
-
-class UndoRatingBody(BaseModel):
-    """The answer whose rating is taken back."""
-
-    answer: str = Field(max_length=100)
 
 
 class EnterBody(BaseModel):
@@ -79,10 +72,7 @@ def create_app(campaign: Campaign | RatingCampaign, *, language: str = "en", gua
     app.state.language = language
     _protect(app, guard or Guard())
     _add_pages(app, campaign)
-    if isinstance(campaign, RatingCampaign):
-        _add_rating(app, campaign)
-    else:
-        _add_voting(app, campaign)
+    _add_decisions(app, campaign)
     return app
 
 
@@ -131,17 +121,13 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
         if not campaign.annotators and not campaign.knows(annotator):
             # Reading a page must not make a file; signing in does.
             return RedirectResponse(f"/?annotator={quote(annotator)}&language={language}", 303)
-        if isinstance(campaign, RatingCampaign):
-            return HTMLResponse(pages.rating_page(campaign, campaign.session(annotator), language))
-        return HTMLResponse(pages.voting_page(campaign.session(annotator), language))
+        return HTMLResponse(pages.session_page(campaign.session(annotator), language))
 
     @app.get("/report")
     def report(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
         back = _session_address(campaign, annotator, language) if annotator else f"/?language={language}"
-        if isinstance(campaign, RatingCampaign):
-            return HTMLResponse(pages.rating_report_page(campaign, *campaign.report(), language, back))
-        return HTMLResponse(pages.report_page(campaign, *campaign.report(), language, back))
+        return HTMLResponse(pages.report_page(campaign, language, back))
 
     @app.post("/enter")
     def enter(request: Request, body: EnterBody) -> dict[str, str]:
@@ -156,32 +142,27 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
         return Response(source.read_bytes(), media_type=_STATIC[name])
 
 
-def _add_voting(app: FastAPI, campaign: Campaign) -> None:
-    @app.post("/vote/{annotator}/cast")
-    def cast(request: Request, annotator: str, body: CastBody) -> Response:
-        session = campaign.session(annotator)
-        session.cast(body.ballot, body.choice, body.seconds)
-        return HTMLResponse(pages.pair_fragment(session, _language(request)))
+def _add_decisions(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
+    if isinstance(campaign, RatingCampaign):
 
-    @app.post("/vote/{annotator}/undo")
+        @app.post("/rate/{annotator}/cast")
+        def rate(request: Request, annotator: str, body: RateBody) -> Response:
+            session = campaign.session(annotator)
+            session.rate(body.answer, body.final, body.criteria, body.seconds)
+            return HTMLResponse(pages.session_fragment(session, _language(request)))
+    else:
+
+        @app.post("/vote/{annotator}/cast")
+        def cast(request: Request, annotator: str, body: CastBody) -> Response:
+            session = campaign.session(annotator)
+            session.cast(body.ballot, body.choice, body.seconds)
+            return HTMLResponse(pages.session_fragment(session, _language(request)))
+
+    @app.post(f"/{campaign.kind}/{{annotator}}/undo")
     def undo(request: Request, annotator: str, body: UndoBody) -> Response:
         session = campaign.session(annotator)
-        session.undo(body.ballot)
-        return HTMLResponse(pages.pair_fragment(session, _language(request)))
-
-
-def _add_rating(app: FastAPI, campaign: RatingCampaign) -> None:
-    @app.post("/rate/{annotator}/cast")
-    def rate(request: Request, annotator: str, body: RateBody) -> Response:
-        session = campaign.session(annotator)
-        session.rate(body.answer, body.final, body.criteria, body.seconds)
-        return HTMLResponse(pages.rating_fragment(campaign, session, _language(request)))
-
-    @app.post("/rate/{annotator}/undo")
-    def undo(request: Request, annotator: str, body: UndoRatingBody) -> Response:
-        session = campaign.session(annotator)
-        session.undo(body.answer)
-        return HTMLResponse(pages.rating_fragment(campaign, session, _language(request)))
+        session.undo(body.item)
+        return HTMLResponse(pages.session_fragment(session, _language(request)))
 
 
 def _refused(request: Request, guard: Guard) -> Response | None:

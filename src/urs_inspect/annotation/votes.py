@@ -7,12 +7,11 @@ import os
 import re
 import threading
 import unicodedata
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from urs_inspect._util import InputError, choices, lock_file
 from urs_inspect.datasets.rows import parse_json
@@ -24,32 +23,11 @@ _ANNOTATOR = re.compile(r"\w(?:[\w.\- ]{0,38}\w)?")
 _LONGEST_LINE = 10_000
 
 
-class Event(Protocol):
-    """What somebody decided about something, or took back: one line of a file."""
+EventT = TypeVar("EventT", bound=Any)
+"""What somebody decided, or took back: has `annotator`, `about` (an id), `time`, `undone` and `to_line()`."""
 
-    undone: ClassVar[bool]  # whether it takes back
-
-    @property
-    def annotator(self) -> str:
-        """Who decided."""
-
-    @property
-    def about(self) -> str:
-        """Id of what the decision is about."""
-
-    @property
-    def time(self) -> str:
-        """ISO 8601 in UTC; empty if not known."""
-
-    def to_line(self) -> str:
-        """The event as one line of a file, without the line break."""
-
-
-EventT = TypeVar("EventT", bound=Event)
-
-
-class OtherKindError(ValueError):
-    """A line holds what another kind of file holds."""
+A_VOTE, A_RATING = "a vote about a ballot, not a rating", "a rating of an answer, not a vote"
+"""What is wrong with a line of the other kind of file."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +49,7 @@ class Vote:
 
     def to_line(self) -> str:
         """The vote as one line of a file, without the line break."""
-        return event_line(
-            {
-                "ballot": self.ballot,
-                "annotator": self.annotator,
-                "choice": self.choice,
-                "left": self.left,
-                "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2),
-                "time": self.time,
-            }
-        )
+        return event_line({**asdict(self), "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2)})
 
 
 @dataclass(frozen=True)
@@ -143,7 +112,7 @@ def parse_line(line: bytes) -> Vote | Undo:
     """Read one line of a votes file; `ValueError` says why it is neither a vote nor an undo."""
     values = event_values(line)
     if "ballot" not in values and "rater" in values:
-        raise OtherKindError("a rating of an answer, not a vote")
+        raise ValueError(A_RATING)
     ballot, annotator = event_text(values, "ballot"), event_text(values, "annotator")
     time = event_text(values, "time") if values.get("time") else ""
     if values.get("undo"):
@@ -193,7 +162,7 @@ def event_line(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
-def _parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> tuple[list[EventT], list[str]]:
+def parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> tuple[list[EventT], list[str]]:
     """The events of a file, and the errors of its other lines; a last line without a line break counts."""
     events: list[EventT] = []
     errors: list[str] = []
@@ -206,28 +175,20 @@ def _parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> 
     return events, errors
 
 
-@dataclass(frozen=True)
-class EventReading(Generic[EventT]):
-    """Events of several files."""
+def read_events(
+    paths: Iterable[Path], parse: Callable[[bytes], EventT], what: str
+) -> tuple[list[EventT], int, int, tuple[str, ...]]:
+    """The last event of each person about each thing, how many were replaced and taken back, and lines that are none.
 
-    final: tuple[EventT, ...]  # the last one of each person about each thing
-    replaced: int  # decisions that the same person replaced later
-    undone: int  # decisions that were taken back and not made again
-    errors: tuple[str, ...]  # lines that are no events, with their place
-
-
-def read_events(paths: Iterable[Path], parse: Callable[[bytes], EventT], what: str) -> EventReading[EventT]:
-    """Read what people decided from several files; arguments are a parser of lines, and a name for what they hold.
-
-    Of the lines of a person about a thing the last one counts. If two files hold such lines, the later `time` counts;
-    without times, the file that is named later.
+    If two files hold events of a person about a thing, the later `time` counts; without times, the file that is named
+    later.
     """
     errors: list[str] = []
     final: dict[tuple[str, str], EventT] = {}
     made = 0
     for path in paths:
         try:
-            events, invalid = _parse_events(path.read_bytes(), str(path), parse)
+            events, invalid = parse_events(path.read_bytes(), str(path), parse)
         except OSError as error:
             raise InputError(f"cannot read the {what} '{path}': {error.strerror}") from None
         errors += invalid
@@ -236,8 +197,7 @@ def read_events(paths: Iterable[Path], parse: Callable[[bytes], EventT], what: s
             if key not in final or not _later(final[key].time, event.time):
                 final[key] = event
     undone = sum(event.undone for event in final.values())
-    replaced = max(0, made - len(final))
-    return EventReading(tuple(final.values()), replaced, undone, tuple(errors))
+    return list(final.values()), max(0, made - len(final)), undone, tuple(errors)
 
 
 def read_votes(paths: Iterable[Path]) -> VoteReading:
@@ -246,9 +206,8 @@ def read_votes(paths: Iterable[Path]) -> VoteReading:
     Of the lines of an annotator about a ballot the last one counts. If two files hold such lines, the later `time`
     counts; without times, the file that is named later. A line that is no vote is listed in `errors`.
     """
-    found = read_events(paths, parse_line, "votes")
-    votes = tuple(event for event in found.final if isinstance(event, Vote))
-    return VoteReading(votes, found.replaced, found.undone, found.errors)
+    final, replaced, undone, errors = read_events(paths, parse_line, "votes")
+    return VoteReading(tuple(event for event in final if isinstance(event, Vote)), replaced, undone, errors)
 
 
 def _later(time: str, other: str) -> bool:
@@ -259,7 +218,7 @@ def _later(time: str, other: str) -> bool:
 
 
 def vote_files(paths: Iterable[str | Path], what: str = "votes") -> list[Path]:
-    """The files with votes (or ratings) among the paths, and those in directories."""
+    """The files with votes (or ratings) among the paths, and those in directories, each once."""
     files: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
@@ -268,7 +227,7 @@ def vote_files(paths: Iterable[str | Path], what: str = "votes") -> list[Path]:
         if not below:
             raise InputError(f"no file with {what} (.jsonl) in '{path}'")
         files += below
-    return files
+    return list({path.resolve(): path for path in files}.values())
 
 
 class EventStore(Generic[EventT]):
@@ -279,11 +238,12 @@ class EventStore(Generic[EventT]):
     """
 
     what: ClassVar[str]  # name of what the file holds
+    other: ClassVar[str]  # what is wrong with a line of another kind of file
 
     @staticmethod
-    @abstractmethod
     def parse(line: bytes) -> Any:
         """Read one line; `ValueError` says why it is no event."""
+        raise NotImplementedError
 
     def __init__(self, directory: Path, annotator: str) -> None:
         self.annotator = annotator_name(annotator)
@@ -306,11 +266,7 @@ class EventStore(Generic[EventT]):
             raise InputError(
                 f"cannot lock the {self.what} '{self.path}': {error.strerror}; name another folder"
             ) from None
-        try:
-            self._load()
-        except OtherKindError as error:
-            self.close()
-            raise InputError(f"{self.path}: holds {error}; name another folder for {self.what}") from None
+        self._load()
 
     def add(self, event: EventT) -> None:
         """Append an event and wait until the disk has it; after an `OSError` the file is as it was before."""
@@ -334,9 +290,10 @@ class EventStore(Generic[EventT]):
     def _load(self) -> None:
         data = self.path.read_bytes()
         self.events: dict[str, EventT] = {}
-        events, errors = _parse_events(data, str(self.path), self.parse)
-        if not events and data:
-            self._refuse_other_kind(data)
+        events, errors = parse_events(data, str(self.path), self.parse)
+        if not events and any(error.endswith(self.other) for error in errors):
+            self.close()
+            raise InputError(f"{self.path}: holds {self.other}; name another folder for {self.what}")
         self.repaired = self._repair(data)
         self.errors = tuple(errors[: -1 if self.repaired and errors else None])
         for event in events:
@@ -347,15 +304,6 @@ class EventStore(Generic[EventT]):
             self.events.pop(event.about, None)
             if not event.undone:
                 self.events[event.about] = event
-
-    def _refuse_other_kind(self, data: bytes) -> None:
-        for line in data.split(b"\n"):
-            try:
-                self.parse(line)
-            except OtherKindError:
-                raise
-            except ValueError:
-                continue
 
     def _repair(self, data: bytes) -> str:
         """Complete or move away a last line that a crash cut off, so that the next one does not continue it."""
@@ -399,7 +347,7 @@ class VoteStore(EventStore[Vote | Undo]):
     last line, and `errors` lists the lines of the file that are no votes.
     """
 
-    what = "votes"
+    what, other = "votes", A_RATING
     parse = staticmethod(parse_line)
 
     @property

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from urs_inspect._util import InputError, counted
 
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
     from urs_inspect.annotation.campaign import Campaign
     from urs_inspect.annotation.queue import BallotQueue
     from urs_inspect.annotation.rating_campaign import RatingCampaign
-    from urs_inspect.annotation.rating_queue import ToRate
-    from urs_inspect.annotation.ratings import RatingAgreement
-    from urs_inspect.discrepancy.ballots import Ballot
+    from urs_inspect.annotation.ratings import RatingReading
 
 _NONE = "-"
-
 
 _RATING = ("ratings", "raters", "limit", "final_only", "reference", "checks", "rubric", "output")
 _VOTING = ("votes", "order")
@@ -106,39 +104,48 @@ def annotate(
     models. Models take turns; answers with a surprising score come up to three times as often, and each rating is saved
     with its sampling rate, so that weighted means over all answers stay right wherever you stop.
     """
-    _check_options(_VOTING if rate else _RATING, rate)
+    unused, instead = (_VOTING, "votes; leave out") if rate else (_RATING, "ratings; add")
+    context = click.get_current_context()
+    for name in unused:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name.replace('_', '-')} is for {instead} --rate")
     console = Console(soft_wrap=True, highlight=False)
+    campaign: Campaign | RatingCampaign | None
     if rate:
-        if (campaign := _rating(sources, annotators, report, console, **rating)) is not None:
-            _run(campaign, host, port, language, open_browser, console)
-        return
+        campaign = _rating(sources, annotators, report, console, **rating)
+    else:
+        campaign = _voting(sources, annotators, report, console, votes, shuffled=order == "own")
+    if campaign is not None:
+        with contextlib.closing(campaign):
+            _print_files(campaign, console)
+            _serve(campaign, host, port, language or campaign.language, open_browser, console)
+
+
+def _voting(
+    sources: tuple[str, ...],
+    annotators: tuple[str, ...],
+    report: bool,
+    console: Console,
+    votes: Path,
+    *,
+    shuffled: bool,
+) -> "Campaign | None":
+    """The campaign to serve; None where the command only reports."""
     from urs_inspect.annotation import load_ballots
     from urs_inspect.annotation.campaign import Campaign, load_plan
 
     if len(sources) > 1:
         raise InputError(f"votes are about one log or file with ballots, got {len(sources)}; --rate takes several logs")
-    found, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
-    if plan is not None and order == "own":
+    ballots, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
+    if plan is not None and shuffled:
         raise InputError(f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the order")
+    voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
     if report:
-        print_report(found, votes, console)
-    voting = Campaign(found, votes, () if report else annotators, shuffled=order == "own", plan=plan)
+        _print_votes(voting, console)
     if voting.queue is not None:
         _print_voting(voting.queue, console)
         voting.queue.on_change = partial(_print_voting, console=console)
-    if report:
-        voting.close()
-        return
-    _run(voting, host, port, language, open_browser, console)
-
-
-def _check_options(unused: tuple[str, ...], rate: bool) -> None:
-    """Refuse options that would have no effect."""
-    context = click.get_current_context()
-    given = [name for name in unused if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    if given:
-        option = given[0].replace("_", "-")
-        raise InputError(f"--{option} is for {'votes' if rate else 'ratings'}; {'leave out' if rate else 'add'} --rate")
+    return None if report else voting
 
 
 def _rating(
@@ -166,15 +173,15 @@ def _rating(
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded)
     queue = draw(answers)[:limit]
+    campaign = RatingCampaign(queue, loaded, ratings, () if report else annotators, **options)
     if report:
-        print_rating_report(queue, ratings, console)
+        _print_ratings(campaign, console)
         return None
-    for sentence in skipped:
-        console.print(escape(sentence))
     first = f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
-    models = len({answer.model for answer in answers})
-    console.print(f"{counted(len(answers), 'answer')} of {counted(models, 'model')}{first}.")
-    return RatingCampaign(queue, loaded, ratings, annotators, **options)
+    models = counted(len({answer.model for answer in answers}), "model")
+    for sentence in (*skipped, f"{counted(len(answers), 'answer')} of {models}{first}."):
+        console.print(escape(sentence))
+    return campaign
 
 
 def _print_voting(queue: "BallotQueue", console: Console) -> None:
@@ -190,22 +197,17 @@ def _print_voting(queue: "BallotQueue", console: Console) -> None:
     console.print("; ".join(told), markup=False)
 
 
-def print_report(ballots: "tuple[Ballot, ...]", votes: Path, console: Console) -> None:
+def _print_votes(campaign: "Campaign", console: Console) -> None:
     """Print how far the voters agree about the ballots."""
-    from urs_inspect.annotation.campaign import report
+    if not campaign.directory.is_dir():
+        raise InputError(f"no directory '{campaign.directory}' with votes")
+    agreement, reading = campaign.report()
+    if agreement.votes:
+        _print_agreement(agreement, console)
+    _print_uncounted("votes", "ballots", agreement.votes, len(reading.votes), reading, console)
 
-    if not votes.is_dir():
-        raise InputError(f"no directory '{votes}' with votes")
-    agreement, reading = report(ballots, votes)
-    print_agreement(agreement, console)
-    print_uncounted(reading, {ballot.id for ballot in ballots}, console)
 
-
-def print_agreement(agreement: "Agreement", console: Console) -> None:
-    """Print agreement, and one row per voter."""
-    if not agreement.votes:
-        console.print("No votes yet.")
-        return
+def _print_agreement(agreement: "Agreement", console: Console) -> None:
     share = agreement.most_chosen
     console.print(
         f"[bold]{agreement.votes} votes[/bold] on {agreement.ballots} pairs, {agreement.compared} of them with two "
@@ -219,89 +221,67 @@ def print_agreement(agreement: "Agreement", console: Console) -> None:
         f"Krippendorff's alpha: {_number(agreement.alpha, '.2f')}; "
         f"with a, tie, b as places on a line: {_number(agreement.ordered_alpha, '.2f')}."
     )
-    table = Table("voter")
-    for heading in ("votes", "left", "tie", "right", "cannot tell", "left share", "p", "with others", "median seconds"):
-        table.add_column(heading, justify="right")
-    for person in agreement.annotators:
-        table.add_row(
-            escape(person.annotator),
-            *map(str, (person.votes, person.left, person.ties, person.right, person.cannot_tell)),
+    rows = [
+        (
+            *map(str, (person.annotator, person.votes, person.left, person.ties, person.right, person.cannot_tell)),
             _number(person.left_share, ".0%"),
             _number(person.left_p, ".2f"),
             _number(person.with_others, ".0%"),
             _number(person.seconds, ".0f"),
         )
-    console.print(table)
+        for person in agreement.annotators
+    ]
+    _print_table("voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds", rows, console)
 
 
-def print_uncounted(reading: "VoteReading", ballots: "set[str]", console: Console) -> None:
-    """Print what is in the votes files and does not count."""
-    _, others = reading.about(ballots)
-    if others:
-        console.print(f"{len(others)} votes are about other ballots; they stay in their files and do not count here.")
-    if reading.replaced or reading.undone:
-        console.print(f"{reading.replaced} votes were replaced later, {reading.undone} taken back.")
-    for error in reading.errors:
-        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
-
-
-def print_rating_report(queue: "tuple[ToRate, ...]", ratings: Path, console: Console) -> None:
+def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
     """Print how many ratings the answers have, and how far the raters agree."""
-    from urs_inspect.annotation.rating_campaign import report
-
-    if not ratings.is_dir():
-        raise InputError(f"no directory '{ratings}' with ratings")
-    found, reading = report(queue, ratings)
+    if not campaign.directory.is_dir():
+        raise InputError(f"no directory '{campaign.directory}' with ratings")
+    found, reading = campaign.report()
     if found.ratings:
-        _print_rating_agreement(found, len(queue), console)
-    else:
-        console.print("No ratings yet.")
-    if others := len(reading.ratings) - found.ratings:
-        console.print(f"{counted(others, 'rating')} of other answers; they stay in their files and do not count here.")
-    if reading.replaced or reading.undone:
-        console.print(f"{reading.replaced} ratings were replaced later, {reading.undone} taken back.")
-    for error in reading.errors:
-        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
-
-
-def _print_rating_agreement(found: "RatingAgreement", total: int, console: Console) -> None:
-    several = "; ".join(f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items())
-    console.print(
-        f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {counted(total, 'answer')}: {several}."
-    )
-    alpha = found.alpha
-    interval = "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
-    console.print(
-        f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
-        f"{counted(alpha.n, 'answer')} with several ratings."
-    )
-    table = Table("rater")
-    for heading in ("ratings", "mean", "from others", "rated twice", "from own", "median seconds"):
-        table.add_column(heading, justify="right")
-    for person in found.raters:
-        table.add_row(
-            escape(person.rater),
-            str(person.ratings),
-            *(_number(value, ".1f") for value in (person.mean, person.from_others)),
-            str(person.checks),
-            *(_number(value, form) for value, form in ((person.from_own, ".1f"), (person.seconds, ".0f"))),
+        several = "; ".join(f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items())
+        total, alpha = counted(len(campaign.queue), "answer"), found.alpha
+        interval = "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
+        console.print(f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}: {several}.")
+        console.print(
+            f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
+            f"{counted(alpha.n, 'answer')} with several ratings."
         )
+        rows = [
+            (
+                *map(str, (person.rater, person.ratings)),
+                *(_number(value, ".1f") for value in (person.mean, person.from_others)),
+                str(person.checks),
+                *(_number(value, form) for value, form in ((person.from_own, ".1f"), (person.seconds, ".0f"))),
+            )
+            for person in found.raters
+        ]
+        _print_table("rater|ratings|mean|from others|rated twice|from own|median seconds", rows, console)
+    _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading, console)
+
+
+def _print_table(headings: str, rows: Iterable[tuple[str, ...]], console: Console) -> None:
+    """Print one row per person, whose name comes first."""
+    first, *others = headings.split("|")
+    table = Table(first, *(Column(heading, justify="right") for heading in others))
+    for row in rows:
+        table.add_row(*map(escape, row))
     console.print(table)
 
 
-def _run(
-    campaign: "Campaign | RatingCampaign",
-    host: str,
-    port: int,
-    language: str | None,
-    open_browser: bool,
-    console: Console,
+def _print_uncounted(
+    what: str, about: str, here: int, total: int, reading: "VoteReading | RatingReading", console: Console
 ) -> None:
-    try:
-        _print_files(campaign, console)
-        _serve(campaign, host, port, language or campaign.language, open_browser, console)
-    finally:
-        campaign.close()
+    """Print what is in the files and does not count."""
+    if not here:
+        console.print(f"No {what} yet.")
+    if others := total - here:
+        console.print(f"{others} {what} are about other {about}; they stay in their files and do not count here.")
+    if reading.replaced or reading.undone:
+        console.print(f"{reading.replaced} {what} were replaced later, {reading.undone} taken back.")
+    for error in reading.errors:
+        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
 
 
 def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> None:
@@ -312,7 +292,7 @@ def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> Non
             console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
         status = f"{session.done} of {session.total} done"
         if session.elsewhere:
-            what = "votes in the file are about other ballots" if campaign.kind == "vote" else "ratings are of others"
+            what = f"{session.store.what} in the file are about other {session.noun}s"
             status += f"; {session.elsewhere} {what} and stay there"
         console.print(f"{escape(str(session.store.path))}: {status}")
 
@@ -330,13 +310,12 @@ def _serve(
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
         app = create_app(campaign, language=language, guard=Guard(host, token, port))
         with contextlib.suppress(KeyboardInterrupt):  # which the server raises again once it has stopped
-            what = campaign.kind
-            saved = f"  (Ctrl-C ends; every {'vote' if what == 'vote' else 'rating'} is saved at once)"
-            console.print(f"{what.capitalize()} at ", address, saved, sep="", markup=False)
+            what, read = ("vote", "pairs") if campaign.kind == "vote" else ("rating", "answers")
+            saved = f"  (Ctrl-C ends; every {what} is saved at once)"
+            console.print(f"{campaign.kind.capitalize()} at ", address, saved, sep="", markup=False)
             if token:
-                pairs = "pairs" if what == "vote" else "answers"
                 console.print(
-                    f"Whoever has this address can read the {pairs} and {what}. It is not encrypted on its way."
+                    f"Whoever has this address can read the {read} and {campaign.kind}. It is not encrypted on its way."
                 )
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
                     console.print(f"From another machine, put the name of this one in place of {escape(shown)}.")

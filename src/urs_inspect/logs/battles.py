@@ -321,7 +321,7 @@ def read_human_battles(
         raise InputError("\n".join([f"no ballot in: {choices(named)}", *skipped]))
     for sentence in skipped:
         say(sentence)
-    reading = read_votes({path.resolve(): path for path in vote_files(votes)}.values())
+    reading = read_votes(vote_files(votes))
     known, unknown = reading.about(ballots)
     outcomes = {majority.ballot: majority.outcome for majority in majorities(known)}
     decided = [ballot for ballot in ballots.values() if not math.isnan(outcomes.get(ballot.id, math.nan))]

@@ -124,22 +124,24 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
             f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate --rate`, got {scale[0]:g},{scale[1]:g}"
         )
     reading = read_ratings([path])
-    ratings = tuple(
-        HumanRating(rating.question, rating.model, rating.epoch, rating.annotator, rating.final, str(path), weight)
-        for rating, weight in zip(reading.ratings, reading.weights, strict=True)
-    )
-    if not ratings:
+    if not reading.ratings:
         raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
-    notes = []
-    if reading.replaced or reading.undone:
-        replaced = counted(reading.replaced, "rating")
-        notes.append(f"{replaced} replaced later by the same person, {reading.undone} taken back.")
-    notes += [
-        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of {rater.from_own:.1f}."
-        for rater in rating_agreement(reading).raters
-        if rater.checks
+    ratings = tuple(
+        HumanRating(each.question, each.model, each.epoch, each.annotator, each.final, str(path), weight)
+        for each in reading.ratings
+        for weight in [reading.weights[each.answer_id]]
+    )
+    replaced = f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone} taken back."
+    notes = [
+        *([replaced] if reading.replaced or reading.undone else []),
+        *(
+            f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of "
+            f"{rater.from_own:.1f}."
+            for rater in rating_agreement(reading).raters
+            if rater.checks
+        ),
+        *(f"Not a rating: {error}" for error in first_errors(reading.errors)),
     ]
-    notes += [f"Not a rating: {error}" for error in first_errors(reading.errors)]
     return HumanRatings(path, scale, ratings, 0, weighted=True, notes=tuple(notes))
 
 

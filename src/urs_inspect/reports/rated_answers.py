@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.log import EvalSample, write_eval_log
+from inspect_ai.log import write_eval_log
 
 from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation.campaign import LOG_SUFFIXES
@@ -36,8 +36,8 @@ def answers_to_rate(logs: Iterable[str], rubric: Rubric) -> tuple[tuple[Answer, 
     answers: dict[tuple[str, str, int], tuple[Answer, str]] = {}
     failed = repeated = 0
     for file, rows in read.table.groupby("log", sort=False):
-        log = read_log(str(file), without=_UNUSED)
-        _check_rubric(short_name(str(file)), str((log.eval.metadata or {}).get("rubric", "")), rubric, skipped)
+        log, name = read_log(str(file), without=_UNUSED), short_name(str(file))
+        _check_rubric(name, str((log.eval.metadata or {}).get("rubric", "")), rubric, skipped)
         samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
         row: Any
         for row in rows.itertuples(index=False):
@@ -45,12 +45,27 @@ def answers_to_rate(logs: Iterable[str], rubric: Rubric) -> tuple[tuple[Answer, 
             if sample is None or row.outcome == ERROR or sample.error is not None:
                 failed += 1
                 continue
-            answer = _answer(row, sample, rubric, short_name(str(file)))
-            first, place = answers.setdefault((answer.question, answer.model, answer.epoch), (answer, str(file)))
+            if row.intent not in rubric.intents:
+                raise InputError(
+                    f"{name}: '{row.question}' has the intent '{row.intent}', which the rubric does not have; it has: "
+                    f"{choices(rubric.intents)}"
+                )
+            answer = Answer(
+                question=row.question,
+                model=row.model,
+                epoch=int(row.epoch),
+                intent=row.intent,
+                language=row.language,
+                instruction=text_of(sample),
+                text=sample.output.completion if sample.output.choices else "",
+                reference="\n".join([sample.target] if isinstance(sample.target, str) else sample.target),
+                score=row.final,
+            )
+            first, place = answers.setdefault((answer.question, answer.model, answer.epoch), (answer, name))
             if first.text != answer.text or first.instruction != answer.instruction:
                 raise InputError(
-                    f"'{answer.question}' has different answers of {answer.model}, epoch {answer.epoch}, in "
-                    f"{short_name(place)} and {short_name(str(file))}; name one of the two logs"
+                    f"'{answer.question}' has different answers of {answer.model}, epoch {answer.epoch}, in {place} "
+                    f"and {name}; name one of the two logs"
                 )
             repeated += first is not answer
     if not answers:
@@ -71,25 +86,6 @@ def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str])
         )
     if version and version != rubric.version:
         skipped.append(f"{file} was judged by version {version} of the rubric; ratings are by {rubric.version}.")
-
-
-def _answer(row: Any, sample: EvalSample, rubric: Rubric, file: str) -> Answer:
-    if row.intent not in rubric.intents:
-        raise InputError(
-            f"{file}: '{row.question}' has the intent '{row.intent}', which the rubric does not have; it has: "
-            f"{choices(rubric.intents)}"
-        )
-    return Answer(
-        question=row.question,
-        model=row.model,
-        epoch=int(row.epoch),
-        intent=row.intent,
-        language=row.language,
-        instruction=text_of(sample),
-        text=sample.output.completion if sample.output.choices else "",
-        reference=sample.target if isinstance(sample.target, str) else "\n".join(sample.target),
-        score=row.final,
-    )
 
 
 def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> None:

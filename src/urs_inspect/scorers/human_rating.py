@@ -1,16 +1,16 @@
 """`human_rating`: what people gave an answer."""
 
 import math
-import operator
 from collections import defaultdict
 from statistics import fmean
 
+import numpy as np
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect._arguments import Paths, Text, as_list, checked
 from urs_inspect._util import InputError, choices
-from urs_inspect.annotation.rating_queue import Answer
+from urs_inspect.annotation.rating_queue import text_digest
 from urs_inspect.annotation.ratings import Rating, read_ratings
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.metrics import number_of
@@ -25,7 +25,7 @@ def rated_mean() -> Metric:
     def compute(scores: list[SampleScore]) -> float:
         weights = [number_of(score, _WEIGHT) for score in scores]
         finals = [number_of(score, FINAL) for score in scores]
-        return math.fsum(map(operator.mul, weights, finals)) / math.fsum(weights) if scores else math.nan
+        return float(np.average(finals, weights=weights)) if scores else math.nan
 
     return compute
 
@@ -51,29 +51,29 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
     """
     places = as_list(ratings)
     reading = read_ratings(places)
-    given: dict[tuple[str, int, str], list[tuple[Rating, float]]] = defaultdict(list)
-    for rating, weight in zip(reading.ratings, reading.weights, strict=True):
-        given[rating.question, rating.epoch, rating.answer].append((rating, weight))
+    given: dict[tuple[str, int, str], list[Rating]] = defaultdict(list)
+    for rating in reading.ratings:
+        given[rating.question, rating.epoch, rating.answer].append(rating)
     if not given:
         raise InputError(f"ratings: no rating in: {choices(places)}")
 
     async def score(state: TaskState, target: Target) -> Score | None:
-        name = model or str(state.model)
-        answer = Answer(str(state.sample_id), name, state.epoch, "", "", "", state.output.completion)
+        name, text = model or str(state.model), text_digest(state.output.completion)
         rated = [
-            (rating, weight)
-            for rating, weight in given.get((answer.question, answer.epoch, answer.text_digest), ())
+            rating
+            for rating in given.get((str(state.sample_id), state.epoch, text), ())
             if rating.model == name or rating.model.startswith(f"{name} (")
         ]
         if not rated:
             return None
-        by_rater = {rating.annotator: {FINAL: rating.final, **rating.criteria} for rating, _ in rated}
+        by_rater = {rating.annotator: {FINAL: rating.final, **rating.criteria} for rating in rated}
         values: dict[str, list[float]] = defaultdict(list)
         for scores in by_rater.values():
             for key, value in scores.items():
                 values[key].append(value)
+        weight = reading.weights[rated[0].answer_id]
         return Score(
-            value={**{key: fmean(each) for key, each in values.items()}, _WEIGHT: rated[0][1]},
+            value={**{key: fmean(each) for key, each in values.items()}, _WEIGHT: weight},
             explanation="; ".join(f"{rater}: {scores[FINAL]}" for rater, scores in by_rater.items()),
             metadata={"raters": by_rater},
         )
