@@ -32,9 +32,9 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 
 import numpy as np
 
+from urs_inspect.stats.adjusted_means import LengthControl, control_length, length_column
 from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.length_control import LengthControl, control_length, length_column
-from urs_inspect.stats.means import MeanDraws, bootstrap_means, mean_estimates, p_values
+from urs_inspect.stats.means import MeanDraws, bootstrap_means, contrast, mean_estimates, p_values
 from urs_inspect.stats.paired import all_pairs, difference_column
 
 WORTH = np.array([6.0, 6.0, 5.5, 5.0])
@@ -44,6 +44,7 @@ QUESTIONS = (20, 100, 1000)
 TRUTH = 400_000
 GOAL = (0.93, 0.97)
 PAIRS = all_pairs(len(WORTH))
+SIGNS = np.array([[(model == a) - (model == b) for a, b in PAIRS] for model in range(len(WORTH))])
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def controlled(scores: Floats, lengths: Floats, rounds: int, seed: int) -> tuple
     columns = [length_column(scores, lengths), difference_column(scores, PAIRS)]
     found, plain = bootstrap_means(columns, len(scores), rounds=rounds, seed=seed)
     control = control_length(found)
-    return control, plain, control.differences(plain, PAIRS)
+    return control, plain, contrast(control.means, SIGNS)
 
 
 @cache

@@ -28,10 +28,10 @@ from urs_inspect.annotation.ratings import Rating, inclusion_weights
 from urs_inspect.datasets.benches import load_md_eval
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Estimate, mean_estimates
+from urs_inspect.stats.adjusted_means import RatedScores, powered_means
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.means import contrast
 from urs_inspect.stats.paired import all_pairs
-from urs_inspect.stats.prediction_powered import RatedScores, powered_means
 
 QUALITY = np.array([7.5, 7.0, 6.5, 6.0])
 BIAS = np.array([-1.0, 0.5, 1.5, 0.0])

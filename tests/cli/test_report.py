@@ -176,7 +176,7 @@ def test_means_are_corrected_by_ratings(simulated: Path, tmp_path: Path, run: Ru
     assert first["model"] == "urs_simulation/quality-5"
     assert first["rated"] == second["rated"] == 12
     assert first["low"] < first["corrected"] < first["high"]
-    assert first["judge"] < second["judge"]
+    assert first["mean"] < second["mean"]
     with (out / "corrected.csv").open(encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == len(found["tables"]["corrected"])
     assert (out / "corrected_differences.csv").is_file()

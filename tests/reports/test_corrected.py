@@ -1,6 +1,7 @@
 """Means corrected by people's ratings: what a report says, skips and warns of."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import pytest
 from tests.reports.answer_rows import answers, rows
 from tests.reports.golden_files import check_golden
 from urs_inspect._util import InputError
+from urs_inspect.reports.alternatives import Alternative
 from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.corrected import Corrected
 from urs_inspect.reports.human_data import read_human_ratings
 from urs_inspect.reports.leaderboard import Leaderboard, Ranking, make_leaderboard
 from urs_inspect.reports.leaderboard_report import report_leaderboard
@@ -65,15 +66,20 @@ def board(
     return make_leaderboard(found, human=read_human_ratings(path, scale), **{"rounds": 400, **how})
 
 
-def corrected_of(made: Leaderboard) -> tuple[Ranking, Corrected]:
+def corrected_of(made: Leaderboard) -> tuple[Ranking, Alternative]:
     [ranking] = made.rankings
     assert ranking.corrected is not None
     return ranking, ranking.corrected
 
 
-def row_of(corrected: Corrected, name: str) -> Any:
+def row_of(corrected: Alternative, name: str) -> Any:
     """Row of a model over all questions."""
-    return corrected.models.loc[name]
+    return corrected.over_all.loc[name]
+
+
+def names_of(corrected: Alternative) -> list[str]:
+    """The models with a corrected mean, the best first."""
+    return list(corrected.over_all.index[corrected.over_all["rank_from"].notna()])
 
 
 def width(found: Any) -> float:
@@ -100,31 +106,30 @@ def made(scores: tuple[Floats, Floats], tmp_path_factory: pytest.TempPathFactory
 
 
 def test_the_report_as_markdown(made: Leaderboard) -> None:
-    _, corrected = corrected_of(made)
     text = report_leaderboard(made).markdown()
     shown = text[: text.index("### Differences")] + text[text.index("## Left out") : text.index("## Runs")]
-    check_golden("corrected", shown.replace(corrected.source.replace("_", r"\_"), "ratings.csv"))
+    check_golden("corrected", re.sub(r"/\S*ratings\.csv", "ratings.csv", shown))
 
 
 def test_corrected_means_are_near_what_all_people_would_say(made: Leaderboard, scores: tuple[Floats, Floats]) -> None:
     ranking, corrected = corrected_of(made)
     truth = dict(zip(MODELS, scores[1].mean(axis=0), strict=True))
     assert ranking.names[0] == "p/second"
-    assert corrected.names == ["p/first", "p/second", "p/third"]
-    for name in corrected.names:
+    assert names_of(corrected) == ["p/first", "p/second", "p/third"]
+    for name in names_of(corrected):
         row = row_of(corrected, name)
         assert row["corrected"].low <= truth[name] <= row["corrected"].high
         assert width(row["corrected"]) < width(row["people"])
         assert row["worth"] > row["rated"]
     assert math.isnan(row_of(corrected, "p/few")["corrected"].value)
     assert row_of(corrected, "p/few")["rank_from"] is None
-    assert [tuple(corrected.models.loc[name, ["rank_from", "rank_to"]]) for name in corrected.names][2] == (3, 3)
+    assert [tuple(row_of(corrected, name)[["rank_from", "rank_to"]]) for name in names_of(corrected)][2] == (3, 3)
 
 
 def test_changes_of_order_and_lost_leads_are_warned_of(made: Leaderboard) -> None:
     _, corrected = corrected_of(made)
     assert any("first is first, not second" in text for text in corrected.warnings)
-    assert any("do" in text and "not survive" in text and "second over first" in text for text in corrected.warnings)
+    assert "not survive people's ratings: second over first, −" in corrected.warnings[1]
     [section] = [section for section in report_leaderboard(made).sections if section.title == "Ranking"]
     assert set(corrected.warnings) == set(section.warnings) <= set(section.notes)
 
@@ -141,7 +146,7 @@ def test_nothing_is_dropped_in_silence(made: Leaderboard) -> None:
     ):  # fmt: skip
         assert fact in said
     # 3 times 40 and 5 rated answers, less those to the two questions that one model has no score for.
-    assert corrected.answers == 125 - 4
+    assert corrected.over_all["rated"].sum() == 125 - 4
 
 
 def test_another_scale_is_mapped_and_said(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
@@ -178,28 +183,22 @@ def test_weights_undo_a_sample_that_favours_bad_answers(scores: tuple[Floats, Fl
 
 def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
     judge, people = scores
-    _, corrected = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people, every=120)))
-    assert corrected.names == [] and corrected.comparisons.empty and corrected.warnings == ()
-    notes = notes_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people, every=120)))
+    found = board(tmp_path / "a.csv", judged(judge), ratings_of(people, every=120))
+    _, corrected = corrected_of(found)
+    assert names_of(corrected) == [] and corrected.pairs.empty and corrected.warnings == ()
+    notes = notes_of(found)
     assert notes[0].startswith("No model has 10 answers rated by people that count (8 in all)")
     assert notes[1].startswith("By the judge's scores alone: second")
 
 
-def test_ratings_of_nothing_in_the_logs_are_an_error(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"none of 12 ratings is about an answer in the logs\. 12 ratings of .*and 9 more"
-    ):
-        board(tmp_path / "a.csv", judged(scores[0]), [f"x{n},p/first,5,ann" for n in range(12)])
-
-
-def test_ratings_without_a_model_need_logs_of_one(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+def test_ratings_without_a_model_are_about_the_only_one(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
     judge, people = scores
     lines = [f"{name},{value:g}" for name, value in zip(NAMES[:40], people[:, 0], strict=False)]
     with pytest.raises(InputError, match="say whose answers were rated in a column 'model'"):
         board(tmp_path / "a.csv", judged(judge), lines, "id,rating")
-    one = answers(rows("p/first", dict(zip(NAMES, judge[:, 0].tolist(), strict=True))))
-    found = board(tmp_path / "b.csv", one, lines, "id,rating")
-    assert corrected_of(found)[1].names == ["p/first"]
+    alone = answers(rows("p/first", dict(zip(NAMES, judge[:, 0].tolist(), strict=True))))
+    found = board(tmp_path / "a.csv", alone, lines, "id,rating")
+    assert names_of(corrected_of(found)[1]) == ["p/first"]
     assert notes_of(found)[0].startswith("By means corrected with people's ratings of 40 answers, first has ")
 
 
@@ -214,7 +213,7 @@ def test_an_epoch_is_compared_with_its_own_score(tmp_path: Path) -> None:
     _, corrected = corrected_of(board(tmp_path / "a.csv", found, lines, "id,rating,epoch"))
     mean = row_of(corrected, "p/m")["corrected"]
     assert mean.value == pytest.approx(finals.mean())
-    assert corrected.coefficients[0] + corrected.coefficients[1] == pytest.approx(2)
+    assert sum(corrected.facts["coefficients_of_the_judge"]) == pytest.approx(2)
 
 
 def test_the_worst_case_of_missing_scores_holds_for_corrected_means(
@@ -224,7 +223,7 @@ def test_the_worst_case_of_missing_scores_holds_for_corrected_means(
     judge = judge.copy()
     judge[50:100, 2] = NAN
     _, corrected = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people)))
-    pairs: Any = corrected.comparisons.set_index(["first", "second"])
+    pairs: Any = corrected.pairs.set_index(["first", "second"])
     assert pairs.loc[("p/second", "p/third"), "verdict"] == "depends on unscored answers"
     assert pairs.loc[("p/second", "p/third"), "p_holm"] < 0.05
 
@@ -250,7 +249,7 @@ def test_several_rankings_and_models_without_scores(scores: tuple[Floats, Floats
     judge, people = scores
     none, other = np.full_like(judge, NAN), judged(judge)
     found = board(tmp_path / "a.csv", judged(none), ratings_of(people))
-    assert corrected_of(found)[1].names == []
+    assert names_of(corrected_of(found)[1]) == []
     assert "125 rated answers without a score of the judge, skipped." in corrected_of(found)[1].notes
     few = rows("p/few", dict(zip(NAMES, judge[:, 3].tolist(), strict=True)), judges="p/other")
     table = pd.concat([other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True)
@@ -259,7 +258,7 @@ def test_several_rankings_and_models_without_scores(scores: tuple[Floats, Floats
     )
     first, second = (ranking.corrected for ranking in found.rankings)
     assert first and second
-    assert (first.names, second.names) == (["p/first", "p/second", "p/third"], [])
+    assert (names_of(first), names_of(second)) == (["p/first", "p/second", "p/third"], [])
     assert len(report_leaderboard(found).tables()["corrected"]) == len(first.means) + 1
 
 
@@ -268,8 +267,18 @@ def test_means_follow_the_traffic(scores: tuple[Floats, Floats], tmp_path: Path)
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 1.0, "factual_qa": 0.0}})
     _, weighted = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people), traffic=mix))
     _, plain = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people)))
-    leisure = plain.means[(plain.means["column"] == "Leisure") & (plain.means["model"] == "p/first")]["corrected"].iloc[
-        0
-    ]
-    assert row_of(weighted, "p/first")["corrected"].value == pytest.approx(leisure.value, abs=0.15)
-    assert row_of(weighted, "p/first")["corrected"].value != pytest.approx(row_of(plain, "p/first")["corrected"].value)
+    leisure: Any = plain.means.set_index(["column", "model"]).loc[("Leisure", "p/first"), "corrected"]
+    mean = row_of(weighted, "p/first")["corrected"]
+    assert mean.value == pytest.approx(leisure.value, abs=0.15)
+    assert mean.value != pytest.approx(row_of(plain, "p/first")["corrected"].value)
+
+
+def test_what_is_said_by_the_judge_is_said_in_whole_sentences(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    found = judged(judge)
+    lengths = 100 * 2.0 ** np.random.default_rng(4).normal(0, 1, len(found.table)) * 1.5 ** found.table["final"]
+    made = board(
+        tmp_path / "a.csv", replace(found, table=found.table.assign(answer_length=lengths)), ratings_of(people)
+    )
+    assert any(note.startswith("By the judge's scores: Doubling the length") for note in notes_of(made))
+    assert not any(note.endswith("scores: ") for note in notes_of(made))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.report_coverage import EQUAL, FALSE, population, simulate
 
 from tests.reports.answer_rows import answers, model_of, models_of, ranking_of, row, rows
 from urs_inspect._util import InputError
@@ -478,3 +479,9 @@ def test_a_rubric_of_ones_own_names_its_intents(tmp_path: Path) -> None:
 def test_pandas_is_given_no_reason_to_warn(recwarn: pytest.WarningsRecorder) -> None:
     make_leaderboard(random_answers(1, questions=10), rounds=5)
     assert not [one for one in recwarn if issubclass(one.category, (pd.errors.PerformanceWarning, RuntimeWarning))]
+
+
+def test_the_benchmark_of_coverage_makes_answers_that_a_report_can_read() -> None:
+    found = simulate(population("sample"), EQUAL[:3], rounds=50, seed=0)
+    assert set(found.columns) >= {("all", "all"), ("differences", "differences of two models")}
+    assert found.orders[FALSE] in (False, True)

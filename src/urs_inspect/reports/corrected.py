@@ -1,9 +1,8 @@
 """People's ratings of some answers -> means of all models that no bias of the judge moves."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,60 +10,26 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.reports.agreement import Matched
+from urs_inspect.reports.alternatives import PAIRS, Alternative, JudgedMeans, compare, lost_leads
 from urs_inspect.reports.human_data import HumanRatings, on_scale_of_judge
 from urs_inspect.reports.scores import ALL, DIGITS, Columns, OrderedScores, Resampling
-from urs_inspect.reports.tables import DASH, Section, Table, number, p_value
+from urs_inspect.reports.tables import DASH, listed, number, p_value
 from urs_inspect.rubrics import HIGHEST, LOWEST
-from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, MeanDraws, bootstrap_means, mean_estimates
-from urs_inspect.stats import rank_intervals as ranks_of
+from urs_inspect.stats import Estimate, MeanColumn, MeanDraws, bootstrap_means, mean_estimates
+from urs_inspect.stats.adjusted_means import PoweredMeans, RatedScores, powered_means
 from urs_inspect.stats.bootstrap import ratio
 from urs_inspect.stats.means import contrast, p_values
-from urs_inspect.stats.paired import all_pairs, mean_differences, worst_p_values
-from urs_inspect.stats.prediction_powered import PoweredMeans, RatedScores, powered_means
-
-if TYPE_CHECKING:
-    from urs_inspect.reports.leaderboard import Ranking
+from urs_inspect.stats.paired import Pair
 
 FEWEST_RATED = 10
 """Fewest rated answers of a model for which there is a corrected mean."""
 _UNLIKE_P, _UNLIKE = 0.01, 0.1
 """Rated answers are unlike the others if their judge's scores differ with such a p-value and by as many deviations."""
 _SCALE = (float(LOWEST), float(HIGHEST))
+_WIDE = (LOWEST - HIGHEST, HIGHEST - LOWEST)
 _UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
-_MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
-_MOST_NAMES = 4
-_COLUMNS = ["model", "column", "judge", "corrected", "people", "rated", "worth", "more", "rank_from", "rank_to"]
-
-
-@dataclass(frozen=True)
-class Corrected:
-    """Means of the models of a ranking, corrected by people's ratings of some of their answers.
-
-    `means` has one row per model, by corrected mean, those without one last; then one per intent and model where at
-    least `FEWEST_RATED` answers were rated: model, column (`all` or the intent), judge, corrected and people (means on
-    the judge's scale), rated (answers that count), worth (how many ratings without a judge give the same precision),
-    more (further ratings that would halve the interval; NaN where rating all answers would not), rank_from and rank_to
-    (over all questions). `comparisons` has one row per pair with corrected means, over all questions; p_worst is for
-    each missing score of the first being 1 and of the second 10, by judge and people alike.
-    """
-
-    source: str
-    means: pd.DataFrame
-    comparisons: pd.DataFrame  # first (the higher mean), second, verdict, difference, p, p_holm, p_worst
-    coefficients: tuple[float, float]  # as of `powered_means`
-    answers: int  # rated answers that count
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def models(self) -> pd.DataFrame:
-        """The rows over all questions, by model."""
-        return self.means[self.means["column"] == ALL].set_index("model")
-
-    @property
-    def names(self) -> list[str]:
-        """The models with a corrected mean, the best first."""
-        return [str(name) for name in self.models.index[self.models["rank_from"].notna()]]
+_MEAN, _SIGNED = number(2), number(2, sign=True)
+_COLUMNS = ["model", "column", "rank_from", "rank_to", "mean", "corrected", "people", "rated", "worth", "more"]
 
 
 def correct_means(
@@ -72,73 +37,102 @@ def correct_means(
     columns: Columns,
     human: HumanRatings,
     matched: Matched,
-    judge: tuple[Mapping[str, Sequence[Estimate]], Sequence[MeanDifference]],
+    judged: JudgedMeans,
     resampling: Resampling,
-) -> Corrected:
-    """Correct the means of ranked models by people's ratings.
+) -> Alternative:
+    """Correct the means of ranked models by the ratings of a file that match answers of the ranking's logs.
 
-    Args:
-        scores: The judge's scores.
-        columns: Columns of the ranking.
-        human: The file of ratings.
-        matched: Its ratings, matched with the answers of the ranking's logs.
-        judge: Column -> means of the models by the judge's scores; comparisons of all pairs by them.
-        resampling: Settings of the bootstrap.
+    Models stand by corrected mean, those with fewer than `FEWEST_RATED` rated answers last and without one; then come
+    intents for which enough answers were rated. `people` is the mean of the ratings alone, `rated` the answers that
+    count, `worth` how many ratings without a judge give the same precision, and `more` how many further ones would
+    halve the interval, NaN where rating all answers would not. For p_worst each missing score of the first model is 1
+    and of the second 10, by judge and people alike.
     """
     names, given = scores.table.models, scores.common_weights
+    short = short_names(names)
     rated, notes = _rated_scores(scores, human, matched)
+    known = np.zeros((len(scores.common), len(names)), dtype=bool)
+    known[:, : scores.ranked] = ~np.isnan(rated.people)
     chosen = {key: np.flatnonzero(np.isin(scores.common, columns.questions[key])) for key in (ALL, *columns.groups)}
-    counts = {
-        key: dict(zip(names, np.count_nonzero(~np.isnan(rated.people[rows]), axis=0).tolist(), strict=False))
-        for key, rows in chosen.items()
-        if given.values[rows].any()
-    }
-    kept = {key: chosen[key] for key, known in counts.items() if max(known.values(), default=0) >= FEWEST_RATED}
+    counts = {key: known[rows].sum(axis=0).tolist() for key, rows in chosen.items()}
+    kept = {key: rows for key, rows in chosen.items() if given.values[rows].any() and max(counts[key]) >= FEWEST_RATED}
     how: dict[str, Any] = {"reweight": given.reweight, "rounds": resampling.rounds, "seed": resampling.seed}
-    found, coefficients = powered_means(rated, kept, shares=given.values, **how) if kept else ({}, (0.0, 0.0))
-    best = [model for model, name in enumerate(names) if kept and counts[ALL].get(name, 0) >= FEWEST_RATED]
+    found, coefficients = powered_means(rated, kept, **how) if kept else ({}, (0.0, 0.0))
+    best = [model for model in range(len(names)) if kept and counts[ALL][model] >= FEWEST_RATED]
     best.sort(key=lambda model: -round(float(found[ALL].corrected.values[model]), DIGITS))
-    tested = _differences(scores, found[ALL].corrected, best, resampling) if best else ()
-    pairs = pd.DataFrame(
-        {
-            "first": [names[best[pair.first]] for pair in tested],
-            "second": [names[best[pair.second]] for pair in tested],
-            "verdict": [_verdict(pair) for pair in tested],
-            **{part: [getattr(pair, part) for pair in tested] for part in ("difference", "p", "p_holm", "p_worst")},
-        }
-    )
-    ranks = ranks_of(len(best), [(pair.first, pair.second) for pair in tested if pair.significant])
-    means = {
-        key: [mean_estimates(draws, resampling.level, _SCALE) for draws in (part.corrected, part.people)]
-        for key, part in found.items()
-    }
+    pairs, ranks = _compared(scores, found, best, judged, resampling)
     rows = []
-    for key in kept:
+    for key, part in found.items():
+        corrected, people = (mean_estimates(draws, resampling.level, _SCALE) for draws in (part.corrected, part.people))
         for place, model in enumerate(best):
-            if (n := counts[key][names[model]]) >= FEWEST_RATED:
-                numbers = [judge[0][key][model], *(mean[model] for mean in means[key]), n]
-                worth = _worth(found[key], model, n, len(kept[key]))
-                rows.append([names[model], key, *numbers, *worth, *(ranks[place] if key == ALL else (None, None))])
-    few = {model: counts.get(ALL, {}).get(name, 0) for model, name in enumerate(names) if model not in best}
+            if (n := counts[key][model]) >= FEWEST_RATED:
+                rank = ranks[place] if key == ALL else (None, None)
+                numbers = (judged.means[key][model], corrected[model], people[model], n)
+                rows.append((names[model], key, *rank, *numbers, *_worth(part, model, n, len(kept[key]))))
+    few = {name: counts[ALL][model] for model, name in enumerate(names) if model not in best}
     rows[len(best) : len(best)] = [
-        [names[model], ALL, judge[0][ALL][model], _UNKNOWN, _UNKNOWN, n, math.nan, math.nan, None, None]
-        for model, n in few.items()
+        (name, ALL, None, None, judged.means[ALL][names.index(name)], _UNKNOWN, _UNKNOWN, n, math.nan, math.nan)
+        for name, n in few.items()
     ]
     if few:
-        listed = ", ".join(f"{names[model]} {n}" for model, n in few.items())
-        notes.append(f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {listed}.")
-    return Corrected(
-        source=str(human.path),
-        means=pd.DataFrame(rows, columns=_COLUMNS, dtype=object),
-        comparisons=pairs,
-        coefficients=coefficients,
-        answers=sum(counts.get(ALL, {}).values()),
-        warnings=(
-            *(_unlike_all(scores, rated, human, how, notes) if best else ()),
-            *(_changes(names, [names[model] for model in best], judge[1], pairs)),
-        ),
-        notes=tuple(notes),
+        fewer = ", ".join(f"{name} {n}" for name, n in few.items())
+        notes.append(f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {fewer}.")
+    warnings = _unlike_all(scores, rated, human, how, notes) if best else []
+    order = [names[model] for model in best]
+    if order != [names[model] for model in sorted(best)]:
+        moved = sum(names.index(str(row.first)) > names.index(str(row.second)) for row in pairs.itertuples())
+        top = f"{short[order[0]]} is first, not {short[names[min(best)]]}; " if best[0] != min(best) else ""
+        warnings.append(
+            f"People's ratings change the order: {top}{moved:,} of {counted(len(pairs), 'pair')} of models change "
+            f"places. It is now {listed([short[name] for name in order])}."
+        )
+    warnings += lost_leads(pairs, judged.leads, names, "people's ratings")
+    means = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
+    first, second = coefficients
+    explained = (
+        "A corrected mean estimates what people would give on average if they rated every answer to the questions of "
+        "this ranking: the judge's scores predict it, and people's ratings of some answers correct the prediction "
+        "(prediction-powered inference), so that no bias of the judge moves it.",
+        f"A point of the judge predicts {first:.2f} points of people where it is about a question, and {second:.2f} "
+        "where it is about a model beside the others on it; at 0, people count alone.",
+        "Worth: how many ratings without a judge give the same precision. More to halve: further rated answers that "
+        f"would halve the interval; {DASH} where rating all answers would not.",
     )
+    few_rated = f"No model has {FEWEST_RATED} answers rated by people that count ({sum(counts[ALL])} in all)"
+    headline, worth = (
+        _in_words(means[: len(best)], pairs, short) if best else (f"{few_rated}: nothing is corrected.", [])
+    )
+    return Alternative(
+        name="corrected",
+        title="Corrected by people",
+        means=means,
+        pairs=pairs,
+        notes=(*explained, *notes),
+        start=(headline, *warnings, *worth),
+        warnings=tuple(warnings),
+        facts={"coefficients_of_the_judge": coefficients},
+    )
+
+
+def _in_words(means: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str]) -> tuple[str, list[str]]:
+    """The headline; and what the judge added to the ratings, and what more of them would bring."""
+    top: Any = means.iloc[0]
+    names, n, name = list(means["model"]), int(means["rated"].sum()), short[top["model"]]
+    text = f"By means corrected with people's ratings of {counted(n, 'answer')}, {name} has "
+    text += f"{'the highest mean, ' if names[1:] else 'a mean of '}{_MEAN(top['corrected'])}"
+    beaten = set(pairs.loc[pairs["verdict"].eq("significant") & pairs["first"].eq(names[0]), "second"])
+    if beaten:
+        part = "" if len(names) == 2 else "all " if len(beaten) == len(names) - 1 else f"{len(beaten)} of "
+        text += f", significantly above {part}{counted(len(names) - 1, 'other') if part else short[names[1]]}"
+    if unclear := [short[other] for other in names[1:] if other not in beaten]:
+        text += f"; it is not significantly above {listed(unclear, 'or')}"
+    more = (
+        "rating all of its answers would not halve its interval"
+        if math.isnan(top["more"])
+        else f"{counted(top['more'], 'more rated answer')} of it would halve its interval"
+    )
+    worth = f"{counted(n, 'rated answer')} gave the precision of {means['worth'].sum():,.0f} without the judge."
+    return f"{text}.", [f"{worth} For {name}, {top['rated']:,} gave that of {top['worth']:,.0f}; {more}."]
 
 
 def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) -> tuple[RatedScores, list[str]]:
@@ -175,40 +169,39 @@ def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) 
     return RatedScores(table.finals[scores.common][:, : scores.ranked], *found), notes
 
 
-def _differences(
-    scores: OrderedScores, found: MeanDraws, best: Sequence[int], resampling: Resampling
-) -> tuple[MeanDifference, ...]:
-    """Test every two of the best models, which are numbered by their place."""
-    pairs = all_pairs(len(best))
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+def _compared(
+    scores: OrderedScores,
+    found: Mapping[str, PoweredMeans],
+    best: Sequence[int],
+    judged: JudgedMeans,
+    resampling: Resampling,
+) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
+    """Compare the models with a corrected mean, the best first."""
+    if not best:
+        return pd.DataFrame(columns=PAIRS), ()
+    means = contrast(found[ALL].corrected, np.eye(scores.ranked)[:, best])
     missing = ratio(scores.table.unscored.sum(axis=0), scores.table.asked.sum(axis=0))[best]
-    lower, upper = (np.eye(len(found.values))[:, np.array(best)[side]] for side in (first, second))
-    shift = missing[first] * LOWEST - missing[second] * HIGHEST
-    worst = contrast(found, lower * (1 - missing[first]) - upper * (1 - missing[second]))
-    p_worst = worst_p_values(MeanDraws(worst.values + shift, worst.draws + shift, worst.n, worst.seed))
-    p_worst = np.where(missing[first] + missing[second] > 0, p_worst, np.nan)
-    wide = (LOWEST - HIGHEST, HIGHEST - LOWEST)
-    return mean_differences(contrast(found, lower - upper), pairs, resampling.level, worst=p_worst, scale=wide)
+
+    def filled(score: float) -> MeanDraws:
+        values, draws = (part * (1 - missing) + score * missing for part in (means.values, means.draws))
+        return MeanDraws(values, draws, means.n, means.seed)
+
+    worst = (filled(LOWEST), filled(HIGHEST))
+    return compare(means, worst, [scores.table.models[model] for model in best], judged, resampling, _WIDE)
 
 
-def _verdict(pair: MeanDifference) -> str:
-    if pair.significant:
-        return "significant"
-    return "depends on unscored answers" if pair.p_holm < 1 - pair.difference.level else "not distinguishable"
-
-
-def _worth(found: PoweredMeans, model: int, n: int, questions: int) -> list[float]:
+def _worth(found: PoweredMeans, model: int, n: int, questions: int) -> tuple[float, float]:
     """How many ratings alone give as much precision as n with the judge, and how many more would halve the interval."""
     draws = (part.draws[:, model] for part in (found.corrected, found.people, found.predicted))
     whole, alone, floor = (float(np.nanvar(part)) for part in draws)
     # More ratings reduce only the part of the variance that they make themselves.
     needed = (whole - floor) * n / (whole / 4 - floor) if whole > 4 * floor else math.inf
-    return [n * alone / whole if whole > 0 else math.nan, math.ceil(needed - n) if needed <= questions else math.nan]
+    return n * alone / whole if whole > 0 else math.nan, math.ceil(needed - n) if needed <= questions else math.nan
 
 
 def _unlike_all(
     scores: OrderedScores, given: RatedScores, human: HumanRatings, how: dict[str, Any], notes: list[str]
-) -> Iterator[str]:
+) -> list[str]:
     """Say how the judge's scores of rated answers compare with those of all; warn where they are no random sample."""
     own = given.judge - np.average(given.judge, axis=0, weights=scores.common_weights.values)
     weights = np.where(np.isnan(given.people), 0.0, given.weights)
@@ -224,137 +217,12 @@ def _unlike_all(
         f"({deviations:.2f} standard deviations, p {p_value(p)})"
     )
     weighted = "are weighted by the column 'weight'"
-    how_counted = weighted if human.weighted else "count as a random sample, as the file has no column 'weight'"
-    notes.append(f"Rated answers {how_counted}; {figures}.")
-    if p < _UNLIKE_P and deviations >= _UNLIKE:
-        even = ", even with their weights" if human.weighted else ""
-        yield (
-            f"The rated answers are unlike the others{even}: {figures}. Corrected means assume a random sample; their "
-            "intervals may miss the truth."
-        )
-
-
-def _changes(
-    names: Sequence[str], order: Sequence[str], judged: Sequence[MeanDifference], pairs: pd.DataFrame
-) -> list[str]:
-    """Where corrected means change what the judge's scores say; `names` are in the order of the judge."""
-    short, before, said = short_names(names), [name for name in names if name in order], []
-    if before != list(order):
-        moved = sum(before.index(str(row.first)) > before.index(str(row.second)) for row in pairs.itertuples())
-        top = f"{short[order[0]]} is first, not {short[before[0]]}; " if order[0] != before[0] else ""
-        said.append(
-            f"People's ratings change the order: {top}{moved:,} of {counted(len(pairs), 'pair')} of models change "
-            f"places. It is now {_listed([short[name] for name in order])}."
-        )
-    verdicts = {frozenset((row.first, row.second)): (row.first, row.verdict) for row in pairs.itertuples()}
-    lost = []
-    for better, worse in [(names[pair.first], names[pair.second]) for pair in judged if pair.significant]:
-        first, verdict = verdicts.get(frozenset((better, worse)), (better, "significant"))
-        if (first, verdict) != (better, "significant"):
-            reverse = " (significantly reversed)" if verdict == "significant" else ""
-            lost.append(f"{short[better]} over {short[worse]}{reverse}")
-    if lost:
-        said.append(
-            f"{counted(len(lost), 'lead')} that the judge's scores call significant "
-            f"{'does' if len(lost) == 1 else 'do'} not survive people's ratings: {_listed(lost)}."
-        )
-    return said
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - _MOST_NAMES
-    return ", ".join(names) if rest <= 1 else f"{', '.join(names[:_MOST_NAMES])} and {rest} more"
-
-
-# --- what a report says ---
-
-
-def corrected_headline(ranking: "Ranking", judged: tuple[str, str]) -> tuple[str, str]:
-    """The headline of a ranking: by corrected means, and beside it that by the judge's scores."""
-    corrected, short = ranking.corrected, ranking.short
-    if corrected is None:
-        return judged
-    beside = f"By the judge's scores alone: {' '.join(judged).strip()}"
-    if not corrected.names:
-        few = f"No model has {FEWEST_RATED} answers rated by people that count ({corrected.answers} in all)"
-        return f"{few}: nothing is corrected.", beside
-    top, *others = corrected.names
-    rated = int(corrected.models.loc[corrected.names, "rated"].sum())
-    text = f"By means corrected with people's ratings of {counted(rated, 'answer')}, {short[top]} has "
-    text += f"{'the highest mean, ' if others else 'a mean of '}{_MEAN(corrected.models.at[top, 'corrected'])}"
-    sure = corrected.comparisons["verdict"].eq("significant") & corrected.comparisons["first"].eq(top)
-    beaten = set(corrected.comparisons.loc[sure, "second"])
-    if beaten:
-        part = "" if len(beaten) == len(others) == 1 else "all " if len(beaten) == len(others) else f"{len(beaten)} of "
-        text += f", significantly above {part}{counted(len(others), 'other') if part else short[others[0]]}"
-    if unclear := [short[name] for name in others if name not in beaten]:
-        text += f"; it is not significantly above {_listed(unclear)}"
-    return f"{text}.", beside
-
-
-def corrected_notes(corrected: Corrected, short: Mapping[str, str]) -> list[str]:
-    """What stands below the headline: warnings, what the judge added to the ratings, what more of them would bring."""
-    if not corrected.names:
-        return list(corrected.warnings)
-    known = corrected.models.loc[corrected.names]
-    top: Any = known.iloc[0]
-    more = (
-        "rating all of its answers would not halve its interval"
-        if math.isnan(top["more"])
-        else f"{counted(top['more'], 'more rated answer')} of it would halve its interval"
-    )
+    random = "count as a random sample, as the file has no column 'weight'"
+    notes.append(f"Rated answers {weighted if human.weighted else random}; {figures}.")
+    if p >= _UNLIKE_P or deviations < _UNLIKE:
+        return []
+    even = ", even with their weights" if human.weighted else ""
     return [
-        *corrected.warnings,
-        f"{counted(int(known['rated'].sum()), 'rated answer')} gave the precision of {known['worth'].sum():,.0f} "
-        f"without the judge. For {short[corrected.names[0]]}, {top['rated']:,} gave that of {top['worth']:,.0f}; "
-        f"{more}.",
+        f"The rated answers are unlike the others{even}: {figures}. Corrected means assume a random sample; their "
+        "intervals may miss the truth."
     ]
-
-
-def corrected_columns(corrected: Corrected, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Columns of a table of models in some order: corrected mean and rank."""
-    rows = corrected.models.loc[list(names)]
-    pairs = zip(rows["rank_from"], rows["rank_to"], strict=True)
-    ranks = [DASH if low is None else f"{low}" if low == high else f"{low}–{high}" for low, high in pairs]
-    return {"Corrected by people": list(rows["corrected"]), "Rank, corrected": ranks}
-
-
-def corrected_section(corrected: Corrected, place: int) -> Section:
-    """Corrected means, what the ratings were worth, and differences."""
-    first, second = corrected.coefficients
-    notes = [
-        "A corrected mean estimates what people would give on average if they rated every answer to the questions of "
-        "this ranking: the judge's scores predict it, and people's ratings of some answers correct the prediction "
-        "(prediction-powered inference), so that no bias of the judge moves it.",
-        f"A point of the judge predicts {first:.2f} points of people where it is about a question, and {second:.2f} "
-        "where it is about a model beside the others on it; at 0, people count alone.",
-        "Worth: how many ratings without a judge give the same precision. More to halve: further rated answers that "
-        f"would halve the interval; {DASH} where rating all answers would not.",
-        *corrected.notes,
-    ]
-    numbers = ["corrected", "people", "judge", "rated", "worth", "more"]
-    headings = ["Corrected by people", "People alone", "Judge", "Rated answers", "Worth", "More to halve"]
-    means = corrected.means.assign(block=place)[["block", *corrected.means.columns]]
-    pairs = corrected.comparisons.assign(block=place)[["block", *corrected.comparisons.columns]]
-    names, tests = ["first", "second", "verdict", "difference"], ["difference", "p", "p_holm", "p_worst"]
-    tables = [
-        Table(
-            means,
-            dict(zip(numbers, [_MEAN] * 3 + [_COUNT] * 3, strict=True)),
-            name="corrected",
-            headings=dict(zip(["model", "column", *numbers], ["Model", "Questions of", *headings], strict=True)),
-            shown=["model", "column", *numbers],
-            main="corrected",
-            estimates=("judge", "people"),
-        ),
-        Table(
-            pairs,
-            dict(zip(tests, [_SIGNED] + [p_value] * 3, strict=True)),
-            name="corrected_differences",
-            headings={name: name.capitalize() for name in names} | {"p_holm": "p (Holm)", "p_worst": "p, worst case"},
-            shown=[*names[:3], *(tests if (pairs["p_worst"] > pairs["p_holm"]).any() else tests[:3])],
-            estimates=("difference",),
-            title="Differences by corrected means",
-        ),
-    ]
-    return Section("Corrected by people", notes, tables, 3)

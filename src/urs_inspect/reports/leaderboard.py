@@ -14,12 +14,12 @@ from urs_inspect.logs.files import short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.agreement import Matched, match_blocks, unused
+from urs_inspect.reports.alternatives import Alternative, JudgedMeans, equal_length
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.conditions import Conditions
-from urs_inspect.reports.corrected import Corrected, correct_means
+from urs_inspect.reports.corrected import correct_means
 from urs_inspect.reports.human_data import HumanRatings
-from urs_inspect.reports.length_control import EqualLength, equal_length
 from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
@@ -109,7 +109,7 @@ class Ranking:
     means: dict[str, tuple[Estimate, ...]]  # key of a column or `criterion/<id>` -> one per model
     comparisons: dict[str, tuple[Comparison, ...]]  # `all`: every pair; group or language: the best with each other
     lengths: pd.DataFrame  # model, median length in characters, mean score and number of answers of about that length
-    equal_length: EqualLength | str  # or why there is nothing at equal length
+    equal_length: Alternative
     columns: Columns
     criteria: tuple[str, ...]  # ids, in the order of the rubric
     titles: dict[str, str]  # id of an intent, language or criterion -> its English name
@@ -118,7 +118,7 @@ class Ranking:
     traffic: Traffic | None
     notes: tuple[str, ...]
     noise: Noise
-    corrected: Corrected | None = None  # by people's ratings, where they were given
+    corrected: Alternative | None = None  # by people's ratings, where they were given
 
     @property
     def names(self) -> list[str]:
@@ -243,6 +243,7 @@ def _ranking(
     table, names = scores.table, scores.table.models
     columns = columns_of(table.facts, rubric, countries)
     means, compared = rank_all(scores, columns, resampling)
+    judged = JudgedMeans(names, means, compared[ALL])
     answers = block.table[block.table["question"].isin(table.facts.index)]
     rows = dict(iter(answers.groupby("model", sort=False)))
     ranks: list[tuple[int | None, int | None]] = [(None, None)] * len(names)
@@ -265,7 +266,7 @@ def _ranking(
             key: tuple(_comparison(scores, columns, key, pair) for pair in pairs) for key, pairs in compared.items()
         },
         lengths=pd.concat([_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True),
-        equal_length=equal_length(scores, answers, resampling),
+        equal_length=equal_length(scores, answers, judged, resampling),
         columns=columns,
         criteria=criteria,
         titles=_titles(columns, table.facts, criteria, rubric),
@@ -280,7 +281,7 @@ def _ranking(
             names[: scores.ranked],
             resampling.level,
         ),
-        corrected=correct_means(scores, columns, *rated, (means, compared[ALL]), resampling) if rated else None,
+        corrected=correct_means(scores, columns, *rated, judged, resampling) if rated else None,
     )
 
 

@@ -10,10 +10,8 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
-from urs_inspect.reports.corrected import corrected_columns, corrected_headline, corrected_notes, corrected_section
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
-from urs_inspect.reports.length_control import length_facts, length_headline, length_section, lost_lead
 from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
@@ -26,6 +24,7 @@ from urs_inspect.reports.tables import (
     Table,
     interval,
     level_text,
+    listed,
     number,
     p_value,
     share,
@@ -51,7 +50,6 @@ LEADERBOARD = ReportKind(
     ),
     ("report.html",),
 )
-_MOST_NAMES = 4
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
 _VERDICTS = {"not distinguishable": "cannot be distinguished"}
 _OTHER_QUESTIONS = "hold different questions: a difference between them is one of questions as well."
@@ -82,12 +80,12 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
     same = ("conditions", "differs_from_first", "questions", "asked", "question_counts", "criteria", "titles")
     return {
         "block": place,
-        "headline": " ".join([*headline(ranking), lost_lead(ranking)]).strip(),
-        "length": length_facts(ranking),
+        "headline": " ".join([*headline(ranking), *ranking.equal_length.warnings]).strip(),
+        "length": ranking.equal_length.facts,
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
         **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
-        **({"coefficients_of_the_judge": ranking.corrected.coefficients} if ranking.corrected else {}),
+        **(ranking.corrected.facts if ranking.corrected else {}),
     }
 
 
@@ -96,7 +94,10 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
 
 def headline(ranking: Ranking) -> tuple[str, str]:
     """Which model is best over all questions, and what must be known beside it; the second may be empty."""
-    return corrected_headline(ranking, _judged_headline(ranking))
+    first, more = _judged_headline(ranking)
+    if ranking.corrected is None:
+        return first, more
+    return ranking.corrected.start[0], f"By the judge's scores alone: {first} {more}".strip()
 
 
 def _judged_headline(ranking: Ranking) -> tuple[str, str]:
@@ -141,33 +142,23 @@ def best_sentence(ranking: Ranking, key: str) -> str:
         rest = "both others" if others == 2 else f"all {others} others" if others > 1 else better[0]
         return f"{name} is best, significantly better than {rest}."
     equal = [short[pair.second] for pair in compared if round(pair.difference.value, DIGITS) == 0]
-    text = f"{_listed([name, *equal])} share the highest mean score" if equal else f"{name} has the highest mean score"
+    text = f"{listed([name, *equal])} share the highest mean score" if equal else f"{name} has the highest mean score"
     unclear = [other for other in unclear if other not in equal]
     if better:
         text += f", significantly above {counted(len(better), 'other')}"
     if len(unclear) == others > 1:
         text += ", but cannot be distinguished from any other model"
     elif unclear:
-        text += f", but cannot be distinguished from {_listed(unclear, 'or')}"
+        text += f", but cannot be distinguished from {listed(unclear, 'or')}"
     if partly := by_verdict.get("not significant over all questions"):
         text += (
-            f"; it is significantly above {_listed(partly)} only over the "
+            f"; it is significantly above {listed(partly)} only over the "
             f"{counted(compared[0].difference.n, 'common question')}, not over all that were asked"
         )
     if depends := by_verdict.get("depends on unscored answers"):
         lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
-        text += (
-            f"; whether it is better than {_listed(depends)} depends on unscored answers of {_listed(list(lacking))}"
-        )
+        text += f"; whether it is better than {listed(depends)} depends on unscored answers of {listed(list(lacking))}"
     return f"{text}."
-
-
-def _listed(names: Sequence[str], joint: str = "and") -> str:
-    """Names as part of a sentence, those beyond the most as a count."""
-    shown = list(names)
-    if len(shown) > _MOST_NAMES + 1:
-        shown = [*shown[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {joint} {shown[-1]}"
 
 
 def verdict_text(pair: Comparison, short: dict[str, str]) -> str:
@@ -216,27 +207,19 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         )
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
-    best, corrected = [*length_headline(ranking), *best_sentences(ranking)], ranking.corrected
+    equal, corrected = ranking.equal_length, ranking.corrected
+    best = [first, more, *equal.start, *best_sentences(ranking)]
     if corrected:
-        best = [*corrected_notes(corrected, ranking.short), more, *(f"By the judge's scores: {line}" for line in best)]
-        more = ""
-    notes = [first, more, *best, *_condition_notes(ranking, place), *legend]
+        best = [*corrected.start, more, *(f"By the judge's scores: {line}" for line in best[2:])]
+    notes = [note for note in (*best, *_condition_notes(ranking, place), *legend) if note]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
         Table(differences_frame(ranking, place), name="differences", shown=()),
     ]
     figures = [_forest(ranking, place, board)] if several else []
-    tables = [_summary(ranking), *written]
-    sections = [
-        Section(
-            title,
-            [note for note in notes if note],
-            tables,
-            figures=figures,
-            warnings=[lost for lost in [lost_lead(ranking)] if lost] + list(corrected.warnings if corrected else ()),
-        )
-    ]
-    sections += [corrected_section(corrected, place)] if corrected else []
+    warnings = [*equal.warnings, *(corrected.warnings if corrected else ())]
+    sections = [Section(title, notes, [_summary(ranking), *written], figures=figures, warnings=warnings)]
+    sections += [corrected.section(place)] if corrected else []
     if several:
         sections += [_differences(ranking, place), _column_tests(ranking)]
     sections += [_intents(ranking, place, scale), *_languages(ranking)]
@@ -248,19 +231,19 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
     noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
-    sections += [_answers(ranking, place), length_section(ranking, place), noise]
+    sections += [_answers(ranking, place), equal.section(place), noise]
     return [*sections, *_lengths(ranking, place), _cost(ranking)]
 
 
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
-    data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(ranking), "Mean": ranking.means[ALL]})
-    formats: dict[str, Format] = {"Mean": _MEAN, "At equal length": _MEAN, "Without a score": str}
-    if not isinstance(ranking.equal_length, str) and lost_lead(ranking):
-        data["At equal length"] = pd.Series(ranking.equal_length.means)
-    if ranking.corrected:
-        data = data.assign(**corrected_columns(ranking.corrected, ranking.names))
-        formats |= {"Corrected by people": _MEAN, "Rank, corrected": str}
+    data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(models), "Mean": ranking.means[ALL]})
+    formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
+    equal = ranking.equal_length
+    for other in (*([equal] if equal.warnings else []), *([ranking.corrected] if ranking.corrected else [])):
+        over_all = other.over_all.reindex(ranking.names)
+        data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), _ranks(over_all)
+        formats |= {other.title: _MEAN, f"Rank, {other.title.lower()}": str}
     data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
         bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
@@ -273,9 +256,9 @@ def _summary(ranking: Ranking) -> Table:
     return Table(data, formats, marked=marked)
 
 
-def _ranks(ranking: Ranking) -> list[str]:
-    pairs = zip(ranking.models["rank_from"], ranking.models["rank_to"], strict=True)
-    return [DASH if low is None else f"{low}" if low == high else f"{low}–{high}" for low, high in pairs]
+def _ranks(models: pd.DataFrame) -> list[str]:
+    pairs = zip(models["rank_from"], models["rank_to"], strict=True)
+    return [DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}" for low, high in pairs]
 
 
 def _unscored(part: float) -> str:
@@ -335,7 +318,7 @@ def _differences(ranking: Ranking, place: int) -> Section:
             others = depends if pair.verdict == "depends on unscored answers" else unclear
             others[pair.first].append(short[pair.second])
             others[pair.second].append(short[pair.first])
-    data = {"Model": ranking.names, "Rank": _ranks(ranking), "Not significantly different": _names(unclear)}
+    data = {"Model": ranking.names, "Rank": _ranks(ranking.models), "Not significantly different": _names(unclear)}
     if any(depends.values()):
         data["Depends on unscored answers"] = _names(depends)
     notes = [
@@ -605,7 +588,7 @@ def _forest_frame(ranking: Ranking) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "model": [ranking.short[name] for name in ranking.names],
-            "rank": _ranks(ranking),
+            "rank": _ranks(ranking.models),
             **{part: [getattr(mean, part) for mean in means] for part in ("low", "high")},
             "mean": [mean.value for mean in means],
             "hollow": [bool(part > 0) for part in ranking.models["self_judged"]],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DASH = "–"
 """Shown where a number is not known."""
 Format = Callable[[Any], str]
+_MOST_NAMES = 4
 
 
 def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
@@ -75,6 +76,14 @@ def rating_text(value: Estimate | float) -> str:
 def interval(low: float, high: float) -> str:
     """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not known."""
     return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
+
+
+def listed(names: Sequence[str], joint: str = "and", separator: str = ", ") -> str:
+    """Names as part of a sentence, those beyond the most as a count."""
+    shown = list(names)
+    if len(shown) > _MOST_NAMES + 1:
+        shown = [*shown[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return shown[0] if len(shown) == 1 else f"{separator.join(shown[:-1])} {joint} {shown[-1]}"
 
 
 def level_text(level: float) -> str:

@@ -1,14 +1,37 @@
-"""Means corrected by people: by hand, against a slow computation, against recorded values, and properties."""
+"""Adjusted means: by hand, against slow computations, against recorded values of other packages, and properties."""
 
+import json
+from pathlib import Path
+from typing import Any
+
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
+from urs_inspect.stats.adjusted_means import (
+    LengthControl,
+    PoweredMeans,
+    RatedScores,
+    control_length,
+    length_column,
+    powered_means,
+)
 from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.means import contrast, mean_estimates
-from urs_inspect.stats.prediction_powered import PoweredMeans, RatedScores, powered_means
+from urs_inspect.stats.means import (
+    Margin,
+    MeanDraws,
+    bootstrap_means,
+    bootstrap_table,
+    contrast,
+    mean_estimates,
+    raking,
+)
+from urs_inspect.stats.paired import all_pairs
 
 NAN = np.nan
+RECORDED = json.loads((Path(__file__).parent / "length_control.json").read_text(encoding="utf-8"))
 
 
 def rated(judge: Floats, people: Floats, weights: Floats | None = None) -> RatedScores:
@@ -18,13 +41,10 @@ def rated(judge: Floats, people: Floats, weights: Floats | None = None) -> Rated
 
 
 def estimate(
-    scores: RatedScores,
-    coefficients: tuple[float, float] | None = None,
-    shares: Floats | None = None,
-    rounds: int = 400,
+    scores: RatedScores, coefficients: tuple[float, float] | None = None, rounds: int = 400, **how: Any
 ) -> PoweredMeans:
     chosen = {"all": np.arange(len(scores.judge))}
-    return powered_means(scores, chosen, coefficients=coefficients, shares=shares, rounds=rounds)[0]["all"]
+    return powered_means(scores, chosen, coefficients=coefficients, rounds=rounds, **how)[0]["all"]
 
 
 def study(
@@ -114,25 +134,16 @@ def oracle_scores() -> RatedScores:
     return rated(judge, people)
 
 
-@pytest.mark.parametrize("given", [0.5, 1.0, 0.0])
-def test_fixed_coefficients_give_the_values_of_ppi_python(given: float) -> None:
+@pytest.mark.parametrize("given", PPI_PYTHON)
+def test_means_and_intervals_are_those_of_ppi_python(given: float | None) -> None:
+    """Tuned, it divides by the variance of all scores, ours by that of the rated ones and without the question."""
     # Its lambda is for a mean over the 160 unrated answers, ours for one over all 200.
-    found = estimate(oracle_scores(), (given * 200 / 160, 0.0), rounds=4000)
+    found = estimate(oracle_scores(), None if given is None else (given * 200 / 160, 0.0), rounds=4000)
     value, low, high = PPI_PYTHON[given]
-    assert found.corrected.values == pytest.approx([value])
-    [made] = mean_estimates(found.corrected)
+    assert found.corrected.values == pytest.approx([value], abs=0.1 * (high - low) if given is None else 1e-6)
+    [[made], [alone]] = (mean_estimates(part) for part in (found.corrected, found.people))
     assert made.high - made.low == pytest.approx(high - low, rel=0.1)
-
-
-def test_power_tuning_is_near_that_of_ppi_python() -> None:
-    """It divides by the variance of all scores, ours by that of the rated ones and without the question itself."""
-    found = estimate(oracle_scores(), rounds=4000)
-    value, low, high = PPI_PYTHON[None]
-    assert found.corrected.values == pytest.approx([value], abs=0.1 * (high - low))
-    [made] = mean_estimates(found.corrected)
-    assert made.high - made.low == pytest.approx(high - low, rel=0.1)
-    [alone] = mean_estimates(found.people)
-    assert made.high - made.low < 0.95 * (alone.high - alone.low)
+    assert given is not None or made.high - made.low < 0.95 * (alone.high - alone.low)
 
 
 def test_a_judge_that_gives_every_answer_the_same_score_adds_nothing() -> None:
@@ -142,20 +153,14 @@ def test_a_judge_that_gives_every_answer_the_same_score_adds_nothing() -> None:
     assert np.abs(found.predicted.draws).max() < 1e-9
 
 
-def test_no_bias_of_the_judge_moves_a_mean() -> None:
+def test_neither_bias_nor_scale_of_the_judge_moves_a_mean() -> None:
+    """A judge that uses a third of the scale is worth as much as one that uses all; a reversed one nothing."""
     scores, _ = study(np.random.default_rng(4))
     before = estimate(scores).corrected
-    after = estimate(rated(scores.judge + np.array([2.0, -1.0, 0.5]), scores.people)).corrected
-    np.testing.assert_allclose(after.draws, before.draws)
+    for judge in (scores.judge + np.array([2.0, -1.0, 0.5]), 4 + scores.judge / 3):
+        np.testing.assert_allclose(estimate(rated(judge, scores.people)).corrected.draws, before.draws, atol=1e-6)
     opposite = estimate(rated(-scores.judge, scores.people))
     np.testing.assert_allclose(opposite.corrected.draws, opposite.people.draws)
-
-
-def test_the_scale_of_the_judge_does_not_matter() -> None:
-    """A judge that uses half of the scale is worth as much as one that uses all of it."""
-    scores, _ = study(np.random.default_rng(10))
-    before, after = (estimate(rated(part, scores.people)).corrected for part in (scores.judge, 4 + scores.judge / 3))
-    np.testing.assert_allclose(after.draws, before.draws, atol=1e-6)
 
 
 def test_with_all_answers_rated_the_mean_is_that_of_the_ratings() -> None:
@@ -173,9 +178,8 @@ def test_only_ratios_of_weights_count_and_shares_weigh_questions() -> None:
     shares = np.where(np.arange(len(scores.judge)) < 30, 1.0, 0.0)
     kept = shares > 0
     half = rated(scores.judge[kept], scores.people[kept])
-    chosen = {"all": np.arange(len(shares))}
-    found, _ = powered_means(scores, chosen, shares=shares, reweight=lambda counts: counts * shares, rounds=10)
-    np.testing.assert_allclose(found["all"].corrected.values, estimate(half).corrected.values)
+    found = estimate(scores, reweight=lambda counts: counts * shares, rounds=10)
+    np.testing.assert_allclose(found.corrected.values, estimate(half).corrected.values)
 
 
 def test_a_difference_is_not_wider_where_the_judge_only_knows_the_question() -> None:
@@ -209,3 +213,127 @@ def test_many_studies_hit_the_truth_that_the_judge_misses() -> None:
     assert (np.abs(np.mean(errors, axis=0)) < 4 * noise).all()
     assert np.mean(judged, axis=0)[2] > 1
     assert np.var(errors) < 0.7 * np.var(alone)
+
+
+# --- at equal length ---
+
+
+def controlled(scores: Floats, doublings: Floats, rounds: int = 50) -> tuple[LengthControl, MeanDraws]:
+    """Length control, and the differences of all pairs at equal length."""
+    pairs = all_pairs(scores.shape[1])
+    [found] = bootstrap_means([length_column(scores, doublings)], len(scores), rounds=rounds)
+    control = control_length(found)
+    signs = [[(model == first) - (model == second) for first, second in pairs] for model in range(scores.shape[1])]
+    return control, contrast(control.means, signs)
+
+
+def made_up(questions: int = 30, models: int = 3, seed: int = 0, slope: float = 0.4) -> tuple[Floats, Floats]:
+    generator = np.random.default_rng(seed)
+    doublings = generator.normal(9, 1, (questions, 1)) + generator.normal(0, 0.7, (questions, models))
+    scores = generator.normal(6, 1, (questions, 1)) + slope * doublings + generator.normal(0, 1, (questions, models))
+    return scores, doublings
+
+
+def least_squares(scores: Floats, doublings: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
+    """Slope, and the models' effects less the first one's, from one dummy per question and model."""
+    questions, models = scores.shape
+    question, model = (part.ravel() for part in np.indices(scores.shape))
+    design = np.column_stack(
+        [np.eye(questions)[question], np.eye(models)[model][:, 1:], np.nan_to_num(doublings.ravel())]
+    )
+    root = np.sqrt(np.repeat(np.ones(questions) if weights is None else weights, models))
+    kept = np.repeat(~np.isnan(doublings).any(axis=1), models)
+    fitted, *_ = np.linalg.lstsq((design * root[:, None])[kept], (scores.ravel() * root)[kept])
+    return float(fitted[-1]), np.asarray(fitted[questions:-1], dtype=np.float64)
+
+
+def test_length_by_hand() -> None:
+    """Two models, differences of length 0, 1, 2 and of score 1, 2, 3: one point a doubling, and one beside it."""
+    control, differences = controlled(np.array([[5.0, 4], [6, 4], [7, 4]]), np.array([[8.0, 8], [9, 8], [10, 8]]))
+    assert control.slope.values[0] == pytest.approx(1)
+    assert differences.values[0] == pytest.approx(1)
+    assert control.lengths.values == pytest.approx([0.5, -0.5])
+    assert control.means.values == pytest.approx([5.5, 4.5])
+    assert control.by_model == pytest.approx(0.6)  # mean square 5/3 of the differences, squared mean 1
+
+
+@pytest.mark.parametrize(("questions", "models"), [(5, 2), (30, 3), (12, 6)])
+def test_equals_ordinary_least_squares_in_every_round(questions: int, models: int) -> None:
+    scores, doublings = made_up(questions, models)
+    control, differences = controlled(scores, doublings, rounds=4)
+    counts = bootstrap_table(np.eye(questions), rounds=4).draws * questions  # how often each question was drawn
+    for weights, slope, drawn in zip(
+        [np.ones(questions), *counts],
+        [control.slope.values[0], *control.slope.draws[:, 0]],
+        [differences.values, *differences.draws],
+        strict=True,
+    ):
+        expected, effects = least_squares(scores, doublings, weights)
+        assert slope == pytest.approx(expected)
+        assert drawn[: models - 1] == pytest.approx(-effects)
+
+
+def test_equals_statsmodels() -> None:
+    scores, doublings = np.array(RECORDED["scores"], dtype=np.float64), np.array(RECORDED["doublings"])
+    control, differences = controlled(scores, doublings, rounds=4000)
+    assert control.slope.values[0] == pytest.approx(RECORDED["slope"])
+    assert differences.values[:2] == pytest.approx(-np.array(RECORDED["less_first"]))
+    errors = [control.slope.draws.std(), *differences.draws.std(axis=0)[:2]]
+    assert errors == pytest.approx([RECORDED["slope_error"], *RECORDED["less_first_error"]], rel=0.1)
+
+
+@hypothesis.given(st.integers(0, 10**6), st.floats(-3, 3), st.floats(0.1, 10))
+def test_what_changes_nothing(seed: int, points: float, factor: float) -> None:
+    """Points of a question, a longer language, and points for length, for all models alike."""
+    scores, doublings = made_up(seed=seed)
+    generator = np.random.default_rng(seed)
+    control, differences = controlled(scores, doublings, rounds=2)
+    changed, same = controlled(
+        scores + generator.normal(0, 5, (len(scores), 1)) + points * doublings,
+        doublings + factor * generator.normal(0, 1, (len(scores), 1)),
+        rounds=2,
+    )
+    assert changed.slope.values[0] == pytest.approx(control.slope.values[0] + points)
+    assert same.values == pytest.approx(differences.values)
+    assert control.means.values.mean() == pytest.approx(scores.mean())
+    np.testing.assert_allclose(control.at_equal_length(bootstrap_table(scores, rounds=2)).draws, control.means.draws)
+
+
+def test_questions_with_an_empty_answer_say_nothing_about_the_slope() -> None:
+    scores, doublings = made_up()
+    empty = doublings.copy()
+    empty[:4, 0] = np.nan
+    control, _ = controlled(scores, empty)
+    assert control.slope.values[0] == pytest.approx(least_squares(scores, empty)[0])
+    assert (control.slope.n[0], control.means.n[0]) == (26, 30)
+    above = (doublings - doublings.mean(axis=1, keepdims=True))[4:, 0].sum() / 30  # nothing where it is empty
+    assert control.lengths.values[0] == pytest.approx(above)
+
+
+def test_weights_of_questions_weigh_the_slope() -> None:
+    scores, doublings = made_up(20)
+    kinds = (np.arange(20) < 5).astype(np.int64)
+    reweight = raking([Margin(kinds, np.array([0.5, 0.5]))])
+    [found] = bootstrap_means([length_column(scores, doublings)], 20, reweight=reweight, rounds=2)
+    weights = np.where(kinds == 1, 0.5 / 5, 0.5 / 15)
+    assert control_length(found).slope.values[0] == pytest.approx(least_squares(scores, doublings, weights)[0])
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.585])
+def test_no_slope_without_lengths_that_differ_beyond_a_factor(shift: float) -> None:
+    scores, doublings = made_up(models=2)
+    doublings[:, 1] = doublings[:, 0] + shift
+    control, differences = controlled(scores, doublings)
+    assert np.isnan(control.slope.values).all() and np.isnan(differences.values).all()
+    assert control.by_model == pytest.approx(1) if shift else np.isnan(control.by_model)
+    [estimate] = mean_estimates(control.slope)
+    assert np.isnan(estimate.low)
+
+
+def test_scores_and_lengths_must_match() -> None:
+    scores, doublings = made_up()
+    with pytest.raises(ValueError, match="30, 3"):
+        length_column(scores, doublings[:, :2])
+    scores[0, 0] = np.nan
+    with pytest.raises(ValueError, match="no score NaN"):
+        length_column(scores, doublings)

@@ -1,0 +1,222 @@
+"""Adjusted means: of a judge's scores corrected by people's ratings of some answers, and at equal length of answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats.bootstrap import ROUNDS, SEED, Floats, Integers, ratio
+from urs_inspect.stats.means import MeanColumn, MeanDraws, Reweight, bootstrap_means, effective_number
+
+_NO_SPREAD = 1e-12
+"""Sums of squared deviations of scores below this are rounding errors."""
+_EQUAL_LENGTH = 1e-9
+"""Lengths whose spread is a smaller share of what it was are equal except for rounding errors."""
+_STEPS = 200
+"""Steps of coordinate descent over two coefficients; each shrinks the error by their squared correlation."""
+
+
+@dataclass(frozen=True)
+class RatedScores:
+    """Scores of a judge for all answers and ratings by people for some, on one scale; arrays of shape (Q, M)."""
+
+    judge: Floats  # none is NaN
+    people: Floats  # NaN where there is no rating
+    judge_of_rated: Floats  # the judge's score of what people rated, such as one of several epochs; else NaN
+    weights: Floats  # how many answers a rated one stands for, up to a factor; above 0 where there is a rating
+
+
+@dataclass(frozen=True)
+class PoweredMeans:
+    """Means over one set of questions, with their values in the same rounds; one per model each."""
+
+    corrected: MeanDraws  # means of people's ratings, predicted by the judge and corrected by the ratings
+    people: MeanDraws  # means of the ratings alone
+    predicted: MeanDraws  # the noise in `corrected` that more ratings of the same questions do not reduce
+
+
+def powered_means(
+    scores: RatedScores,
+    columns: Mapping[str, Integers],
+    *,
+    coefficients: tuple[float, float] | None = None,
+    reweight: Reweight | None = None,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> tuple[dict[str, PoweredMeans], tuple[float, float]]:
+    """Estimate what people would give on average if they rated every answer.
+
+    Prediction-powered inference with power tuning (Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered
+    Inference", 2023, section 6), clustered by question. For each model the estimate is
+
+        mean of L over all questions + mean of (rating - L) over the rated ones,
+
+    where L predicts the rating from the judge: `c1 * a + c2 * (score - a)`, `a` being the judge's mean over the models
+    of the question. It is unbiased for any fixed c1 and c2, whatever the judge does. One coefficient (c1 = c2, as in
+    the paper) would have to serve means and differences alike: where models are rated on the same questions, what a
+    judge says of a question as a whole cancels out of their differences, and what it says of single models may be
+    noise. With two, a contrast of two means is tuned as well as each of them.
+
+    Both are fitted by least squares over all models with an intercept per model; for the ratings of a question, without
+    that question, so that the fit does not make intervals too narrow. Each lies between 0 and what it would be if judge
+    and people agreed perfectly, the ratio of their standard deviations, so that the judge's scale does not matter. As
+    the first mean is over all questions, rated ones included, c is the plain slope, N / (N - n) times the paper's
+    lambda, which is over unrated ones; with all answers rated the estimate is the mean of the ratings.
+
+    Args:
+        scores: Scores and ratings.
+        columns: Name of a set of questions -> their numbers; the means over each are estimated, by the same
+            coefficients.
+        coefficients: Fixed c1 and c2, each any number; by default they are fitted.
+        reweight: As for `bootstrap_means`.
+        rounds: Rounds of the bootstrap, in which whole questions are drawn.
+        seed: Seed of the bootstrap; the same seed gives the same rounds.
+
+    Returns:
+        Name of a set -> its means; and the coefficients. `n` of a mean is the number of rated questions, where weights
+        differ their effective number (Kish).
+    """
+    questions = len(scores.judge)
+    common = scores.judge.mean(axis=1, keepdims=True)
+    own, own_of_rated = scores.judge - common, scores.judge_of_rated - common
+    shares = np.ones(questions) if reweight is None else reweight(np.ones((1, questions)))[0]
+    known = ~np.isnan(scores.people)
+    weights = np.where(known, scores.weights * shares[:, None], 0.0)
+    if coefficients is None:
+        parts = np.stack([np.broadcast_to(common, own.shape), np.where(known, own_of_rated, 0.0)])
+        coefficients, without = _fit(parts, np.where(known, scores.people, 0.0), weights)
+    else:
+        without = np.broadcast_to(np.array(coefficients), (questions, 2))
+    wanted: list[MeanColumn] = []
+    for chosen in columns.values():
+        rated = chosen[known[chosen].any(axis=1)]
+        centre, own_centre = (np.average(part[chosen], axis=0, weights=shares[chosen]) for part in (common, own))
+        predicted = coefficients[0] * (common[chosen] - centre) + coefficients[1] * (own[chosen] - own_centre)
+        residual = scores.people[rated] - without[rated, :1] * (common[rated] - centre)
+        residual -= without[rated, 1:] * (own_of_rated[rated] - own_centre)
+        weight = np.where(known[rated], scores.weights[rated], np.nan)
+        sums = np.hstack([residual * weight, scores.people[rated] * weight, weight])
+        wanted += [MeanColumn(chosen, predicted), MeanColumn(rated, sums)]
+    draws = bootstrap_means(wanted, questions, reweight=reweight, rounds=rounds, seed=seed)
+    found = {}
+    for (name, chosen), judged, rated_sums in zip(columns.items(), draws[::2], draws[1::2], strict=True):
+        n = np.array([int(effective_number(part) + _NO_SPREAD) for part in weights[chosen].T])
+        values, drawn = (np.split(part, 3, axis=-1) for part in (rated_sums.values, rated_sums.draws))
+        corrected, people = (
+            MeanDraws(ratio(values[part], values[2]), ratio(drawn[part], drawn[2]), n, seed) for part in (0, 1)
+        )
+        corrected = MeanDraws(corrected.values + judged.values, corrected.draws + judged.draws, n, seed)
+        found[name] = PoweredMeans(corrected, people, judged)
+    return found, coefficients
+
+
+def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, float], Floats]:
+    """Coefficients of two parts, shape (2, Q, M), by all questions; and without each question, shape (Q, 2)."""
+    # The variance of a weighted mean is the sum of squared weights times squared residuals.
+    squared = (weights / weights.max(initial=1.0)) ** 2
+    total = squared.sum(axis=0)
+    stacked = np.concatenate([parts, people[None]])
+    deviations = stacked - np.nan_to_num(ratio((squared * stacked).sum(axis=1), np.tile(total, (3, 1))))[:, None, :]
+    products = deviations[:, None] * deviations[None]  # shape (3, 3, Q, M)
+    # Taking one answer out of a weighted sum of squares about the mean takes out more than its own square.
+    left = total - squared
+    taken = squared * np.divide(total, left, out=np.zeros_like(squared), where=left > _NO_SPREAD)
+    whole = (squared * products).sum(axis=(2, 3))
+    without = whole[..., None] - (taken * products).sum(axis=3)
+    first, second = _least_squares(whole[..., None])[:, 0].tolist()
+    return (first, second), _least_squares(without).T
+
+
+def _least_squares(sums: Floats) -> Floats:
+    """Coefficients within bounds that minimise squares, by sums of products, shape (3, 3, K) -> (2, K)."""
+    found = np.zeros((2, sums.shape[2]))
+    spread = sums[[0, 1], [0, 1]]
+    inverse = np.divide(1, spread, out=np.zeros_like(spread), where=spread > _NO_SPREAD)
+    most = np.sqrt(np.maximum(sums[2, 2], 0) * inverse)
+    for _ in range(_STEPS):
+        before = found.copy()
+        for part, other in ((0, 1), (1, 0)):
+            found[part] = np.clip((sums[part, 2] - sums[0, 1] * found[other]) * inverse[part], 0, most[part])
+        if np.abs(found - before).max(initial=0) < 1e-9:
+            break
+    return found
+
+
+# --- at equal length ---
+
+
+@dataclass(frozen=True)
+class LengthControl:
+    """What goes with the length of answers, in rounds of the bootstrap, as `control_length` makes it."""
+
+    slope: MeanDraws  # points that go with a doubling, within questions and models; NaN where lengths say nothing of it
+    means: MeanDraws  # of the M models at the mean length of their answers to each question
+    lengths: MeanDraws  # mean doublings of each model's answers above those of all models to the same question
+    by_model: float  # share of the variance of log length within questions that is between models; NaN if there is none
+
+    def at_equal_length(self, means: MeanDraws) -> MeanDraws:
+        """Other means of the same models and rounds at equal length, such as with missing scores filled in."""
+        values, draws = (
+            mean - slope * length
+            for mean, slope, length in (
+                (means.values, self.slope.values, self.lengths.values),
+                (means.draws, self.slope.draws, self.lengths.draws),
+            )
+        )
+        return MeanDraws(values, draws, means.n, means.seed)
+
+
+def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike, questions: Integers | None = None) -> MeanColumn:
+    """What `control_length` needs, as a column for `bootstrap_means`.
+
+    Args:
+        scores: Score of each of M models for each question, shape (Q, M); none is NaN.
+        doublings: Length of its answer as a binary logarithm, of characters or words, shape (Q, M). NaN for an empty
+            answer, which has no logarithm and a score by rule: it keeps its score, and its question says nothing about
+            the slope.
+        questions: Numbers of the questions, shape (Q,); by default 0 to Q - 1.
+    """
+    y, x = np.asarray(scores, dtype=np.float64), np.asarray(doublings, dtype=np.float64)
+    if y.shape != x.shape or y.ndim != 2 or np.isnan(y).any():
+        raise ValueError(f"need a score and a length per question and model, no score NaN: {y.shape} and {x.shape}")
+    known = ~np.isnan(x)
+    usual = ratio(np.where(known, x, 0.0).sum(axis=1), known.sum(axis=1))[:, None]
+    x = np.where(known, x - usual, 0.0)
+    # Only what differs within a question takes part: its own effect, its language and its topic are taken out.
+    within = y - y.mean(axis=1, keepdims=True)
+    moments = np.column_stack([within, x, (x * x).sum(axis=1), (x * within).sum(axis=1)])
+    moments[~known.all(axis=1)] = np.nan
+    return MeanColumn(np.arange(len(y)) if questions is None else questions, np.column_stack([y, x, moments]))
+
+
+def control_length(found: MeanDraws) -> LengthControl:
+    """Least squares of score on model and log length with an effect of each question, in every round.
+
+    Means at equal length are `mean - slope * (log length less that of all models)`. By Frisch, Waugh and Lovell
+    ("Partial Time Regressions as Compared with Individual Trends", 1933), the slope is that of scores on log lengths
+    after the means of questions and of models have been taken from both; as every model answers every question, sums
+    over questions give it, so that a round costs as much as a few more means.
+
+    Rounds draw whole questions, so that intervals are clustered by question. The slope is one for all models: a judge
+    that rewards length, and users whom more text serves better, look the same to it.
+
+    Args:
+        found: Means of a `length_column`, from `bootstrap_means`.
+    """
+    models = (found.values.size - 2) // 4
+    rows = np.vstack([found.values, found.draws])
+    scores, lengths, y, x = (rows[:, models * place : models * (place + 1)] for place in range(4))
+    total, product = rows[:, -2], rows[:, -1]
+    within = total - (x * x).sum(axis=1)
+    slope = ratio(product - (x * y).sum(axis=1), np.where(within > _EQUAL_LENGTH * total, within, 0.0))[:, None]
+    by_model = float((1 - ratio(np.maximum(within, 0.0), total))[0])
+    slopes, means, longer = (
+        MeanDraws(part[0], part[1:], n, found.seed)
+        for part, n in (
+            (slope, found.n[-1:]),
+            (scores - slope * lengths, found.n[:models]),
+            (lengths, found.n[:models]),
+        )
+    )
+    return LengthControl(slopes, means, longer, by_model)
