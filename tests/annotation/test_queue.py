@@ -138,8 +138,9 @@ def test_plans_survive_the_log_and_broken_ones_are_named() -> None:
     assert (read.allocation, read.budget, read.confidence, read.seed) == ("adaptive", 7, None, 3)
     assert read.prior is not None
     assert read.prior.players == MODELS
-    with pytest.raises(InputError, match=r"x\.eval: metadata\.voting cannot be read"):
-        VotingPlan.from_dict({"allocation": "adaptive"}, "x.eval")
+    for broken in ({"allocation": "adaptive"}, {**given.to_dict(), "pace": 1}, {**given.to_dict(), "prior": {}}):
+        with pytest.raises(InputError, match=r"x\.eval: metadata\.voting cannot be read"):
+            VotingPlan.from_dict(broken, "x.eval")
 
 
 def test_a_prior_about_other_models_is_refused() -> None:
