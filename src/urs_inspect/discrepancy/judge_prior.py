@@ -114,10 +114,10 @@ class JudgePrior:
         if len(linked := connectivity_of(battles).linked) > 1:
             groups = "; ".join(f"({', '.join(group)})" for group in linked)
             raise InputError(f"prior: no chain of the judge's verdicts links the models of {groups}")
-        fit, size = laplace(battles, prior=1.0), len(battles.players)
-        centre = np.eye(size) - 1 / size
+        fit, centre = laplace(battles, prior=1.0), np.eye(len(battles.players)) - 1 / len(battles.players)
         covariance = centre @ fit.covariance @ centre
-        return cls(battles.players, centre @ fit.strengths, covariance, tuple(judges), len(battles), unread)
+        strengths = fit.strengths - fit.strengths.mean()  # models of equal strengths stay equal
+        return cls(battles.players, strengths, covariance, tuple(judges), len(battles), unread)
 
     @property
     def ratings(self) -> Floats:
