@@ -185,5 +185,5 @@ def test_votes_on_the_judge_s_side_end_earlier_than_votes_alone() -> None:
             i, j = (prior.players.index(name) for name in pairs[0])
             rows.append((*pairs[0], float(draws.random() < 1 / (1 + np.exp(strengths[j] - strengths[i])))))
         spent.append(len(rows))
-        assert allocator.posterior(battles(rows, prior.players)).order().tolist() == [0, 1, 2, 3]
+        assert allocator.standing(battles(rows, prior.players))[0].order().tolist() == [0, 1, 2, 3]
     assert spent[0] < spent[1]

@@ -66,9 +66,8 @@ class VotingState:
 class BallotQueue:
     """Serves the ballots of a log in the order that an allocation asks for, to any number of people at once.
 
-    The next ballot is the first one without a vote of the pair that is worth most, given all votes of everybody (at
-    most one per annotator and ballot). A ballot that somebody has in view counts as under way. Each ballot is served to
-    one person, unless the one who has it in view gives no vote for 15 minutes.
+    The next ballot is the first one without a vote of the pair that is worth most, given all votes. One that somebody
+    has in view counts as under way, and is served to nobody else unless no vote comes for 15 minutes.
     """
 
     def __init__(self, ballots: Sequence[Ballot], plan: VotingPlan, votes: Iterable[Vote] = ()) -> None:
@@ -118,17 +117,16 @@ class BallotQueue:
     def state(self) -> VotingState:
         """How far the voting is."""
         with self._mutex:
-            battles, voted = self._battles(), {ballot for ballot, _ in self._votes}
-            allocator = self._allocator
+            voted, allocator = {ballot for ballot, _ in self._votes}, self._allocator
             allocator.resume(self._count(voted))
-            posterior = allocator.posterior(battles)
+            posterior, stopped = allocator.standing(self._battles())
             sure = posterior.certainty(np.array(list(pairwise(posterior.order().tolist()))))
             return VotingState(
                 done=len(voted),
                 budget=allocator.budget,
                 sure=int((sure >= (allocator.confidence or CONFIDENCE)).sum()),
                 neighbours=len(sure),
-                stopped=allocator.stops(battles),
+                stopped=stopped,
                 weight=posterior.weight if isinstance(posterior, WeighedPosterior) else math.nan,
             )
 

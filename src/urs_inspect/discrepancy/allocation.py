@@ -317,13 +317,10 @@ class Allocator:
         """Take these numbers of comparisons for those asked so far, by pair as in `pairs`: votes can be taken back."""
         self._asked = np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
 
-    def posterior(self, battles: Battles | None) -> Posterior:
-        """What is believed after all comparisons with an outcome."""
-        return self._belief(self._aligned(battles))
-
-    def stops(self, battles: Battles | None) -> Stop | None:
-        """Why nothing more would be asked after these comparisons; None as long as something would."""
-        return self._stop(PosteriorState(self._aligned(battles), [], self._belief))
+    def standing(self, battles: Battles | None) -> tuple[Posterior, Stop | None]:
+        """What is believed after these comparisons, and why nothing more would be asked; None if something would."""
+        state = PosteriorState(self._aligned(battles), [], self._belief)
+        return state.settled, self._stop(state)
 
     def ask(self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()) -> Allotment:
         """Decide what to compare next.
@@ -363,7 +360,7 @@ class Allocator:
         """
         if self.confidence is None:
             return ()
-        return self._unseparated(self.posterior(battles), self.confidence)
+        return self._unseparated(self._belief(self._aligned(battles)), self.confidence)
 
     def _stop(self, state: PosteriorState) -> Stop | None:
         if self.spent >= self.budget:

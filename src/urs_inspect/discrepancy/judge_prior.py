@@ -141,22 +141,20 @@ class JudgePrior:
         if battles.players != self.players:
             raise ValueError(f"votes about {choices(battles.players)}, a prior about {choices(self.players)}")
         counts, identity = pair_counts(battles), np.eye(len(self.players))
-        judged, judged_covariance, evidence = fit_normal(counts, self.strengths, self.covariance + SHIFT**2 * identity)
-        alone, alone_covariance, evidence_alone = fit_normal(counts, 0 * self.strengths, SPREAD**2 * identity)
-        dispersion = dispersion_of(battles, alone)
-        accounts = (
-            Posterior(judged, judged_covariance * dispersion, dispersion),
-            Posterior(alone, alone_covariance * dispersion, dispersion),
-        )
+        judged = fit_normal(counts, self.strengths, self.covariance + SHIFT**2 * identity)
+        alone = fit_normal(counts, 0 * self.strengths, SPREAD**2 * identity)
+        dispersion = dispersion_of(battles, alone[0])
         early = len(battles) < _EARLY * len(self.players)
         mass = np.array([MASS, MASS if early else _LATE])
-        weight, share = logistic(evidence - evidence_alone + np.log(mass / (1 - mass))).tolist()
+        weight, share = logistic(judged[2] - alone[2] + np.log(mass / (1 - mass))).tolist()
         share = share if share >= _SWITCH else 0.0
-        strengths, covariance = (
-            share * getattr(accounts[0], name) + (1 - share) * getattr(accounts[1], name)
-            for name in ("strengths", "covariance")
+        return WeighedPosterior(
+            share * judged[0] + (1 - share) * alone[0],
+            (share * judged[1] + (1 - share) * alone[1]) * dispersion,
+            dispersion,
+            weight,
+            tuple(Posterior(fit[0], fit[1] * dispersion, dispersion) for fit in (judged, alone)),
         )
-        return WeighedPosterior(strengths, covariance, dispersion, weight, accounts)
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as a JSON object."""
