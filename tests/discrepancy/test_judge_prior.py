@@ -122,13 +122,12 @@ def test_certainty_and_intervals_agree_with_draws() -> None:
     belief, ranked = prior.belief(votes), rank_with_prior(votes, prior, rounds=20_000)
     random = np.random.default_rng(5)
     sizes = random.multinomial(20_000, [belief.weight, 1 - belief.weight])
-    drawn = [
+    both = [
         random.multivariate_normal(account.strengths, account.covariance, size)
         for account, size in zip(belief.accounts, sizes, strict=True)
     ]
-    draws = np.concatenate(drawn)
+    draws, order = np.concatenate(both), belief.order()
     draws -= draws.mean(axis=1, keepdims=True)
-    order = belief.order()
     assert ranked.players == tuple(prior.players[place] for place in order)
     above = (draws[:, order[:-1]] > draws[:, order[1:]]).mean(axis=0)
     assert ranked.certainty == pytest.approx(above, abs=0.015)

@@ -68,8 +68,7 @@ def vote(log: Path, directory: Path, *people: str) -> list[tuple[str, str]]:
                 body = {"ballot": found, "choice": side, "seconds": 1.0}
                 assert client.post(f"/vote/{person}/cast", json=body, headers=SENT).status_code == 200
                 served.append((ballot.model_a, ballot.model_b))
-        page = client.get(f"/vote/{people[0]}").text
-        assert "No vote is needed now." in page
+        assert "No vote is needed now." in client.get(f"/vote/{people[0]}").text
         overview = client.get("/report").text
         assert 'id="voting"' in overview
         assert not any(name in overview for ballot in ballots.values() for name in (ballot.model_a, ballot.model_b))
@@ -86,17 +85,16 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, awaiting: Path, tmp_p
     served = vote(awaiting, tmp_path / "votes", "ann", "bo")
     assert len(served) <= 15
 
-    told = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", judged, "--json")
-    assert told.exit_code == 0, told.output
-    facts = json.loads(told.stdout)
+    votes_alone = ("rank", awaiting, "--votes", tmp_path / "votes")
+    facts = json.loads(run(*votes_alone, "--prior", judged, "--json").stdout)
     found = facts.pop("prior")
     assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
     assert found["weight"] > 0.5
     assert found["judges"] == ["baseline/longest"]
     assert all(low < found["ratings"][name] < high for name, (low, high) in found["intervals"].items())
     assert facts["battles"] == len(served)
-    assert facts == json.loads(run("rank", awaiting, "--votes", tmp_path / "votes", "--json").stdout)
-    text = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", judged).output
+    assert facts == json.loads(run(*votes_alone, "--json").stdout)
+    text = run(*votes_alone, "--prior", judged).output
     assert "Ranking with the judge as a prior" in text
     assert "credible intervals" in text
     ended = run("annotate", awaiting, "--votes", tmp_path / "votes", "--report").output
@@ -109,28 +107,26 @@ def test_without_a_prior_people_s_votes_are_allocated_as_well(folder: Path, judg
     plan = load_plan(log)
     assert plan is not None
     assert plan.prior is None
-    served = vote(log, tmp_path / "votes", "ann")
-    assert len(served) <= 3 * K
+    assert len(vote(log, tmp_path / "votes", "ann")) <= 3 * K
     assert "weight" not in run("annotate", log, "--votes", tmp_path / "votes", "--report").output
     assert json.loads(run("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][0] == "mockllm/ace"
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("judge", "allocation", "previous", "said"),
     [
-        ({"judge": "baseline/longest", "allocation": "adaptive"}, "prior: only with judge=human"),
-        ({"judge": "human"}, "prior: allocation=uniform does not look at ratings"),
-        ({"judge": "human", "allocation": "random"}, "prior: allocation=random does not look at ratings"),
-        (
-            {"judge": "human", "allocation": "adaptive", "previous": "JUDGED"},
-            "previous: with judge=human only together",
-        ),
+        ("baseline/longest", "adaptive", False, "prior: only with judge=human"),
+        ("human", "uniform", False, "prior: allocation=uniform does not look at ratings"),
+        ("human", "random", False, "prior: allocation=random does not look at ratings"),
+        ("human", "adaptive", True, "previous: with judge=human only together"),
     ],
 )
-def test_where_a_prior_has_no_use_it_is_refused(folder: Path, judged: Path, options: dict[str, str], said: str) -> None:
-    given = {key: str(judged) if value == "JUDGED" else value for key, value in options.items()}
+def test_where_a_prior_has_no_use_it_is_refused(
+    judged: Path, judge: str, allocation: str, previous: bool, said: str
+) -> None:
+    log = str(judged)
     with pytest.raises(InputError, match=said):
-        mad(responses=str(folder / "judge"), k=K, prior=str(judged), **given)  # type: ignore[arg-type]
+        mad(responses=log, k=K, judge=judge, allocation=allocation, prior=log, previous=log if previous else None)
 
 
 def changed(log: Path, target: Path, change: Callable[[int, EvalSample], None], kept: int = 18) -> Path:
@@ -199,10 +195,9 @@ def test_other_models_end_the_run_before_anything_is_compared(judged: Path, tmp_
     task = mad(str(pool_file(tmp_path)), k=K, judge="human", allocation="adaptive", prior=str(prior))
     log = compete(task, tmp_path / "logs", {"contestant": Field("ace", "good", "poor").roles()["contestant"]})
     assert log.status == "error"
+    said = "the judge has no verdict about mockllm/poor; it compares: mockllm/ace, mockllm/good, mockllm/weak"
     assert log.error is not None
-    assert "the judge has no verdict about mockllm/poor; it compares: mockllm/ace, mockllm/good, mockllm/weak" in (
-        log.error.message
-    )
+    assert said in log.error.message
 
 
 def test_models_that_only_the_judge_has_compared_are_said(
