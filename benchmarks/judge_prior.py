@@ -14,12 +14,10 @@ Table 2 does the same with simulated players. Table 3 has the coverage of the cr
 import argparse
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
-from pathlib import Path
-from time import perf_counter
+from typing import Any
 
 from benchmarks.sample_efficiency import (
     PROFILES,
@@ -27,11 +25,16 @@ from benchmarks.sample_efficiency import (
     Pair,
     Votes,
     Workers,
+    all_votes,
+    arena_folder,
+    davidson,
     kendall,
     load_arena,
     mean_and_error,
+    names_of,
     print_header,
     print_row,
+    print_tables,
     replay,
     sorted_pool,
 )
@@ -40,6 +43,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 
 import numpy as np
 
+from urs_inspect.discrepancy.allocation import Standing, register_allocation
 from urs_inspect.discrepancy.judge_prior import JudgePrior, rank_with_prior
 from urs_inspect.stats.battles import Battles
 from urs_inspect.stats.bootstrap import Floats
@@ -100,63 +104,51 @@ class Arena:
     pools: dict[Pair, Votes]
     votes: Battles
     longest: Floats
-    truth: Floats
-
-    @property
-    def strengths(self) -> Floats:
-        """Strengths of all votes in natural units."""
-        return np.asarray((self.truth - self.truth.mean()) * np.log(10) / 400)
+    truth: Floats  # ratings by all votes
+    strengths: Floats  # the same in natural units, of mean 0
 
     @classmethod
-    def load(cls, folder: Path) -> "Arena":
+    def load(cls) -> "Arena":
         """Read the votes."""
-        pools = load_arena(folder)
-        players = tuple(sorted({name for pair in pools for name in pair}))
-        index = {name: place for place, name in enumerate(players)}
-        longest = []
-        for path in sorted(folder.glob("*-vs-*.jsonl")):
-            for line in path.read_text("utf-8").split("\n"):
-                if line:
-                    lengths = [len(json.loads(line)[key]) for key in ("response_1", "response_2")]
-                    longest.append(0.5 + 0.5 * np.sign(lengths[0] - lengths[1]))
-        rows = [(index[a], index[b], outcome) for (a, b), votes in pools.items() for outcome in votes.outcomes]
-        first, second, outcomes = (np.array(column) for column in zip(*rows, strict=True))
-        votes = Battles(players, first, second, outcomes, np.arange(len(rows)))
-        return cls(pools, votes, np.array(longest), fit_bradley_terry(votes))
+        pools = load_arena(arena_folder())
+        lines = [line for path in sorted(arena_folder().glob("*-vs-*.jsonl")) for line in path.open(encoding="utf-8")]
+        lengths = np.array([[len(json.loads(line)[key]) for key in ("response_1", "response_2")] for line in lines])
+        votes = all_votes(pools)
+        truth = fit_bradley_terry(votes)
+        strengths = np.asarray((truth - truth.mean()) * np.log(10) / 400)
+        return cls(pools, votes, 0.5 + 0.5 * np.sign(lengths[:, 0] - lengths[:, 1]), truth, strengths)
 
 
-def arena_run(arena: Arena, job: tuple[Judge | None, int]) -> list[list[float]]:
-    """Tau at each mark, weights there, and agreement and tau of the judge itself."""
-    judge, seed = job
-    players = arena.votes.players
-    pool = sorted_pool(Method("", "MAD").pool(arena.pools, np.random.default_rng([7, seed])), players)
-    sizes = {pair: len(outcomes) for pair, outcomes in pool.items()}
-
-    def outcome(pair: Pair, place: int) -> float:
-        return float(pool[pair][place])
-
-    if judge is None:
-        found = list(replay(players, "adaptive", outcome, MARKS, seed, sizes))
-        return [[kendall(ratings, arena.truth) for _, ratings in found], [], []]
-    verdicts = judge.verdicts(arena, seed)
-    prior = JudgePrior.of(verdicts)
-    weights: list[float] = []
+def with_prior(prior: JudgePrior, weights: list[float]) -> dict[str, Any]:
+    """Options of `replay` with a judge as prior; its weights at the marks are collected."""
 
     def rate(battles: Battles) -> Floats:
         belief = prior.belief(battles)
         weights.append(belief.weight)
         return belief.expected
 
-    found = list(replay(players, "adaptive", outcome, MARKS, seed, sizes, belief=prior.belief, rate=rate))
-    taus = [kendall(ratings, arena.truth) for _, ratings in found]
-    whole, decided = judge.per_pair is None, arena.votes.outcome != 0.5
-    agrees = float((verdicts.outcome == arena.votes.outcome)[decided].mean()) if whole else np.nan
-    return [taus, weights, [agrees, kendall(prior.strengths, arena.truth)]]
+    return {"belief": prior.belief, "rate": rate}
+
+
+def arena_run(arena: Arena, job: tuple[Judge | None, int]) -> list[list[float]]:
+    """Tau at each mark, weights there, and agreement and tau of the judge itself."""
+    judge, seed = job
+    players, weights, own, options = arena.votes.players, list[float](), list[float](), dict[str, Any]()
+    pool = sorted_pool(Method("", "MAD").pool(arena.pools, np.random.default_rng([7, seed])), players)
+    sizes = {pair: len(outcomes) for pair, outcomes in pool.items()}
+    if judge is not None:
+        verdicts, decided = judge.verdicts(arena, seed), arena.votes.outcome != 0.5
+        prior = JudgePrior.of(verdicts)
+        options = with_prior(prior, weights)
+        agrees = np.nan if judge.per_pair else (verdicts.outcome == arena.votes.outcome)[decided].mean()
+        own = [float(agrees), kendall(prior.strengths, arena.truth)]
+    curve = replay(players, "adaptive", lambda pair, n: float(pool[pair][n]), MARKS, seed, sizes, **options)
+    return [[kendall(ratings, arena.truth) for _, ratings in curve], weights, own]
 
 
 def print_arena(seeds: range, workers: Workers) -> None:
     """Table 1."""
-    arena = Arena.load(Path(os.environ["URS_INSPECT_DATA_DIR"]) / "mad" / "chatbot_arena")
+    arena = Arena.load()
     print(f"{len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}; a quarter of them for rows with 'quarter'.\n")
     alone = np.array([run[0] for run in workers(partial(arena_run, arena), [(None, seed) for seed in seeds])])
     print_header(["judge", "verdicts", "agrees, %", "judge alone", *MARKS])
@@ -180,42 +172,23 @@ def print_arena(seeds: range, workers: Workers) -> None:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Davidson (1970) players, a tie in 30% of comparisons between equals, and a judge with ten verdicts per pair."""
+    """Davidson players, a tie in 30% of comparisons between equals, and a judge with ten verdicts per pair."""
 
     profile: str
     players: int
     marks: tuple[int, ...]
     runs: float = 1.0
 
-    def run(self, shift: float | None, seed: int) -> list[float]:
-        """Tau at each mark: votes alone if there is no shift, and with a judge of unrelated strengths if infinite."""
-        draws = np.random.default_rng([19, seed])
-        strengths = PROFILES[self.profile](self.players, draws)
-        names = tuple(f"player {number:02}" for number in range(self.players))
-        index = {name: place for place, name in enumerate(names)}
-        nu = 2 * 0.3 / 0.7
 
-        def outcome(pair: Pair, place: int) -> float:
-            gap = strengths[index[pair[0]]] - strengths[index[pair[1]]]
-            chances = np.array([np.exp(gap / 2), nu, np.exp(-gap / 2)])
-            return float(draws.choice([1.0, 0.5, 0.0], p=chances / chances.sum()))
-
-        if shift is None:
-            found = list(replay(names, "adaptive", outcome, self.marks, seed))
-        else:
-            prior = simulated_prior(strengths, shift, names, draws)
-            found = list(
-                replay(
-                    names,
-                    "adaptive",
-                    outcome,
-                    self.marks,
-                    seed,
-                    belief=prior.belief,
-                    rate=lambda battles: prior.belief(battles).expected,
-                )
-            )
-        return [kendall(ratings, strengths) for _, ratings in found]
+def simulated_run(job: tuple[Simulated, float | None, int]) -> list[float]:
+    """Tau at each mark: votes alone if there is no shift, and with a judge of unrelated strengths if infinite."""
+    setting, shift, seed = job
+    draws = np.random.default_rng([19, seed])
+    strengths, names = PROFILES[setting.profile](setting.players, draws), names_of(setting.players)
+    options = {} if shift is None else with_prior(simulated_prior(strengths, shift, names, draws), [])
+    outcome = davidson(names, strengths, 0.3, draws)
+    curve = replay(names, "adaptive", outcome, setting.marks, seed, **options)
+    return [kendall(ratings, strengths) for _, ratings in curve]
 
 
 def simulated_prior(
@@ -236,12 +209,6 @@ SIMULATED = [
 SHIFTS = (None, 0.4, 0.8, np.inf)
 
 
-def simulated_run(job: tuple[Simulated, float | None, int]) -> list[float]:
-    """One run of simulated players."""
-    setting, shift, seed = job
-    return setting.run(shift, seed)
-
-
 def print_simulated(runs: int, workers: Workers) -> None:
     """Table 2."""
     names = ["votes alone", "shifts 0.4", "shifts 0.8", "unrelated order"]
@@ -258,46 +225,46 @@ def print_simulated(runs: int, workers: Workers) -> None:
     print()
 
 
+def in_turn(standing: Standing) -> Floats:
+    """All pairs in turn, in the order of their names."""
+    return -standing.asked - np.arange(len(standing.pairs)) / len(standing.pairs)
+
+
+register_allocation("in turn", in_turn)
+
+
 def coverage_run(job: tuple[int, int, float, str, int]) -> list[float]:
     """Shares of ratings and ranks inside their intervals, whether all are, and width of the interval of a rating."""
     players, votes, shift, rule, seed = job
     draws = np.random.default_rng([23, seed])
     strengths = draws.standard_normal(players)
     strengths -= strengths.mean()
-    names = tuple(f"player {number:02}" for number in range(players))
+    names = names_of(players)
     prior = simulated_prior(strengths, shift, names, draws)
-    kept: list[Battles] = []
+    votes_cast: list[Battles] = []
 
     def outcome(pair: Pair, place: int) -> float:
         gap = strengths[names.index(pair[0])] - strengths[names.index(pair[1])]
         return float(draws.random() < 1 / (1 + np.exp(-gap)))
 
     def rate(battles: Battles) -> Floats:
-        kept.append(battles)
+        votes_cast.append(battles)
         return prior.strengths
 
-    if rule == "adaptive":
-        list(replay(names, rule, outcome, (votes,), seed, belief=prior.belief, rate=rate))
-    else:
-        pairs = list(combinations(range(players), 2))
-        first, second = np.array([pairs[n % len(pairs)] for n in range(votes)]).T
-        outcomes = np.array([outcome((names[i], names[j]), 0) for i, j in zip(first, second, strict=True)])
-        kept.append(Battles(names, first, second, outcomes, np.arange(votes)))
-    ranked = rank_with_prior(kept[-1], prior, rounds=1000, seed=seed)
+    list(replay(names, rule, outcome, (votes,), seed, belief=prior.belief, rate=rate))
+    ranked = rank_with_prior(votes_cast[-1], prior, rounds=1000, seed=seed)
     points = dict(zip(names, 1000 + strengths * 400 / np.log(10), strict=True))
-    ranks = {name: 1 + sum(other > points[name] for other in points.values()) for name in names}
-    held = [
-        rating.low <= points[name] <= rating.high for name, rating in zip(ranked.players, ranked.ratings, strict=True)
-    ]
-    places = [place.low <= ranks[name] <= place.high for name, place in zip(ranked.players, ranked.ranks, strict=True)]
+    ordered = np.array([points[name] for name in ranked.players])
+    ranks = 1 + (ordered[:, None] < ordered).sum(axis=1)
+    held = [rating.low <= point <= rating.high for point, rating in zip(ordered, ranked.ratings, strict=True)]
+    places = [place.low <= true <= place.high for true, place in zip(ranks, ranked.ranks, strict=True)]
     width = np.mean([rating.high - rating.low for rating in ranked.ratings])
-    right = np.diff([points[name] for name in ranked.players]) < 0
-    promised = np.mean(ranked.certainty)
-    return [np.mean(held), np.mean(places), float(width), ranked.weight, float(right.mean()), float(promised)]
+    right, promised = np.mean(np.diff(ordered) < 0), np.mean(ranked.certainty)
+    return [float(value) for value in (np.mean(held), np.mean(places), width, ranked.weight, right, promised)]
 
 
 COVERAGE = [
-    *((n, votes, shift, "uniform") for n, votes in ((4, 36), (7, 60), (7, 210)) for shift in (0, 0.4, 0.7, 1, np.inf)),
+    *((n, votes, shift, "in turn") for n, votes in ((4, 36), (7, 60), (7, 210)) for shift in (0, 0.4, 0.7, 1, np.inf)),
     *((7, 60, shift, "adaptive") for shift in (0.4, 0.7, np.inf)),
 ]
 
@@ -328,21 +295,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--tables", default="123")
     options = parser.parse_args(arguments)
-    begun = perf_counter()
-    workers = Workers(options.processes)
     seeds = range(options.first_seed, options.first_seed + options.runs)
-    tables: dict[str, Callable[[], None]] = {
-        "1": partial(print_arena, seeds, workers),
-        "2": partial(print_simulated, options.simulated_runs, workers),
-        "3": partial(print_coverage, options.simulations, workers),
+    tables = {
+        "1": partial(print_arena, seeds),
+        "2": partial(print_simulated, options.simulated_runs),
+        "3": partial(print_coverage, options.simulations),
     }
-    for number, table in tables.items():
-        if number in options.tables:
-            print(f"\nTable {number}\n")
-            table()
-    workers.close()
-    spent = os.times()
-    print(f"\n{perf_counter() - begun:.0f} s, {spent.user + spent.children_user:.0f} s of CPU", flush=True)
+    print_tables(tables, options.tables, Workers(options.processes))
 
 
 if __name__ == "__main__":

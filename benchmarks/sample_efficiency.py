@@ -11,7 +11,7 @@ beats each other one, but not which model is which. Tables 2 and 3 do the same a
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, permutations
@@ -75,6 +75,20 @@ def load_arena(folder: Path) -> dict[Pair, Votes]:
             REFERENCE_FILTER.keeps(word_counts(answers[0]), word_counts(answers[1])),
         )
     return arena
+
+
+def arena_folder() -> Path:
+    """Where the arena votes are."""
+    return Path(os.environ["URS_INSPECT_DATA_DIR"]) / "mad" / "chatbot_arena"
+
+
+def all_votes(arena: dict[Pair, Votes]) -> Battles:
+    """All votes, in the order of the files."""
+    players = tuple(sorted({name for pair in arena for name in pair}))
+    index = {name: place for place, name in enumerate(players)}
+    rows = [(index[a], index[b], outcome) for (a, b), votes in arena.items() for outcome in votes.outcomes]
+    first, second, outcomes = (np.array(column) for column in zip(*rows, strict=True))
+    return Battles(players, first, second, outcomes, np.arange(len(rows)))
 
 
 def mad_order(votes: Votes, items: Integers) -> Integers:
@@ -295,9 +309,28 @@ PROFILES: dict[str, Callable[[int, np.random.Generator], Floats]] = {
 }
 
 
+def names_of(players: int) -> tuple[str, ...]:
+    """Names of simulated players."""
+    return tuple(f"player {number:02}" for number in range(players))
+
+
+def davidson(
+    names: tuple[str, ...], strengths: Floats, ties: float, draws: np.random.Generator
+) -> Callable[[Pair, int], float]:
+    """Outcomes of Davidson (1970) players: ties as often as `ties` between equals, less often the further apart."""
+    nu = 2 * ties / (1 - ties)  # a share t of ties between equals is nu / (2 + nu)
+
+    def outcome(pair: Pair, place: int) -> float:
+        gap = strengths[names.index(pair[0])] - strengths[names.index(pair[1])]
+        chances = np.array([np.exp(gap / 2), nu, np.exp(-gap / 2)])
+        return float(draws.choice([1.0, 0.5, 0.0], p=chances / chances.sum()))
+
+    return outcome
+
+
 @dataclass(frozen=True)
 class Simulated:
-    """Davidson (1970) players: ties as often as `ties` between equals, less often the further apart."""
+    """Players as in `davidson`."""
 
     profile: str
     players: int
@@ -309,16 +342,8 @@ class Simulated:
         """Tau at the end, comparisons spent, and share of neighbours in the found order who stand right."""
         draws = np.random.default_rng([11, seed])
         strengths = PROFILES[self.profile](self.players, draws)
-        names = tuple(f"player {number:02}" for number in range(self.players))
-        index = {name: place for place, name in enumerate(names)}
-        # A share t of ties between equals is nu / (2 + nu).
-        nu = 2 * self.ties / (1 - self.ties)
-
-        def outcome(pair: Pair, place: int) -> float:
-            gap = strengths[index[pair[0]]] - strengths[index[pair[1]]]
-            chances = np.array([np.exp(gap / 2), nu, np.exp(-gap / 2)])
-            return float(draws.choice([1.0, 0.5, 0.0], p=chances / chances.sum()))
-
+        names = names_of(self.players)
+        outcome = davidson(names, strengths, self.ties, draws)
         *_, (spent, ratings) = replay(names, rule, outcome, (self.budget,), seed, confidence=self.confidence)
         found = strengths[np.argsort(-ratings, kind="stable")]
         return kendall(ratings, strengths), float(spent), float((np.diff(found) < 0).mean())
@@ -366,15 +391,11 @@ def print_header(cells: Sequence[object]) -> None:
 
 def print_arena(seeds: range, workers: "Workers") -> None:
     """Table 1."""
-    folder = Path(os.environ["URS_INSPECT_DATA_DIR"]) / "mad" / "chatbot_arena"
-    arena = load_arena(folder)
-    players = tuple(sorted({name for pair in arena for name in pair}))
-    index = {name: place for place, name in enumerate(players)}
-    rows = [(index[a], index[b], outcome) for (a, b), votes in arena.items() for outcome in votes.outcomes]
-    first, second, outcomes = (np.array(column) for column in zip(*rows, strict=True))
-    truth = fit_bradley_terry(Battles(players, first, second, outcomes, np.arange(len(rows))))
+    arena = load_arena(arena_folder())
+    votes = all_votes(arena)
+    players, truth = votes.players, fit_bradley_terry(votes)
     order = [players[place] for place in np.argsort(-truth)]
-    print(f"{len(rows)} votes, {len(arena)} pairs. Order of all votes: {', '.join(order)}.")
+    print(f"{len(votes)} votes, {len(arena)} pairs. Order of all votes: {', '.join(order)}.")
     kept = sum(int(votes.kept.sum()) for votes in arena.values())
     print(f"The filter (lengths below 4 to 1, more than 20 words) keeps {kept} votes.")
     print(f"{len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}.\n")
@@ -456,18 +477,22 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--tables", default="123")
     options = parser.parse_args()
-    begun = perf_counter()
     workers = Workers(options.processes)
     seeds = range(options.first_seed, options.first_seed + options.arena_runs)
-    tables: dict[str, Callable[[], None]] = {
-        "1": partial(print_arena, seeds, workers),
-        "2": partial(print_simulated, options.runs, workers),
-        "3": partial(print_stopping, options.runs, workers),
+    tables = {
+        "1": partial(print_arena, seeds),
+        "2": partial(print_simulated, options.runs),
+        "3": partial(print_stopping, options.runs),
     }
-    for number, table in tables.items():
-        if number in options.tables:
-            print(f"\nTable {number}\n")
-            table()
+    print_tables(tables, options.tables, workers)
+
+
+def print_tables(tables: Mapping[str, Callable[["Workers"], None]], wanted: str, workers: "Workers") -> None:
+    """Print the wanted tables, and the time they took."""
+    begun = perf_counter()
+    for number in sorted(tables.keys() & set(wanted)):
+        print(f"\nTable {number}\n")
+        tables[number](workers)
     workers.close()
     spent = os.times()
     print(f"\n{perf_counter() - begun:.0f} s, {spent.user + spent.children_user:.0f} s of CPU", flush=True)

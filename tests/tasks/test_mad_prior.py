@@ -2,12 +2,14 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from fastapi.testclient import TestClient
-from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai import Task
+from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
 
 from tests.tasks.contests import Field, compete, pool_file, strength
 from urs_inspect._util import InputError
@@ -66,8 +68,7 @@ def vote(log: Path, directory: Path, *people: str) -> list[tuple[str, str]]:
                 body = {"ballot": found, "choice": side, "seconds": 1.0}
                 assert client.post(f"/vote/{person}/cast", json=body, headers=SENT).status_code == 200
                 served.append((ballot.model_a, ballot.model_b))
-        page = client.get(f"/vote/{people[0]}").text
-        assert "No vote is needed now." in page
+        assert "No vote is needed now." in client.get(f"/vote/{people[0]}").text
         overview = client.get("/report").text
         assert 'id="voting"' in overview
         assert not any(name in overview for ballot in ballots.values() for name in (ballot.model_a, ballot.model_b))
@@ -84,10 +85,9 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, awaiting: Path, tmp_p
     served = vote(awaiting, tmp_path / "votes", "ann", "bo")
     assert len(served) <= 15
 
-    told = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", judged, "--json")
-    assert told.exit_code == 0, told.output
-    facts = json.loads(told.stdout)
-    found = facts["prior"]
+    votes_alone = ("rank", awaiting, "--votes", tmp_path / "votes")
+    facts = json.loads(run(*votes_alone, "--prior", judged, "--json").stdout)
+    found = facts.pop("prior")
     assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
     assert found["weight"] > 0.5
     assert found["judges"] == ["baseline/longest"]
@@ -95,7 +95,8 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, awaiting: Path, tmp_p
         low < found["bradley_terry"][name] < high for name, (low, high) in found["intervals"]["bradley_terry"].items()
     )
     assert facts["battles"] == len(served)
-    text = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", judged).output
+    assert facts == json.loads(run(*votes_alone, "--json").stdout)
+    text = run(*votes_alone, "--prior", judged).output
     assert "Ranking with the judge as a prior" in text
     assert "credible intervals" in text
     ended = run("annotate", awaiting, "--votes", tmp_path / "votes", "--report").output
@@ -108,51 +109,63 @@ def test_without_a_prior_people_s_votes_are_allocated_as_well(folder: Path, judg
     plan = load_plan(log)
     assert plan is not None
     assert plan.prior is None
-    served = vote(log, tmp_path / "votes", "ann")
-    assert len(served) <= 3 * K
+    assert len(vote(log, tmp_path / "votes", "ann")) <= 3 * K
     assert "weight" not in run("annotate", log, "--votes", tmp_path / "votes", "--report").output
     assert json.loads(run("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][0] == "mockllm/ace"
 
 
-def test_without_the_option_a_ranking_says_what_it_said(awaiting: Path, tmp_path: Path) -> None:
-    vote(awaiting, tmp_path / "votes", "ann")
-    assert "prior" not in json.loads(run("rank", awaiting, "--votes", tmp_path / "votes", "--json").stdout)
-
-
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("judge", "allocation", "previous", "said"),
     [
-        ({"judge": "baseline/longest", "allocation": "adaptive"}, "prior: only with judge=human"),
-        ({"judge": "human"}, "prior: allocation=uniform does not look at ratings"),
-        ({"judge": "human", "allocation": "random"}, "prior: allocation=random does not look at ratings"),
-        (
-            {"judge": "human", "allocation": "adaptive", "previous": "JUDGED"},
-            "previous: with judge=human only together",
-        ),
+        ("baseline/longest", "adaptive", False, "prior: only with judge=human"),
+        ("human", "uniform", False, "prior: allocation=uniform does not look at ratings"),
+        ("human", "random", False, "prior: allocation=random does not look at ratings"),
+        ("human", "adaptive", True, "previous: with judge=human only together"),
     ],
 )
-def test_where_a_prior_has_no_use_it_is_refused(folder: Path, judged: Path, options: dict[str, str], said: str) -> None:
-    given = {key: str(judged) if value == "JUDGED" else value for key, value in options.items()}
+def test_where_a_prior_has_no_use_it_is_refused(
+    judged: Path, judge: str, allocation: str, previous: bool, said: str
+) -> None:
+    log = str(judged)
     with pytest.raises(InputError, match=said):
-        mad(responses=str(folder / "judge"), k=K, prior=str(judged), **given)  # type: ignore[arg-type]
+        mad(responses=log, k=K, judge=judge, allocation=allocation, prior=log, previous=log if previous else None)
 
 
-def changed(log: Path, target: Path, outcome: float | None, judges: list[str] | None = None, only: int = 99) -> Path:
-    """A copy of a judge's log with other outcomes of all but the first `only` verdicts, or another judge."""
+def changed(log: Path, target: Path, change: Callable[[int, EvalSample], None], kept: int = 18) -> Path:
+    """A copy of a judge's log in which its first `kept` verdicts are changed, by their number, and no others are."""
     read = read_eval_log(str(log))
-    scores = [
-        sample.scores["pair_choice"] for sample in read.samples or [] if sample.scores and "ballot" in sample.metadata
-    ]
-    for number, score in enumerate(scores):
-        assert isinstance(score.value, dict)
-        if outcome is not None and number >= only:
-            score.value = {**score.value, "outcome": outcome}
-        score.metadata = {**(score.metadata or {}), **({} if judges is None else {"judges": judges})}
-    write_eval_log(read, str(target))
+    compared = [sample for sample in read.samples or [] if "ballot" in sample.metadata][:kept]
+    for number, sample in enumerate(compared):
+        change(number, sample)
+    write_eval_log(read.model_copy(update={"samples": compared}), str(target))
     return target
 
 
-def adaptive(folder: Path, prior: Path) -> object:
+def unread_from(first: int) -> Callable[[int, EvalSample], None]:
+    """Make the verdicts from this number on unreadable, of a judge that is a contestant."""
+
+    def change(number: int, sample: EvalSample) -> None:
+        score = (sample.scores or {})["pair_choice"]
+        assert isinstance(score.value, dict)
+        if number >= first:
+            score.value = {**score.value, "outcome": math.nan}
+        score.metadata = {**(score.metadata or {}), "judges": ["mockllm/ace"]}
+
+    return change
+
+
+def rename(old: str, new: str) -> Callable[[int, EvalSample], None]:
+    """Compare a model of another name."""
+
+    def change(number: int, sample: EvalSample) -> None:
+        values = json.loads(json.dumps(sample.metadata["ballot"]).replace(old, new))
+        del values["id"]
+        sample.metadata["ballot"] = values
+
+    return change
+
+
+def adaptive(folder: Path, prior: Path) -> Task:
     return mad(responses=str(folder / "judge"), k=K, judge="human", allocation="adaptive", prior=str(prior))
 
 
@@ -160,62 +173,42 @@ def test_logs_that_are_no_judge_s_are_refused(folder: Path, judged: Path, awaiti
     with pytest.raises(InputError, match="is about people's votes, not a judge's verdicts"):
         adaptive(folder, awaiting)
     with pytest.raises(InputError, match=r"none of 18 verdicts in '.*' could be parsed"):
-        adaptive(folder, changed(judged, tmp_path / "unread.eval", math.nan, only=0))
+        adaptive(folder, changed(judged, tmp_path / "unread.eval", unread_from(0)))
     with pytest.raises(InputError, match=r"no log .*none\.eval"):
         adaptive(folder, tmp_path / "none.eval")
-    with pytest.raises(InputError, match="prior: no chain of the judge's verdicts links"):
-        # The first instruction's ballots of one pair remain.
-        adaptive(folder, linked_only(judged, tmp_path / "unlinked.eval"))
-
-
-def linked_only(log: Path, target: Path) -> Path:
-    """A copy with verdicts about two groups of models that never meet."""
-    read = read_eval_log(str(log))
-    kept = [sample for sample in read.samples or [] if "ballot" in sample.metadata]
-    pairs = sorted({(s.metadata["ballot"]["model_a"], s.metadata["ballot"]["model_b"]) for s in kept})
-    chosen = [s for s in kept if (s.metadata["ballot"]["model_a"], s.metadata["ballot"]["model_b"]) == pairs[0]]
-    for sample in chosen[1:]:
-        ballot = sample.metadata["ballot"]
-        ballot.update(model_a="x/one", model_b="x/two")
-        del ballot["id"]
-    write_eval_log(read.model_copy(update={"samples": chosen}), str(target))
-    return target
+    with pytest.raises(InputError, match=r"prior: 2 models to compare .* at least 3 are needed"):
+        adaptive(folder, changed(judged, tmp_path / "two.eval", lambda number, sample: None, kept=1))
 
 
 def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
     judged: Path, awaiting: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, folder: Path
 ) -> None:
     vote(awaiting, tmp_path / "votes", "ann")
-    prior = changed(judged, tmp_path / "partial.eval", math.nan, ["mockllm/ace"], only=12)
+    prior = changed(judged, tmp_path / "partial.eval", unread_from(12))
     adaptive(folder, prior)
     assert "6 verdicts could not be parsed" in caplog.text
-    told = run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior)
-    assert told.exit_code == 0, told.output
-    assert "mockllm/ace is judge and contestant" in told.output
-    assert (
-        json.loads(run("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior, "--json").stdout)["prior"][
-            "unread"
-        ]
-        == 6
-    )
+    ranked = ("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior)
+    assert "mockllm/ace is judge and contestant" in run(*ranked).output
+    assert json.loads(run(*ranked, "--json").stdout)["prior"]["unread"] == 6
 
 
-def test_other_models_end_the_run_before_anything_is_asked(judged: Path, tmp_path: Path) -> None:
-    field = Field("ace", "good", "poor")
-    renamed = read_eval_log(str(judged))
-    for sample in renamed.samples or []:
-        if "ballot" in sample.metadata:
-            text = json.dumps(sample.metadata["ballot"]).replace("mockllm/poor", "mockllm/weak")
-            sample.metadata["ballot"] = {key: value for key, value in json.loads(text).items() if key != "id"}
-    prior = tmp_path / "other.eval"
-    write_eval_log(renamed, str(prior))
+def test_other_models_end_the_run_before_anything_is_compared(judged: Path, tmp_path: Path) -> None:
+    prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
     task = mad(str(pool_file(tmp_path)), k=K, judge="human", allocation="adaptive", prior=str(prior))
-    log = compete(task, tmp_path / "logs", {"contestant": field.roles()["contestant"]})
+    log = compete(task, tmp_path / "logs", {"contestant": Field("ace", "good", "poor").roles()["contestant"]})
     assert log.status == "error"
+    said = "the judge has no verdict about mockllm/poor; it compares: mockllm/ace, mockllm/good, mockllm/weak"
     assert log.error is not None
-    assert "the judge has no verdict about mockllm/poor; it compares: mockllm/ace, mockllm/good, mockllm/weak" in (
-        log.error.message
-    )
+    assert said in log.error.message
+
+
+def test_models_that_only_the_judge_has_compared_are_said(
+    folder: Path, judged: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    weak = rename("mockllm/poor", "mockllm/weak")
+    prior = changed(judged, tmp_path / "four.eval", lambda number, sample: weak(number, sample) if number % 2 else None)
+    path_of(compete(adaptive(folder, prior), tmp_path / "logs", None))
+    assert "prior: mockllm/weak takes no part here" in caplog.text
 
 
 def test_what_is_ranked_is_no_prior_of_itself(judged: Path) -> None:

@@ -3,6 +3,7 @@
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,16 +39,14 @@ class VotingPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as a JSON object, for the metadata of a log."""
-        prior = None if self.prior is None else self.prior.to_dict()
-        named = {"allocation": self.allocation, "budget": self.budget, "confidence": self.confidence, "seed": self.seed}
-        return {**named, "prior": prior}
+        return {**vars(self), "prior": None if self.prior is None else self.prior.to_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], place: str) -> Self:
         """Read what `to_dict` returned, else InputError naming the place."""
         try:
-            prior = None if values.get("prior") is None else JudgePrior.from_dict(values["prior"])
-            return cls(values["allocation"], values["budget"], values["confidence"], values["seed"], prior)
+            prior = None if values["prior"] is None else JudgePrior.from_dict(values["prior"])
+            return cls(**{**values, "prior": prior})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{place}: metadata.{VOTING_KEY} cannot be read: {error!r}") from None
 
@@ -60,7 +59,6 @@ class VotingState:
     budget: int  # ballots to vote on at most
     sure: int  # neighbours in the ranking whose order is as sure as the confidence asks
     neighbours: int
-    confidence: float | None
     stopped: Stop | None  # why no more ballots are served; None as long as some are
     weight: float = math.nan  # probability that people see the models as the judge does; NaN without a prior
 
@@ -68,34 +66,22 @@ class VotingState:
 class BallotQueue:
     """Serves the ballots of a log in the order that an allocation asks for, to any number of people at once.
 
-    The next ballot is the first one without a vote of the pair that is worth most, given all votes of everybody. A
-    ballot that somebody has in view counts as under way. Each ballot is served to one person, unless the one who has it
-    in view gives no vote for 15 minutes.
-
-    Args:
-        ballots: The ballots; those of a pair in the order in which they are to be used.
-        plan: How votes are allocated.
-        votes: Votes cast so far, at most one per annotator and ballot.
-
-    Raises:
-        InputError: If a setting is out of its range, or the prior lacks a model.
+    The next ballot is the first one without a vote of the pair that is worth most, given all votes. One that somebody
+    has in view counts as under way, and is served to nobody else unless no vote comes for 15 minutes.
     """
 
     def __init__(self, ballots: Sequence[Ballot], plan: VotingPlan, votes: Iterable[Vote] = ()) -> None:
         self._ballots = {ballot.id: ballot for ballot in ballots}
-        self._of_pair: dict[Pair, list[str]] = {}
-        for ballot in ballots:
-            self._of_pair.setdefault((ballot.model_a, ballot.model_b), []).append(ballot.id)
-        players = sorted({name for pair in self._of_pair for name in pair})
-        prior = None if plan.prior is None else plan.prior.among(players)
+        items = self._count(self._ballots)
+        players = sorted({name for pair in items for name in pair})
         self._allocator = Allocator(
             players,
             rule=plan.allocation,
-            budget=min(plan.budget or len(self._ballots), len(self._ballots)),
+            budget=min(plan.budget or len(ballots), len(ballots)),
             confidence=plan.confidence,
-            items={pair: len(ids) for pair, ids in self._of_pair.items()},
+            items=items,
             seed=plan.seed,
-            belief=laplace if prior is None else prior.belief,
+            belief=laplace if plan.prior is None else plan.prior.among(players).belief,
         )
         self._votes = {(vote.ballot, vote.annotator): vote for vote in votes if vote.ballot in self._ballots}
         self._views: dict[str, tuple[str, float]] = {}  # annotator -> the ballot in view, and since when
@@ -131,42 +117,38 @@ class BallotQueue:
     def state(self) -> VotingState:
         """How far the voting is."""
         with self._mutex:
-            battles, voted = self._battles(), {ballot for ballot, _ in self._votes}
-            self._allocator.resume(self._counts(voted))
-            posterior = self._allocator.posterior(battles)
-            neighbours = np.array(list(pairwise(posterior.order().tolist())), dtype=np.int64)
-            confidence = self._allocator.confidence
+            voted, allocator = {ballot for ballot, _ in self._votes}, self._allocator
+            allocator.resume(self._count(voted))
+            posterior, stopped = allocator.standing(self._battles())
+            sure = posterior.certainty(np.array(list(pairwise(posterior.order().tolist()))))
             return VotingState(
                 done=len(voted),
-                budget=self._allocator.budget,
-                sure=int((posterior.certainty(neighbours) >= (confidence or CONFIDENCE)).sum()),
-                neighbours=len(neighbours),
-                confidence=confidence,
-                stopped=self._allocator.stops(battles),
+                budget=allocator.budget,
+                sure=int((sure >= (allocator.confidence or CONFIDENCE)).sum()),
+                neighbours=len(sure),
+                stopped=stopped,
                 weight=posterior.weight if isinstance(posterior, WeighedPosterior) else math.nan,
             )
 
     def _choose(self) -> str:
         """The id of the ballot to serve next; empty if there is none."""
-        since = time.monotonic() - _HELD
-        voted = {ballot for ballot, _ in self._votes}
+        since, voted = time.monotonic() - _HELD, {ballot for ballot, _ in self._votes}
         viewed = {ballot for ballot, begun in self._views.values() if begun >= since} - voted
-        self._allocator.resume(self._counts(voted | viewed))
-        pending = [(self._ballots[ballot].model_a, self._ballots[ballot].model_b) for ballot in sorted(viewed)]
+        taken, pending = voted | viewed, [self._pair(ballot) for ballot in sorted(viewed)]
+        self._allocator.resume(self._count(taken))
         chosen = self._allocator.ask(self._battles(), 1, pending).pairs
-        return next((ballot for pair in chosen for ballot in self._of_pair[pair] if ballot not in voted | viewed), "")
+        return next((ballot for ballot in self._ballots if ballot not in taken and self._pair(ballot) in chosen), "")
 
-    def _counts(self, ballots: Iterable[str]) -> dict[Pair, int]:
-        asked = dict.fromkeys(self._of_pair, 0)
-        for ballot in ballots:
-            asked[self._ballots[ballot].model_a, self._ballots[ballot].model_b] += 1
-        return asked
+    def _pair(self, ballot: str) -> Pair:
+        return self._ballots[ballot].model_a, self._ballots[ballot].model_b
+
+    def _count(self, ballots: Iterable[str]) -> Counter[Pair]:
+        return Counter(map(self._pair, ballots))
 
     def _battles(self) -> Battles | None:
         battles = [
-            Battle(ballot.model_a, ballot.model_b, majority.outcome, ballot.instruction)
+            Battle(*self._pair(majority.ballot), majority.outcome, self._ballots[majority.ballot].instruction)
             for majority in majorities(self._votes.values())
             if not math.isnan(majority.outcome)
-            for ballot in [self._ballots[majority.ballot]]
         ]
         return battles_of(battles, self._allocator.players) if battles else None

@@ -12,7 +12,7 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy.vectors import Pair
 from urs_inspect.stats.battles import Battles
 from urs_inspect.stats.bootstrap import Floats, Integers
-from urs_inspect.stats.bradley_terry import fit_counts, pair_counts
+from urs_inspect.stats.bradley_terry import PairCounts, fit_counts, pair_counts
 
 PRIOR = 2.0
 """Ties with an average player that are presumed of each player: strengths start with a deviation of 1.4, odds of four
@@ -36,9 +36,14 @@ class Posterior:
     # smaller than 1
     dispersion: float = 1.0
 
+    @property
+    def expected(self) -> Floats:
+        """Expected strengths, by which players are ranked, shape (P,)."""
+        return self.strengths
+
     def order(self) -> Integers:
         """Players from the strongest to the weakest; of equal ones the first comes first, shape (P,)."""
-        return np.argsort(-self.strengths, kind="stable").astype(np.int64)
+        return np.argsort(-self.expected, kind="stable").astype(np.int64)
 
     def gaps(self, pairs: Integers) -> tuple[Floats, Floats]:
         """Differences of strength and their standard deviations; pairs of shape (Q, 2) give two arrays (Q,)."""
@@ -46,12 +51,17 @@ class Posterior:
         variance = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
         return self.strengths[i] - self.strengths[j], np.sqrt(np.maximum(variance, 0.0))
 
-    def certainty(self, pairs: Integers) -> Floats:
-        """How probable the order by strength is for each pair, from 0.5 to 1; shape (Q, 2) -> (Q,)."""
+    def chance(self, pairs: Integers) -> Floats:
+        """How probable it is that the first of each pair is the stronger one; shape (Q, 2) -> (Q,)."""
         from scipy.special import ndtr
 
         gaps, deviations = self.gaps(pairs)
-        return np.asarray(ndtr(np.abs(gaps) / np.maximum(deviations, 1e-300)), dtype=np.float64)
+        return np.asarray(ndtr(gaps / np.maximum(deviations, 1e-300)), dtype=np.float64)
+
+    def certainty(self, pairs: Integers) -> Floats:
+        """How probable the order by strength is for each pair; shape (Q, 2) -> (Q,)."""
+        first, second = self.expected[pairs.T]
+        return self.chance(np.where((first < second)[:, None], pairs[:, ::-1], pairs))
 
     def information(self, pairs: Integers) -> Floats:
         """Information of one more comparison of each pair about its gap, shape (Q,)."""
@@ -80,13 +90,18 @@ def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
     """
     counts, players = pair_counts(battles), len(battles.players)
     strengths = fit_counts(counts, players, prior)[0]
-    curvature = np.diag(prior * _slope(strengths))
-    i, j = counts.first, counts.second
-    held = counts.battles[0] * _slope(strengths[i] - strengths[j])
-    curvature[i, j] = curvature[j, i] = -held
-    curvature[np.diag_indices(players)] -= np.where(np.eye(players, dtype=np.bool_), 0.0, curvature).sum(axis=1)
+    curvature = np.diag(prior * _slope(strengths)) + curvature_of(counts, strengths)
     dispersion = dispersion_of(battles, strengths)
     return Posterior(strengths, np.asarray(np.linalg.inv(curvature) * dispersion, dtype=np.float64), dispersion)
+
+
+def curvature_of(counts: PairCounts, strengths: Floats) -> Floats:
+    """Curvature of the negative log likelihood of battles, shape (P, P)."""
+    i, j = counts.first, counts.second
+    curvature = np.zeros((len(strengths), len(strengths)))
+    curvature[i, j] = curvature[j, i] = -counts.battles[0] * _slope(strengths[i] - strengths[j])
+    curvature[np.diag_indices(len(strengths))] = -curvature.sum(axis=1)
+    return curvature
 
 
 def dispersion_of(battles: Battles, strengths: Floats) -> float:
@@ -299,24 +314,13 @@ class Allocator:
         return dict(zip(self.pairs, self._asked.tolist(), strict=True))
 
     def resume(self, asked: Mapping[Pair, int]) -> None:
-        """Take these numbers of comparisons, by pair in either order, for those asked so far: votes can be taken back.
+        """Take these numbers of comparisons for those asked so far, by pair as in `pairs`: votes can be taken back."""
+        self._asked = np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
 
-        Raises:
-            InputError: If a pair may not be asked.
-        """
-        self._asked = np.zeros_like(self._asked)
-        for pair, count in asked.items():
-            if frozenset(pair) not in self._places:
-                raise InputError(f"comparisons of {choices(pair)}, which may not be asked")
-            self._asked[self._places[frozenset(pair)]] += count
-
-    def posterior(self, battles: Battles | None) -> Posterior:
-        """What is believed after all comparisons with an outcome."""
-        return self._belief(self._aligned(battles))
-
-    def stops(self, battles: Battles | None) -> Stop | None:
-        """Why nothing more would be asked after these comparisons; None as long as something would."""
-        return self._stop(PosteriorState(self._aligned(battles), [], self._belief))
+    def standing(self, battles: Battles | None) -> tuple[Posterior, Stop | None]:
+        """What is believed after these comparisons, and why nothing more would be asked; None if something would."""
+        state = PosteriorState(self._aligned(battles), [], self._belief)
+        return state.settled, self._stop(state)
 
     def ask(self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()) -> Allotment:
         """Decide what to compare next.
@@ -356,7 +360,7 @@ class Allocator:
         """
         if self.confidence is None:
             return ()
-        return self._unseparated(self.posterior(battles), self.confidence)
+        return self._unseparated(self._belief(self._aligned(battles)), self.confidence)
 
     def _stop(self, state: PosteriorState) -> Stop | None:
         if self.spent >= self.budget:

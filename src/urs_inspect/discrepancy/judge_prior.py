@@ -7,17 +7,17 @@ much as its Laplace evidence says (MacKay, "Information Theory, Inference, and L
 What a judge gains, and what a bad one costs: docs/sample_efficiency.md.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.discrepancy.allocation import Posterior, dispersion_of, laplace
+from urs_inspect.discrepancy.allocation import Posterior, curvature_of, dispersion_of, laplace
 from urs_inspect.stats.battles import Battles, connectivity_of
-from urs_inspect.stats.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, percentile_bounds
-from urs_inspect.stats.bradley_terry import PairCounts, pair_counts
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, estimates, percentile_bounds
+from urs_inspect.stats.bradley_terry import PairCounts, logistic, pair_counts
 from urs_inspect.stats.elo import SCALE, START
 from urs_inspect.stats.ranking import Rank
 
@@ -42,49 +42,27 @@ _TOLERANCE = 1e-7
 _MOST_STEPS = 100
 
 
-@dataclass(frozen=True)
-class Fit:
-    """Strengths after some votes, as a normal distribution."""
+def fit_normal(counts: PairCounts, mean: Floats, covariance: Floats) -> tuple[Floats, Floats, float]:
+    """Bradley-Terry strengths with a normal prior, by Newton's method; without battles they are the prior.
 
-    strengths: Floats  # most likely ones, in natural units, shape (P,)
-    covariance: Floats  # inverse of the curvature of the log posterior there, shape (P, P)
-    evidence: float  # Laplace approximation of the log probability of the votes
-
-
-def fit_normal(counts: PairCounts, mean: Floats, covariance: Floats) -> Fit:
-    """Bradley-Terry strengths with a normal prior, by Newton's method.
-
-    Args:
-        counts: Battles by pair, one round.
-        mean: Mean of the prior, shape (P,).
-        covariance: Its covariance, shape (P, P).
-
-    Returns:
-        The fit; without battles it is the prior, and the evidence 0.
+    Returns the most likely strengths, shape (P,), their covariance by Laplace's approximation, shape (P, P), and by the
+    same the log probability of the battles.
     """
     i, j, wins, met = counts.first, counts.second, counts.wins[0], counts.battles[0]
-    precision = np.linalg.inv(covariance)
-    strengths, diagonal = mean.astype(np.float64), np.diag_indices(len(mean))
+    precision, strengths, size = np.linalg.inv(covariance), mean, len(mean)
     for _ in range(_MOST_STEPS):
-        chance = 0.5 * (1 + np.tanh((strengths[i] - strengths[j]) / 2))
-        held = met * chance * (1 - chance)
-        between = np.zeros_like(precision)
-        between[i, j] = between[j, i] = held
-        curvature = precision - between
-        curvature[diagonal] += between.sum(axis=1)
-        excess, size = wins - met * chance, len(mean)
+        curvature = precision + curvature_of(counts, strengths)
+        excess = wins - met * logistic(strengths[i] - strengths[j])
         gradient = np.bincount(i, excess, size) - np.bincount(j, excess, size) - precision @ (strengths - mean)
         step = np.linalg.solve(curvature, gradient)
-        reach = np.abs(step).max()
-        if reach < _TOLERANCE:
+        if (reach := np.abs(step).max()) < _TOLERANCE:
             break
         strengths = strengths + step / max(1.0, reach / _LONGEST_STEP)
-    shift = strengths - mean
-    gaps = strengths[i] - strengths[j]
+    shift, gaps = strengths - mean, strengths[i] - strengths[j]
     likelihood = -(wins * np.logaddexp(0, -gaps) + (met - wins) * np.logaddexp(0, gaps)).sum()
     logs = np.linalg.slogdet(precision)[1] - np.linalg.slogdet(curvature)[1]
     evidence = likelihood + 0.5 * (logs - shift @ precision @ shift)
-    return Fit(strengths, np.asarray(np.linalg.inv(curvature), dtype=np.float64), float(evidence))
+    return strengths, np.asarray(np.linalg.inv(curvature), dtype=np.float64), float(evidence)
 
 
 @dataclass(frozen=True)
@@ -93,15 +71,11 @@ class WeighedPosterior(Posterior):
 
     `strengths` and `covariance` serve the choice of the next pair: weighted means of both accounts, with less weight of
     the judge than is believed, and without the distance between the accounts; with that, votes would be spent on
-    finding out which account is right, and not on the order. What is believed is in the other attributes.
-
-    Attributes:
-        weight: Probability that people see the models as the judge does, up to shifts.
-        accounts: Strengths if they do, and if the judge says nothing.
+    finding out which account is right, and not on the order. Everything else is what is believed.
     """
 
-    weight: float = 0.0
-    accounts: tuple[Posterior, ...] = ()
+    weight: float = 0.0  # probability that people see the models as the judge does, up to shifts
+    accounts: tuple[Posterior, ...] = ()  # strengths if they do, and if the judge says nothing
 
     @property
     def expected(self) -> Floats:
@@ -109,99 +83,58 @@ class WeighedPosterior(Posterior):
         judged, alone = self.accounts
         return self.weight * judged.strengths + (1 - self.weight) * alone.strengths
 
-    def order(self) -> Integers:
-        """Players from the highest expected strength to the lowest; of equal ones the first comes first, shape (P,)."""
-        return np.argsort(-self.expected, kind="stable").astype(np.int64)
-
-    def certainty(self, pairs: Integers) -> Floats:
-        """How probable the order by expected strength is for each pair, over both accounts; shape (Q, 2) -> (Q,)."""
-        from scipy.special import ndtr
-
-        first, second = self.expected[pairs.T]
-        shares = []
-        for account in self.accounts:
-            gaps, deviations = account.gaps(pairs)
-            shares.append(ndtr(np.where(first < second, -gaps, gaps) / np.maximum(deviations, 1e-300)))
-        return np.asarray(self.weight * shares[0] + (1 - self.weight) * shares[1], dtype=np.float64)
-
-    def draws(self, rounds: int, seed: int) -> Floats:
-        """Strengths of mean 0, drawn from both accounts in proportion to their weights, shape (R, P)."""
-        draws = np.random.default_rng([seed, 27])
-        judged = draws.random(rounds) < self.weight
-        rows = np.empty((rounds, len(self.strengths)))
-        for chosen, account in zip((judged, ~judged), self.accounts, strict=True):
-            rows[chosen] = draws.multivariate_normal(account.strengths, account.covariance, int(chosen.sum()))
-        return np.asarray(rows - rows.mean(axis=1, keepdims=True), dtype=np.float64)
+    def chance(self, pairs: Integers) -> Floats:
+        """How probable it is, over both accounts, that the first of each pair is the stronger one, shape (Q,)."""
+        judged, alone = (account.chance(pairs) for account in self.accounts)
+        return self.weight * judged + (1 - self.weight) * alone
 
 
 @dataclass(frozen=True)
 class JudgePrior:
-    """A judge's Bradley-Terry strengths of three models or more.
+    """A judge's Bradley-Terry strengths of three models or more."""
 
-    Attributes:
-        players: Names of the models.
-        strengths: In natural units, of mean 0, shape (P,).
-        covariance: Of these strengths, from the judge's own number of verdicts, shape (P, P).
-        judges: Names of the judges; several are a panel.
-        verdicts: How many verdicts it rests on.
-        unread: How many could not be parsed, which do not count.
-    """
+    players: tuple[str, ...]  # names of the models
+    strengths: Floats  # in natural units, of mean 0, shape (P,)
+    covariance: Floats  # of these strengths, from the judge's own number of verdicts, shape (P, P)
+    judges: tuple[str, ...] = ()  # names of the judges; several are a panel
+    verdicts: int = 0  # how many it rests on
+    unread: int = 0  # how many could not be parsed, which do not count
 
-    players: tuple[str, ...]
-    strengths: Floats
-    covariance: Floats
-    judges: tuple[str, ...] = ()
-    verdicts: int = 0
-    unread: int = 0
+    def __post_init__(self) -> None:
+        """Refuse fewer than `FEWEST` models."""
+        if len(self.players) < FEWEST:
+            raise InputError(
+                f"prior: {len(self.players)} models to compare ({choices(self.players)}); at least {FEWEST} are "
+                "needed, since nothing else could show whether the judge is right about the one difference of two"
+            )
 
     @classmethod
     def of(cls, battles: Battles, judges: Sequence[str] = (), unread: int = 0) -> Self:
-        """The prior that a judge's verdicts give.
-
-        Raises:
-            InputError: If they are about fewer than `FEWEST` models, or no chain of them links all models.
-        """
-        if len(battles.players) < FEWEST:
-            raise InputError(
-                f"prior: {len(battles.players)} models ({choices(battles.players)}); at least {FEWEST} are needed, "
-                "since nothing else could show whether the judge is right about the one difference of two"
-            )
+        """The prior that verdicts give; `InputError` if they do not link all models, or if those are too few."""
         if len(linked := connectivity_of(battles).linked) > 1:
             groups = "; ".join(f"({', '.join(group)})" for group in linked)
             raise InputError(f"prior: no chain of the judge's verdicts links the models of {groups}")
-        found = laplace(battles, prior=1.0)
-        centre = np.eye(len(battles.players)) - 1 / len(battles.players)
-        return cls(
-            battles.players,
-            found.strengths - found.strengths.mean(),
-            centre @ found.covariance @ centre,
-            tuple(judges),
-            len(battles),
-            unread,
-        )
+        fit, centre = laplace(battles, prior=1.0), np.eye(len(battles.players)) - 1 / len(battles.players)
+        covariance = centre @ fit.covariance @ centre
+        strengths = fit.strengths - fit.strengths.mean()  # models of equal strengths stay equal
+        return cls(battles.players, strengths, covariance, tuple(judges), len(battles), unread)
 
     @property
     def ratings(self) -> Floats:
         """The judge's ratings on the Elo scale, of mean 1000, shape (P,)."""
-        return np.asarray(START + self.strengths * SCALE / np.log(10), dtype=np.float64)
+        return _on_scale(self.strengths)
 
-    def among(self, models: Collection[str]) -> "JudgePrior":
-        """The prior for some of its models, in the order of their names.
-
-        Raises:
-            InputError: If a model is unknown to it, or there are too few.
-        """
-        if missing := sorted(set(models) - set(self.players)):
+    def among(self, models: Sequence[str]) -> "JudgePrior":
+        """The prior for some of its models, in this order; `InputError` if it lacks one, or if they are too few."""
+        if missing := [name for name in models if name not in self.players]:
             raise InputError(
                 f"prior: the judge has no verdict about {choices(missing)}; it compares: {choices(self.players)}"
             )
-        if len(set(models)) < FEWEST:
-            raise InputError(f"prior: needs {FEWEST} models or more to compare, got {choices(sorted(models))}")
-        names = sorted(set(models))
-        places = [self.players.index(name) for name in names]
+        places = [self.players.index(name) for name in models]
         strengths, covariance = self.strengths[places], self.covariance[np.ix_(places, places)]
-        centred = strengths - strengths.mean()
-        return JudgePrior(tuple(names), centred, covariance, self.judges, self.verdicts, self.unread)
+        return JudgePrior(
+            tuple(models), strengths - strengths.mean(), covariance, self.judges, self.verdicts, self.unread
+        )
 
     def belief(self, battles: Battles) -> WeighedPosterior:
         """What to believe after some votes, for `Allocator`; its players are those of the prior, in this order."""
@@ -210,46 +143,32 @@ class JudgePrior:
         counts, identity = pair_counts(battles), np.eye(len(self.players))
         judged = fit_normal(counts, self.strengths, self.covariance + SHIFT**2 * identity)
         alone = fit_normal(counts, 0 * self.strengths, SPREAD**2 * identity)
-        dispersion = dispersion_of(battles, alone.strengths)
+        dispersion = dispersion_of(battles, alone[0])
         early = len(battles) < _EARLY * len(self.players)
-        log_odds = judged.evidence - alone.evidence
-        weight, share = (_share(log_odds, mass) for mass in (MASS, MASS if early else _LATE))
+        mass = np.array([MASS, MASS if early else _LATE])
+        weight, share = logistic(judged[2] - alone[2] + np.log(mass / (1 - mass))).tolist()
         share = share if share >= _SWITCH else 0.0
         return WeighedPosterior(
-            share * judged.strengths + (1 - share) * alone.strengths,
-            (share * judged.covariance + (1 - share) * alone.covariance) * dispersion,
+            share * judged[0] + (1 - share) * alone[0],
+            (share * judged[1] + (1 - share) * alone[1]) * dispersion,
             dispersion,
             weight,
-            tuple(Posterior(fit.strengths, fit.covariance * dispersion, dispersion) for fit in (judged, alone)),
+            tuple(Posterior(fit[0], fit[1] * dispersion, dispersion) for fit in (judged, alone)),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The prior as a JSON object."""
-        return {
-            "models": dict(zip(self.players, np.round(self.strengths, 6).tolist(), strict=True)),
-            "covariance": np.round(self.covariance, 8).tolist(),
-            "judges": list(self.judges),
-            "verdicts": self.verdicts,
-            "unread": self.unread,
-        }
+        models = dict(zip(self.players, np.round(self.strengths, 6).tolist(), strict=True))
+        covariance = np.round(self.covariance, 8).tolist()
+        about = {"judges": list(self.judges), "verdicts": self.verdicts, "unread": self.unread}
+        return {"models": models, "covariance": covariance, **about}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read what `to_dict` returned."""
-        models = values["models"]
-        return cls(
-            tuple(models),
-            np.array(list(models.values()), dtype=np.float64),
-            np.array(values["covariance"], dtype=np.float64),
-            tuple(values["judges"]),
-            int(values["verdicts"]),
-            int(values["unread"]),
-        )
-
-
-def _share(log_odds: float, mass: float) -> float:
-    """Probability of the first of two accounts: by the evidence for it over the other, and before any evidence."""
-    return float(0.5 * (1 + np.tanh((log_odds + np.log(mass / (1 - mass))) / 2)))
+        models, covariance = values["models"], np.array(values["covariance"], dtype=np.float64)
+        strengths = np.array(list(models.values()), dtype=np.float64)
+        return cls(tuple(models), strengths, covariance, tuple(values["judges"]), values["verdicts"], values["unread"])
 
 
 @dataclass(frozen=True)
@@ -257,58 +176,34 @@ class WeighedRanking:
     """Models from the best to the worst by expected strength, after people's votes with a judge's prior.
 
     Intervals are credible intervals: shares of the posterior, by draws. They hold as often as they say where people's
-    strengths are as one of the two accounts says; sequences are in the order of `players`.
-
-    Attributes:
-        players: Names of the models, the best first.
-        ratings: Expected ratings on the Elo scale, of mean 1000, with their intervals.
-        ranks: Ranks by them, with their intervals.
-        certainty: Probability that each model is better than the next one, P - 1.
-        weight: Probability that people see the models as the judge does, up to shifts.
-        level: Probability of an interval.
-        rounds: Number of draws.
-        seed: Their seed.
+    strengths are as one of the two accounts says.
     """
 
-    players: tuple[str, ...]
-    ratings: tuple[Estimate, ...]
+    players: tuple[str, ...]  # names of the models, the best first, as in all that follows
+    ratings: tuple[Estimate, ...]  # expected ratings on the Elo scale, of mean 1000
     ranks: tuple[Rank, ...]
-    certainty: tuple[float, ...]
-    weight: float
-    level: float
-    rounds: int
-    seed: int
+    certainty: tuple[float, ...]  # probability that each model is better than the next one, P - 1
+    weight: float  # probability that people see the models as the judge does, up to shifts
+    level: float  # probability of an interval
+    rounds: int  # number of draws
 
 
 def rank_with_prior(
     battles: Battles, prior: JudgePrior, *, rounds: int = 10_000, level: float = LEVEL, seed: int = SEED
 ) -> WeighedRanking:
-    """Rank models by people's votes, with a judge's ratings as a prior.
-
-    Args:
-        battles: The votes; its players are those of the prior, in this order.
-        prior: The prior, as `JudgePrior.among` gives it for these players.
-        rounds: Number of draws.
-        level: Probability of an interval.
-        seed: Seed of the draws.
-
-    Returns:
-        The ranking.
-    """
+    """Rank models by people's votes, with a judge's ratings as a prior about the same players, in the same order."""
     belief = prior.belief(battles)
     order = belief.order()
-    expected = (belief.expected - belief.expected.mean())[order]
-    draws = belief.draws(rounds, seed)[:, order]
-    points, rows = (START + values * SCALE / np.log(10) for values in (expected, draws))
-    lows, highs = percentile_bounds(rows, level)
-    places = 1 + (-rows).argsort(axis=1).argsort(axis=1).astype(np.float64)
-    best, worst = percentile_bounds(places, level)
+    draws = np.random.default_rng([seed, 27])
+    judged = draws.random(rounds) < belief.weight
+    strengths = np.empty((rounds, len(order)))
+    for rows, account in zip((judged, ~judged), belief.accounts, strict=True):
+        strengths[rows] = draws.multivariate_normal(account.strengths, account.covariance, int(rows.sum()))
+    ratings, votes = _on_scale(strengths)[:, order], [len(battles)] * len(order)
+    best, worst = percentile_bounds(1 + (-ratings).argsort(axis=1).argsort(axis=1), level)
     return WeighedRanking(
         players=tuple(prior.players[place] for place in order),
-        ratings=tuple(
-            Estimate(value, low, high, len(battles), len(battles), level, rounds, seed)
-            for value, low, high in zip(points.tolist(), lows.tolist(), highs.tolist(), strict=True)
-        ),
+        ratings=estimates(_on_scale(belief.expected)[order], ratings, n=votes, clusters=votes, level=level, seed=seed),
         ranks=tuple(
             Rank(number, int(np.floor(low)), int(np.ceil(high)))
             for number, (low, high) in enumerate(zip(best, worst, strict=True), start=1)
@@ -317,5 +212,10 @@ def rank_with_prior(
         weight=belief.weight,
         level=level,
         rounds=rounds,
-        seed=seed,
     )
+
+
+def _on_scale(strengths: Floats) -> Floats:
+    """Strengths on the Elo scale, of mean 1000, shape (..., P)."""
+    centred = strengths - strengths.mean(axis=-1, keepdims=True)
+    return np.asarray(START + centred * SCALE / np.log(10), dtype=np.float64)

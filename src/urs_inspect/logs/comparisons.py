@@ -53,28 +53,22 @@ def read_comparisons(name: str, argument: str = "previous", *, people: bool = Tr
 
 
 def read_judge_prior(name: str) -> JudgePrior:
-    """Read a judge's ratings from a finished log of `mad`, as a prior for people's votes.
+    """A judge's ratings from a finished log of `mad`, as a prior for people's votes; the log's ballots may be others.
 
-    Args:
-        name: The log; its ballots may be others than people vote on.
-
-    Raises:
-        InputError: If the log has no verdict of a judge, has people's choices, or does not link all models.
+    `InputError` if the log has no verdict of a judge, has people's choices, or does not link all models.
     """
     comparisons = read_comparisons(name, "prior")
     if any(item.facts.get("judges") == ["human"] for item in comparisons):
         raise InputError(f"prior: '{name}' is about people's votes, not a judge's verdicts; name a log with a judge")
     known = [item for item in comparisons if not math.isnan(item.outcome)]
     if not known:
-        raise InputError(
-            f"prior: none of {counted(len(comparisons), 'verdict')} in '{name}' could be parsed, so nothing is known "
-            "of the judge"
-        )
-    battles = battles_of(
+        verdicts = counted(len(comparisons), "verdict")
+        raise InputError(f"prior: none of {verdicts} in '{name}' could be parsed, so nothing is known of the judge")
+    battles = [
         Battle(item.ballot.model_a, item.ballot.model_b, item.outcome, item.ballot.instruction) for item in known
-    )
-    judges = tuple(dict.fromkeys(str(judge) for item in known for judge in item.facts.get("judges", ())))
-    return JudgePrior.of(battles, judges, len(comparisons) - len(known))
+    ]
+    judges = dict.fromkeys(str(judge) for item in known for judge in item.facts.get("judges", ()))
+    return JudgePrior.of(battles_of(battles), tuple(judges), len(comparisons) - len(known))
 
 
 def judged_by_people(log: EvalLog) -> bool:

@@ -17,7 +17,7 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
 from urs_inspect.discrepancy.allocation import Allocator
 from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.discrepancy.judge_prior import FEWEST
+from urs_inspect.discrepancy.judge_prior import JudgePrior
 from urs_inspect.discrepancy.matchmaking import (
     AnswerFilter,
     InstructionSelector,
@@ -92,7 +92,7 @@ class Plan:
     batch: int = 8  # comparisons asked for at once; not for the uniform one
     scenario: str = "general"  # for instructions that name none
     only: tuple[str, ...] | None = None  # contestants that take part; None for all
-    rated: tuple[str, ...] | None = None  # models that a judge's prior rates; None without a prior
+    prior: JudgePrior | None = None  # a judge's ratings, for people's votes
     seed: int = 0
 
     @property
@@ -112,8 +112,7 @@ def eligible_pairs(
     if plan.only is not None:
         pool = pool.among(plan.only)
     check_contestants(pool.contestants)
-    if plan.rated is not None:
-        check_rated(pool.contestants, plan.rated)
+    check_prior(plan.prior, pool.contestants)
     before = _compared(previous)
     joining = tuple(name for name in pool.contestants if name not in before) if before else ()
     if before and not joining:
@@ -129,13 +128,9 @@ def eligible_pairs(
     return pool, candidate_masks(pool, pairs, plan.rules.answers), joining
 
 
-def check_rated(contestants: Sequence[str], rated: Sequence[str]) -> None:
+def check_prior(prior: JudgePrior | None, contestants: Sequence[str]) -> None:
     """Refuse contestants that the judge of a prior has not compared, or too few; say which models it knows besides."""
-    if missing := [name for name in contestants if name not in rated]:
-        raise InputError(f"prior: the judge has no verdict about {choices(missing)}; it compares: {choices(rated)}")
-    if len(contestants) < FEWEST:
-        raise InputError(f"prior: needs {FEWEST} models or more to compare, got {choices(contestants)}")
-    if others := [name for name in rated if name not in contestants]:
+    if prior and (others := [name for name in prior.players if name not in prior.among(contestants).players]):
         logger.warning(f"prior: {choices(others)} takes no part here; the judge's verdicts about it still count")
 
 

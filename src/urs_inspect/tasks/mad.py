@@ -53,7 +53,7 @@ from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.stats import rank
-from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, check_rated, competition_pool, eligible_pairs
+from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, check_prior, competition_pool, eligible_pairs
 from urs_inspect.tasks.viewer import competition_viewer
 
 logger = getLogger(__name__)
@@ -163,7 +163,7 @@ def mad(
         seed=seed,
     )
     check_contest_judge(judge)
-    known = _prior(prior, judge, allocation)
+    known = None if prior is None else _prior(prior, judge, allocation)
     voting = None
     if judge == HUMAN and allocation != UNIFORM:
         if previous is not None:
@@ -172,8 +172,7 @@ def mad(
             logger.warning("batch: without effect with judge=human, where the page asks for one comparison at a time")
         voting = VotingPlan(allocation, budget, confidence, seed, known)
         # Every pair gets its candidates now; the page chooses among them while people vote.
-        rated = None if known is None else known.players
-        plan = replace(plan, allocation=UNIFORM, budget=None, confidence=Plan.confidence, batch=Plan.batch, rated=rated)
+        plan = replace(plan, allocation=UNIFORM, budget=None, confidence=Plan.confidence, batch=Plan.batch, prior=known)
     chosen = _similarity(SimilarityOptions.model_validate(similarity))
     answering = responses is None
     solver = contest(
@@ -233,8 +232,8 @@ def _check_early(
     known = roles_known()
     if known:
         check()
-        if answering and plan.rated is not None:
-            check_rated([str(model) for model in contestants()], plan.rated)
+        if answering:
+            check_prior(plan.prior, [str(model) for model in contestants()])
     uniform = plan.allocation == UNIFORM
     if uniform and plan.k > len(pool.instructions):
         raise InputError(f"k={plan.k} is more than the {len(pool.instructions)} instructions of the pool '{pool.name}'")
@@ -249,19 +248,16 @@ def _check_early(
             check_probabilities(taking_part, plan.rules.method)
 
 
-def _prior(name: str | None, judge: str, allocation: str) -> JudgePrior | None:
+def _prior(name: str, judge: str, allocation: str) -> JudgePrior:
     """The prior that a log gives; refused where nothing would use it."""
-    if name is None:
-        return None
     if judge != HUMAN:
         raise InputError(f"prior: only with judge=human, whose votes it helps; got judge={judge}")
     if allocation in (UNIFORM, "random"):
         raise InputError(f"prior: allocation={allocation} does not look at ratings; allowed with a prior: adaptive")
-    found = read_judge_prior(name)
-    if found.unread:
-        verbs = "does" if found.unread == 1 else "do"
-        logger.warning(f"prior: {counted(found.unread, 'verdict')} could not be parsed and {verbs} not count")
-    return found
+    prior = read_judge_prior(name)
+    if prior.unread:
+        logger.warning(f"prior: {counted(prior.unread, 'verdict')} could not be parsed and will not count")
+    return prior
 
 
 def _similarity(given: SimilarityOptions) -> Similarity:
