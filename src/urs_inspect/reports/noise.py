@@ -75,8 +75,8 @@ def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> Nois
     ]
     negative = Counter(name for split in found.values() for name in COMPONENTS if split.components[name] < 0)
     if negative:
-        named = ", ".join(f"{name.replace('_', ' by ')} {count}" for name, count in negative.items())
-        notes.append(f"Negative estimates of components count as 0: {named} (of {len(found)} rows).")
+        named = ", ".join(f"{name.replace('_', ' by ')} ({counted(count, 'row')})" for name, count in negative.items())
+        notes.append(f"Negative estimates of components count as 0: {named}, of {counted(len(found), 'row')}.")
     return Noise(pd.DataFrame([_row(*row, split, level) for row, split in found.items()]), tuple(notes), level)
 
 
