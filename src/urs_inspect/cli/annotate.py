@@ -308,6 +308,8 @@ def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> Non
         for fault in session.store.errors:
             console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
         status = f"{session.done} of {session.total} done"
+        if repeats := getattr(session, "checks", 0):
+            status += f", {repeats} of them repeated answers (checks)"
         if session.elsewhere:
             what = f"{session.store.what} in the file are about other {session.noun}s"
             status += f"; {session.elsewhere} {what} and stay there"
