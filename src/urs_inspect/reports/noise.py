@@ -21,7 +21,7 @@ from urs_inspect.stats.variance_components import (
     variance_components,
 )
 
-_AGAIN = "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append"
+_AGAIN = "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append --overwrite"
 _NOT_MEASURED = {
     "answer": "Answering again is not measured and counts as a part of the questions: run with `--epochs 2`.",
     "judge": "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE, OTHER]'`; logs "
