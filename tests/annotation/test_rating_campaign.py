@@ -104,6 +104,7 @@ def test_checks_come_later_and_are_rated_once(tmp_path: Path) -> None:
         order.append(rate(session))
     checks = [item for item in order if item.endswith("-check")]
     assert len(order) == len(set(order)) == total == 30 + len(checks)
+    assert one.sessions[0].checks == len(checks)
     assert 5 <= len(checks) <= 20
     gaps = [order.index(item) - order.index(item.removesuffix("-check")) for item in checks]
     assert min(gaps[:-5]) > 10  # those at the end have nothing else before them

@@ -114,7 +114,10 @@ def test_what_does_not_fit_is_refused(
 
 def test_votes_have_no_place_here(client: TestClient) -> None:
     assert client.post("/vote/me/cast", json={}, headers=SENT).status_code == 404
-    assert client.get("/vote/me").status_code == 404
+    wrong = client.get("/vote/me")
+    assert wrong.status_code == 404
+    assert "Back to rating" in wrong.text
+    assert "Back to voting" not in wrong.text
 
 
 @pytest.mark.parametrize("path", ["/", "/rate/me", "/report", "/static/rate.js", "/static/session.js"])

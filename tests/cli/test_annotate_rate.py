@@ -106,9 +106,15 @@ def test_agreement_reads_the_directory_and_one_file(logs: Path, tmp_path: Path) 
 
 def test_a_copy_of_the_log_has_the_ratings_as_scores(run: Run, logs: Path, tmp_path: Path) -> None:
     ratings = rated(tmp_path / "ratings", logs)
+    with (ratings / "ben.jsonl").open("a", encoding="utf-8") as file:
+        file.write("[garbage]\n")
     copy = tmp_path / "copy.eval"
     result = run("annotate", logs / "apple.eval", "--rate", "--ratings", ratings, "--output", copy)
     assert result.exit_code == 0, result.output
+    here = 2 * sum(drawn.answer.model == "p/apple" for drawn in queue(logs)[:9])
+    assert 0 < here < 18
+    assert f"{here} of 18 ratings are about this log's answers; {18 - here} about others" in result.output
+    assert f"does not count: {ratings / 'ben.jsonl'}: line 10" in result.output
     found = read_eval_log(str(copy))
     given = {
         drawn.answer.question: final - 0.5

@@ -76,6 +76,9 @@ def test_every_model_has_a_panel() -> None:
     drawn = length_plot(BINS, WIDE)
     assert drawn["columns"] == 3 and length_plot(BINS, NARROW)["columns"] == 1
     assert len(drawn["datasets"]["all"]) == len(BINS)
+    long = length_plot(BINS, WIDE, "mean final score (simulation)")  # in lines, so that titles of two rows do not meet
+    title = long["spec"]["layer"][-1]["encoding"]["y"]["title"]
+    assert title == ["mean final score", "(simulation)"]
 
 
 def test_missing_libraries_are_named_with_the_way_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:

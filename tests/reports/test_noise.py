@@ -161,6 +161,19 @@ def test_a_panel_is_reported_with_its_best_part() -> None:
     assert "worth 2." in text or "worth 3.0" in text
 
 
+def test_judges_that_never_differ_are_named() -> None:
+    generator = np.random.default_rng(1)
+    right = pd.DataFrame({name: generator.random(200) < 0.6 for name in "bc"}).astype(float)
+    right.insert(0, "a", (generator.random(200) < 0.95).astype(float))
+    right["twin"] = right["a"]
+    prompts = [f"p{number}" for number in range(200)]
+    notes = panel_section(right, None, prompts).notes
+    assert any("never differ" in note and "a and twin" in note for note in notes if not note.startswith("Best"))
+    assert "(of which a and twin never differ)" in next(note for note in notes if note.startswith("Best majority"))
+    assert not any("never differ" in note for note in panel_section(right.drop(columns="twin"), None, prompts).notes)
+    assert " points on average" in notes[-1]
+
+
 def test_too_few_judges_or_prompts_are_said() -> None:
     assert "3 prompts" in panel_section(pd.DataFrame(np.eye(3)), None, ["x", "y", "z"]).notes[-1]
     assert "0 prompts" in panel_section(pd.DataFrame({name: [math.nan] for name in "abc"}), None, ["x"]).notes[-1]

@@ -155,9 +155,9 @@ def entered_page(language: str) -> str:
     return _render("entered.html.jinja", language, here=None)
 
 
-def problem_page(language: str, reason: str) -> str:
-    """Says what is wrong."""
-    return _render("problem.html.jinja", language, reason=reason, here=None)
+def problem_page(language: str, reason: str, kind: str = "vote") -> str:
+    """Says what is wrong, on a server for votes (`vote`) or ratings (`rate`)."""
+    return _render("problem.html.jinja", language, kind, reason=reason, here=None)
 
 
 def report_page(campaign: Campaign | RatingCampaign, language: str, back: str) -> str:

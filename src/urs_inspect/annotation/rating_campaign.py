@@ -39,10 +39,19 @@ class RatingSession(OwnItems[ToRate]):
     @property
     def total(self) -> int:
         """How many answers this person has rated and can still rate, checks included."""
+        return len(self._own())
+
+    @property
+    def checks(self) -> int:
+        """How many of `total` are answers that this person rates once more."""
+        return sum(item.check for item in self._own())
+
+    def _own(self) -> list[ToRate]:
+        """All items but those of answers that others have rated for this person."""
         with self.campaign.mutex:
             rated = [item for answer in self.campaign.raters_of if (item := self._by_id.get(answer)) is not None]
-            by_others = [item for item in rated if item.id not in self.store.events and not self._is_left(item)]
-        return len(self.items) - sum(1 + (item.id + CHECK in self._by_id) for item in by_others)
+            by_others = {item.id for item in rated if item.id not in self.store.events and not self._is_left(item)}
+        return [item for item in self.items if item.answer.id not in by_others]
 
     @property
     def current(self) -> ToRate | None:

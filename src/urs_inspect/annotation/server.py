@@ -69,7 +69,7 @@ def create_app(campaign: Campaign | RatingCampaign, *, language: str = "en", gua
     """The web application of a campaign, in one of `LANGUAGES`; by default only this machine may use it."""
     texts(language)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.language = language
+    app.state.language, app.state.kind = language, campaign.kind
     _protect(app, guard or Guard())
     _add_pages(app, campaign)
     _add_decisions(app, campaign)
@@ -185,7 +185,7 @@ def _refused(request: Request, guard: Guard) -> Response | None:
 def _problem(request: Request, status: int, reason: str) -> Response:
     """Report a problem: as a page for GET, as JSON to the script of the page."""
     if request.method in {"GET", "HEAD"}:
-        return HTMLResponse(pages.problem_page(_language(request), reason), status)
+        return HTMLResponse(pages.problem_page(_language(request), reason, request.app.state.kind), status)
     return JSONResponse({"problem": reason}, status)
 
 

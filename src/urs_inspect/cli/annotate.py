@@ -167,7 +167,8 @@ def _rating(
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:
-        attach_ratings(sources, ratings, output)
+        here, reading = attach_ratings(sources, ratings, output)
+        _print_attached(here, reading, ratings, console)
         console.print(f"The log with the ratings as scores is {escape(str(output))}.")
         return None
     loaded = load_rubric(rubric)
@@ -278,6 +279,22 @@ def _print_uncounted(
         console.print(f"No {what} yet.")
     if others := total - here:
         console.print(f"{others} {what} are about other {about}; they stay in their files and do not count here.")
+    _print_faults(what, reading, console)
+
+
+def _print_attached(here: int, reading: "RatingReading", ratings: Path, console: Console) -> None:
+    """Print how many ratings are scores of the copy, and what does not count."""
+    total = len(reading.ratings)
+    others = f"; {total - here} about others stay in {ratings}" if total > here else ""
+    verb = "is" if here == 1 else "are"
+    console.print(f"{here} of {counted(total, 'rating')} {verb} about this log's answers{others}.", markup=False)
+    if reading.checks:
+        console.print(f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted.")
+    _print_faults("ratings", reading, console)
+
+
+def _print_faults(what: str, reading: "VoteReading | RatingReading", console: Console) -> None:
+    """Print what was replaced or taken back, and lines that could not be read."""
     if reading.replaced or reading.undone:
         console.print(f"{reading.replaced} {what} were replaced later, {reading.undone} taken back.")
     for error in reading.errors:
@@ -291,6 +308,8 @@ def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> Non
         for fault in session.store.errors:
             console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
         status = f"{session.done} of {session.total} done"
+        if repeats := getattr(session, "checks", 0):
+            status += f", {repeats} of them repeated answers (checks)"
         if session.elsewhere:
             what = f"{session.store.what} in the file are about other {session.noun}s"
             status += f"; {session.elsewhere} {what} and stay there"

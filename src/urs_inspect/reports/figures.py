@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -28,6 +29,7 @@ VIZ = "pip install 'urs-inspect[viz]'"
 _LONGEST_NAME = {WIDE: 260, NARROW: 120}
 _FONT = "system-ui, sans-serif"
 _ROWS = "rows"
+_TITLE = 18  # letters of the title of an axis that are as long as a panel of 90 pixels is high
 _MOST_LINES = 8
 """More lines of other models behind each panel hide more than they show."""
 
@@ -153,7 +155,7 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
     alt = _load("altair")
     base = _chart().encode(
         x=alt.X("length:Q", scale=alt.Scale(type="log", nice=False), title="length in characters").axis(tickCount=4),
-        y=alt.Y("score:Q", scale=alt.Scale(zero=False), title=label),
+        y=alt.Y("score:Q", scale=alt.Scale(zero=False), title=wrap(label, _TITLE)),
         tooltip=_tooltips("model", "length", "score", "answers"),
     )
     layered = alt.layer(base.mark_line(color=MARK), base.mark_point(color=MARK, fill=MARK, size=20, opacity=1))

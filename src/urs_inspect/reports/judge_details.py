@@ -229,7 +229,7 @@ def _pair_sections(dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbe
         "prefers first": (habit("first_preference"), _percent),
         **({"halo": (habit("halo", "dimensions"), _percent)} if len(levels) > 1 else {}),
     }
-    title = "Every two models, and each against the best baseline, on the same pairs; difference in points"
+    title = "Every two judges, and each against the best baseline, on the same pairs; difference in points"
     return [
         _dataset_section(dataset),
         Section("Accuracy in %, 95% interval in brackets", _accuracy_notes(dataset), [_table(accuracy)], level=3),

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from urs_inspect.stats.variance_components import (
     variance_components,
 )
 
-_AGAIN = "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append"
+_AGAIN = "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append --overwrite"
 _NOT_MEASURED = {
     "answer": "Answering again is not measured and counts as a part of the questions: run with `--epochs 2`.",
     "judge": "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE, OTHER]'`; logs "
@@ -74,8 +75,8 @@ def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> Nois
     ]
     negative = Counter(name for split in found.values() for name in COMPONENTS if split.components[name] < 0)
     if negative:
-        named = ", ".join(f"{name.replace('_', ' by ')} {count}" for name, count in negative.items())
-        notes.append(f"Negative estimates of components count as 0: {named} (of {len(found)} rows).")
+        named = ", ".join(f"{name.replace('_', ' by ')} ({counted(count, 'row')})" for name, count in negative.items())
+        notes.append(f"Negative estimates of components count as 0: {named}, of {counted(len(found), 'row')}.")
     return Noise(pd.DataFrame([_row(*row, split, level) for row, split in found.items()]), tuple(notes), level)
 
 
@@ -180,16 +181,29 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
         if labels is None
         else ("Pearson's r", "mean", "a rating's distance from its judge's line on the label")
     )
-    low, high = map(show, best.gain)
+    gains = [100 * gain if labels is None else gain for gain in (best.held_out - best.single, *best.gain)]
+    gain, low, high = map(number(1, sign=True) if labels is None else number(3, sign=True), gains)
+    same = [two for two in combinations(values, 2) if (values[two[0]] == values[two[1]]).all()]
+    alike = "right and wrong on the same items" if labels is None else "the same ratings of all items"
+    twins = "; ".join(f"{first} and {second}" for first, second in same)
+    members = {judges[judge] for judge in best.panel}
+    within = "; ".join(f"{first} and {second}" for first, second in same if {str(first), str(second)} <= members)
+    never, points = f" (of which {within} never differ)" if within else "", " points" if labels is None else ""
     notes += [
         f"{len(judges)} judges are worth {number(1)(worth.votes)} independent ones: their errors on the "
         f"{counted(len(values), 'item')} that all have judged correlate by {number(2)(worth.correlation)} on average.",
+        *(
+            [f"Judges that never differ ({alike}): {twins}. Both in a panel are one judge with two votes."]
+            if same
+            else []
+        ),
         f"An error is {error}; a wrong label is an error of all judges.",
-        f"Best {rule} of {len(best.panel)}: {', '.join(judges[judge] for judge in best.panel)}, chosen by "
+        f"Best {rule} of {len(best.panel)}: {', '.join(judges[judge] for judge in best.panel)}{never}, chosen by "
         f"{share(best.chosen)} of the halves.",
-        f"Chosen on one half of the prompts and measured on the other, panels have {what} {show(best.held_out)} (on "
-        f"the half that chose them {show(best.apparent)}) and single judges {show(best.single)}; the difference is "
-        f"{low} to {high} in 95% of splits.",
+        f"Chosen on one half of the prompts and measured on the other, the best panel has {what} "
+        f"{show(best.held_out)} (on the half that chose it {show(best.apparent)}), and the best single judge, chosen "
+        f"and measured in the same way, {show(best.single)}; the difference is {gain}{points} on average and {low} to "
+        f"{high} in 95% of splits.",
     ]
     heading = "correlation with the others' errors"
     rows = pd.DataFrame({"judge": judges, heading: worth.correlations})

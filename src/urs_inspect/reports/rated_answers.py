@@ -9,6 +9,7 @@ from inspect_ai.log import write_eval_log
 from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation.campaign import LOG_SUFFIXES
 from urs_inspect.annotation.rating_queue import Answer
+from urs_inspect.annotation.ratings import RatingReading, read_ratings
 from urs_inspect.logs.battles import scored_copy
 from urs_inspect.logs.files import read_log, short_name
 from urs_inspect.logs.responses import text_of
@@ -88,8 +89,11 @@ def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str])
         skipped.append(f"{file} was judged by version {version} of the rubric; ratings are by {rubric.version}.")
 
 
-def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> None:
+def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[int, RatingReading]:
     """Write a copy of a finished log of `urs` with the score `human_rating` for every rated answer.
+
+    Returns:
+        How many of the ratings are about answers in the log, and all of them.
 
     Raises:
         InputError: If not one log was named, no rating is about its answers, or the output cannot be written.
@@ -99,6 +103,9 @@ def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> None:
     check_new_file(output, *LOG_SUFFIXES)
     log = read_log(logs[0])
     scored = scored_copy(log, human_rating([str(ratings)], log.eval.model), "human_rating")
-    if not any(last_score(sample, "human_rating") for sample in scored.samples or []):
+    scores = [last_score(sample, "human_rating") for sample in scored.samples or []]
+    here = sum(len((score.metadata or {}).get("raters", ())) for score in scores if score)
+    if not here:
         raise InputError(f"{ratings}: no rating is about an answer in {logs[0]}")
     write_eval_log(scored, str(output))
+    return here, read_ratings([ratings])

@@ -9,6 +9,7 @@ const SETTLE = 350; // ms in which the second click of a double click would hit 
 const SHOWN = 2500; // ms for which a message of success stays
 
 let busy = false;
+let last = ""; // what was sent before
 let shownAt = performance.now();
 let inView = 0;
 let viewedSince = document.hidden ? null : performance.now();
@@ -47,7 +48,8 @@ function tell(text) {
 }
 
 async function send(action, body, button, message) {
-  if (busy || performance.now() - shownAt < SETTLE) return;
+  // To take back what was just saved is no second click; to take back one more may be.
+  if (busy || (performance.now() - shownAt < SETTLE && (action !== "undo" || last !== "cast"))) return;
   busy = true;
   button?.classList.add("chosen");
   session.setAttribute("aria-busy", "true");
@@ -58,6 +60,7 @@ async function send(action, body, button, message) {
       body: JSON.stringify(body),
     });
     if (answer.ok) {
+      last = action;
       show(await answer.text());
       tell(fill(message, item().dataset));
     } else {
