@@ -185,8 +185,12 @@ def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
 ) -> None:
     vote(awaiting, tmp_path / "votes", "ann")
     prior = changed(judged, tmp_path / "partial.eval", unread_from(12))
-    adaptive(folder, prior)
+    own = path_of(compete(adaptive(folder, prior), tmp_path / "own", None))
     assert "6 verdicts could not be parsed" in caplog.text
+    assert "prior: mockllm/ace is judge and contestant" in caplog.text
+    report = ("annotate", own, "--votes", tmp_path / "votes", "--report")
+    assert "mockllm/ace is judge and contestant" in run(*report).output
+    assert "judge and contestant" not in run("annotate", awaiting, *report[2:]).output
     ranked = ("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior)
     assert "mockllm/ace is judge and contestant" in run(*ranked).output
     assert json.loads(run(*ranked, "--json").stdout)["prior"]["unread"] == 6

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import choices, counted
-from urs_inspect.discrepancy.judge_prior import MASS, SHIFT, SPREAD, JudgePrior, WeighedRanking
+from urs_inspect.discrepancy.judge_prior import MASS, SHIFT, SPREAD, JudgePrior, WeighedRanking, judges_among
 from urs_inspect.logs.battles import JudgeVerdicts
 from urs_inspect.reports.rankings import interval_fact, order_facts, rank_texts
 from urs_inspect.reports.tables import Section, Table, number, rating_text, share
@@ -27,7 +27,7 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
     """Ratings by people's votes, corrected by a judge's verdicts on all ballots."""
     places = found.places
     warnings = _changes_of_order("With the judge's verdicts", plain, _neighbours(places))
-    warnings += _contestants(judge.judges, places.players)
+    warnings += judges_among(judge.judges, places.players)
     votes = counted(found.votes, "vote")
     if found.both < found.verdicts and round(found.worth) > found.votes:
         worth = f"With the verdicts, {votes} give the precision of {found.worth:,.0f}"
@@ -112,7 +112,7 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
         for pair, certainty in zip(pairwise(weighed.players), weighed.certainty, strict=True)
     ]
     warnings = _changes_of_order("With the judge as a prior", ranking, neighbours)
-    warnings += _contestants(prior.judges, prior.players)
+    warnings += judges_among(prior.judges, prior.players)
     shift, spread = (round(strength * SCALE / math.log(10)) for strength in (SHIFT, SPREAD))
     notes = [
         *warnings,
@@ -165,12 +165,6 @@ def _facts(places: Places) -> dict[str, Any]:
 def _brackets(places: Places) -> str:
     level, rounds = places.ratings[0].level, places.ratings[0].rounds
     return f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions to first order."
-
-
-def _contestants(judges: Sequence[str], players: Sequence[str]) -> list[str]:
-    return [
-        f"{name} is judge and contestant: judges may favour their own answers." for name in judges if name in players
-    ]
 
 
 _Neighbours = list[tuple[str, str, str, bool]]
