@@ -108,6 +108,9 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     spreads = [max(ratings.values()) - min(ratings.values()) for ratings in (first["bradley_terry"], plain)]
     assert spreads[0] < 0.3 * spreads[1]
 
+    said = "coefficients of the file count as exact"
+    assert said in " ".join(run("rank", log, "--control", "length", "--coefficients", saved).output.split())
+    assert said not in " ".join(run("rank", log, "--control", "length").output.split())
     kept = json.loads(
         run("rank", log, "--votes", votes, "--control", "length", "--coefficients", saved, "--json").stdout
     )["controlled"]

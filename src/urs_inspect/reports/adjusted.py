@@ -22,6 +22,8 @@ Adjusted = tuple[Section, Mapping[str, Any]]
 
 _MOST_NAMED = 3
 
+_GIVEN = "The coefficients of the file count as exact: their own uncertainty is not part of any interval here."
+
 
 def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Ranking) -> Adjusted:
     """Ratings by people's votes, corrected by a judge's verdicts on all ballots."""
@@ -82,6 +84,7 @@ def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
         "with the differences as covariates, "
         f"{'kept from the file of coefficients' if found.given else 'fitted together with the ratings'}.",
         _brackets(places),
+        *([_GIVEN] if found.given else []),
     ]
     columns = {f"at equal {style}": places.ratings, "without control": _before(places), "change": places.extra}
     table = _table(places.players, places.ranks, columns, {"change": number(0, sign=True)})
