@@ -85,6 +85,7 @@ def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
         f"{'kept from the file of coefficients' if found.given else 'fitted together with the ratings'}.",
         _brackets(places),
         *([_GIVEN] if found.given else []),
+        *([f"Skipped, since no comparison has a difference in it: {name}." for name in found.skipped]),
     ]
     columns = {f"at equal {style}": places.ratings, "without control": _before(places), "change": places.extra}
     table = _table(places.players, places.ranks, columns, {"change": number(0, sign=True)})
@@ -102,6 +103,7 @@ def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
             for (name, pair), effect in zip(found.coefficients.items(), found.effects, strict=True)
         ],
         "coefficients_given": found.given,
+        "features_skipped": list(found.skipped),
     }
     return Section(f"At equal {style}", notes, [table, effects], warnings=warnings), {"controlled": facts}
 
