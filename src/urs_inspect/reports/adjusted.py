@@ -22,6 +22,8 @@ Adjusted = tuple[Section, Mapping[str, Any]]
 
 _MOST_NAMED = 3
 
+_TIMES, _GAIN = "an answer with so many times as much as the other", "gains so many points"
+
 _GIVEN = "The coefficients of the file count as exact: their own uncertainty is not part of any interval here."
 
 
@@ -90,8 +92,8 @@ def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
     columns = {f"at equal {style}": places.ratings, "without control": _before(places), "change": places.extra}
     table = _table(places.players, places.ranks, columns, {"change": number(0, sign=True)})
     times = [(1 + scale) / (1 - scale) if scale < 1 else math.nan for scale, _ in found.coefficients.values()]
-    worth = pd.DataFrame({"more of": features, "times as much": times, "gains": list(found.effects)})
-    effects = Table(worth, {"times as much": number(1), "gains": number(0, sign=True)})
+    worth = pd.DataFrame({"feature": features, _TIMES: times, _GAIN: list(found.effects)})
+    effects = Table(worth, {_TIMES: number(1), _GAIN: number(0, sign=True)})
     facts = {
         **_facts(places),
         "changes": {
@@ -123,8 +125,9 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
         *warnings,
         f"The judge ({choices(prior.judges) or 'of an unknown name'}) has given {counted(prior.verdicts, 'verdict')}; "
         f"{prior.unread} could not be parsed and do not count. Its weight after {counted(ranking.battles, 'vote')} is "
-        f"{weighed.weight:.2f}: the probability that people see the models as it does, up to a shift of each model, "
-        f"and that its ratings are not unrelated to theirs. It was {MASS:.2f} before the first vote.",
+        f"{weighed.weight:.2f}. There are two accounts: either people's ratings are the judge's with a random shift of "
+        f"each model, or they are unrelated to the judge's. The weight is the probability of the first, {MASS:.2f} "
+        "before the first vote.",
         f"Brackets under 'with the judge': {weighed.level:.0%} credible intervals. They assume independent votes, and "
         f"shifts between judge and people with a standard deviation of {shift} points, or unrelated ratings with one "
         f"of {spread}. With a judge that errs in another way they can be too narrow; the intervals under 'votes alone' "
@@ -169,7 +172,10 @@ def _facts(places: Places) -> dict[str, Any]:
 
 def _brackets(places: Places) -> str:
     level, rounds = places.ratings[0].level, places.ratings[0].rounds
-    return f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions to first order."
+    return (
+        f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions, without a new fit for each (a "
+        "linear approximation)."
+    )
 
 
 _Neighbours = list[tuple[str, str, str, bool]]
