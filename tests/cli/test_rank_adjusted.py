@@ -136,7 +136,7 @@ def test_a_list_of_votes_needs_both_responses(run: Run, tmp_path: Path) -> None:
     [
         (["--judge", "{log}"], "judge: corrects people's votes; name their files with --votes"),
         (["--control", "length,size"], "control: unknown feature 'size'; allowed: length, lists, headings, bold, code"),
-        (["--control", ""], "control: unknown feature ''"),
+        (["--control", ""], "control: names no feature; allowed: length, lists"),
         (["--control", "bold"], "control: no comparison of the 117 has a difference in bold"),
         (["--coefficients", "c.json"], "coefficients: only with --control"),
         (["--control", "length", "--coefficients", "none.json"], "cannot read the coefficients 'none.json'"),

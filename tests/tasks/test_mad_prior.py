@@ -215,6 +215,17 @@ def test_models_that_only_the_judge_has_compared_are_said(
     assert "prior: mockllm/weak takes no part here" in caplog.text
 
 
+def test_a_prior_of_other_models_is_one_error(judged: Path, tmp_path: Path) -> None:
+    prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
+    votes = tmp_path / "votes.jsonl"
+    pairs = [("mockllm/ace", "mockllm/poor"), ("mockllm/good", "mockllm/poor"), ("mockllm/ace", "mockllm/good")]
+    rows = [{"model_a": one, "model_b": other, "winner": "model_a"} for one, other in pairs]
+    votes.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    told = run("rank", votes, "--prior", prior)
+    assert told.exit_code == 1
+    assert told.output.startswith("Error: prior: the judge has no verdict about mockllm/poor")
+
+
 def test_what_is_ranked_is_no_prior_of_itself(judged: Path) -> None:
     told = run("rank", judged, "--prior", judged)
     assert told.exit_code == 1
