@@ -81,7 +81,7 @@ def test_a_log_is_ranked_by_its_judge_or_by_people(run: Run, tmp_path: Path) -> 
         found = json.loads(result.output)
         assert (found["models"], found["battles"]) == (["x", "y"], 8)
     output = " ".join(run("rank", log, "--votes", votes).output.split())
-    assert "16 votes of 2 people on 8 of 8 ballots; the majority counts, a shared one is a tie (0 of them)." in output
+    assert "16 votes of 2 people on 8 of 8 ballots; on a ballot with several votes the" in output
     assert "On 8 ballots with several votes 100% of the votes are for the most chosen option" in output
 
 
@@ -126,7 +126,7 @@ def test_votes_replaced_later_are_said(run: Run, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.eval", judged(known))
     votes = cast(tmp_path / "me.jsonl", ("me", known.id, "a"), ("me", known.id, "b"))
     output = " ".join(run("rank", log, "--votes", votes).output.split())
-    assert "1 vote of 1 person on 1 of 1 ballot; the majority counts" in output
+    assert "1 vote of 1 person on 1 of 1 ballot; on a ballot" in output
     assert "1 vote was replaced later." in output
     assert "1 comparison of 2 models on 1 instruction, 0 ties." in output
 

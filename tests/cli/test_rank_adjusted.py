@@ -108,6 +108,9 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     spreads = [max(ratings.values()) - min(ratings.values()) for ratings in (first["bradley_terry"], plain)]
     assert spreads[0] < 0.3 * spreads[1]
 
+    said = "coefficients of the file count as exact"
+    assert said in " ".join(run("rank", log, "--control", "length", "--coefficients", saved).output.split())
+    assert said not in " ".join(run("rank", log, "--control", "length").output.split())
     kept = json.loads(
         run("rank", log, "--votes", votes, "--control", "length", "--coefficients", saved, "--json").stdout
     )["controlled"]
@@ -133,8 +136,8 @@ def test_a_list_of_votes_needs_both_responses(run: Run, tmp_path: Path) -> None:
     [
         (["--judge", "{log}"], "judge: corrects people's votes; name their files with --votes"),
         (["--control", "length,size"], "control: unknown feature 'size'; allowed: length, lists, headings, bold, code"),
-        (["--control", ""], "control: unknown feature ''"),
-        (["--control", "bold"], "control: bold does not differ in any of the 117 comparisons"),
+        (["--control", ""], "control: names no feature; allowed: length, lists"),
+        (["--control", "bold"], "control: no comparison of the 117 has a difference in bold"),
         (["--coefficients", "c.json"], "coefficients: only with --control"),
         (["--control", "length", "--coefficients", "none.json"], "cannot read the coefficients 'none.json'"),
     ],

@@ -89,6 +89,12 @@ def test_unfinished_logs_and_logs_without_answers_are_noted(tmp_path: Path) -> N
         read_pool([broken])
 
 
+def test_a_log_of_ballots_alone_says_where_the_answers_are(tmp_path: Path) -> None:
+    ballots = log(tmp_path / "a.eval", "none/none", answered("x", "one", metadata={"phase": "compare"}))
+    with pytest.raises(InputError, match=r"a\.eval was left out: it has only ballots; name the logs whose answers"):
+        read_pool([ballots])
+
+
 def test_long_answers_come_whole(tmp_path: Path) -> None:
     """The harness keeps long texts apart."""
     text = "very long " * 5_000

@@ -544,7 +544,7 @@ def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
     for sources in ([log, people], [tmp_path / "ballots.jsonl", *sorted(people.iterdir())]):
         found = read_vote_ranking(map(str, sources), MODELS_HOW)
         assert (found.ranking.players, found.ranking.battles) == (("y", "x"), 3)  # not the judge's verdicts
-        assert found.notes[0].startswith("6 votes of 2 people on 3 of 4 ballots; the majority counts")
+        assert found.notes[0].startswith("6 votes of 2 people on 3 of 4 ballots; on a ballot with")
         assert "3 ballots with several votes 100% of the votes" in found.notes[1]
         assert found.notes[2:] == ("2 votes are about other ballots and do not count.",)
 

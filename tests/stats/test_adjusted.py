@@ -173,8 +173,17 @@ def test_features_that_cannot_be_controlled_are_refused() -> None:
     battles, styles = styled(6)
     with pytest.raises(InputError, match="coefficients are for bold, not for length"):
         rank_controlled(battles, styles, ["length"], given={"bold": Coefficient(0.5, 0.3)})
-    with pytest.raises(InputError, match="bold does not differ in any of the 300 comparisons"):
-        rank_controlled(battles, np.hstack([styles, np.zeros_like(styles)]), ["length", "bold"])
+    with pytest.raises(InputError, match="no comparison of the 300 has a difference in bold"):
+        rank_controlled(battles, np.zeros_like(styles), ["bold"])
+
+
+def test_a_feature_that_never_differs_is_skipped() -> None:
+    battles, styles = styled(6)
+    both = rank_controlled(battles, np.hstack([np.zeros_like(styles), styles]), ["bold", "length"], rounds=20)
+    alone = rank_controlled(battles, styles, ["length"], rounds=20)
+    assert (both.skipped, alone.skipped) == (("bold",), ())
+    assert both.coefficients == alone.coefficients
+    assert both.places == alone.places
 
 
 ARENA_RANK = {

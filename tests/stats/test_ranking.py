@@ -138,6 +138,17 @@ def test_a_rank_spans_all_that_the_votes_cannot_order_it_against() -> None:
     }
 
 
+def test_a_model_on_few_instructions_may_be_above_or_below_the_others() -> None:
+    # a is above b is above c in every round; d, on 3 instructions, may have any rank, so each of them spans one more.
+    found = rank(fights(*["a>b"] * 20, *["b>c"] * 20, *["c>d"] * 3), rounds=50)
+    assert {name: (at.low, at.high) for name, at in zip(found.players, found.ranks, strict=True)} == {
+        "a": (1, 2),
+        "b": (2, 3),
+        "c": (3, 4),
+        "d": (1, 4),
+    }
+
+
 def test_only_the_prior_orders_two_that_beat_a_third() -> None:
     # a beat c 60 times and b beat c 8 times: the prior rates a higher, no vote does.
     found = rank(fights(*["a>c"] * 60, *["b>c"] * 8), rounds=50)

@@ -185,8 +185,12 @@ def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
 ) -> None:
     vote(awaiting, tmp_path / "votes", "ann")
     prior = changed(judged, tmp_path / "partial.eval", unread_from(12))
-    adaptive(folder, prior)
+    own = path_of(compete(adaptive(folder, prior), tmp_path / "own", None))
     assert "6 verdicts could not be parsed" in caplog.text
+    assert "prior: mockllm/ace is judge and contestant" in caplog.text
+    report = ("annotate", own, "--votes", tmp_path / "votes", "--report")
+    assert "mockllm/ace is judge and contestant" in run(*report).output
+    assert "judge and contestant" not in run("annotate", awaiting, *report[2:]).output
     ranked = ("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior)
     assert "mockllm/ace is judge and contestant" in run(*ranked).output
     assert json.loads(run(*ranked, "--json").stdout)["prior"]["unread"] == 6
@@ -209,6 +213,17 @@ def test_models_that_only_the_judge_has_compared_are_said(
     prior = changed(judged, tmp_path / "four.eval", lambda number, sample: weak(number, sample) if number % 2 else None)
     path_of(compete(adaptive(folder, prior), tmp_path / "logs", None))
     assert "prior: mockllm/weak takes no part here" in caplog.text
+
+
+def test_a_prior_of_other_models_is_one_error(judged: Path, tmp_path: Path) -> None:
+    prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
+    votes = tmp_path / "votes.jsonl"
+    pairs = [("mockllm/ace", "mockllm/poor"), ("mockllm/good", "mockllm/poor"), ("mockllm/ace", "mockllm/good")]
+    rows = [{"model_a": one, "model_b": other, "winner": "model_a"} for one, other in pairs]
+    votes.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    told = run("rank", votes, "--prior", prior)
+    assert told.exit_code == 1
+    assert told.output.startswith("Error: prior: the judge has no verdict about mockllm/poor")
 
 
 def test_what_is_ranked_is_no_prior_of_itself(judged: Path) -> None:

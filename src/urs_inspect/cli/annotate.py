@@ -133,6 +133,7 @@ def _voting(
     """The campaign to serve; None where the command only reports."""
     from urs_inspect.annotation import load_ballots
     from urs_inspect.annotation.campaign import Campaign, load_plan
+    from urs_inspect.discrepancy.judge_prior import judges_among
 
     if len(sources) > 1:
         raise InputError(f"votes are about one log or file with ballots, got {len(sources)}; --rate takes several logs")
@@ -142,6 +143,10 @@ def _voting(
     voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
     if report:
         _print_votes(voting, console)
+    if plan is not None and plan.prior is not None:
+        models = {model for ballot in ballots for model in (ballot.model_a, ballot.model_b)}
+        for sentence in judges_among(plan.prior.judges, sorted(models)):
+            console.print(f"Prior: {sentence}", markup=False)
     if voting.queue is not None:
         _print_voting(voting.queue, console)
         voting.queue.on_change = partial(_print_voting, console=console)

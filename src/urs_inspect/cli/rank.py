@@ -106,6 +106,8 @@ def rank(
         _check_output(output, sources, cast)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     features = tuple(dict.fromkeys(name.strip() for name in control.split(","))) if control is not None else ()
+    if control is not None and not any(features):
+        raise InputError(f"control: names no feature; allowed: {choices(FEATURES)}")
     if unknown := [name for name in features if name not in FEATURES]:
         raise InputError(f"control: unknown feature '{unknown[0]}'; allowed: {choices(FEATURES)}")
     if coefficients and not features:
@@ -164,9 +166,10 @@ def _weighed(battles: "Battles", prior: str, sources: list[str], seed: int) -> "
     if {place, *place.parents} & {Path(source).resolve() for source in sources}:
         raise InputError(f"prior: '{prior}' is what is ranked; its verdicts would count twice. Name people's --votes")
     judged = read_judge_prior(prior)
-    if without := sorted(set(judged.players) - set(battles.players)):
-        _note(f"prior: {choices(without)}: no vote, so it is not ranked")
+    without = sorted(set(judged.players) - set(battles.players))
     judged = judged.among(battles.players)
+    if without:
+        _note(f"prior: {choices(without)}: no vote, so not ranked")
     return judged, rank_with_prior(battles, judged, seed=seed)
 
 

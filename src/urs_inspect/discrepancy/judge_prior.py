@@ -42,6 +42,13 @@ _TOLERANCE = 1e-7
 _MOST_STEPS = 100
 
 
+def judges_among(judges: Sequence[str], models: Sequence[str]) -> list[str]:
+    """A sentence about each judge that is one of the models."""
+    return [
+        f"{name} is judge and contestant: judges may favour their own answers." for name in judges if name in models
+    ]
+
+
 def fit_normal(counts: PairCounts, mean: Floats, covariance: Floats) -> tuple[Floats, Floats, float]:
     """Bradley-Terry strengths with a normal prior, by Newton's method; without battles they are the prior.
 

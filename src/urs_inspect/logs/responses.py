@@ -82,7 +82,12 @@ def _add(reading: _Reading, log: EvalLog) -> None:
             if tokens:
                 probabilities.setdefault(model, {})[str(sample.id)] = tokens
     if not answers:
-        reading.notes.append(f"{file} was left out: it has no answers")
+        ballots = any((sample.metadata or {}).get("phase") == COMPARE for sample in log.samples or [])
+        why = (
+            "only ballots; name the logs whose answers they compare. With the same k, seed, pool_size, similarity and "
+            "selection the ballots are the same"
+        )
+        reading.notes.append(f"{file} was left out: it has {why if ballots else 'no answers'}")
     for model, texts in answers.items():
         if model in reading.responses:
             reading.notes.append(f"{reading.files[model]} was left out: {file} is a later run of {model}")

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import choices, counted
-from urs_inspect.discrepancy.judge_prior import MASS, SHIFT, SPREAD, JudgePrior, WeighedRanking
+from urs_inspect.discrepancy.judge_prior import MASS, SHIFT, SPREAD, JudgePrior, WeighedRanking, judges_among
 from urs_inspect.logs.battles import JudgeVerdicts
 from urs_inspect.reports.rankings import interval_fact, order_facts, rank_texts
 from urs_inspect.reports.tables import Section, Table, number, rating_text, share
@@ -22,12 +22,16 @@ Adjusted = tuple[Section, Mapping[str, Any]]
 
 _MOST_NAMED = 3
 
+_TIMES, _GAIN = "an answer with so many times as much as the other", "gains so many points"
+
+_GIVEN = "The coefficients of the file count as exact: their own uncertainty is not part of any interval here."
+
 
 def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Ranking) -> Adjusted:
     """Ratings by people's votes, corrected by a judge's verdicts on all ballots."""
     places = found.places
     warnings = _changes_of_order("With the judge's verdicts", plain, _neighbours(places))
-    warnings += _contestants(judge.judges, places.players)
+    warnings += judges_among(judge.judges, places.players)
     votes = counted(found.votes, "vote")
     if found.both < found.verdicts and round(found.worth) > found.votes:
         worth = f"With the verdicts, {votes} give the precision of {found.worth:,.0f}"
@@ -82,12 +86,14 @@ def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
         "with the differences as covariates, "
         f"{'kept from the file of coefficients' if found.given else 'fitted together with the ratings'}.",
         _brackets(places),
+        *([_GIVEN] if found.given else []),
+        *([f"Skipped, since no comparison has a difference in it: {name}." for name in found.skipped]),
     ]
     columns = {f"at equal {style}": places.ratings, "without control": _before(places), "change": places.extra}
     table = _table(places.players, places.ranks, columns, {"change": number(0, sign=True)})
     times = [(1 + scale) / (1 - scale) if scale < 1 else math.nan for scale, _ in found.coefficients.values()]
-    worth = pd.DataFrame({"more of": features, "times as much": times, "gains": list(found.effects)})
-    effects = Table(worth, {"times as much": number(1), "gains": number(0, sign=True)})
+    worth = pd.DataFrame({"feature": features, _TIMES: times, _GAIN: list(found.effects)})
+    effects = Table(worth, {_TIMES: number(1), _GAIN: number(0, sign=True)})
     facts = {
         **_facts(places),
         "changes": {
@@ -99,6 +105,7 @@ def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
             for (name, pair), effect in zip(found.coefficients.items(), found.effects, strict=True)
         ],
         "coefficients_given": found.given,
+        "features_skipped": list(found.skipped),
     }
     return Section(f"At equal {style}", notes, [table, effects], warnings=warnings), {"controlled": facts}
 
@@ -112,14 +119,15 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
         for pair, certainty in zip(pairwise(weighed.players), weighed.certainty, strict=True)
     ]
     warnings = _changes_of_order("With the judge as a prior", ranking, neighbours)
-    warnings += _contestants(prior.judges, prior.players)
+    warnings += judges_among(prior.judges, prior.players)
     shift, spread = (round(strength * SCALE / math.log(10)) for strength in (SHIFT, SPREAD))
     notes = [
         *warnings,
         f"The judge ({choices(prior.judges) or 'of an unknown name'}) has given {counted(prior.verdicts, 'verdict')}; "
         f"{prior.unread} could not be parsed and do not count. Its weight after {counted(ranking.battles, 'vote')} is "
-        f"{weighed.weight:.2f}: the probability that people see the models as it does, up to a shift of each model, "
-        f"and that its ratings are not unrelated to theirs. It was {MASS:.2f} before the first vote.",
+        f"{weighed.weight:.2f}. There are two accounts: either people's ratings are the judge's with a random shift of "
+        f"each model, or they are unrelated to the judge's. The weight is the probability of the first, {MASS:.2f} "
+        "before the first vote.",
         f"Brackets under 'with the judge': {weighed.level:.0%} credible intervals. They assume independent votes, and "
         f"shifts between judge and people with a standard deviation of {shift} points, or unrelated ratings with one "
         f"of {spread}. With a judge that errs in another way they can be too narrow; the intervals under 'votes alone' "
@@ -164,13 +172,10 @@ def _facts(places: Places) -> dict[str, Any]:
 
 def _brackets(places: Places) -> str:
     level, rounds = places.ratings[0].level, places.ratings[0].rounds
-    return f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions to first order."
-
-
-def _contestants(judges: Sequence[str], players: Sequence[str]) -> list[str]:
-    return [
-        f"{name} is judge and contestant: judges may favour their own answers." for name in judges if name in players
-    ]
+    return (
+        f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions, without a new fit for each (a "
+        "linear approximation)."
+    )
 
 
 _Neighbours = list[tuple[str, str, str, bool]]

@@ -136,8 +136,9 @@ def people_notes(people: HumanBattles) -> list[str]:
     found = people.agreement
     voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"
     notes = [
-        f"{counted(found.votes, 'vote')} of {voters} on {found.ballots} of {counted(people.ballots, 'ballot')}; the "
-        f"majority counts, a shared one is a tie ({found.shared} of them)."
+        f"{counted(found.votes, 'vote')} of {voters} on {found.ballots} of {counted(people.ballots, 'ballot')}; on "
+        "a ballot with several votes the most frequent choice counts; if two are equally frequent it is a tie "
+        f"({counted(found.shared, 'ballot')})."
     ]
     if people.replaced:
         notes.append(f"{counted(people.replaced, 'vote')} {'was' if people.replaced == 1 else 'were'} replaced later.")

@@ -174,6 +174,7 @@ class ControlledRanking:
     coefficients: Mapping[str, Coefficient]  # by feature
     effects: tuple[Estimate, ...]  # coefficients in points, for a difference of one scale
     given: bool  # whether the coefficients were given; then they count as exact
+    skipped: tuple[str, ...] = ()  # features that differ in no comparison
 
 
 def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str]) -> Floats:
@@ -195,10 +196,13 @@ def rank_controlled(
 
     Coefficients of an earlier fit are kept, so that a model that joins does not change what style is worth.
     """
-    how = Resampling(**options)
+    how, skipped = Resampling(**options), tuple[str, ...]()
     if given is None:
-        if flat := [name for name, values in zip(features, styles.T, strict=True) if not values.any()]:
-            raise InputError(f"control: {choices(flat)} does not differ in any of the {len(styles)} comparisons")
+        differs = np.asarray(styles.any(axis=0))
+        if not differs.any():
+            raise InputError(f"control: no comparison of the {len(styles)} has a difference in {choices(features)}")
+        skipped = tuple(name for name, differ in zip(features, differs, strict=True) if not differ)
+        features, styles = [name for name in features if name not in skipped], styles[:, differs]
         scales = np.sqrt((styles**2).mean(axis=0))
         fit = fit_rows(battles, battles.outcome, covariates=styles / scales)
         values = fit.values[len(battles.players) :]
@@ -219,6 +223,7 @@ def rank_controlled(
         {name: Coefficient(*pair) for name, *pair in zip(features, scales.tolist(), values.tolist(), strict=True)},
         reported(effects[0], effects[1:], number, total, how.level, how.seed),
         given is not None,
+        skipped,
     )
 
 

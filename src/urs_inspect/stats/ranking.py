@@ -36,9 +36,9 @@ Verdict = Literal["significantly different", "cannot be distinguished", "not com
 class Rank:
     """The place of a model: one more than the number of models rated higher, and its interval over the resamples.
 
-    `low` is its best rank if it is better than all those that the battles cannot order it against; 1 where no interval
-    exists. `high` is its worst rank if it is worse than all those and than all that are rated equal in a resample; the
-    number of models where no interval exists.
+    `low` is its best rank if it is better than all those that the battles cannot order it against. `high` is its worst
+    rank if it is worse than all those and than all that are rated equal in a resample. A model on too few instructions
+    for an interval is ordered against none, so it may have any rank, and the others may be above or below it.
     """
 
     rank: int
@@ -239,15 +239,17 @@ def reported(
 def _ranks(points: Floats, draws: Floats, known: Flags, comparable: Flags, level: float) -> tuple[Rank, ...]:
     """Rank models by their ratings, shape (P,), and those of the resamples, shape (R, P).
 
-    `known` has whether a model has an interval, shape (P,); `comparable` whether the battles order two, shape (P, P).
+    `known` has whether a model is on enough instructions, shape (P,); `comparable` whether the battles order two, shape
+    (P, P).
     """
+    comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
     by_prior = _higher_by_prior(draws, comparable)
     lows = percentile_bounds(_places(draws) - by_prior, level)[0]
     highs = percentile_bounds(_places(draws) + _equals(draws, comparable) - by_prior, level)[1]
     highs = highs + (~comparable).sum(axis=1)
     return tuple(
-        Rank(int(place), math.floor(low) if sure else 1, math.ceil(high) if sure else len(points))
-        for place, low, high, sure in zip(_places(points[None, :])[0], lows, highs, known, strict=True)
+        Rank(int(place), math.floor(low), math.ceil(high))
+        for place, low, high in zip(_places(points[None, :])[0], lows, highs, strict=True)
     )
 
 

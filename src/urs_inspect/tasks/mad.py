@@ -29,7 +29,7 @@ from urs_inspect._util import InputError, counted
 from urs_inspect.annotation.queue import VOTING_KEY, VotingPlan
 from urs_inspect.discrepancy import AnswerFilter, load_similarity, parse_similarity
 from urs_inspect.discrepancy.allocation import allocation_names, near
-from urs_inspect.discrepancy.judge_prior import JudgePrior
+from urs_inspect.discrepancy.judge_prior import JudgePrior, judges_among
 from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, check_probabilities
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
@@ -257,6 +257,8 @@ def _prior(name: str, judge: str, allocation: str) -> JudgePrior:
     prior = read_judge_prior(name)
     if prior.unread:
         logger.warning(f"prior: {counted(prior.unread, 'verdict')} could not be parsed and will not count")
+    for sentence in judges_among(prior.judges, prior.players):
+        logger.warning(f"prior: {sentence}")
     return prior
 
 
