@@ -157,7 +157,20 @@ def test_another_scale_is_mapped_and_said(scores: tuple[Floats, Floats], tmp_pat
     assert row_of(mapped, "p/first")["corrected"].value == pytest.approx(
         row_of(same, "p/first")["corrected"].value, abs=1e-3
     )
-    assert any("from 1 to 5 are mapped linearly" in note for note in mapped.notes)
+    assert any("from 1 to 5 are mapped linearly" in note for note in mapped.start)
+    assert mapped.warnings == same.warnings
+
+
+def test_a_forgotten_scale_is_warned_of(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    for lines, scale, right in (
+        (ratings_of(np.rint((people - 1) / 9 * 4 + 1)), (1.0, 10.0), "1,5"),
+        (ratings_of(people), (0.0, 100.0), "1,10"),
+    ):
+        found = board(tmp_path / "a.csv", judged(judge), lines, scale=scale)
+        [warning] = [text for text in corrected_of(found)[1].warnings if f"Is the scale {right}?" in text]
+        assert "of 125 ratings" in warning
+        assert warning in notes_of(found)
 
 
 def test_weights_undo_a_sample_that_favours_bad_answers(scores: tuple[Floats, Floats], tmp_path: Path) -> None:

@@ -77,7 +77,11 @@ def correct_means(
     if few:
         fewer = ", ".join(f"{name} {n}" for name, n in few.items())
         notes.append(f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {fewer}.")
-    warnings = _unlike_all(scores, rated, human, how, notes) if best else []
+    mapped = "People's ratings from {:g} to {:g} are mapped linearly to the judge's scale, 1 to 10.".format(
+        *human.scale
+    )
+    warnings = [human.doubt] if human.doubt else []
+    warnings += _unlike_all(scores, rated, human, how, notes) if best else []
     order = [names[model] for model in best]
     if order != [names[model] for model in sorted(best)]:
         moved = sum(names.index(str(row.first)) > names.index(str(row.second)) for row in pairs.itertuples())
@@ -108,7 +112,7 @@ def correct_means(
         means=means,
         pairs=pairs,
         notes=(*explained, *notes),
-        start=(headline, *warnings, *worth),
+        start=(headline, *warnings, *worth, *([mapped] if human.scale != _SCALE else [])),
         warnings=tuple(warnings),
         facts={"coefficients_of_the_judge": coefficients},
     )
@@ -144,10 +148,6 @@ def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) 
     notes = [f"{counted(number_of, 'rating')}{by} of {counted(len(rated), 'answer')} in {human.path}.", *matched.notes]
     if number_of > len(rated):
         notes.append("Several ratings of an answer are averaged and count as one.")
-    if human.scale != _SCALE:
-        notes.append(
-            "Ratings from {:g} to {:g} are mapped linearly to the judge's scale, 1 to 10.".format(*human.scale)
-        )
     place = rated.assign(
         row=rated["question"].map({name: row for row, name in enumerate(table.facts.index[scores.common])}),
         column=rated["model"].map({name: model for model, name in enumerate(table.models[: scores.ranked])}),

@@ -25,6 +25,10 @@ from urs_inspect.stats.means import MeanDraws
 Scale = tuple[float, float]
 """Lowest and highest value that a person could choose."""
 
+_ENOUGH = 10
+"""Fewest ratings by which the scale may be doubted."""
+_USUAL = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0))
+"""Usual scales, the narrowest first."""
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
 _INTENT = ("intent", "user_intent")
 _TASK = "urs_inspect/mad"
@@ -63,6 +67,7 @@ class HumanRatings:
     repeated: int
     weighted: bool = False  # whether the file says how many answers a rated one stands for
     notes: tuple[str, ...] = ()
+    doubt: str = ""  # why the scale may be another one
 
 
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
@@ -109,12 +114,28 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     refuse(errors)
     if not seen:
         raise InputError(f"{path}: no rating")
-    return HumanRatings(path, scale, tuple(seen.values()), repeated, weighted)
+    ratings = tuple(seen.values())
+    return HumanRatings(
+        path, scale, ratings, repeated, weighted, doubt=_doubt([each.rating for each in ratings], scale)
+    )
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
     """Ratings mapped linearly from the scale of a file to that of the judge, any shape."""
     return LOWEST + (ratings - scale[0]) * ((HIGHEST - LOWEST) / (scale[1] - scale[0]))
+
+
+def _doubt(ratings: Sequence[float], scale: Scale) -> str:
+    """A sentence if no rating is in the upper half of the scale, as where another scale was used."""
+    highest = max(ratings)
+    if len(ratings) < _ENOUGH or highest > sum(scale) / 2:
+        return ""
+    usual = next(((low, high) for low, high in _USUAL if min(ratings) >= low and highest <= high < scale[1]), None)
+    other = " Is the scale {:g},{:g}?".format(*usual) if usual else " Was another scale used?"
+    return (
+        f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale {scale[0]:g} to {scale[1]:g}."
+        f"{other} --human-scale names it."
+    )
 
 
 def _of_page(path: Path, scale: Scale) -> HumanRatings:
