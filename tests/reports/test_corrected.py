@@ -295,3 +295,22 @@ def test_what_is_said_by_the_judge_is_said_in_whole_sentences(scores: tuple[Floa
     )
     assert any(note.startswith("By the judge's scores: Doubling the length") for note in notes_of(made))
     assert not any(note.endswith("scores: ") for note in notes_of(made))
+
+
+def test_equal_ratings_share_the_highest_mean_and_have_no_worth(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    first, *others = notes_of(board(tmp_path / "a.csv", judged(judge), ratings_of(np.full_like(people, 5.0))))
+    assert "second, first and third share the highest mean, 5.00" in first
+    assert not any("nan" in note.split() or "the precision of" in note for note in others)
+    assert any("of second, first and third do not vary" in note for note in others)
+
+
+def test_unequal_weights_add_nothing_to_what_ratings_are_worth(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    _, people = scores
+    flat = judged(np.tile(np.random.default_rng(5).integers(1, 11, (120, 1)).astype(float), 4))
+    weights = np.where(np.arange(120) % 2, 1, 9)
+    lines = ratings_of(people, every=1)
+    weighted = [f"{line},{weights[NAMES.index(line.split(',')[0])]}" for line in lines]
+    _, found = corrected_of(board(tmp_path / "a.csv", flat, weighted, "id,model,rating,rater,weight"))
+    # Of 60 ratings that count nine times and 60 that count once: 600^2 / (60 * 81 + 60).
+    assert row_of(found, "p/first")["worth"] == pytest.approx(360_000 / 4920, rel=0.1)
