@@ -136,13 +136,13 @@ def test_changes_of_order_and_lost_leads_are_warned_of(made: Leaderboard) -> Non
 
 def test_nothing_is_dropped_in_silence(made: Leaderboard) -> None:
     _, corrected = corrected_of(made)
-    said = " ".join([*corrected.notes, *made.skipped])
+    said = " ".join([*corrected.start, *corrected.notes, *made.skipped])
     for fact in (
         "1 rating of", "'unknown' of p/first", "about another model, skipped",
         "1 rated answer without a score of the judge, skipped",
         "rated answers to questions for which not every ranked model has a score, skipped",
         "Several ratings of an answer are averaged",
-        "fewer than 10 rated answers count: p/few 3",
+        "fewer than 10 rated answers count: few 3",
     ):  # fmt: skip
         assert fact in said
     # 3 times 40 and 5 rated answers, less those to the two questions that one model has no score for.
@@ -200,7 +200,12 @@ def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: 
     _, corrected = corrected_of(found)
     assert names_of(corrected) == [] and corrected.pairs.empty and corrected.warnings == ()
     notes = notes_of(found)
-    assert notes[0].startswith("No model has 10 answers rated by people that count (8 in all)")
+    assert notes[0].startswith(
+        "No model has 10 answers rated by people that count: second 1, first 1, third 1, few 5. "
+    )
+    sections = {section.title: section for section in report_leaderboard(found).sections}
+    assert "Corrected by people" not in sections["Ranking"].tables[0].data
+    assert not any(table.text().headings for table in sections["Corrected by people"].tables)
     assert notes[1].startswith("By the judge's scores alone: second")
 
 

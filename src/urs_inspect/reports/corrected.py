@@ -78,9 +78,8 @@ def correct_means(
         (name, ALL, None, None, judged.means[ALL][names.index(name)], _UNKNOWN, _UNKNOWN, n, math.nan, math.nan)
         for name, n in few.items()
     ]
-    if few:
-        fewer = ", ".join(f"{name} {n}" for name, n in few.items())
-        notes.append(f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {fewer}.")
+    fewer = ", ".join(f"{short[name]} {n}" for name, n in few.items())
+    lacking = [f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {fewer}."]
     mapped = "People's ratings from {:g} to {:g} are mapped linearly to the judge's scale, 1 to 10.".format(
         *human.scale
     )
@@ -106,19 +105,25 @@ def correct_means(
         "Worth: how many ratings of equal weight without a judge give the same precision. More to halve: further "
         f"rated answers that would halve the interval; {DASH} where rating all answers would not.",
     )
-    few_rated = f"No model has {FEWEST_RATED} answers rated by people that count ({sum(counts[ALL])} in all)"
+    few_rated = f"No model has {FEWEST_RATED} answers rated by people that count: {fewer}"
     headline, worth = (
         _in_words(means[: len(best)], pairs, short, human.weighted)
         if best
-        else (f"{few_rated}: nothing is corrected.", [])
+        else (f"{few_rated}. Nothing is corrected.", [])
     )
     return Alternative(
         name="corrected",
         title="Corrected by people",
         means=means,
         pairs=pairs,
-        notes=(*explained, *notes),
-        start=(headline, *warnings, *worth, *([mapped] if human.scale != _SCALE else [])),
+        notes=(*(explained if best else [headline]), *notes),
+        start=(
+            headline,
+            *warnings,
+            *worth,
+            *(lacking if few and best else []),
+            *([mapped] if human.scale != _SCALE else []),
+        ),
         warnings=tuple(warnings),
         facts={"coefficients_of_the_judge": coefficients},
     )

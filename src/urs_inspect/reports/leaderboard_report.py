@@ -239,8 +239,9 @@ def _summary(ranking: Ranking) -> Table:
     models = ranking.models
     data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(models), "Mean": ranking.means[ALL]})
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
-    equal = ranking.equal_length
-    for other in (*([equal] if equal.warnings else []), *([ranking.corrected] if ranking.corrected else [])):
+    equal, corrected = ranking.equal_length, ranking.corrected
+    known = corrected is not None and corrected.over_all["rank_from"].notna().any()
+    for other in (*([equal] if equal.warnings else []), *([corrected] if corrected and known else [])):
         over_all = other.over_all.reindex(ranking.names)
         data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), _ranks(over_all)
         formats |= {other.title: _MEAN, f"Rank, {other.title.lower()}": str}
