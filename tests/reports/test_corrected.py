@@ -319,3 +319,14 @@ def test_unequal_weights_add_nothing_to_what_ratings_are_worth(scores: tuple[Flo
     _, found = corrected_of(board(tmp_path / "a.csv", flat, weighted, "id,model,rating,rater,weight"))
     # Of 60 ratings that count nine times and 60 that count once: 600^2 / (60 * 81 + 60).
     assert row_of(found, "p/first")["worth"] == pytest.approx(360_000 / 4920, rel=0.1)
+
+
+def test_ratings_of_an_answer_by_the_same_person_are_not_left_out(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
+    judge, people = scores
+    board(tmp_path / "a.csv", judged(judge), ratings_of(people))
+    human = replace(read_human_ratings(tmp_path / "a.csv", (1, 10)), repeats=("ann rated 2 answers twice.",))
+    found = make_leaderboard(judged(judge), human=human, rounds=200)
+    assert "ann rated 2 answers twice." in corrected_of(found)[1].notes
+    assert found.skipped == ()

@@ -165,7 +165,11 @@ def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) 
     number_of = sum(len(by_rater) for by_rater in rated["ratings"])
     people = len({rater for by_rater in rated["ratings"] for rater in by_rater if rater})
     by = f" by {counted(people, 'person', 'people')}" if people else ""
-    notes = [f"{counted(number_of, 'rating')}{by} of {counted(len(rated), 'answer')} in {human.path}.", *matched.notes]
+    notes = [
+        f"{counted(number_of, 'rating')}{by} of {counted(len(rated), 'answer')} in {human.path}.",
+        *matched.notes,
+        *human.repeats,
+    ]
     if number_of > len(rated):
         notes.append("Several ratings of an answer are averaged and count as one.")
     place = rated.assign(

@@ -58,7 +58,7 @@ class HumanRating:
 class HumanRatings:
     """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`.
 
-    `notes` say what else of it does not count, and how far raters agree with themselves.
+    `notes` say what else of it does not count, `repeats` how far raters agree with themselves.
     """
 
     path: Path
@@ -67,6 +67,7 @@ class HumanRatings:
     repeated: int
     weighted: bool = False  # whether the file says how many answers a rated one stands for
     notes: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
     doubt: str = ""  # why the scale may be another one
 
 
@@ -155,15 +156,15 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
     replaced = f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone} taken back."
     notes = [
         *([replaced] if reading.replaced or reading.undone else []),
-        *(
-            f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of "
-            f"{rater.from_own:.1f}."
-            for rater in rating_agreement(reading).raters
-            if rater.checks
-        ),
         *(f"Not a rating: {error}" for error in first_errors(reading.errors)),
     ]
-    return HumanRatings(path, scale, ratings, 0, weighted=True, notes=tuple(notes))
+    repeats = (
+        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of {rater.from_own:.1f}; "
+        "only the first ratings count."
+        for rater in rating_agreement(reading).raters
+        if rater.checks
+    )
+    return HumanRatings(path, scale, ratings, 0, weighted=True, notes=tuple(notes), repeats=tuple(repeats))
 
 
 def _check(scale: Scale, argument: str) -> None:
