@@ -330,3 +330,16 @@ def test_ratings_of_an_answer_by_the_same_person_are_not_left_out(
     found = make_leaderboard(judged(judge), human=human, rounds=200)
     assert "ann rated 2 answers twice." in corrected_of(found)[1].notes
     assert found.skipped == ()
+
+
+def test_the_table_is_in_the_order_of_corrected_means(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    found = board(tmp_path / "a.csv", judged(judge), ratings_of(people, few=20))
+    ranking, corrected = corrected_of(found)
+    sections = {section.title: section for section in report_leaderboard(found).sections}
+    table = sections["Ranking"].tables[0]
+    assert list(table.data["Model"]) == names_of(corrected) != list(ranking.names)
+    assert list(table.data["Mean"]) == [ranking.mean(name) for name in names_of(corrected)]
+    assert "Judge's mean" in table.text().headings
+    assert [table.data["Model"][row] for row, _ in table.marked] == ["p/second"]
+    assert any("1 of them with a significant difference" in text for text in corrected.warnings)

@@ -87,11 +87,13 @@ def correct_means(
     warnings += _unlike_all(scores, rated, human, how, notes) if best else []
     order = [names[model] for model in best]
     if order != [names[model] for model in sorted(best)]:
-        moved = sum(names.index(str(row.first)) > names.index(str(row.second)) for row in pairs.itertuples())
+        moved = pairs[[names.index(row.first) > names.index(row.second) for row in pairs.itertuples()]]
+        clear = int(moved["verdict"].eq("significant").sum())
         top = f"{short[order[0]]} is first, not {short[names[min(best)]]}; " if best[0] != min(best) else ""
         warnings.append(
-            f"People's ratings change the order: {top}{moved:,} of {counted(len(pairs), 'pair')} of models change "
-            f"places. It is now {listed([short[name] for name in order])}."
+            f"People's ratings change the order: {top}{len(moved):,} of {counted(len(pairs), 'pair')} of models change "
+            f"places, {clear or 'none'} of them with a significant difference. It is now "
+            f"{listed([short[name] for name in order])}."
         )
     warnings += lost_leads(pairs, judged.leads, names, "people's ratings")
     means = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)

@@ -253,8 +253,14 @@ def _summary(ranking: Ranking) -> Table:
     if (models["self_judged"] > 0).any():
         data["Self-judged"] = list(models["self_judged"])
         formats["Self-judged"] = share
-    marked = [(row, "Mean") for row, name in enumerate(ranking.names) if name in ranking.marked(ALL)]
-    return Table(data, formats, marked=marked)
+    order, headings = list(ranking.names), {}
+    if corrected and known:
+        headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
+        if corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"].notna().all():
+            order = list(corrected.over_all.index)
+    data = data.set_index("Model").loc[order].reset_index()
+    marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
+    return Table(data, formats, headings=headings, marked=marked)
 
 
 def _ranks(models: pd.DataFrame) -> list[str]:
