@@ -136,13 +136,13 @@ def test_changes_of_order_and_lost_leads_are_warned_of(made: Leaderboard) -> Non
 
 def test_nothing_is_dropped_in_silence(made: Leaderboard) -> None:
     _, corrected = corrected_of(made)
-    said = " ".join([*corrected.notes, *made.skipped])
+    said = " ".join([*corrected.start, *corrected.notes, *made.skipped])
     for fact in (
         "1 rating of", "'unknown' of p/first", "about another model, skipped",
         "1 rated answer without a score of the judge, skipped",
         "rated answers to questions for which not every ranked model has a score, skipped",
         "Several ratings of an answer are averaged",
-        "fewer than 10 rated answers count: p/few 3",
+        "fewer than 10 rated answers count: few 3",
     ):  # fmt: skip
         assert fact in said
     # 3 times 40 and 5 rated answers, less those to the two questions that one model has no score for.
@@ -157,7 +157,20 @@ def test_another_scale_is_mapped_and_said(scores: tuple[Floats, Floats], tmp_pat
     assert row_of(mapped, "p/first")["corrected"].value == pytest.approx(
         row_of(same, "p/first")["corrected"].value, abs=1e-3
     )
-    assert any("from 1 to 5 are mapped linearly" in note for note in mapped.notes)
+    assert any("from 1 to 5 are mapped linearly" in note for note in mapped.start)
+    assert mapped.warnings == same.warnings
+
+
+def test_a_forgotten_scale_is_warned_of(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    for lines, scale, right in (
+        (ratings_of(np.rint((people - 1) / 9 * 4 + 1)), (1.0, 10.0), "1,5"),
+        (ratings_of(people), (0.0, 100.0), "1,10"),
+    ):
+        found = board(tmp_path / "a.csv", judged(judge), lines, scale=scale)
+        [warning] = [text for text in corrected_of(found)[1].warnings if f"Is the scale {right}?" in text]
+        assert "of 125 ratings" in warning
+        assert warning in notes_of(found)
 
 
 def test_weights_undo_a_sample_that_favours_bad_answers(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
@@ -187,7 +200,12 @@ def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: 
     _, corrected = corrected_of(found)
     assert names_of(corrected) == [] and corrected.pairs.empty and corrected.warnings == ()
     notes = notes_of(found)
-    assert notes[0].startswith("No model has 10 answers rated by people that count (8 in all)")
+    assert notes[0].startswith(
+        "No model has 10 answers rated by people that count: second 1, first 1, third 1, few 5. "
+    )
+    sections = {section.title: section for section in report_leaderboard(found).sections}
+    assert "Corrected by people" not in sections["Ranking"].tables[0].data
+    assert not any(table.text().headings for table in sections["Corrected by people"].tables)
     assert notes[1].startswith("By the judge's scores alone: second")
 
 
@@ -282,3 +300,46 @@ def test_what_is_said_by_the_judge_is_said_in_whole_sentences(scores: tuple[Floa
     )
     assert any(note.startswith("By the judge's scores: Doubling the length") for note in notes_of(made))
     assert not any(note.endswith("scores: ") for note in notes_of(made))
+
+
+def test_equal_ratings_share_the_highest_mean_and_have_no_worth(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    first, *others = notes_of(board(tmp_path / "a.csv", judged(judge), ratings_of(np.full_like(people, 5.0))))
+    assert "second, first and third share the highest mean, 5.00" in first
+    assert not any("nan" in note.split() or "the precision of" in note for note in others)
+    assert any("of second, first and third do not vary" in note for note in others)
+
+
+def test_unequal_weights_add_nothing_to_what_ratings_are_worth(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    _, people = scores
+    flat = judged(np.tile(np.random.default_rng(5).integers(1, 11, (120, 1)).astype(float), 4))
+    weights = np.where(np.arange(120) % 2, 1, 9)
+    lines = ratings_of(people, every=1)
+    weighted = [f"{line},{weights[NAMES.index(line.split(',')[0])]}" for line in lines]
+    _, found = corrected_of(board(tmp_path / "a.csv", flat, weighted, "id,model,rating,rater,weight"))
+    # Of 60 ratings that count nine times and 60 that count once: 600^2 / (60 * 81 + 60).
+    assert row_of(found, "p/first")["worth"] == pytest.approx(360_000 / 4920, rel=0.1)
+
+
+def test_ratings_of_an_answer_by_the_same_person_are_not_left_out(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
+    judge, people = scores
+    board(tmp_path / "a.csv", judged(judge), ratings_of(people))
+    human = replace(read_human_ratings(tmp_path / "a.csv", (1, 10)), repeats=("ann rated 2 answers twice.",))
+    found = make_leaderboard(judged(judge), human=human, rounds=200)
+    assert "ann rated 2 answers twice." in corrected_of(found)[1].notes
+    assert found.skipped == ()
+
+
+def test_the_table_is_in_the_order_of_corrected_means(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+    judge, people = scores
+    found = board(tmp_path / "a.csv", judged(judge), ratings_of(people, few=20))
+    ranking, corrected = corrected_of(found)
+    sections = {section.title: section for section in report_leaderboard(found).sections}
+    table = sections["Ranking"].tables[0]
+    assert list(table.data["Model"]) == names_of(corrected) != list(ranking.names)
+    assert list(table.data["Mean"]) == [ranking.mean(name) for name in names_of(corrected)]
+    assert "Judge's mean" in table.text().headings
+    assert [table.data["Model"][row] for row, _ in table.marked] == ["p/second"]
+    assert any("1 of them with a significant difference" in text for text in corrected.warnings)

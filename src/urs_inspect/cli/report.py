@@ -33,8 +33,8 @@ _NOTHING_WRITTEN = (
 @click.option(
     "--human",
     type=click.Path(path_type=Path),
-    help="People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch, weight]. Beside the "
-    "judge's means there are means corrected by them.",
+    help="People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch, weight], or a "
+    "directory of `annotate --rate`. Beside the judge's means there are means corrected by them.",
 )
 @click.option("--human-scale", help="Lowest and highest rating of --human; by default 1,10.")
 @click.option("--countries", type=click.IntRange(min=1), help="Most countries with a column of their own.")

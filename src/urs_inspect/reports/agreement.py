@@ -507,7 +507,7 @@ def agreement_of(
     blocks = blocks_of(answers.table)
     names = [model_names(answers.table[answers.table["log"].isin(set(block.table["log"]))]) for block in blocks]
     matched = match_blocks(answers.table, blocks, human) if human else []
-    notes = [*(votes.notes if votes else ()), *(unused(human, matched) if human else ())]
+    notes = [*(votes.notes if votes else ()), *((*unused(human, matched), *human.repeats) if human else ())]
     found = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)

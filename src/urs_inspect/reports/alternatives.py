@@ -92,6 +92,8 @@ class Alternative:
                 (self.pairs, f"{self.name}_differences", "difference", f"Differences {self.title.lower()}"),
             )
         ]
+        if "rank_from" not in self.means or self.means["rank_from"].isna().all():
+            tables = [replace(table, shown=()) for table in tables]
         return Section(self.title, self.notes, [] if self.means.empty else tables, 3)
 
 

@@ -18,13 +18,15 @@ from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, MeanColumn, MeanDraws, bootstrap_means, mean_estimates
 from urs_inspect.stats.adjusted_means import PoweredMeans, RatedScores, powered_means
 from urs_inspect.stats.bootstrap import ratio
-from urs_inspect.stats.means import contrast, p_values
+from urs_inspect.stats.means import contrast, effective_number, p_values
 from urs_inspect.stats.paired import Pair
 
 FEWEST_RATED = 10
 """Fewest rated answers of a model for which there is a corrected mean."""
 _UNLIKE_P, _UNLIKE = 0.01, 0.1
 """Rated answers are unlike the others if their judge's scores differ with such a p-value and by as many deviations."""
+_NO_SPREAD = 1e-12
+"""Variances below this are rounding errors."""
 _SCALE = (float(LOWEST), float(HIGHEST))
 _WIDE = (LOWEST - HIGHEST, HIGHEST - LOWEST)
 _UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
@@ -44,9 +46,9 @@ def correct_means(
 
     Models stand by corrected mean, those with fewer than `FEWEST_RATED` rated answers last and without one; then come
     intents for which enough answers were rated. `people` is the mean of the ratings alone, `rated` the answers that
-    count, `worth` how many ratings without a judge give the same precision, and `more` how many further ones would
-    halve the interval, NaN where rating all answers would not. For p_worst each missing score of the first model is 1
-    and of the second 10, by judge and people alike.
+    count, `worth` how many of equal weight without a judge give the same precision, and `more` how many further ones
+    would halve the interval, NaN where rating all answers would not. For p_worst each missing score of the first model
+    is 1 and of the second 10, by judge and people alike.
     """
     names, given = scores.table.models, scores.common_weights
     short = short_names(names)
@@ -68,23 +70,30 @@ def correct_means(
             if (n := counts[key][model]) >= FEWEST_RATED:
                 rank = ranks[place] if key == ALL else (None, None)
                 numbers = (judged.means[key][model], corrected[model], people[model], n)
-                rows.append((names[model], key, *rank, *numbers, *_worth(part, model, n, len(kept[key]))))
+                weights = rated.weights[kept[key], model]
+                equal = effective_number(weights[~np.isnan(weights)])
+                rows.append((names[model], key, *rank, *numbers, *_worth(part, model, n, equal, len(kept[key]))))
     few = {name: counts[ALL][model] for model, name in enumerate(names) if model not in best}
     rows[len(best) : len(best)] = [
         (name, ALL, None, None, judged.means[ALL][names.index(name)], _UNKNOWN, _UNKNOWN, n, math.nan, math.nan)
         for name, n in few.items()
     ]
-    if few:
-        fewer = ", ".join(f"{name} {n}" for name, n in few.items())
-        notes.append(f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {fewer}.")
-    warnings = _unlike_all(scores, rated, human, how, notes) if best else []
+    fewer = ", ".join(f"{short[name]} {n}" for name, n in few.items())
+    lacking = [f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {fewer}."]
+    mapped = "People's ratings from {:g} to {:g} are mapped linearly to the judge's scale, 1 to 10.".format(
+        *human.scale
+    )
+    warnings = [human.doubt] if human.doubt else []
+    warnings += _unlike_all(scores, rated, human, how, notes) if best else []
     order = [names[model] for model in best]
     if order != [names[model] for model in sorted(best)]:
-        moved = sum(names.index(str(row.first)) > names.index(str(row.second)) for row in pairs.itertuples())
+        moved = pairs[[names.index(row.first) > names.index(row.second) for row in pairs.itertuples()]]
+        clear = int(moved["verdict"].eq("significant").sum())
         top = f"{short[order[0]]} is first, not {short[names[min(best)]]}; " if best[0] != min(best) else ""
         warnings.append(
-            f"People's ratings change the order: {top}{moved:,} of {counted(len(pairs), 'pair')} of models change "
-            f"places. It is now {listed([short[name] for name in order])}."
+            f"People's ratings change the order: {top}{len(moved):,} of {counted(len(pairs), 'pair')} of models change "
+            f"places, {clear or 'none'} of them with a significant difference. It is now "
+            f"{listed([short[name] for name in order])}."
         )
     warnings += lost_leads(pairs, judged.leads, names, "people's ratings")
     means = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
@@ -95,43 +104,60 @@ def correct_means(
         "(prediction-powered inference), so that no bias of the judge moves it.",
         f"A point of the judge predicts {first:.2f} points of people where it is about a question, and {second:.2f} "
         "where it is about a model beside the others on it; at 0, people count alone.",
-        "Worth: how many ratings without a judge give the same precision. More to halve: further rated answers that "
-        f"would halve the interval; {DASH} where rating all answers would not.",
+        "Worth: how many ratings of equal weight without a judge give the same precision. More to halve: further "
+        f"rated answers that would halve the interval; {DASH} where rating all answers would not.",
     )
-    few_rated = f"No model has {FEWEST_RATED} answers rated by people that count ({sum(counts[ALL])} in all)"
+    few_rated = f"No model has {FEWEST_RATED} answers rated by people that count: {fewer}"
     headline, worth = (
-        _in_words(means[: len(best)], pairs, short) if best else (f"{few_rated}: nothing is corrected.", [])
+        _in_words(means[: len(best)], pairs, short, human.weighted)
+        if best
+        else (f"{few_rated}. Nothing is corrected.", [])
     )
     return Alternative(
         name="corrected",
         title="Corrected by people",
         means=means,
         pairs=pairs,
-        notes=(*explained, *notes),
-        start=(headline, *warnings, *worth),
+        notes=(*(explained if best else [headline]), *notes),
+        start=(
+            headline,
+            *warnings,
+            *worth,
+            *(lacking if few and best else []),
+            *([mapped] if human.scale != _SCALE else []),
+        ),
         warnings=tuple(warnings),
         facts={"coefficients_of_the_judge": coefficients},
     )
 
 
-def _in_words(means: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str]) -> tuple[str, list[str]]:
+def _in_words(
+    means: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str], weighted: bool
+) -> tuple[str, list[str]]:
     """The headline; and what the judge added to the ratings, and what more of them would bring."""
     top: Any = means.iloc[0]
     names, n, name = list(means["model"]), int(means["rated"].sum()), short[top["model"]]
-    text = f"By means corrected with people's ratings of {counted(n, 'answer')}, {name} has "
+    value = round(float(top["corrected"].value), DIGITS)
+    equal = [other for other, mean in zip(names, means["corrected"], strict=True) if round(mean.value, DIGITS) == value]
+    text = f"By means corrected with people's ratings of {counted(n, 'answer')}, "
+    text += f"{listed([short[other] for other in equal])} {'share' if equal[1:] else 'has'} "
     text += f"{'the highest mean, ' if names[1:] else 'a mean of '}{_MEAN(top['corrected'])}"
     beaten = set(pairs.loc[pairs["verdict"].eq("significant") & pairs["first"].eq(names[0]), "second"])
     if beaten:
         part = "" if len(names) == 2 else "all " if len(beaten) == len(names) - 1 else f"{len(beaten)} of "
         text += f", significantly above {part}{counted(len(names) - 1, 'other') if part else short[names[1]]}"
-    if unclear := [short[other] for other in names[1:] if other not in beaten]:
+    if unclear := [short[other] for other in names[1:] if other not in {*beaten, *equal}]:
         text += f"; it is not significantly above {listed(unclear, 'or')}"
+    unknown = [short[row["model"]] for _, row in means.iterrows() if math.isnan(row["worth"])]
+    if unknown:
+        return f"{text}.", [f"What ratings are worth is not computed, because those of {listed(unknown)} do not vary."]
     more = (
         "rating all of its answers would not halve its interval"
         if math.isnan(top["more"])
         else f"{counted(top['more'], 'more rated answer')} of it would halve its interval"
     )
-    worth = f"{counted(n, 'rated answer')} gave the precision of {means['worth'].sum():,.0f} without the judge."
+    even = " of equal weight" if weighted else ""
+    worth = f"{counted(n, 'rated answer')} gave the precision of {means['worth'].sum():,.0f}{even} without the judge."
     return f"{text}.", [f"{worth} For {name}, {top['rated']:,} gave that of {top['worth']:,.0f}; {more}."]
 
 
@@ -141,13 +167,13 @@ def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) 
     number_of = sum(len(by_rater) for by_rater in rated["ratings"])
     people = len({rater for by_rater in rated["ratings"] for rater in by_rater if rater})
     by = f" by {counted(people, 'person', 'people')}" if people else ""
-    notes = [f"{counted(number_of, 'rating')}{by} of {counted(len(rated), 'answer')} in {human.path}.", *matched.notes]
+    notes = [
+        f"{counted(number_of, 'rating')}{by} of {counted(len(rated), 'answer')} in {human.path}.",
+        *matched.notes,
+        *human.repeats,
+    ]
     if number_of > len(rated):
         notes.append("Several ratings of an answer are averaged and count as one.")
-    if human.scale != _SCALE:
-        notes.append(
-            "Ratings from {:g} to {:g} are mapped linearly to the judge's scale, 1 to 10.".format(*human.scale)
-        )
     place = rated.assign(
         row=rated["question"].map({name: row for row, name in enumerate(table.facts.index[scores.common])}),
         column=rated["model"].map({name: model for model, name in enumerate(table.models[: scores.ranked])}),
@@ -190,13 +216,18 @@ def _compared(
     return compare(means, worst, [scores.table.models[model] for model in best], judged, resampling, _WIDE)
 
 
-def _worth(found: PoweredMeans, model: int, n: int, questions: int) -> tuple[float, float]:
-    """How many ratings alone give as much precision as n with the judge, and how many more would halve the interval."""
+def _worth(found: PoweredMeans, model: int, n: int, equal: float, questions: int) -> tuple[float, float]:
+    """How many ratings of equal weight alone are as precise as n with the judge, and how many more halve the interval.
+
+    `equal` is the effective number of the n.
+    """
     draws = (part.draws[:, model] for part in (found.corrected, found.people, found.predicted))
     whole, alone, floor = (float(np.nanvar(part)) for part in draws)
+    if min(whole, alone) < _NO_SPREAD:
+        return math.nan, math.nan
     # More ratings reduce only the part of the variance that they make themselves.
     needed = (whole - floor) * n / (whole / 4 - floor) if whole > 4 * floor else math.inf
-    return n * alone / whole if whole > 0 else math.nan, math.ceil(needed - n) if needed <= questions else math.nan
+    return equal * alone / whole, math.ceil(needed - n) if needed <= questions else math.nan
 
 
 def _unlike_all(

@@ -25,6 +25,10 @@ from urs_inspect.stats.means import MeanDraws
 Scale = tuple[float, float]
 """Lowest and highest value that a person could choose."""
 
+_ENOUGH = 10
+"""Fewest ratings by which the scale may be doubted."""
+_USUAL = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0))
+"""Usual scales, the narrowest first."""
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
 _INTENT = ("intent", "user_intent")
 _TASK = "urs_inspect/mad"
@@ -54,7 +58,7 @@ class HumanRating:
 class HumanRatings:
     """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`.
 
-    `notes` say what else of it does not count, and how far raters agree with themselves.
+    `notes` say what else of it does not count, `repeats` how far raters agree with themselves.
     """
 
     path: Path
@@ -63,6 +67,8 @@ class HumanRatings:
     repeated: int
     weighted: bool = False  # whether the file says how many answers a rated one stands for
     notes: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
+    doubt: str = ""  # why the scale may be another one
 
 
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
@@ -109,12 +115,28 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     refuse(errors)
     if not seen:
         raise InputError(f"{path}: no rating")
-    return HumanRatings(path, scale, tuple(seen.values()), repeated, weighted)
+    ratings = tuple(seen.values())
+    return HumanRatings(
+        path, scale, ratings, repeated, weighted, doubt=_doubt([each.rating for each in ratings], scale)
+    )
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
     """Ratings mapped linearly from the scale of a file to that of the judge, any shape."""
     return LOWEST + (ratings - scale[0]) * ((HIGHEST - LOWEST) / (scale[1] - scale[0]))
+
+
+def _doubt(ratings: Sequence[float], scale: Scale) -> str:
+    """A sentence if no rating is in the upper half of the scale, as where another scale was used."""
+    highest = max(ratings)
+    if len(ratings) < _ENOUGH or highest > sum(scale) / 2:
+        return ""
+    usual = next(((low, high) for low, high in _USUAL if min(ratings) >= low and highest <= high < scale[1]), None)
+    other = " Is the scale {:g},{:g}?".format(*usual) if usual else " Was another scale used?"
+    return (
+        f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale {scale[0]:g} to {scale[1]:g}."
+        f"{other} --human-scale names it."
+    )
 
 
 def _of_page(path: Path, scale: Scale) -> HumanRatings:
@@ -134,15 +156,15 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
     replaced = f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone} taken back."
     notes = [
         *([replaced] if reading.replaced or reading.undone else []),
-        *(
-            f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of "
-            f"{rater.from_own:.1f}."
-            for rater in rating_agreement(reading).raters
-            if rater.checks
-        ),
         *(f"Not a rating: {error}" for error in first_errors(reading.errors)),
     ]
-    return HumanRatings(path, scale, ratings, 0, weighted=True, notes=tuple(notes))
+    repeats = (
+        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of {rater.from_own:.1f}; "
+        "only the first ratings count."
+        for rater in rating_agreement(reading).raters
+        if rater.checks
+    )
+    return HumanRatings(path, scale, ratings, 0, weighted=True, notes=tuple(notes), repeats=tuple(repeats))
 
 
 def _check(scale: Scale, argument: str) -> None:

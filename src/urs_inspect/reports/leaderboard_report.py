@@ -239,8 +239,9 @@ def _summary(ranking: Ranking) -> Table:
     models = ranking.models
     data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(models), "Mean": ranking.means[ALL]})
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
-    equal = ranking.equal_length
-    for other in (*([equal] if equal.warnings else []), *([ranking.corrected] if ranking.corrected else [])):
+    equal, corrected = ranking.equal_length, ranking.corrected
+    known = corrected is not None and corrected.over_all["rank_from"].notna().any()
+    for other in (*([equal] if equal.warnings else []), *([corrected] if corrected and known else [])):
         over_all = other.over_all.reindex(ranking.names)
         data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), _ranks(over_all)
         formats |= {other.title: _MEAN, f"Rank, {other.title.lower()}": str}
@@ -252,8 +253,14 @@ def _summary(ranking: Ranking) -> Table:
     if (models["self_judged"] > 0).any():
         data["Self-judged"] = list(models["self_judged"])
         formats["Self-judged"] = share
-    marked = [(row, "Mean") for row, name in enumerate(ranking.names) if name in ranking.marked(ALL)]
-    return Table(data, formats, marked=marked)
+    order, headings = list(ranking.names), {}
+    if corrected and known:
+        headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
+        if corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"].notna().all():
+            order = list(corrected.over_all.index)
+    data = data.set_index("Model").loc[order].reset_index()
+    marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
+    return Table(data, formats, headings=headings, marked=marked)
 
 
 def _ranks(models: pd.DataFrame) -> list[str]:
