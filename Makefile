@@ -33,7 +33,7 @@ demo: $(VENV)/installed
 
 # A file's tests run in one process, which makes what they share once; tests/conftest.py has the longest files come first.
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not vllm"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not vllm"
 
 # uv, because pip cannot leave out what a package lists. It does not read pip's settings, so a folder of wheels is handed on;
 # where that folder holds no torch for a CPU, uv knows where PyTorch keeps them.
