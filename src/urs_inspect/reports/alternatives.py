@@ -21,7 +21,7 @@ from urs_inspect.stats.means import MeanDraws, contrast
 from urs_inspect.stats.paired import Pair, all_pairs, mean_differences, worst_p_values
 
 FEWEST = 10
-"""Fewest questions over which anything is said at equal length."""
+"""Fewest questions over which means at equal length are reported."""
 _COLLINEAR = 0.9
 """Share of the variance of log length between models above which a note says that intervals are wide because of it."""
 PAIRS = ["first", "second", "better_by_judge", "verdict", "difference", "p", "p_holm", "p_worst"]
