@@ -21,6 +21,7 @@ from urs_inspect.stats.bootstrap import (
     cluster_counts,
     counted_estimate,
     known_items,
+    ratio,
 )
 from urs_inspect.stats.means import MeanColumn, MeanDraws, Reweight, bootstrap_means, mean_estimates, p_values
 
@@ -138,6 +139,85 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         highest = max(highest, min(1.0, (len(order) - rank) * p))
         adjusted[place] = highest
     return tuple(adjusted)
+
+
+@dataclass(frozen=True)
+class ClusteredMeans:
+    """Means of P columns with their standard errors, shape (P,) each.
+
+    Attributes:
+        values: Mean of the known values; NaN without any.
+        errors: Standard error, clustered (CR1: the sandwich times C / (C - 1)); NaN with fewer than two clusters. For
+            clusters of one value it is that of the mean of independent values, `s / sqrt(n)`.
+        n: Number of known values.
+        clusters: Number of clusters C that these come from.
+    """
+
+    values: Floats
+    errors: Floats
+    n: Integers
+    clusters: Integers
+
+
+def clustered_means(values: npt.ArrayLike, clusters: Integers | None = None) -> ClusteredMeans:
+    """Mean and clustered standard error of columns.
+
+    Args:
+        values: One row per question, NaN where there is no value, shape (N, P).
+        clusters: Number of each question's cluster, shape (N,); by default each is one of its own.
+    """
+    sums, counts = _cluster_sums(values, clusters)
+    n, there = counts.sum(axis=0), np.count_nonzero(counts, axis=0)
+    means = ratio(sums.sum(axis=0), n)
+    squares = ((sums - means * counts) ** 2).sum(axis=0)
+    errors = np.sqrt(ratio(there * squares, (there - 1) * n**2))
+    return ClusteredMeans(means, errors, n.astype(np.int64), there)
+
+
+def _cluster_sums(values: npt.ArrayLike, clusters: Integers | None) -> tuple[Floats, Floats]:
+    """Sum and number of the known values of each cluster, shape (C, P) each."""
+    table = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(table)
+    sums, counts = np.where(known, table, 0.0), known.astype(np.float64)
+    if clusters is None:
+        return sums, counts
+    return cluster_counts(clusters, sums), cluster_counts(clusters, counts)
+
+
+FEW = 12
+"""Up to so many clusters all 2^C ways to set the signs are tried."""
+
+
+def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None) -> Floats:
+    """Two-sided p-values of no difference, shape (P,); NaN over fewer than two clusters.
+
+    The exact sign-flip test over clusters where all differences that are not 0 are of one size and clusters are single
+    questions, which for scores of two values is McNemar's exact test, and where there are at most `FEW` clusters;
+    Student's t of the clustered mean, with C - 1 degrees of freedom, elsewhere. For single questions that is the
+    paired t-test.
+
+    Args:
+        differences: First less second, one row per question, one column per pair, NaN where one has no score, shape
+            (N, P).
+        clusters: As for `clustered_means`.
+    """
+    from scipy.special import stdtr
+
+    sums, counts = _cluster_sums(differences, clusters)
+    found = clustered_means(differences, clusters)
+    size = np.abs(ratio(found.values, np.where(found.errors > 1e-12 * np.abs(found.values), found.errors, 0.0)))
+    p = 2 * stdtr(np.maximum(found.clusters - 1, 1), -size)
+    for column, there in enumerate(found.clusters):
+        given = sums[counts[:, column] > 0, column]
+        sizes = np.abs(given[np.abs(given) > 1e-9])
+        if there < 2:
+            p[column] = np.nan
+        elif there == found.n[column] and (not len(sizes) or np.ptp(sizes) <= 1e-9 * sizes[0]):
+            p[column] = mcnemar(int((given > 1e-9).sum()), int((given < -1e-9).sum()))
+        elif there <= FEW:
+            signs = 1 - 2 * ((np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes))) & 1)
+            p[column] = np.mean(np.abs(signs @ sizes) >= np.abs(given.sum()) - 1e-9)
+    return p
 
 
 Pair = tuple[int, int]
