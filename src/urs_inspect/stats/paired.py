@@ -166,7 +166,7 @@ def clustered_means(values: npt.ArrayLike, clusters: Integers | None = None) -> 
         values: One row per question, NaN where there is no value, shape (N, P).
         clusters: Number of each question's cluster, shape (N,); by default each is one of its own.
     """
-    sums, counts = _cluster_sums(values, clusters)
+    sums, counts = cluster_sums(values, clusters)
     n, there = counts.sum(axis=0), np.count_nonzero(counts, axis=0)
     means = ratio(sums.sum(axis=0), n)
     squares = ((sums - means * counts) ** 2).sum(axis=0)
@@ -174,7 +174,7 @@ def clustered_means(values: npt.ArrayLike, clusters: Integers | None = None) -> 
     return ClusteredMeans(means, errors, n.astype(np.int64), there)
 
 
-def _cluster_sums(values: npt.ArrayLike, clusters: Integers | None) -> tuple[Floats, Floats]:
+def cluster_sums(values: npt.ArrayLike, clusters: Integers | None) -> tuple[Floats, Floats]:
     """Sum and number of the known values of each cluster, shape (C, P) each."""
     table = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(table)
@@ -203,7 +203,7 @@ def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None
     """
     from scipy.special import stdtr
 
-    sums, counts = _cluster_sums(differences, clusters)
+    sums, counts = cluster_sums(differences, clusters)
     found = clustered_means(differences, clusters)
     size = np.abs(ratio(found.values, np.where(found.errors > 1e-12 * np.abs(found.values), found.errors, 0.0)))
     p = 2 * stdtr(np.maximum(found.clusters - 1, 1), -size)

@@ -1,6 +1,13 @@
-"""What a comparison could have shown: the smallest difference that would be seen, and the questions needed for one."""
+"""What a comparison could have shown, and bounds for a gate: not worse, equivalent, or valid at every look."""
 
 import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats.bootstrap import Floats, Integers, ratio
+from urs_inspect.stats.paired import cluster_sums, clustered_means
 
 POWER = 0.8
 """How often a difference of the smallest size that is said to be seen would have been significant."""
@@ -62,3 +69,124 @@ def questions_needed(
     ):
         needed += 1
     return math.ceil(needed * n / clusters)
+
+
+@dataclass(frozen=True)
+class MeanBounds:
+    """Means of P columns of differences with one-sided bounds, shape (P,) each.
+
+    Attributes:
+        values: Mean of the known differences.
+        errors: Its clustered standard error, as of `clustered_means`.
+        low: The mean is above this with the level's confidence; NaN over fewer than `FEWEST` clusters.
+        high: The mean is below this with the level's confidence; NaN as `low`.
+        halves: What `low` and `high` lie from the mean where differences are symmetric.
+        clusters: Number of clusters.
+    """
+
+    values: Floats
+    errors: Floats
+    low: Floats
+    high: Floats
+    halves: Floats
+    clusters: Integers
+
+
+FEWEST = 6  # clusters below which there are no bounds
+_MIXTURE = 12.5  # weight of a confidence sequence's prior in clusters: tightest, beside a fixed sample, near 100
+
+
+def mean_bounds(
+    differences: npt.ArrayLike,
+    clusters: Integers | None = None,
+    *,
+    reach: float,
+    level: float = 0.95,
+    sequential: bool = False,
+) -> MeanBounds:
+    """One-sided bounds of means of paired differences, which also hold where few differences are not 0.
+
+    Student's t of the clustered mean with two changes. The bounds move by `skew * (1 + 2 t^2) / 6 * error / sqrt(C)`
+    (Hall, "On the Removal of Skewness by Transformation", 1992, the first term). The half-width is
+    `hypot(t * error, log(1 / alpha) * size * sqrt(unchanged) / n)`: the second part is the rule of three (Hanley and
+    Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", 1983) for differences that were not drawn, of the
+    usual size of those that were, and vanishes where no cluster is unchanged.
+
+    With `sequential`, t is that of Lai's confidence sequence with a normal mixture (Wang and Ramdas, "Anytime-valid
+    t-tests and confidence sequences for Gaussian means with unknown variance", 2023), exact for normal differences:
+    the bounds hold at all looks together, however many there are and whatever ends them. They move only outwards.
+
+    Args:
+        differences: One row per question, NaN where one side has no score, shape (N, P).
+        clusters: Number of each question's cluster, shape (N,); by default each is one of its own.
+        reach: Largest possible difference, which is the size where no difference was drawn.
+        level: Confidence level of one bound, 0.5 to 1; alpha is 1 less this.
+        sequential: Whether the bounds hold at every look.
+    """
+    means, (sums, counts) = clustered_means(differences, clusters), cluster_sums(differences, clusters)
+    there, n = np.maximum(means.clusters, 2), np.maximum(means.n, 1)
+    residuals, changed = sums - np.nan_to_num(means.values) * counts, np.count_nonzero(np.abs(sums) > 1e-9, axis=0)
+    size = np.where(changed > 0, np.sqrt(ratio((sums**2).sum(axis=0), changed)), reach * n / there)
+    chances, quantiles = _chances_and_quantiles(there, level, sequential)
+    unseen = -np.log(chances) * size * np.sqrt(1 - changed / there) / n
+    spread = means.errors > 1e-12 * np.abs(means.values)
+    halves = np.hypot(np.where(spread, quantiles, 0.0) * np.nan_to_num(means.errors), unseen)
+    halves = np.where(means.clusters < FEWEST, np.nan, halves)
+    squares = np.where(spread, (residuals**2).sum(axis=0), np.inf)
+    shift = (residuals**3).sum(axis=0) / squares * (1 + 2 * quantiles**2) / 6 / n
+    down, up = (np.minimum(shift, 0), np.maximum(shift, 0)) if sequential else (shift, shift)
+    low, high = means.values + down - halves, means.values + up + halves
+    return MeanBounds(means.values, means.errors, low, high, halves, means.clusters)
+
+
+def _chances_and_quantiles(clusters: Integers, level: float, sequential: bool) -> tuple[Floats, Floats]:
+    """Alpha, and how many standard errors a bound lies from the mean, for each number of clusters."""
+    from scipy.special import stdtrit
+
+    if not sequential:
+        return np.full(len(clusters), 1 - level), np.asarray(stdtrit(clusters - 1, level), dtype=np.float64)
+    chances = (1 - level) * np.sqrt(_MIXTURE / (clusters + _MIXTURE))
+    share = -np.expm1(2 * np.log(2 * chances) / clusters) * (clusters + _MIXTURE) / clusters  # of the sum of squares
+    return chances, np.where(share < 1, np.sqrt((clusters - 1) * share / np.maximum(1 - share, 1e-9)), 1e9)
+
+
+def pass_power(margin: float, half: float, error: float, clusters: int, *, equivalent: bool = False) -> float:
+    """How often so many questions pass a margin if the two are equal, by Student's t, 0 to 1; NaN without a spread."""
+    from scipy.special import stdtr
+
+    if not error > 0 or math.isnan(half):
+        return math.nan
+    chance = float(stdtr(clusters - 1, (margin - half) / error))
+    return max(0.0, 2 * chance - 1) if equivalent else chance
+
+
+def questions_to_pass(
+    margin: float, error: float, n: int, clusters: int, *, level: float, sequential: bool, equivalent: bool = False
+) -> int | None:
+    """Questions, of clusters as large as now, with which equals pass with power `POWER`; None where none suffice."""
+    from scipy.special import stdtrit
+
+    there = np.unique(np.geomspace(FEWEST, 1e7, 20_000).astype(np.int64))
+    power = stdtrit(there - 1, (1 + POWER) / 2 if equivalent else POWER)
+    wanted = (_chances_and_quantiles(there, level, sequential)[1] + power) * error * np.sqrt(clusters / there)
+    enough = there[wanted <= margin]
+    return math.ceil(int(enough[0]) * n / clusters) if len(enough) and error > 0 else None
+
+
+def score_slope(base: Floats, new: Floats, clusters: Integers) -> tuple[float, float]:
+    """Whether the shift from base to new depends on the score (Bland and Altman, 1986): slope and two-sided p-value.
+
+    The slope of new less base on the mean of both, which is 0 where both spread alike, tested by its clustered error
+    and t with C - 1 degrees of freedom. NaN over fewer than `FEWEST` clusters, or where no slope is defined.
+    """
+    from scipy.special import stdtr
+
+    known = ~np.isnan(base + new)
+    shifts, levels, there = (new - base)[known], ((base + new) / 2)[known], len(np.unique(clusters[known]))
+    if there < FEWEST or np.ptp(levels) < 1e-9:
+        return math.nan, math.nan
+    levels = levels - levels.mean()
+    slope = float(levels @ shifts) / float(levels @ levels)
+    parts, _ = cluster_sums((levels * (shifts - shifts.mean() - slope * levels))[:, None], clusters[known])
+    error = math.sqrt(there / (there - 1) * float((parts**2).sum())) / float(levels @ levels)
+    return slope, 2 * float(stdtr(there - 1, -abs(slope) / error)) if error > 1e-12 else float(abs(slope) < 1e-9)
