@@ -78,7 +78,8 @@ class MeanBounds:
     Attributes:
         values: Mean of the known differences.
         errors: Its clustered standard error, as of `clustered_means`.
-        low: The mean is above this with the level's confidence; NaN over fewer than `FEWEST` clusters.
+        low: The mean is above this with the level's confidence; NaN over fewer than `FEWEST` clusters, or than a
+            confidence sequence needs.
         high: The mean is below this with the level's confidence; NaN as `low`.
         halves: What `low` and `high` lie from the mean where differences are symmetric.
         clusters: Number of clusters.
@@ -147,7 +148,7 @@ def _chances_and_quantiles(clusters: Integers, level: float, sequential: bool) -
         return np.full(len(clusters), 1 - level), np.asarray(stdtrit(clusters - 1, level), dtype=np.float64)
     chances = (1 - level) * np.sqrt(_MIXTURE / (clusters + _MIXTURE))
     share = -np.expm1(2 * np.log(2 * chances) / clusters) * (clusters + _MIXTURE) / clusters  # of the sum of squares
-    return chances, np.where(share < 1, np.sqrt((clusters - 1) * share / np.maximum(1 - share, 1e-9)), 1e9)
+    return chances, np.where(share < 1, np.sqrt((clusters - 1) * share / np.maximum(1 - share, 1e-9)), np.nan)
 
 
 def pass_power(margin: float, half: float, error: float, clusters: int, *, equivalent: bool = False) -> float:

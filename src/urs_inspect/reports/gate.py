@@ -1,0 +1,237 @@
+"""A gate: whether a new run is not worse than a base, or equivalent to it, as a decision with a report."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.logs.samples import SampleScores
+from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.reports.tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    level_text,
+    number,
+    p_value,
+    share,
+    simulation_section,
+)
+from urs_inspect.stats import Estimate
+from urs_inspect.stats.bootstrap import Floats, Integers, Scale, number_clusters
+from urs_inspect.stats.power import POWER, MeanBounds, mean_bounds, pass_power, questions_to_pass, score_slope
+
+GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate", ("gate", "runs", "series"))
+_DECISIONS = (
+    ("Pass: NEW is not worse than BASE by the margin.", "Equivalent: NEW and BASE differ by less than the margin."),
+    ("Worse: the mean of NEW is below that of BASE.", "Different: the means of NEW and BASE differ."),
+    (
+        "Cannot tell: it is not shown that NEW is worse, nor that it is not worse by the margin.",
+        "Cannot tell: it is not shown that the means differ, nor that they differ by less than the margin.",
+    ),
+)  # exit code -> without and with `--equivalent`
+_CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
+_SIGNED, _PLAIN = number(3, sign=True), number(3)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A decision: 0, 1 or 2 the exit code, and the report that says why."""
+
+    code: int
+    report: Report
+
+
+def verdicts(low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None) -> Integers:
+    """0 if new is shown to be not worse by the margin, else 1 if it is shown to be worse, else 2; any shape.
+
+    `low` and `high` are one-sided bounds of new less base. For equivalence, `different` says where the two-sided
+    interval leaves out 0: then 0 takes both bounds inside the margin, which is two one-sided tests (Schuirmann, "A
+    Comparison of the Two One-Sided Tests Procedure and the Power Approach", 1987), and 1 says that the two differ.
+    """
+    if different is None:
+        return np.where(low > -margin, 0, np.where(high < 0, 1, 2))
+    return np.where((low > -margin) & (high < margin), 0, np.where(different, 1, 2))
+
+
+def make_gate(
+    base: SampleScores,
+    new: SampleScores,
+    *,
+    margin: float,
+    model: str | None = None,
+    level: float = 0.95,
+    equivalent: bool = False,
+    sequential: bool = False,
+    series: Sequence[float] = (),
+    scale: Scale | None = None,
+) -> Gate:
+    """Decide whether new is not worse than base by the margin, or equivalent to it, over the samples of both.
+
+    Args:
+        base: Scores on the base side.
+        new: Scores on the new side, of the same task and scorer.
+        margin: Largest loss, or for equivalence largest shift, that counts as none, in the unit of the scores.
+        model: The model of both sides, where they have several; the two may be different or the same.
+        level: Confidence level of each one-sided bound.
+        equivalent: Whether equivalence is asked for in place of no loss.
+        sequential: Whether bounds hold at every look, for runs that are looked at while they grow.
+        series: Means by the old judge, to be given on the new one's scale as well.
+        scale: Lowest and highest possible score, where they are not known.
+
+    Raises:
+        InputError: If the two cannot be compared.
+    """
+    (before, first), (after, second) = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
+    rows = first.merge(second, on="sample", how="outer", suffixes=("_base", "_new"), indicator="side")
+    only = [int((rows["side"] == f"{side}_only").sum()) for side in ("left", "right")]
+    rows = rows[rows["side"] == "both"]
+    if len(rows) <= sum(only):
+        raise InputError(
+            f"BASE and NEW: {counted(len(rows), 'sample')} of both, {only[0]:,} only of BASE, {only[1]:,} only of NEW; more "
+            "than half must be of both"
+        )
+    old, fresh = (rows[f"value_{side}"].to_numpy(dtype=np.float64) for side in ("base", "new"))
+    clusters, sign = number_clusters(rows["cluster_base"].tolist()), 1 if base.higher_is_better else -1
+    lowest, highest, scale_note = _scale(base, new, np.concatenate([old, fresh]), scale)
+    worst, best = (lowest, highest)[::sign]
+    fills = (
+        (math.nan, math.nan),
+        (worst, best),
+        (best, worst),
+    )  # missing scores of NEW and BASE: none, against, for NEW
+    table = sign * np.stack(
+        [np.where(np.isnan(fresh), to, fresh) - np.where(np.isnan(old), less, old) for to, less in fills], axis=1
+    )
+    reach, missing = highest - lowest or math.nan, int(np.isnan(table[:, 0]).sum())
+    bounds = mean_bounds(table, clusters, reach=reach, level=level, sequential=sequential)
+    wide = mean_bounds(table, clusters, reach=reach, level=(1 + level) / 2, sequential=sequential)
+    low, high = bounds.low[:2].min(), bounds.high[::2].max()
+    differ = np.asarray((wide.low[:2].min() > 0) | (wide.high[::2].max() < 0)) if equivalent else None
+    code, groups = int(verdicts(low, high, margin, differ)), int(bounds.clusters[0])
+    kind = f"{level_text(level)} one-sided bounds{' valid at every look' if sequential else ''}"
+    decision = [
+        f"{_DECISIONS[code][equivalent]} The difference of means, new less base, is {_SIGNED(bounds.values[0])}, its "
+        f"{kind} {_SIGNED(low)} and {_SIGNED(high)}, the margin {margin:g}.",
+        *(["The loss is significant, but smaller than the margin."] if code == 0 and high < 0 else []),
+        *([f"No bounds: {counted(groups, 'cluster')} with scores of both sides."] if math.isnan(low) else []),
+        f"Task {base.task}, score {base.scorer}{'' if sign > 0 else '; lower is better, so differences are reversed'}.",
+        *dict.fromkeys(filter(None, (base.chosen, new.chosen))),
+    ]
+    data: list[tuple[str, float | Estimate]] = [
+        (f"{side}: {name}", float(scores[~np.isnan(scores)].mean()) if not np.isnan(scores).all() else math.nan)
+        for side, name, scores in (("BASE", before, old), ("NEW", after, fresh))
+    ]
+    for k, case in enumerate(_CASES[: 3 if missing else 1]):
+        value, below, above = (float(part[k]) for part in (bounds.values, bounds.low, bounds.high))
+        size, of = int((~np.isnan(table[:, k])).sum()), int(bounds.clusters[k])
+        data.append((case, Estimate(value, below, above, size, of, level, 0)))
+    title = f"Means over {counted(len(rows), 'sample')} of both sides; {kind}"
+    shown = Table(
+        pd.DataFrame(data, columns=["what", "mean"]), {"mean": _SIGNED}, "gate", {"what": ""}, main="mean", title=title
+    )
+    left_out = [
+        *(
+            [f"{counted(sum(only), 'sample')} of one side only: {only[0]:,} of BASE, {only[1]:,} of NEW."]
+            if sum(only)
+            else []
+        ),
+        *dict.fromkeys(base.left_out + new.left_out),
+    ]
+    missing_notes = [
+        f"{counted(missing, 'sample')} without a score: {np.isnan(old).sum():,} of BASE, {np.isnan(fresh).sum():,} of NEW. A "
+        f"claim must also hold with these scores at the end of the scale that is worst for it. {scale_note}"
+    ]
+    runs = [{"side": side, **asdict(run)} for side, of in (("BASE", base), ("NEW", new)) for run in of.runs]
+    sections = [
+        *simulation_section(any(name.startswith(SIMULATED) for name in (before, after))),
+        Section("Decision", decision, [shown], warnings=decision[:1] if code else ()),
+        Section("Power", _power(bounds, missing, len(rows), code, margin, level, sequential, equivalent)),
+        *([_anchor(old, fresh, clusters, wide, sign, series, level)] if equivalent else []),
+        *([Section("Missing scores", missing_notes)] if missing else []),
+        *([Section("Left out", left_out)] if left_out else []),
+        Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")]),
+    ]
+    decided = {"code": code, "decision": _DECISIONS[code][equivalent].partition(":")[0].lower(), "margin": margin}
+    facts = decided | {"level": level, "equivalent": equivalent, "sequential": sequential, "low": low, "high": high}
+    return Gate(code, Report(GATE, "Gate", sections, facts))
+
+
+def _of_model(side: SampleScores, what: str, model: str | None) -> tuple[str, pd.DataFrame]:
+    there = sorted(side.table["model"].unique())
+    kept = [name for name in there if model in (None, name)]
+    if len(kept) != 1:
+        raise InputError(f"{what}: need one model{f', {model}' if model else '; --model names it'}: {choices(there)}")
+    return kept[0], side.table[side.table["model"] == kept[0]]
+
+
+def _scale(base: SampleScores, new: SampleScores, scores: Floats, given: Scale | None) -> tuple[float, float, str]:
+    """Lowest and highest score, and a sentence about where they come from."""
+    if given is None and base.scale is not None and base.scale == new.scale:
+        given = base.scale
+    known = scores[~np.isnan(scores)]
+    if given is not None:
+        if len(known) and (known.min() < given[0] or known.max() > given[1]):
+            raise InputError(
+                f"scale: {given[0]:g} to {given[1]:g}, but scores go from {known.min():g} to {known.max():g}"
+            )
+        return *given, f"The scale is {given[0]:g} to {given[1]:g}."
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    return low, high, f"No scale is known: the scores seen, {low:g} to {high:g}, stand for it; --scale names it."
+
+
+def _power(
+    bounds: MeanBounds, missing: int, n: int, code: int, margin: float, level: float, sequential: bool, equivalent: bool
+) -> list[str]:
+    """What this comparison could have shown, and how many samples would."""
+    from scipy.special import stdtrit
+
+    k = 1 if missing else 0
+    shift = float(np.abs(bounds.values[1:] - bounds.values[0]).max()) if missing else 0.0
+    error, half, clusters = float(bounds.errors[k]), float(bounds.halves[k]), int(bounds.clusters[k])
+    power = pass_power(margin - shift, half, error, clusters, equivalent=equivalent)
+    if math.isnan(power):
+        return ["Not known, as no two samples have different differences or there are no bounds."]
+    notes = [f"If the two were equal, {share(power)} of such comparisons would pass, with {counted(n, 'sample')} each."]
+    needed = questions_to_pass(
+        margin - shift, error, n, clusters, level=level, sequential=sequential, equivalent=equivalent
+    )
+    if needed is None:
+        notes.append(f"No number of samples makes it {share(POWER)} while so many scores are missing.")
+    elif power < POWER:
+        notes.append(f"For {share(POWER)}, {counted(needed, 'sample')} are needed.")
+    if code == 2:
+        quantile = float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER))
+        least = half + quantile * error + shift
+        notes.append(f"The smallest margin that {share(POWER)} of comparisons of equals would pass is {_PLAIN(least)}.")
+    return notes
+
+
+def _anchor(
+    old: Floats, fresh: Floats, clusters: Integers, wide: MeanBounds, sign: int, series: Sequence[float], level: float
+) -> Section:
+    """The shift from old to new scores, whether it depends on the score, and a series on the new scale."""
+    value, low, high = float(sign * wide.values[0]), *sorted((float(sign * wide.low[0]), float(sign * wide.high[0])))
+    shift = Estimate(value, low, high, len(old), int(wide.clusters[0]), level, 0)
+    slope, p = score_slope(old, fresh, clusters)
+    notes = [f"New scores less old ones: {_SIGNED(shift)}, with a two-sided {level_text(level)} interval."]
+    warnings = []
+    if p < 1 - level:
+        warnings.append(
+            f"The shift depends on the score: it changes by {_SIGNED(slope)} per point (p {p_value(p)}). No constant "
+            "re-anchors a series. Give the old answers to the new judge, or compare each range of scores by itself."
+        )
+    else:
+        notes.append(f"No sign that the shift depends on the score: {_SIGNED(slope)} per point (p {p_value(p)}).")
+    moved = [
+        (mean, Estimate(mean + value, mean + low, mean + high, shift.n, shift.clusters, level, 0)) for mean in series
+    ]
+    frame = pd.DataFrame(moved, columns=["old", "new"])
+    title = "Means of the series on the new scale; intervals are those of the shift alone"
+    table = Table(frame, {"old": _PLAIN, "new": _PLAIN}, "series", main="new", title=title)
+    return Section("Re-anchoring", [*notes, *warnings], [table] if moved else [], warnings=warnings)
