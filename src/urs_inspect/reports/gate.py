@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from urs_inspect.reports.tables import (
 )
 from urs_inspect.stats import Estimate
 from urs_inspect.stats.bootstrap import Floats, Integers, Scale, number_clusters
+from urs_inspect.stats.paired import clustered_means
 from urs_inspect.stats.power import POWER, MeanBounds, mean_bounds, pass_power, questions_to_pass, score_slope
 
 GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate", ("gate", "runs", "series"))
@@ -36,6 +37,10 @@ _DECISIONS = (
     ),
 )  # exit code -> without and with `--equivalent`
 _CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
+_UNCHANGED = (
+    "No score changed; with samples that were not drawn some might. A pass takes {:,.0f} clusters without a change "
+    "(nan: no scale is known; --scale names it)."
+)
 _SIGNED, _PLAIN = number(3, sign=True), number(3)
 
 
@@ -87,24 +92,26 @@ def make_gate(
     Raises:
         InputError: If the two cannot be compared.
     """
+    for fact in ("task", "scorer", "higher_is_better", *(["conditions"] if hasattr(base, "conditions") else [])):
+        if (one := getattr(base, fact)) != (other := getattr(new, fact)):
+            raise InputError(f"BASE and NEW: another {fact}, {one} and {other}: they cannot be compared")
     (before, first), (after, second) = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
     rows = first.merge(second, on="sample", how="outer", suffixes=("_base", "_new"), indicator="side")
     only = [int((rows["side"] == f"{side}_only").sum()) for side in ("left", "right")]
     rows = rows[rows["side"] == "both"]
     if len(rows) <= sum(only):
-        raise InputError(
-            f"BASE and NEW: {counted(len(rows), 'sample')} of both, {only[0]:,} only of BASE, {only[1]:,} only of NEW; more "
-            "than half must be of both"
-        )
+        counts = f"{counted(len(rows), 'sample')} of both, {only[0]:,} only of BASE, {only[1]:,} only of NEW"
+        raise InputError(f"BASE and NEW: {counts}; more than half must be of both")
+    for fact in ("input", "cluster"):
+        if moved := int((rows[f"{fact}_base"] != rows[f"{fact}_new"]).sum()):
+            raise InputError(
+                f"BASE and NEW: {moved:,} of {counted(len(rows), 'sample')} of both have another {fact} in NEW"
+            )
     old, fresh = (rows[f"value_{side}"].to_numpy(dtype=np.float64) for side in ("base", "new"))
     clusters, sign = number_clusters(rows["cluster_base"].tolist()), 1 if base.higher_is_better else -1
     lowest, highest, scale_note = _scale(base, new, np.concatenate([old, fresh]), scale)
     worst, best = (lowest, highest)[::sign]
-    fills = (
-        (math.nan, math.nan),
-        (worst, best),
-        (best, worst),
-    )  # missing scores of NEW and BASE: none, against, for NEW
+    fills = ((math.nan, math.nan), (worst, best), (best, worst))  # for missing scores of NEW and BASE, as in _CASES
     table = sign * np.stack(
         [np.where(np.isnan(fresh), to, fresh) - np.where(np.isnan(old), less, old) for to, less in fills], axis=1
     )
@@ -113,46 +120,37 @@ def make_gate(
     wide = mean_bounds(table, clusters, reach=reach, level=(1 + level) / 2, sequential=sequential)
     low, high = bounds.low[:2].min(), bounds.high[::2].max()
     differ = np.asarray((wide.low[:2].min() > 0) | (wide.high[::2].max() < 0)) if equivalent else None
+    same = np.nanmax(np.abs(table[:, 0]), initial=0) == 0 and missing < len(rows)
     code, groups = int(verdicts(low, high, margin, differ)), int(bounds.clusters[0])
     kind = f"{level_text(level)} one-sided bounds{' valid at every look' if sequential else ''}"
     decision = [
         f"{_DECISIONS[code][equivalent]} The difference of means, new less base, is {_SIGNED(bounds.values[0])}, its "
         f"{kind} {_SIGNED(low)} and {_SIGNED(high)}, the margin {margin:g}.",
         *(["The loss is significant, but smaller than the margin."] if code == 0 and high < 0 else []),
-        *([f"No bounds: {counted(groups, 'cluster')} with scores of both sides."] if math.isnan(low) else []),
+        *([f"No bounds: too few clusters with scores of both sides ({groups})."] if math.isnan(low) else []),
+        *([_UNCHANGED.format(-math.log(1 - level) * reach / margin)] if same else []),
         f"Task {base.task}, score {base.scorer}{'' if sign > 0 else '; lower is better, so differences are reversed'}.",
         *dict.fromkeys(filter(None, (base.chosen, new.chosen))),
     ]
-    data: list[tuple[str, float | Estimate]] = [
-        (f"{side}: {name}", float(scores[~np.isnan(scores)].mean()) if not np.isnan(scores).all() else math.nan)
-        for side, name, scores in (("BASE", before, old), ("NEW", after, fresh))
-    ]
-    for k, case in enumerate(_CASES[: 3 if missing else 1]):
-        value, below, above = (float(part[k]) for part in (bounds.values, bounds.low, bounds.high))
-        size, of = int((~np.isnan(table[:, k])).sum()), int(bounds.clusters[k])
-        data.append((case, Estimate(value, below, above, size, of, level, 0)))
+    means = clustered_means(np.stack([old, fresh], axis=1)).values.tolist()
+    data: list[tuple[str, float | Estimate]] = [(f"BASE: {before}", means[0]), (f"NEW: {after}", means[1])]
+    data += [(case, _estimate(bounds, k, table, level)) for k, case in enumerate(_CASES[: 3 if missing else 1])]
     title = f"Means over {counted(len(rows), 'sample')} of both sides; {kind}"
-    shown = Table(
-        pd.DataFrame(data, columns=["what", "mean"]), {"mean": _SIGNED}, "gate", {"what": ""}, main="mean", title=title
-    )
-    left_out = [
-        *(
-            [f"{counted(sum(only), 'sample')} of one side only: {only[0]:,} of BASE, {only[1]:,} of NEW."]
-            if sum(only)
-            else []
-        ),
-        *dict.fromkeys(base.left_out + new.left_out),
-    ]
+    frame = pd.DataFrame(data, columns=["what", "mean"])
+    shown = Table(frame, {"mean": _mean_text}, "gate", {"what": ""}, main="mean", title=title)
+    left_out = [f"Samples of one side only: {only[0]:,} of BASE, {only[1]:,} of NEW."] if sum(only) else []
+    left_out += dict.fromkeys(base.left_out + new.left_out)
+    lack = f"{np.isnan(old).sum():,} of BASE, {np.isnan(fresh).sum():,} of NEW"
     missing_notes = [
-        f"{counted(missing, 'sample')} without a score: {np.isnan(old).sum():,} of BASE, {np.isnan(fresh).sum():,} of NEW. A "
-        f"claim must also hold with these scores at the end of the scale that is worst for it. {scale_note}"
+        f"Samples without a score: {lack}. A claim must also hold with these scores at the end of the scale that is "
+        f"worst for it. {scale_note}"
     ]
     runs = [{"side": side, **asdict(run)} for side, of in (("BASE", base), ("NEW", new)) for run in of.runs]
     sections = [
         *simulation_section(any(name.startswith(SIMULATED) for name in (before, after))),
         Section("Decision", decision, [shown], warnings=decision[:1] if code else ()),
-        Section("Power", _power(bounds, missing, len(rows), code, margin, level, sequential, equivalent)),
-        *([_anchor(old, fresh, clusters, wide, sign, series, level)] if equivalent else []),
+        Section("Power", _power(bounds, table, code, margin, level, sequential, equivalent)),
+        *([_anchor(old, fresh, clusters, _estimate(wide, 0, table, level, sign), series)] if equivalent else []),
         *([Section("Missing scores", missing_notes)] if missing else []),
         *([Section("Left out", left_out)] if left_out else []),
         Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")]),
@@ -160,6 +158,16 @@ def make_gate(
     decided = {"code": code, "decision": _DECISIONS[code][equivalent].partition(":")[0].lower(), "margin": margin}
     facts = decided | {"level": level, "equivalent": equivalent, "sequential": sequential, "low": low, "high": high}
     return Gate(code, Report(GATE, "Gate", sections, facts))
+
+
+def _estimate(bounds: MeanBounds, k: int, table: Floats, level: float, sign: int = 1) -> Estimate:
+    low, high = sorted((sign * float(bounds.low[k]), sign * float(bounds.high[k])))
+    size = int((~np.isnan(table[:, k])).sum())
+    return Estimate(sign * float(bounds.values[k]), low, high, size, int(bounds.clusters[k]), level, 0)
+
+
+def _mean_text(value: float | Estimate) -> str:
+    return _SIGNED(value) if isinstance(value, Estimate) else _PLAIN(value)
 
 
 def _of_model(side: SampleScores, what: str, model: str | None) -> tuple[str, pd.DataFrame]:
@@ -186,52 +194,47 @@ def _scale(base: SampleScores, new: SampleScores, scores: Floats, given: Scale |
 
 
 def _power(
-    bounds: MeanBounds, missing: int, n: int, code: int, margin: float, level: float, sequential: bool, equivalent: bool
+    bounds: MeanBounds, table: Floats, code: int, margin: float, level: float, sequential: bool, equivalent: bool
 ) -> list[str]:
     """What this comparison could have shown, and how many samples would."""
     from scipy.special import stdtrit
 
-    k = 1 if missing else 0
-    shift = float(np.abs(bounds.values[1:] - bounds.values[0]).max()) if missing else 0.0
-    error, half, clusters = float(bounds.errors[k]), float(bounds.halves[k]), int(bounds.clusters[k])
+    # Missing scores: the mean may be off by the shift of the worst case.
+    n, shift = len(table), float(np.abs(bounds.values[1:] - bounds.values[0]).max())
+    error, half, clusters = float(bounds.errors[1]), float(bounds.halves[1]), int(bounds.clusters[1])
     power = pass_power(margin - shift, half, error, clusters, equivalent=equivalent)
     if math.isnan(power):
-        return ["Not known, as no two samples have different differences or there are no bounds."]
-    notes = [f"If the two were equal, {share(power)} of such comparisons would pass, with {counted(n, 'sample')} each."]
+        return ["Not known: all samples have the same difference, or there are no bounds."]
+    notes = [f"If the two were equal, {share(power)} of comparisons over so many samples would pass."]
     needed = questions_to_pass(
         margin - shift, error, n, clusters, level=level, sequential=sequential, equivalent=equivalent
     )
-    if needed is None:
-        notes.append(f"No number of samples makes it {share(POWER)} while so many scores are missing.")
-    elif power < POWER:
-        notes.append(f"For {share(POWER)}, {counted(needed, 'sample')} are needed.")
+    if power < POWER:
+        enough = f"{counted(needed, 'sample')} are" if needed else "No number of samples with so many missing scores is"
+        notes.append(f"{enough} needed for {share(POWER)}." if needed else f"{enough} enough for {share(POWER)}.")
     if code == 2:
-        quantile = float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER))
-        least = half + quantile * error + shift
-        notes.append(f"The smallest margin that {share(POWER)} of comparisons of equals would pass is {_PLAIN(least)}.")
+        least = half + float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER)) * error + shift
+        notes.append(
+            f"{share(POWER)} of comparisons of equals over so many samples would pass a margin of {_PLAIN(least)}."
+        )
     return notes
 
 
-def _anchor(
-    old: Floats, fresh: Floats, clusters: Integers, wide: MeanBounds, sign: int, series: Sequence[float], level: float
-) -> Section:
+def _anchor(old: Floats, fresh: Floats, clusters: Integers, shift: Estimate, series: Sequence[float]) -> Section:
     """The shift from old to new scores, whether it depends on the score, and a series on the new scale."""
-    value, low, high = float(sign * wide.values[0]), *sorted((float(sign * wide.low[0]), float(sign * wide.high[0])))
-    shift = Estimate(value, low, high, len(old), int(wide.clusters[0]), level, 0)
     slope, p = score_slope(old, fresh, clusters)
-    notes = [f"New scores less old ones: {_SIGNED(shift)}, with a two-sided {level_text(level)} interval."]
-    warnings = []
-    if p < 1 - level:
-        warnings.append(
+    level = level_text(shift.level)
+    notes, warnings = [f"New scores less old ones: {_SIGNED(shift)}, with a two-sided {level} interval."], list[str]()
+    if p < 1 - shift.level:
+        warnings = [
             f"The shift depends on the score: it changes by {_SIGNED(slope)} per point (p {p_value(p)}). No constant "
-            "re-anchors a series. Give the old answers to the new judge, or compare each range of scores by itself."
-        )
+            "re-anchors a series: give the old answers to the new judge, or compare each range of scores by itself."
+        ]
     else:
         notes.append(f"No sign that the shift depends on the score: {_SIGNED(slope)} per point (p {p_value(p)}).")
-    moved = [
-        (mean, Estimate(mean + value, mean + low, mean + high, shift.n, shift.clusters, level, 0)) for mean in series
-    ]
-    frame = pd.DataFrame(moved, columns=["old", "new"])
+    parts = [[mean + part for part in (shift.value, shift.low, shift.high)] for mean in series]
+    moved = [replace(shift, value=value, low=low, high=high) for value, low, high in parts]
     title = "Means of the series on the new scale; intervals are those of the shift alone"
-    table = Table(frame, {"old": _PLAIN, "new": _PLAIN}, "series", main="new", title=title)
+    frame, formats = pd.DataFrame({"old": list(series), "new": moved}), {"old": _PLAIN, "new": _PLAIN}
+    table = Table(frame, formats, "series", main="new", title=title)
     return Section("Re-anchoring", [*notes, *warnings], [table] if moved else [], warnings=warnings)

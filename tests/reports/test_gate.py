@@ -1,0 +1,148 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from urs_inspect._util import InputError
+from urs_inspect.logs.samples import SampleRun, SampleScores
+from urs_inspect.reports.gate import make_gate, verdicts
+
+
+def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), higher=True):
+    names = [f"s{place}" for place in range(len(values))] if ids is None else ids
+    table = pd.DataFrame({"sample": names, "model": model, "value": np.asarray(values, dtype=float), "group": ""})
+    table["cluster"] = names if clusters is None else clusters
+    table["input"] = "x"
+    runs = (SampleRun("log.eval", model, "2026-01-01T00:00:00+00:00", len(names)),)
+    return SampleScores(table, "task", "match", "", scale, higher, runs, ())
+
+
+def notes(found):
+    return " ".join(note for section in found.report.sections for note in section.notes)
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+BASE = (rng().random(400) < 0.7).astype(float)
+
+
+def changed(gained, lost):
+    values = BASE.copy()
+    values[np.flatnonzero(BASE == 0)[:gained]] = 1
+    values[np.flatnonzero(BASE == 1)[:lost]] = 0
+    return values
+
+
+@pytest.mark.parametrize(
+    ("gained", "lost", "margin", "plain", "equivalent"),
+    [
+        (10, 10, 0.05, 0, 0),
+        (10, 60, 0.05, 1, 1),
+        (60, 10, 0.05, 0, 1),
+        (20, 25, 0.02, 2, 2),
+        (2, 16, 0.1, 0, 0),  # a loss that is significant, but smaller than the margin
+    ],
+)
+def test_decisions(gained, lost, margin, plain, equivalent):
+    sides = scores(BASE), scores(changed(gained, lost))
+    assert make_gate(*sides, margin=margin).code == plain
+    assert make_gate(*sides, margin=margin, equivalent=True).code == equivalent
+
+
+def test_verdicts_of_many_at_once():
+    low, high = np.array([-0.05, -0.3, -0.3, np.nan, -0.15]), np.array([0.02, -0.1, 0.1, np.nan, -0.01])
+    assert verdicts(low, high, 0.1).tolist() == [0, 1, 2, 2, 1]
+    assert verdicts(low, high, 0.1, np.array([True, True, False, False, False])).tolist() == [0, 1, 2, 2, 2]
+
+
+def test_where_lower_is_better_a_rise_is_a_loss():
+    assert make_gate(scores(BASE, higher=False), scores(changed(60, 10), higher=False), margin=0.05).code == 1
+    assert make_gate(scores(BASE, higher=False), scores(changed(10, 60), higher=False), margin=0.05).code == 0
+
+
+def test_missing_scores_count_against_every_claim():
+    good, bad = changed(10, 10), changed(10, 60)
+    assert make_gate(scores(BASE), scores(good), margin=0.06).code == 0
+    good[np.flatnonzero(good == 1)[:24]] = math.nan
+    found = make_gate(scores(BASE), scores(good), margin=0.06)
+    assert found.code == 2
+    table = found.report.tables()["gate"].set_index("what")["mean"]
+    assert table["Missing scores all against NEW"] == pytest.approx(np.nan_to_num(good).mean() - BASE.mean())
+    assert table["Missing scores all for NEW"] == pytest.approx(np.nan_to_num(good, nan=1).mean() - BASE.mean())
+    bad[np.flatnonzero(bad == 0)[:100]] = math.nan
+    assert make_gate(scores(BASE), scores(bad), margin=0.05).code == 2
+
+
+def test_few_clusters_and_no_scores_decide_nothing():
+    assert make_gate(scores(BASE[:5]), scores(BASE[:5]), margin=0.9).code == 2
+    clusters = [str(place % 5) for place in range(400)]
+    assert make_gate(scores(BASE, clusters=clusters), scores(changed(10, 60), clusters=clusters), margin=0.5).code == 2
+    nothing = np.full(400, math.nan)
+    assert make_gate(scores(BASE), scores(nothing), margin=0.5).code == 2
+    assert make_gate(scores(nothing), scores(nothing, scale=None), margin=0.5).code == 2
+
+
+def test_equal_scores_pass_with_enough_samples_and_a_scale():
+    assert make_gate(scores(BASE[:20]), scores(BASE[:20]), margin=0.1).code == 2
+    assert make_gate(scores(BASE[:40]), scores(BASE[:40]), margin=0.1).code == 0
+    assert make_gate(scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None), margin=0.5).code == 2
+    assert (
+        make_gate(scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None), margin=0.5, scale=(1, 10)).code == 0
+    )
+    with pytest.raises(InputError, match=r"1 to 5"):
+        make_gate(scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None), margin=0.5, scale=(1, 5))
+
+
+def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
+    ids = [f"s{place}" for place in range(100, 500)]
+    found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)
+    assert "100 of BASE, 100 of NEW" in notes(found)
+    with pytest.raises(InputError, match=r"150 samples of both, 250 only of BASE, 250 only of NEW"):
+        make_gate(scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5)
+
+
+def test_sides_that_do_not_compare_are_refused():
+    two = scores(BASE)
+    two.table.loc[:199, "model"] = "b"
+    with pytest.raises(InputError, match=r"NEW.*a, b"):
+        make_gate(scores(BASE), two, margin=0.1)
+    with pytest.raises(InputError, match=r"BASE.*zzz.*a"):
+        make_gate(scores(BASE), scores(BASE), margin=0.1, model="zzz")
+    moved = scores(BASE)
+    moved.table.loc[:2, "input"] = "y"
+    with pytest.raises(InputError, match=r"3 of 400"):
+        make_gate(scores(BASE), moved, margin=0.1)
+    with pytest.raises(InputError, match=r"scorer.*match.*other"):
+        make_gate(scores(BASE), SampleScores(**{**vars(scores(BASE)), "scorer": "other"}), margin=0.1)
+    with pytest.raises(InputError, match=r"cluster"):
+        make_gate(scores(BASE), scores(BASE, clusters=["c"] * 400), margin=0.1)
+
+
+def test_the_order_of_samples_does_not_matter():
+    order = rng().permutation(400)
+    mixed = scores(changed(10, 60)[order], ids=[f"s{place}" for place in order])
+    one, other = (make_gate(scores(BASE), side, margin=0.05) for side in (scores(changed(10, 60)), mixed))
+    assert one.report.tables()["gate"].equals(other.report.tables()["gate"])
+
+
+def test_a_series_moves_by_the_shift_and_a_shift_that_depends_on_the_score_is_warned_of():
+    draws = rng()
+    old = draws.normal(6, 1, 300).clip(1, 10)
+    moved, stretched = old + 0.3 + draws.normal(0, 0.2, 300), 1.2 * old + draws.normal(0, 0.2, 300)
+    options = {"margin": 0.5, "equivalent": True, "series": (6.8, 7.1)}
+    found = make_gate(scores(old, scale=None), scores(moved, scale=None), **options)
+    series = found.report.tables()["series"]
+    assert found.code == 0
+    assert series["new"].tolist() == pytest.approx((np.array([6.8, 7.1]) + (moved - old).mean()).tolist())
+    assert (series["low"] < series["new"]).all()
+    found = make_gate(scores(old, scale=None), scores(stretched, scale=None), **options)
+    assert any(section.warnings and section.title == "Re-anchoring" for section in found.report.sections)
+
+
+def test_the_report_names_simulated_models():
+    found = make_gate(scores(BASE, model="urs_simulation/strong"), scores(BASE), margin=0.1)
+    assert found.report.sections[0].title == "Simulation"
+    assert "SIMULATION" in found.report.markdown()

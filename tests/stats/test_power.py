@@ -1,0 +1,161 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from urs_inspect.stats.paired import clustered_means
+from urs_inspect.stats.power import (
+    FEWEST,
+    mean_bounds,
+    pass_power,
+    questions_needed,
+    questions_to_pass,
+    score_slope,
+    smallest_difference,
+)
+
+
+def slow_bounds(differences, clusters, reach, level):
+    """The formula of `mean_bounds` for one column, cluster by cluster."""
+    names = sorted(set(clusters))
+    sums = [sum(d for d, c in zip(differences, clusters, strict=True) if c == name) for name in names]
+    sizes = [clusters.count(name) for name in names]
+    n, there = len(differences), len(names)
+    mean = sum(differences) / n
+    residuals = [total - mean * size for total, size in zip(sums, sizes, strict=True)]
+    squares = sum(r**2 for r in residuals)
+    error = math.sqrt(there / (there - 1) * squares) / n
+    t = stats.t.ppf(level, there - 1)
+    changed = [total for total in sums if total]
+    size = math.sqrt(sum(total**2 for total in changed) / len(changed)) if changed else reach * n / there
+    unseen = -math.log(1 - level) * size * math.sqrt(1 - len(changed) / there) / n
+    shift = sum(r**3 for r in residuals) / squares * (1 + 2 * t**2) / 6 / n if squares else 0
+    half = math.hypot(t * error, unseen)
+    return mean + shift - half, mean + shift + half
+
+
+def test_a_bound_over_symmetric_differences_that_are_never_0_is_students():
+    differences = np.array([-3.0, -2, -1, 1, 2, 3, -1, 1])
+    found = mean_bounds(differences[:, None], reach=9)
+    low, high = stats.t.interval(0.9, len(differences) - 1, differences.mean(), stats.sem(differences))
+    assert [found.low[0], found.high[0]] == pytest.approx([low, high])
+
+
+def test_where_no_score_changed_the_bound_is_the_rule_of_three():
+    found = mean_bounds(np.zeros((100, 1)), reach=1)
+    assert found.low[0] == pytest.approx(math.log(0.05) / 100)
+    assert found.high[0] == pytest.approx(-math.log(0.05) / 100)
+    # A whole cluster may change.
+    assert mean_bounds(np.zeros((100, 1)), np.arange(100) // 5, reach=1).high[0] == pytest.approx(-math.log(0.05) / 20)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 9)), min_size=20, max_size=60), st.sampled_from([0.9, 0.975])
+)
+def test_bounds_equal_the_formula_cluster_by_cluster(drawn, level):
+    differences, clusters = (list(part) for part in zip(*drawn, strict=True))
+    if len(set(clusters)) < FEWEST:
+        return
+    found = mean_bounds(np.array(differences, dtype=float)[:, None], np.array(clusters), reach=6, level=level)
+    expected = slow_bounds(differences, clusters, 6, level)
+    assert [found.low[0], found.high[0]] == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(-9, 9), min_size=30, max_size=60), st.booleans())
+def test_bounds_change_sides_with_the_sign_and_scale_with_the_unit(drawn, sequential):
+    column = np.array(drawn, dtype=float)[:, None]
+    one = mean_bounds(column, reach=9, sequential=sequential)
+    other = mean_bounds(-column / 10, reach=0.9, sequential=sequential)
+    assert other.high[0] == pytest.approx(-one.low[0] / 10)
+    assert other.low[0] == pytest.approx(-one.high[0] / 10)
+
+
+def test_a_confidence_sequence_is_wider_than_a_bound_for_one_look_and_needs_more_clusters():
+    rng = np.random.default_rng(0)
+    for n in (20, 100, 1000):
+        column = rng.standard_normal((n, 1))
+        once, always = (mean_bounds(column, reach=9, sequential=sequential) for sequential in (False, True))
+        assert 1.5 < always.halves[0] / once.halves[0] < 2.2
+    assert np.isnan(mean_bounds(column[:7], reach=9, sequential=True).low[0])
+    assert not np.isnan(mean_bounds(column[:7], reach=9).low[0])
+
+
+def test_the_confidence_sequence_inverts_the_mixture():
+    """At a bound, Lai's mixture of likelihood ratios is 1 / (2 alpha)."""
+    column = np.random.default_rng(1).standard_normal(200)
+    found = mean_bounds(column[:, None], reach=9, sequential=True)
+    centred = column - (found.values[0] - found.halves[0])
+    n, weight = len(column), 12.5
+    squares, total = (centred**2).sum(), centred.sum()
+    grown = math.sqrt(weight / (n + weight)) * (1 - total**2 / ((n + weight) * squares)) ** (-n / 2)
+    assert grown == pytest.approx(10, rel=1e-6)
+
+
+def test_nothing_is_claimed_over_few_clusters_or_without_scores():
+    table = np.full((10, 2), np.nan)
+    table[:5, 1] = 1, -1, 1, 0, 1
+    found = mean_bounds(table, reach=1)
+    assert np.isnan(found.low).all()
+    assert np.isnan(found.high).all()
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_at_most_one_in_twenty_passes_a_true_loss_at_the_margin(size):
+    rng, of, n = np.random.default_rng(2), 4000, 100
+    lost = np.repeat(rng.random((n // size, of)) < 0.1, size, axis=0)
+    found = mean_bounds(-lost.astype(float), None if size == 1 else np.arange(n) // size, reach=1)
+    plain = found.values - stats.t.ppf(0.95, found.clusters - 1) * found.errors
+    assert (plain > -0.1).mean() > 0.08
+    assert (found.low > -0.1).mean() < 0.06
+
+
+def test_power_is_how_often_equals_pass():
+    rng = np.random.default_rng(3)
+    found = mean_bounds(rng.standard_normal((50, 4000)), reach=9)
+    for equivalent in (False, True):
+        passed = (found.low > -0.4) & ((found.high < 0.4) | (not equivalent))
+        printed = pass_power(0.4, float(found.halves.mean()), float(found.errors.mean()), 50, equivalent=equivalent)
+        assert passed.mean() == pytest.approx(printed, abs=0.03)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_with_the_questions_needed_the_power_is_80_percent(sequential):
+    draws, margin = np.random.default_rng(4).standard_normal((3000, 500)), 0.2
+    start = mean_bounds(draws[:100], reach=9)
+    needed = questions_to_pass(margin, 0.1, 100, 100, level=0.95, sequential=sequential)
+    assert needed is not None
+    passed = (mean_bounds(draws[:needed], reach=9, sequential=sequential).low > -margin).mean()
+    assert passed == pytest.approx(0.8, abs=0.06)
+    assert start.errors.mean() == pytest.approx(0.1, abs=0.005)
+    assert questions_to_pass(-0.1, 0.1, 100, 100, level=0.95, sequential=sequential) is None
+
+
+def test_the_smallest_difference_is_that_of_the_questions_needed():
+    assert smallest_difference(0.1, 10**6) == pytest.approx(0.28016, abs=1e-4)  # (1.95996 + 0.84162) / 10
+    for clusters in (10, 50):
+        needed = questions_needed(0.3, 1 / math.sqrt(clusters), clusters * 2, clusters)
+        assert needed is not None
+        assert smallest_difference(math.sqrt(2 / needed), needed // 2) <= 0.3
+        assert smallest_difference(math.sqrt(2 / (needed - 2)), needed // 2 - 1) > 0.3
+
+
+def test_a_slope_is_that_of_least_squares_with_clustered_errors():
+    rng = np.random.default_rng(5)
+    old = rng.normal(6, 1, 300)
+    shifted, stretched = old + 0.4 + rng.normal(0, 0.3, 300), 1.3 * old + rng.normal(0, 0.3, 300)
+    base = old + rng.normal(0, 0.3, 300)
+    slope, p = score_slope(base, stretched, np.arange(300))
+    assert slope == pytest.approx(stats.linregress((base + stretched) / 2, stretched - base).slope)
+    assert p < 0.001
+    assert score_slope(base, shifted, np.arange(300))[1] > 0.01
+    assert all(map(math.isnan, score_slope(base[:5], shifted[:5], np.arange(5))))
+
+
+def test_bounds_use_the_clustered_error():
+    column, clusters = np.random.default_rng(6).standard_normal((60, 3)), np.arange(60) // 4
+    assert mean_bounds(column, clusters, reach=9).errors == pytest.approx(clustered_means(column, clusters).errors)
