@@ -47,7 +47,8 @@ class SampleScores:
 
     table: pd.DataFrame
     """One row per sample and model, epochs reduced: sample, model (with the settings in which its logs differ), value
-    (NaN: no score), cluster (the sample itself where it has none), group (empty if none was asked for)."""
+    (NaN: no score), cluster (the sample itself where it has none), group (empty if none was asked for), input (its
+    hash)."""
     task: str
     scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
     chosen: str  # sentences on how it was chosen, and how epochs are reduced; may be empty
@@ -55,6 +56,8 @@ class SampleScores:
     higher_is_better: bool  # as lm-eval has it; True for inspect-ai, which does not record it
     runs: tuple[SampleRun, ...]  # in the order in which they were made
     left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
+    version: str = ""  # of the task; empty if not known
+    dataset: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +113,7 @@ def read_sample_scores(
         InputError: If logs cannot be compared, a value is no number, a scorer or key is unknown, or nothing is left.
     """
     names, left_out, chosen = list(logs), list[str](), list[str]()
-    logs_there, keys, higher = files.log_files(names), (cluster, by), True
+    logs_there, keys, higher, headers = files.log_files(names), (cluster, by), True, list[EvalLog]()
     if saved := _saved_files(names):
         if others := [file for file in logs_there if not _SAVED.search(file)]:
             raise InputError(
@@ -149,6 +152,8 @@ def read_sample_scores(
             for run, model in zip(kept, models, strict=True)
         ),
         left_out=tuple(left_out),
+        version=max(map(_version, headers), default=""),
+        dataset=max(map(_dataset, headers), default=""),
     )
 
 
@@ -224,7 +229,7 @@ def _frame(
             f"{without.sum():,} of {len(table):,} samples of all models together have no score, as they failed or were "
             f"not scored; most of {without.index[0]} ({without.iloc[0]:,})."
         )
-    return table[["sample", "model", "value", "cluster", "group"]]
+    return table[["sample", "model", "value", "cluster", "group", "input"]]
 
 
 def _number(value: Any) -> float | None:

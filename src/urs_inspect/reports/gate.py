@@ -92,9 +92,10 @@ def make_gate(
     Raises:
         InputError: If the two cannot be compared.
     """
-    for fact in ("task", "scorer", "higher_is_better", *(["conditions"] if hasattr(base, "conditions") else [])):
-        if (one := getattr(base, fact)) != (other := getattr(new, fact)):
-            raise InputError(f"BASE and NEW: another {fact}, {one} and {other}: they cannot be compared")
+    for fact in ("task", "version", "dataset", "scorer", "higher_is_better"):
+        one, other = getattr(base, fact), getattr(new, fact)
+        if one != other and "" not in (one, other):
+            raise InputError(f"BASE and NEW cannot be compared: their {fact.replace('_', ' ')} is {one} and {other}")
     (before, first), (after, second) = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
     rows = first.merge(second, on="sample", how="outer", suffixes=("_base", "_new"), indicator="side")
     only = [int((rows["side"] == f"{side}_only").sum()) for side in ("left", "right")]
@@ -103,7 +104,8 @@ def make_gate(
         counts = f"{counted(len(rows), 'sample')} of both, {only[0]:,} only of BASE, {only[1]:,} only of NEW"
         raise InputError(f"BASE and NEW: {counts}; more than half must be of both")
     for fact in ("input", "cluster"):
-        if moved := int((rows[f"{fact}_base"] != rows[f"{fact}_new"]).sum()):
+        known = rows[f"{fact}_base"].notna() & rows[f"{fact}_new"].notna()
+        if moved := int((known & (rows[f"{fact}_base"] != rows[f"{fact}_new"])).sum()):
             raise InputError(
                 f"BASE and NEW: {moved:,} of {counted(len(rows), 'sample')} of both have another {fact} in NEW"
             )
