@@ -1,0 +1,101 @@
+import json
+
+import pytest
+from inspect_ai import Task
+from inspect_ai import eval as inspect_eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import match
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from urs_inspect.reports.tables import DASH
+
+RIGHT = {"base": 56, "same": 55, "worse": 30}
+
+
+@solver
+def answer(right: int) -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        state.output = ModelOutput.from_content("none", "yes" if state.metadata["place"] < right else "no")
+        return state
+
+    return solve
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """Directories of logs of a task of 80 samples, of which a model has so many right."""
+    folder = tmp_path_factory.mktemp("gate")
+    samples = [Sample(input=f"Question {i}?", target="yes", id=i, metadata={"place": i}) for i in range(80)]
+    for name, right in RIGHT.items():
+        task = Task(MemoryDataset(samples, name="questions"), solver=answer(right), scorer=match(), name="quiz")
+        [log] = inspect_eval(task, model="none", log_dir=str(folder / name), display="none")
+        assert log.status == "success"
+    return folder
+
+
+@pytest.mark.parametrize(("new", "margin", "code"), [("same", 0.1, 0), ("worse", 0.1, 1), ("same", 0.01, 2)])
+def test_the_exit_code_is_the_decision(run, logs, new, margin, code):
+    result = run("gate", logs / "base", logs / new, "--margin", margin)
+    assert result.exit_code == code, result.output
+    found = json.loads(run("gate", logs / "base", logs / new, "--margin", margin, "--json").stdout)
+    assert found["code"] == code
+    difference = found["tables"]["gate"][2]
+    assert difference["mean"] == pytest.approx((RIGHT[new] - RIGHT["base"]) / 80)
+    assert difference["low"] < difference["mean"] < difference["high"]
+
+
+def test_a_judge_in_place_of_another(run, logs):
+    result = run("gate", logs / "base", logs / "worse", "--margin", 0.1, "--equivalent", "--series", "0.7,0.8")
+    assert result.exit_code == 1
+    assert "0.375" in result.output  # 0.7 less 26 of 80
+
+
+def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    for _ in range(2):
+        run("gate", logs / "base", logs / "same", "--margin", 0.1, "--sequential", "--summary", summary)
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.count("# Gate") == 2
+    assert "| Difference | " in text
+    assert DASH not in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nowhere", "nowhere", "--margin", 0.1),
+        ("base", "same"),
+        ("base", "same", "--margin", 0),
+        ("base", "same", "--margin", 0.1, "--scorer", "other"),
+        ("base", "same", "--margin", 0.1, "--series", "1"),
+        ("base", "same", "--margin", 0.1, "--equivalent", "--series", "one"),
+        ("base", "same", "--margin", 0.1, "--summary", "missing/folder/file.md"),
+        ("base", "same", "--margin", 0.1, "--unknown"),
+        ("base",),
+    ],
+)
+def test_bad_input_is_no_decision(run, logs, monkeypatch, arguments):
+    monkeypatch.chdir(logs)
+    result = run("gate", *arguments)
+    assert result.exit_code == 3
+    assert "Error" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_error_of_the_program_is_no_decision(run, logs, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("urs_inspect.reports.gate.make_gate", fail)
+    result = run("gate", logs / "base", logs / "same", "--margin", 0.1)
+    assert result.exit_code == 3
+    assert "broken" in result.stderr
+
+
+def test_the_help_names_all_exit_codes(run):
+    result = run("gate", "--help")
+    assert result.exit_code == 0
+    assert all(f"{code} " in result.output for code in range(4))
