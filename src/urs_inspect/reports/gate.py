@@ -37,10 +37,6 @@ _DECISIONS = (
     ),
 )  # exit code -> without and with `--equivalent`
 _CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
-_UNCHANGED = (
-    "No score changed; with samples that were not drawn some might. A pass takes {:,.0f} clusters without a change "
-    "(nan: no scale is known; --scale names it)."
-)
 _SIGNED, _PLAIN = number(3, sign=True), number(3)
 
 
@@ -79,15 +75,15 @@ def make_gate(
     """Decide whether new is not worse than base by the margin, or equivalent to it, over the samples of both.
 
     Args:
-        base: Scores on the base side.
-        new: Scores on the new side, of the same task and scorer.
-        margin: Largest loss, or for equivalence largest shift, that counts as none, in the unit of the scores.
-        model: The model of both sides, where they have several; the two may be different or the same.
+        base: Scores of BASE.
+        new: Scores of NEW, of the same task and scorer; its model may be another.
+        margin: Largest loss, or for equivalence shift either way, that counts as none, in the unit of the scores.
+        model: The model of both sides, where they have several.
         level: Confidence level of each one-sided bound.
-        equivalent: Whether equivalence is asked for in place of no loss.
-        sequential: Whether bounds hold at every look, for runs that are looked at while they grow.
-        series: Means by the old judge, to be given on the new one's scale as well.
-        scale: Lowest and highest possible score, where they are not known.
+        equivalent: Whether to show equivalence in place of no loss.
+        sequential: Whether bounds hold at every look, for runs that grow.
+        series: Means on the old scale, to be given on the new one.
+        scale: Lowest and highest possible score, where scores do not tell.
 
     Raises:
         InputError: If the two cannot be compared.
@@ -106,9 +102,7 @@ def make_gate(
     for fact in ("input", "cluster"):
         known = rows[f"{fact}_base"].notna() & rows[f"{fact}_new"].notna()
         if moved := int((known & (rows[f"{fact}_base"] != rows[f"{fact}_new"])).sum()):
-            raise InputError(
-                f"BASE and NEW: {moved:,} of {counted(len(rows), 'sample')} of both have another {fact} in NEW"
-            )
+            raise InputError(f"NEW: {moved:,} of {counted(len(rows), 'sample')} have another {fact} than in BASE")
     old, fresh = (rows[f"value_{side}"].to_numpy(dtype=np.float64) for side in ("base", "new"))
     clusters, sign = number_clusters(rows["cluster_base"].tolist()), 1 if base.higher_is_better else -1
     lowest, highest, scale_note = _scale(base, new, np.concatenate([old, fresh]), scale)
@@ -130,7 +124,7 @@ def make_gate(
         f"{kind} {_SIGNED(low)} and {_SIGNED(high)}, the margin {margin:g}.",
         *(["The loss is significant, but smaller than the margin."] if code == 0 and high < 0 else []),
         *([f"No bounds: too few clusters with scores of both sides ({groups})."] if math.isnan(low) else []),
-        *([_UNCHANGED.format(-math.log(1 - level) * reach / margin)] if same else []),
+        *([f"No score changed; the bounds allow for changes in other samples. {scale_note}"] if same else []),
         f"Task {base.task}, score {base.scorer}{'' if sign > 0 else '; lower is better, so differences are reversed'}.",
         *dict.fromkeys(filter(None, (base.chosen, new.chosen))),
     ]
@@ -138,8 +132,14 @@ def make_gate(
     data: list[tuple[str, float | Estimate]] = [(f"BASE: {before}", means[0]), (f"NEW: {after}", means[1])]
     data += [(case, _estimate(bounds, k, table, level)) for k, case in enumerate(_CASES[: 3 if missing else 1])]
     title = f"Means over {counted(len(rows), 'sample')} of both sides; {kind}"
-    frame = pd.DataFrame(data, columns=["what", "mean"])
-    shown = Table(frame, {"mean": _mean_text}, "gate", {"what": ""}, main="mean", title=title)
+    shown = Table(
+        pd.DataFrame(data, columns=["what", "mean"]),
+        {"mean": lambda mean: (_SIGNED if isinstance(mean, Estimate) else _PLAIN)(mean)},
+        "gate",
+        {"what": ""},
+        main="mean",
+        title=title,
+    )
     left_out = [f"Samples of one side only: {only[0]:,} of BASE, {only[1]:,} of NEW."] if sum(only) else []
     left_out += dict.fromkeys(base.left_out + new.left_out)
     lack = f"{np.isnan(old).sum():,} of BASE, {np.isnan(fresh).sum():,} of NEW"
@@ -147,7 +147,7 @@ def make_gate(
         f"Samples without a score: {lack}. A claim must also hold with these scores at the end of the scale that is "
         f"worst for it. {scale_note}"
     ]
-    runs = [{"side": side, **asdict(run)} for side, of in (("BASE", base), ("NEW", new)) for run in of.runs]
+    runs = [{"side": "BASE"} | asdict(run) for run in base.runs] + [{"side": "NEW"} | asdict(run) for run in new.runs]
     sections = [
         *simulation_section(any(name.startswith(SIMULATED) for name in (before, after))),
         Section("Decision", decision, [shown], warnings=decision[:1] if code else ()),
@@ -166,10 +166,6 @@ def _estimate(bounds: MeanBounds, k: int, table: Floats, level: float, sign: int
     low, high = sorted((sign * float(bounds.low[k]), sign * float(bounds.high[k])))
     size = int((~np.isnan(table[:, k])).sum())
     return Estimate(sign * float(bounds.values[k]), low, high, size, int(bounds.clusters[k]), level, 0)
-
-
-def _mean_text(value: float | Estimate) -> str:
-    return _SIGNED(value) if isinstance(value, Estimate) else _PLAIN(value)
 
 
 def _of_model(side: SampleScores, what: str, model: str | None) -> tuple[str, pd.DataFrame]:
@@ -201,19 +197,23 @@ def _power(
     """What this comparison could have shown, and how many samples would."""
     from scipy.special import stdtrit
 
-    # Missing scores: the mean may be off by the shift of the worst case.
-    n, shift = len(table), float(np.abs(bounds.values[1:] - bounds.values[0]).max())
+    # Missing scores may hide as much of the margin as the worst case shifts the mean.
+    n, shift = len(table), float(np.abs(bounds.values[1 : 2 + equivalent] - bounds.values[0]).max())
     error, half, clusters = float(bounds.errors[1]), float(bounds.halves[1]), int(bounds.clusters[1])
     power = pass_power(margin - shift, half, error, clusters, equivalent=equivalent)
     if math.isnan(power):
         return ["Not known: all samples have the same difference, or there are no bounds."]
     notes = [f"If the two were equal, {share(power)} of comparisons over so many samples would pass."]
-    needed = questions_to_pass(
-        margin - shift, error, n, clusters, level=level, sequential=sequential, equivalent=equivalent
-    )
     if power < POWER:
-        enough = f"{counted(needed, 'sample')} are" if needed else "No number of samples with so many missing scores is"
-        notes.append(f"{enough} needed for {share(POWER)}." if needed else f"{enough} enough for {share(POWER)}.")
+        needed = questions_to_pass(
+            margin - shift, error, n, clusters, level=level, sequential=sequential, equivalent=equivalent
+        )
+        enough = (
+            "no number of samples is enough while so many lack a score"
+            if needed is None
+            else f"it takes {needed:,} samples"
+        )
+        notes.append(f"For {share(POWER)}, {enough}.")
     if code == 2:
         least = half + float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER)) * error + shift
         notes.append(
@@ -232,7 +232,7 @@ def _anchor(old: Floats, fresh: Floats, clusters: Integers, shift: Estimate, ser
             f"The shift depends on the score: it changes by {_SIGNED(slope)} per point (p {p_value(p)}). No constant "
             "re-anchors a series: give the old answers to the new judge, or compare each range of scores by itself."
         ]
-    else:
+    elif not math.isnan(p):
         notes.append(f"No sign that the shift depends on the score: {_SIGNED(slope)} per point (p {p_value(p)}).")
     parts = [[mean + part for part in (shift.value, shift.low, shift.high)] for mean in series]
     moved = [replace(shift, value=value, low=low, high=high) for value, low, high in parts]
