@@ -326,7 +326,9 @@ def _read_log(
     reducers = [headline.reducer if headline else None, *(spec.config.epochs_reducer or ()), "mean"]
     reducer = "mean" if epochs == 1 else next(filter(None, reducers))
     if reducer != "mean":
-        stored = [each.samples for each in log.reductions or () if (each.scorer, each.reducer) == (what, reducer)]
+        # The header of a log in JSON comes without them.
+        reductions = log.reductions or files.read_log(log.location, without=_UNUSED).reductions or ()
+        stored = [each.samples for each in reductions if (each.scorer, each.reducer) == (what, reducer)]
         if not stored:
             left_out.append(f"{name} was left out: it has no scores reduced by {reducer}.")
             return None
