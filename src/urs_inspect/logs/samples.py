@@ -304,7 +304,7 @@ def _choice(log: EvalLog, scorer: str | None, value: str | None, chosen: list[st
     key = value.removeprefix(f"{what}.") if value else first_key if what == first != first_key else None
     if scorer is None or (key and not value):
         name = f", {headline.metric}" if headline else ""
-        chosen.append(f"Of the task's headline metric{name}: {what}{f': {key}' if key and not value else ''}.")
+        chosen.append(f"Scores of the task's headline metric{name}: {what}{f': {key}' if key and not value else ''}.")
     return what, key or None
 
 
