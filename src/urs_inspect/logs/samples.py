@@ -16,11 +16,12 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs import files
 from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import distinct_names, model_settings, sounds_secret, whole_characters
+from urs_inspect.logs.responses import text_of
 from urs_inspect.logs.scores import answered_by
 
 _TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _UNUSED = ("events", "messages", "store", "error_retries", "output")
-_SAVED = re.compile(r"samples_(.+)_(\d{4}-\d{2}-\d{2}T[^/]*)\.jsonl$")
+_SAVED = re.compile(r"samples_([^/]+)_(\d{4}-\d{2}-\d{2}T[^/]*)\.jsonl$")
 _NO_METRICS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
 _NO_GROUP = "(none)"
 _SHORTENED = ("...", "Key removed from summary (> 1k)")
@@ -130,8 +131,8 @@ def read_sample_scores(
         headers = [log for log in headers if log.eval.task == task]
         _refuse_different("task versions", ((_version(log), log.location) for log in headers))
         _refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
-        what, key, reducer = _choice(headers[-1], scorer, value, chosen)
-        runs = (_read_log(log, what, key, value is not None, reducer, keys, left_out) for log in headers)
+        what, key = _choice(headers[-1], scorer, value, chosen)
+        runs = (_read_log(log, what, key, value is not None, keys, left_out) for log in headers)
         read, what = [run for run in runs if run is not None], f"{what}: {key}" if key else what
     if not read:
         raise nothing_left(f"scorer: no log has a score of '{what}'", names, left_out)
@@ -267,7 +268,7 @@ def _run(
             there.update(metadata)
     if refused:
         raise InputError(
-            f"scorer: {len(refused):,} of {counted(answers, 'score')} of '{what}' in {short_name(file)} are not numbers: "
+            f"scorer: {len(refused):,} of {counted(answers, 'score')} of '{what}' in {short_name(file)} are no number: "
             f"{whole_characters(repr(refused[0][1]))[:60]} of sample '{refused[0][0]}'; allowed: "
             f"{choices(_TEXTS)}, finite numbers"
         )
@@ -293,8 +294,8 @@ def _label(value: Any) -> str | None:
 # --- inspect-ai ---
 
 
-def _choice(log: EvalLog, scorer: str | None, value: str | None, chosen: list[str]) -> tuple[str, str | None, str]:
-    """Scorer, key and reducer to read: those named, else those of the headline metric."""
+def _choice(log: EvalLog, scorer: str | None, value: str | None, chosen: list[str]) -> tuple[str, str | None]:
+    """Scorer and key to read: those named, else those of the headline metric."""
     scores, headline = (log.results.scores, log.results.headline) if log.results else ([], None)
     if scorer is None and value:
         scorer = next((score.scorer for score in scores if value.startswith(f"{score.scorer}.")), None)
@@ -308,16 +309,12 @@ def _choice(log: EvalLog, scorer: str | None, value: str | None, chosen: list[st
     key = value.removeprefix(f"{what}.") if value else first_key if what == first != first_key else None
     if scorer is None or (key and not value):
         name = f", {headline.metric}" if headline else ""
-        chosen.append(f"Of the task's headline metric{name}: {what}{f': {key}' if key and not value else ''}.")
-    return (
-        what,
-        key or None,
-        (headline.reducer if headline else None) or (log.eval.config.epochs_reducer or ["mean"])[0],
-    )
+        chosen.append(f"Scores of the task's headline metric{name}: {what}{f': {key}' if key and not value else ''}.")
+    return what, key or None
 
 
 def _read_log(
-    log: EvalLog, what: str, key: str | None, asked: bool, reducer: str, keys: Sequence[str | None], left_out: list[str]
+    log: EvalLog, what: str, key: str | None, asked: bool, keys: Sequence[str | None], left_out: list[str]
 ) -> _Read | None:
     spec, name = log.eval, short_name(log.location)
     if (summaries := files.read_summaries(log, left_out)) is None:
@@ -329,12 +326,14 @@ def _read_log(
     samples: Sequence[EvalSample | EvalSampleSummary] = summaries
     if any(str((s.metadata or {}).get(key, "")).endswith(_SHORTENED) for s in summaries for key in keys if key):
         samples = files.read_log(log.location, without=_UNUSED).samples or []
-    lines = ((str(s.id), _value(s, what, key, asked, name), s.metadata or {}, _text(s.input)) for s in samples)
-    epochs, reduced = max((s.epoch for s in summaries), default=1), None
-    if epochs == 1:
-        reducer = "mean"
-    elif reducer != "mean":
-        stored = [each.samples for each in log.reductions or () if (each.scorer, each.reducer) == (what, reducer)]
+    lines = ((str(s.id), _value(s, what, key, asked, name), s.metadata or {}, text_of(s)) for s in samples)
+    epochs, reduced, headline = max((s.epoch for s in summaries), default=1), None, log.results and log.results.headline
+    reducers = [headline.reducer if headline else None, *(spec.config.epochs_reducer or ()), "mean"]
+    reducer = "mean" if epochs == 1 else next(filter(None, reducers))
+    if reducer != "mean":
+        # The header of a log in JSON comes without them.
+        reductions = log.reductions or files.read_log(log.location, without=_UNUSED).reductions or ()
+        stored = [each.samples for each in reductions if (each.scorer, each.reducer) == (what, reducer)]
         if not stored:
             left_out.append(f"{name} was left out: it has no scores reduced by {reducer}.")
             return None
@@ -362,10 +361,6 @@ def _value(sample: EvalSample | EvalSampleSummary, what: str, key: str | None, a
     return value
 
 
-def _text(given: Any) -> str:
-    return given if isinstance(given, str) else "\n".join(f"{message.role}: {message.text}" for message in given)
-
-
 # --- lm-eval ---
 
 
@@ -385,9 +380,7 @@ def _saved_runs(
     out: list[str],
 ) -> tuple[str, str, list[_Read], bool]:
     """Task, metric with its filter, runs in the order in which they were made, and whether higher is better."""
-    if copies := files.copies_of_files(saved):
-        out.append(files.about_copies(copies))
-    parts = [(*found.group(2, 1), file) for file in saved if file not in copies and (found := _SAVED.search(file))]
+    parts = [(*found.group(2, 1), file) for file in saved if (found := _SAVED.search(file))]
     task = _one_task(Counter(name for _, name, _ in parts), task)
     if others := sum(name != task for _, name, _ in parts):
         out.append(f"{counted(others, 'file')} of samples of other tasks than {task} were left out.")
