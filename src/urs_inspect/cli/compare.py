@@ -1,13 +1,11 @@
 """`urs-inspect compare`: logs of any task, paired by sample."""
 
-import json
 import shlex
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from urs_inspect._util import InputError
 from urs_inspect.cli.output import print_report
 
 
@@ -19,7 +17,7 @@ from urs_inspect.cli.output import print_report
 @click.option("--cluster", metavar="KEY", help="Metadata of samples that belong together, such as a passage or a user.")
 @click.option("--by", metavar="KEY", help="Metadata by which samples are divided into groups, with a test for each.")
 @click.option("--baseline", metavar="MODEL", help="Compare the others with this model only.")
-@click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for the worst case of missing ones.")
+@click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for missing ones.")
 @click.option("--lower-is-better", is_flag=True, help="A lower score is better; lm-eval's files say so themselves.")
 @click.option("--difference", type=click.FloatRange(min=0, min_open=True), help="Say how many questions this takes.")
 @click.option(
@@ -29,8 +27,8 @@ from urs_inspect.cli.output import print_report
     help="Directory for comparison.html, comparison.md, comparison.json and CSV files.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
-@click.option("--rounds", type=click.IntRange(min=100), default=10_000, show_default=True, help="Rounds of the bootstrap.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--rounds", type=click.IntRange(min=100), default=10_000, show_default=True, help="Rounds of intervals.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of intervals.")
 def compare(
     logs: tuple[str, ...],
     scorer: str | None,

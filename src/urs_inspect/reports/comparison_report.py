@@ -1,21 +1,21 @@
 """Compared models -> the report of `urs-inspect compare`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs.samples import SampleScores
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.comparison import ComparedModels
+from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot
 from urs_inspect.reports.leaderboard_report import (
     best_sentence,
     forest_frame,
     matrix_frame,
     ranks_text,
-    tests_table,
     unscored_text,
 )
 from urs_inspect.reports.scores import ALL
@@ -29,6 +29,7 @@ from urs_inspect.reports.tables import (
     level_text,
     listed,
     number,
+    p_value,
     share,
     simulation_section,
 )
@@ -87,8 +88,8 @@ def report_comparison(
 
 def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Format]:
     """Formats of means and of differences, with the decimals that fit the scale."""
-    values = compared.models[["mean_lowest", "mean_highest"]].astype(float).abs().max(axis=None)
-    widest = scores.scale[1] - scores.scale[0] if scores.scale else float(values)
+    values = compared.models[["mean_lowest", "mean_highest"]].to_numpy(dtype=np.float64)
+    widest = scores.scale[1] - scores.scale[0] if scores.scale else float(np.abs(values).max())
     digits = 3 if widest <= _SMALL else 2 if widest <= _MEDIUM else 1
     return number(digits), number(digits, sign=True)
 
@@ -112,9 +113,9 @@ def _summary(compared: ComparedModels, scores: SampleScores, first: str, plain: 
             f"{plain(low)} to {plain(high)}"
             for low, high in zip(models["mean_lowest"], models["mean_highest"], strict=True)
         ]
-    formats = {"Mean": plain, "Without a score": str, "At worst and best": str}
+    formats: dict[str, Format] = {"Mean": plain, "Without a score": str, "At worst and best": str}
     marked = [(row, "Mean") for row, name in enumerate(compared.names) if name in compared.marked(ALL)]
-    every = models.assign(mean=means).reset_index(names="model")
+    every = models.assign(mean=pd.Series(means, models.index)).reset_index(names="model")
     rows = [
         [key, name, mean]
         for key in compared.means
@@ -142,7 +143,7 @@ def _groups(compared: ComparedModels, groups: Sequence[str], formats: tuple[Form
     ]
     tables = [
         Table(means, dict.fromkeys(groups, formats[0]), headings=headings),
-        tests_table(compared, tests, formats[1]),
+        _pairs(compared, tests, formats[1], ["Group"]),
     ]
     return Section("Groups", notes, tables, 3)
 
@@ -175,7 +176,11 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
     if difference is not None:
         counts = [compared.needed(pair, difference) for pair in pairs]
         more[f"Needed for {difference:g}"] = [DASH if count is None else f"{count:,}" for count in counts]
-        notes.append(f"Needed for {difference:g}: the questions with which that difference would be seen so often.")
+        notes.append(
+            f"Needed for {difference:g}: questions for {share(POWER)} power at a difference of {difference:g}."
+        )
+    if any(pair.depends_on for tested in compared.comparisons.values() for pair in tested):
+        notes.append("Depends: significant only if the answers without a score are like the others.")
     names = ("first", "second", "difference", "error", "p", "p_holm", "p_worst", "verdict")
     rows = [
         [key, *(getattr(pair, name) for name in names), compared.detectable(pair) if key == ALL else None]
@@ -189,7 +194,36 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
         frame = matrix_frame(compared, signed)
         figures = [Figure("differences", "Differences", caption, lambda width: difference_plot(frame, width))]
     tables = [
-        tests_table(compared, [("", pair) for pair in pairs], signed, **more),
+        _pairs(compared, [("", pair) for pair in pairs], signed, (), more),
         Table(every, name="differences", main="difference", shown=()),
     ]
     return Section("Differences", notes, tables, 3, figures=figures)
+
+
+def _pairs(
+    compared: ComparedModels,
+    tests: Sequence[tuple[str, Comparison]],
+    signed: Format,
+    group: Sequence[str],
+    more: Mapping[str, Sequence[str]] | None = None,
+) -> Table:
+    """Comparisons, one row each, so that they fit a terminal; the CSV file has all numbers."""
+    rows = [
+        {
+            **dict.fromkeys(group, key),
+            "First": compared.short[pair.first],
+            "Second": compared.short[pair.second],
+            "Significant": _SIGNIFICANT.get(pair.verdict, "no"),
+            "Difference": pair.difference,
+            "p (Holm)": pair.p_holm,
+        }
+        for key, pair in tests
+    ]
+    shown = more or {}
+    return Table(
+        pd.DataFrame(rows).assign(**shown),
+        {"Significant": str, "Difference": signed, "p (Holm)": p_value, **dict.fromkeys(shown, str)},
+    )
+
+
+_SIGNIFICANT = {"significant": "yes", "depends on unscored answers": "depends", "not comparable": DASH}

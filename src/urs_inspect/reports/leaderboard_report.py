@@ -347,7 +347,7 @@ def _differences(ranking: Ranking, place: int) -> Section:
         caption,
         lambda width: difference_plot(matrix_frame(ranking), width),
     )
-    tables = [Table(pd.DataFrame(data)), tests_table(ranking, [("", pair) for pair in pairs])]
+    tables = [Table(pd.DataFrame(data)), _tests(ranking, [("", pair) for pair in pairs])]
     return Section("Differences", notes, tables, 3, figures=[figure])
 
 
@@ -358,13 +358,10 @@ def _names(by_model: dict[str, list[str]]) -> list[str]:
 def _column_tests(ranking: Ranking) -> Section:
     keys = (*ranking.columns.groups, *ranking.columns.languages)
     tests = [(ranking.title(key), pair) for key in keys for pair in ranking.beside_best(key)]
-    return Section("The best of each intent and language", (), [tests_table(ranking, tests)], 3)
+    return Section("The best of each intent and language", (), [_tests(ranking, tests)], 3)
 
 
-def tests_table(
-    ranking: ComparedModels, tests: Sequence[tuple[str, Comparison]], signed: Format = _SIGNED, **more: Sequence[str]
-) -> Table:
-    """Comparisons, each with the questions that it is about; `more` are columns of text."""
+def _tests(ranking: Ranking, tests: Sequence[tuple[str, Comparison]]) -> Table:
     short = ranking.short
     rows = [
         {
@@ -380,10 +377,10 @@ def tests_table(
         }
         for title, pair in tests
     ]
-    data = pd.DataFrame(rows).assign(**more)
+    data = pd.DataFrame(rows)
     hidden = [] if any(title for title, _ in tests) else ["Questions of"]
     hidden += [] if (ranking.models["unscored"] > 0).any() else ["p, worst case"]
-    formats = dict.fromkeys(("p", "p (Holm)", "p, worst case"), p_value) | {"Difference": signed, "Questions": _COUNT}
+    formats = dict.fromkeys(("p", "p (Holm)", "p, worst case"), p_value) | {"Difference": _SIGNED, "Questions": _COUNT}
     return Table(data, formats, shown=[str(column) for column in data if column not in hidden])
 
 
