@@ -61,6 +61,7 @@ def test_verdicts_of_many_at_once():
 def test_where_lower_is_better_a_rise_is_a_loss():
     assert make_gate(scores(BASE, higher=False), scores(changed(60, 10), higher=False), margin=0.05).code == 1
     assert make_gate(scores(BASE, higher=False), scores(changed(10, 60), higher=False), margin=0.05).code == 0
+    assert make_gate(scores(BASE), scores(changed(60, 10)), margin=0.05, lower_is_better=True).code == 1
 
 
 def test_missing_scores_count_against_every_claim():

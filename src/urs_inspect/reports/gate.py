@@ -71,6 +71,7 @@ def make_gate(
     sequential: bool = False,
     series: Sequence[float] = (),
     scale: Scale | None = None,
+    lower_is_better: bool = False,
 ) -> Gate:
     """Decide whether new is not worse than base by the margin, or equivalent to it, over the samples of both.
 
@@ -84,6 +85,7 @@ def make_gate(
         sequential: Whether bounds hold at every look, for runs that grow.
         series: Means on the old scale, to be given on the new one.
         scale: Lowest and highest possible score, where scores do not tell.
+        lower_is_better: Whether lower scores are better although the sides do not say so.
 
     Raises:
         InputError: If the two cannot be compared.
@@ -104,7 +106,10 @@ def make_gate(
         if moved := int((known & (rows[f"{fact}_base"] != rows[f"{fact}_new"])).sum()):
             raise InputError(f"NEW: {moved:,} of {counted(len(rows), 'sample')} have another {fact} than in BASE")
     old, fresh = (rows[f"value_{side}"].to_numpy(dtype=np.float64) for side in ("base", "new"))
-    clusters, sign = number_clusters(rows["cluster_base"].tolist()), 1 if base.higher_is_better else -1
+    clusters, sign = (
+        number_clusters(rows["cluster_base"].tolist()),
+        -1 if lower_is_better or not base.higher_is_better else 1,
+    )
     lowest, highest, scale_note = _scale(base, new, np.concatenate([old, fresh]), scale)
     worst, best = (lowest, highest)[::sign]
     fills = ((math.nan, math.nan), (worst, best), (best, worst))  # for missing scores of NEW and BASE, as in _CASES

@@ -10,8 +10,9 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.answers import CRITERION
+from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
-from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Leaderboard, Ranking
 from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
@@ -128,7 +129,7 @@ def best_sentences(ranking: Ranking) -> list[str]:
     ]
 
 
-def best_sentence(ranking: Ranking, key: str) -> str:
+def best_sentence(ranking: ComparedModels, key: str) -> str:
     """Which model is best in a column, and which ones cannot be distinguished from it."""
     compared, short = ranking.beside_best(key), ranking.short
     if not any(pair.difference.n for pair in compared):
@@ -237,15 +238,15 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
 
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
-    data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(models), "Mean": ranking.means[ALL]})
+    data = pd.DataFrame({"Model": ranking.names, "Rank": ranks_text(models), "Mean": ranking.means[ALL]})
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
     equal, corrected = ranking.equal_length, ranking.corrected
     known = corrected is not None and corrected.over_all["rank_from"].notna().any()
     for other in (*([equal] if equal.warnings else []), *([corrected] if corrected and known else [])):
         over_all = other.over_all.reindex(ranking.names)
-        data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), _ranks(over_all)
+        data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), ranks_text(over_all)
         formats |= {other.title: _MEAN, f"Rank, {other.title.lower()}": str}
-    data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
+    data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
         bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
         data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
@@ -263,12 +264,14 @@ def _summary(ranking: Ranking) -> Table:
     return Table(data, formats, headings=headings, marked=marked)
 
 
-def _ranks(models: pd.DataFrame) -> list[str]:
+def ranks_text(models: pd.DataFrame) -> list[str]:
+    """Rank of each model, or the ranks that it may have: `1–3`."""
     pairs = zip(models["rank_from"], models["rank_to"], strict=True)
     return [DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}" for low, high in pairs]
 
 
-def _unscored(part: float) -> str:
+def unscored_text(part: float) -> str:
+    """Share of answers without a score, with a mark where it is large."""
     text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
     return f"{text} !" if part > UNSCORED_ALERT else text
 
@@ -325,7 +328,7 @@ def _differences(ranking: Ranking, place: int) -> Section:
             others = depends if pair.verdict == "depends on unscored answers" else unclear
             others[pair.first].append(short[pair.second])
             others[pair.second].append(short[pair.first])
-    data = {"Model": ranking.names, "Rank": _ranks(ranking.models), "Not significantly different": _names(unclear)}
+    data = {"Model": ranking.names, "Rank": ranks_text(ranking.models), "Not significantly different": _names(unclear)}
     if any(depends.values()):
         data["Depends on unscored answers"] = _names(depends)
     notes = [
@@ -342,7 +345,7 @@ def _differences(ranking: Ranking, place: int) -> Section:
         f"r{place}-differences",
         "Differences between models",
         caption,
-        lambda width: difference_plot(_matrix(ranking), width),
+        lambda width: difference_plot(matrix_frame(ranking), width),
     )
     tables = [Table(pd.DataFrame(data)), _tests(ranking, [("", pair) for pair in pairs])]
     return Section("Differences", notes, tables, 3, figures=[figure])
@@ -585,20 +588,21 @@ def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
         f"r{place}-forest",
         "Mean final score of each model",
         caption,
-        lambda width: forest_plot(_forest_frame(ranking), width, _axis(ranking)),
+        lambda width: forest_plot(forest_frame(ranking), width, _axis(ranking)),
         description,
     )
 
 
-def _forest_frame(ranking: Ranking) -> pd.DataFrame:
+def forest_frame(ranking: ComparedModels) -> pd.DataFrame:
+    """The data of `forest_plot`."""
     means = ranking.means[ALL]
     return pd.DataFrame(
         {
             "model": [ranking.short[name] for name in ranking.names],
-            "rank": _ranks(ranking.models),
+            "rank": ranks_text(ranking.models),
             **{part: [getattr(mean, part) for mean in means] for part in ("low", "high")},
             "mean": [mean.value for mean in means],
-            "hollow": [bool(part > 0) for part in ranking.models["self_judged"]],
+            "hollow": [bool(part > 0) for part in ranking.models.get("self_judged", [0] * len(means))],
         }
     )
 
@@ -614,15 +618,16 @@ def _profiles(ranking: Ranking) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "intent", "mean", "low", "high", "field"])
 
 
-def _matrix(ranking: Ranking) -> pd.DataFrame:
+def matrix_frame(ranking: ComparedModels, signed: Format = _SIGNED) -> pd.DataFrame:
+    """The data of `difference_plot`."""
     short, rows = ranking.short, []
     for pair in ranking.comparisons[ALL]:
         details = (
-            f"{short[pair.first]} less {short[pair.second]}: {_SIGNED(pair.difference)}, Holm-corrected p "
+            f"{short[pair.first]} less {short[pair.second]}: {signed(pair.difference)}, Holm-corrected p "
             f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, 'question')}"
         )
         for sign, row, column in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
-            text = _SIGNED(sign * pair.difference.value)
+            text = signed(sign * pair.difference.value)
             significant = sign if pair.significant else 0
             verdict = verdict_text(pair, short)
             rows.append((short[row], short[column], text, significant, verdict, details))
