@@ -14,7 +14,7 @@ def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), high
     table = pd.DataFrame({"sample": names, "model": model, "value": np.asarray(values, dtype=float), "group": ""})
     table["cluster"] = names if clusters is None else clusters
     table["input"] = "x"
-    runs = (SampleRun("log.eval", model, "2026-01-01T00:00:00+00:00", len(names)),)
+    runs = (SampleRun(f"{id(table)}.eval", model, "2026-01-01T00:00:00+00:00", len(names)),)
     return SampleScores(table, "task", "match", "", scale, higher, runs, ())
 
 
@@ -118,6 +118,8 @@ def test_sides_that_do_not_compare_are_refused():
         make_gate(scores(BASE), moved, margin=0.1)
     with pytest.raises(InputError, match=r"scorer.*match.*other"):
         make_gate(scores(BASE), SampleScores(**{**vars(scores(BASE)), "scorer": "other"}), margin=0.1)
+    with pytest.raises(InputError, match=r"the same: .*\.eval"):
+        make_gate(two, two, margin=0.1)
     with pytest.raises(InputError, match=r"cluster"):
         make_gate(scores(BASE), scores(BASE, clusters=["c"] * 400), margin=0.1)
 
@@ -133,13 +135,17 @@ def test_a_series_moves_by_the_shift_and_a_shift_that_depends_on_the_score_is_wa
     draws = rng()
     old = draws.normal(6, 1, 300).clip(1, 10)
     moved, stretched = old + 0.3 + draws.normal(0, 0.2, 300), 1.2 * old + draws.normal(0, 0.2, 300)
-    options = {"margin": 0.5, "equivalent": True, "series": (6.8, 7.1)}
-    found = make_gate(scores(old, scale=None), scores(moved, scale=None), **options)
+
+    def anchored(fresh):
+        sides = scores(old, scale=None), scores(fresh, scale=None)
+        return make_gate(*sides, margin=0.5, equivalent=True, series=(6.8, 7.1))
+
+    found = anchored(moved)
     series = found.report.tables()["series"]
     assert found.code == 0
     assert series["new"].tolist() == pytest.approx((np.array([6.8, 7.1]) + (moved - old).mean()).tolist())
     assert (series["low"] < series["new"]).all()
-    found = make_gate(scores(old, scale=None), scores(stretched, scale=None), **options)
+    found = anchored(stretched)
     assert any(section.warnings and section.title == "Re-anchoring" for section in found.report.sections)
 
 

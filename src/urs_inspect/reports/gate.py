@@ -94,6 +94,8 @@ def make_gate(
         one, other = getattr(base, fact), getattr(new, fact)
         if one != other and "" not in (one, other):
             raise InputError(f"BASE and NEW cannot be compared: their {fact.replace('_', ' ')} is {one} and {other}")
+    if base.runs == new.runs:
+        raise InputError(f"BASE and NEW are the same: {choices(run.log for run in base.runs)}")
     (before, first), (after, second) = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
     rows = first.merge(second, on="sample", how="outer", suffixes=("_base", "_new"), indicator="side")
     only = [int((rows["side"] == f"{side}_only").sum()) for side in ("left", "right")]
