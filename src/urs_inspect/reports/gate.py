@@ -138,7 +138,8 @@ def make_gate(
     means = clustered_means(np.stack([old, fresh], axis=1)).values.tolist()
     data: list[tuple[str, float | Estimate]] = [(f"BASE: {before}", means[0]), (f"NEW: {after}", means[1])]
     data += [(case, _estimate(bounds, k, table, level)) for k, case in enumerate(_CASES[: 3 if missing else 1])]
-    title = f"Means over {counted(len(rows), 'sample')} of both sides; {kind}"
+    among = "" if groups == len(rows) - missing else f" in {counted(groups, 'cluster')}"
+    title = f"Means over {counted(len(rows), 'sample')} of both sides{among}; {kind}"
     shown = Table(
         pd.DataFrame(data, columns=["what", "mean"]),
         {"mean": lambda mean: (_SIGNED if isinstance(mean, Estimate) else _PLAIN)(mean)},
