@@ -43,11 +43,11 @@ def write_log(
     headline: tuple[str, str] | None = None,
     reduced: tuple[str, Sequence[Any]] | None = None,
     status: Any = "success",
-    more: Mapping[str, Any] | None = None,
     others: Mapping[str, Any] | None = None,
+    suffix: str = "eval",
     **spec: Any,
 ) -> str:
-    """A log of one sample for each `epochs` values; `others` are the same scores of other scorers on all samples."""
+    """A log of one sample for each `epochs` values; `others` are scores of other scorers, equal for all samples."""
     samples = [
         EvalSample(
             id=first + place // epochs,
@@ -83,7 +83,7 @@ def write_log(
         log.reductions = [
             EvalSampleReductions.model_validate({"scorer": scorer, "reducer": reduced[0], "samples": scores})
         ]
-    file = folder / f"2026-01-{day:02d}T00-00-00+00-00_quiz_{model.replace('/', '-')}{first}.eval"
+    file = folder / f"2026-01-{day:02d}T00-00-00+00-00_quiz_{model.replace('/', '-')}{first}.{suffix}"
     write_eval_log(log, str(file))
     return str(file)
 
@@ -155,9 +155,10 @@ def test_epochs_count_by_their_mean_over_those_with_a_score(tmp_path: Path) -> N
     assert "mean" in scores.chosen
 
 
-def test_epochs_count_as_the_log_reduced_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_epochs_count_as_the_log_reduced_them(tmp_path: Path, suffix: str) -> None:
     values = ["C", "I", "I", "I"]
-    log = write_log(tmp_path, values=values, epochs=2, reduced=("max", [1.0, 0.0]))
+    log = write_log(tmp_path, values=values, epochs=2, reduced=("max", [1.0, 0.0]), suffix=suffix)
 
     assert by_model(read_sample_scores([log])) == {"a": [1.0, 0.0]}
     write_log(tmp_path, "b", values, epochs=2)

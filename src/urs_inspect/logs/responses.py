@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.pools import Instruction, Pool
@@ -117,7 +117,7 @@ def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
     )
 
 
-def text_of(sample: EvalSample) -> str:
+def text_of(sample: EvalSample | EvalSampleSummary) -> str:
     """The question of a sample, as one text."""
     if isinstance(sample.input, str):
         return sample.input

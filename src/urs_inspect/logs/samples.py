@@ -16,6 +16,7 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs import files
 from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import distinct_names, model_settings, sounds_secret, whole_characters
+from urs_inspect.logs.responses import text_of
 from urs_inspect.logs.scores import answered_by
 
 _TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -303,7 +304,7 @@ def _choice(log: EvalLog, scorer: str | None, value: str | None, chosen: list[st
     key = value.removeprefix(f"{what}.") if value else first_key if what == first != first_key else None
     if scorer is None or (key and not value):
         name = f", {headline.metric}" if headline else ""
-        chosen.append(f"Of the task's headline metric{name}: {what}{f': {key}' if key and not value else ''}.")
+        chosen.append(f"Scores of the task's headline metric{name}: {what}{f': {key}' if key and not value else ''}.")
     return what, key or None
 
 
@@ -320,12 +321,14 @@ def _read_log(
     samples: Sequence[EvalSample | EvalSampleSummary] = summaries
     if any(str((s.metadata or {}).get(key, "")).endswith(_SHORTENED) for s in summaries for key in keys if key):
         samples = files.read_log(log.location, without=_UNUSED).samples or []
-    lines = ((str(s.id), _value(s, what, key, asked, name), s.metadata or {}, _text(s.input)) for s in samples)
+    lines = ((str(s.id), _value(s, what, key, asked, name), s.metadata or {}, text_of(s)) for s in samples)
     epochs, reduced, headline = max((s.epoch for s in summaries), default=1), None, log.results and log.results.headline
     reducers = [headline.reducer if headline else None, *(spec.config.epochs_reducer or ()), "mean"]
     reducer = "mean" if epochs == 1 else next(filter(None, reducers))
     if reducer != "mean":
-        stored = [each.samples for each in log.reductions or () if (each.scorer, each.reducer) == (what, reducer)]
+        # The header of a log in JSON comes without them.
+        reductions = log.reductions or files.read_log(log.location, without=_UNUSED).reductions or ()
+        stored = [each.samples for each in reductions if (each.scorer, each.reducer) == (what, reducer)]
         if not stored:
             left_out.append(f"{name} was left out: it has no scores reduced by {reducer}.")
             return None
@@ -351,10 +354,6 @@ def _value(sample: EvalSample | EvalSampleSummary, what: str, key: str | None, a
     if asked and value is not None and value == value:  # not NaN, which is no score
         raise InputError(f"value: scores of '{what}' in {log} have no keys, and so no '{key}'")
     return value
-
-
-def _text(given: Any) -> str:
-    return given if isinstance(given, str) else "\n".join(f"{message.role}: {message.text}" for message in given)
 
 
 # --- lm-eval ---
