@@ -9,6 +9,7 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
+from urs_inspect.reports.alternatives import VERDICTS, rank_texts
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
 from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
@@ -51,7 +52,7 @@ LEADERBOARD = ReportKind(
     ("report.html",),
 )
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
-_VERDICTS = {"not distinguishable": "cannot be distinguished"}
+_BY_JUDGE = "By the judge's scores alone"
 _OTHER_QUESTIONS = "hold different questions: a difference between them is one of questions as well."
 
 
@@ -97,7 +98,7 @@ def headline(ranking: Ranking) -> tuple[str, str]:
     first, more = _judged_headline(ranking)
     if ranking.corrected is None:
         return first, more
-    return ranking.corrected.start[0], f"By the judge's scores alone: {first} {more}".strip()
+    return ranking.corrected.start[0], f"{_BY_JUDGE}: {first} {more}".strip()
 
 
 def _judged_headline(ranking: Ranking) -> tuple[str, str]:
@@ -164,7 +165,7 @@ def best_sentence(ranking: Ranking, key: str) -> str:
 def verdict_text(pair: Comparison, short: dict[str, str]) -> str:
     """The result of a comparison in words."""
     lacking = " and ".join(f"{short[name]} ({count:,})" for name, count in pair.depends_on.items())
-    return _VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
+    return VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
 
 
 def _condition_notes(ranking: Ranking, place: int) -> list[str]:
@@ -198,7 +199,7 @@ def _condition_notes(ranking: Ranking, place: int) -> list[str]:
 def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
     several = len(ranking.names) > 1
     title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
-    first, more = headline(ranking)
+    first, more = _judged_headline(ranking)
     scale = f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals."
     legend = [scale]
     if (ranking.models["unscored"] > 0).any():
@@ -208,18 +209,19 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
     equal, corrected = ranking.equal_length, ranking.corrected
-    best = [first, more, *equal.start, *best_sentences(ranking)]
-    if corrected:
-        best = [*corrected.start, more, *(f"By the judge's scores: {line}" for line in best[2:])]
-    notes = [note for note in (*best, *_condition_notes(ranking, place), *legend) if note]
+    judged = [note for note in (first, more, *equal.start, *best_sentences(ranking)) if note]
+    notes = [*(corrected.start if corrected else judged), *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
         Table(differences_frame(ranking, place), name="differences", shown=()),
     ]
     figures = [_forest(ranking, place, board)] if several else []
-    warnings = [*equal.warnings, *(corrected.warnings if corrected else ())]
+    warnings = corrected.warnings if corrected else equal.warnings
     sections = [Section(title, notes, [_summary(ranking), *written], figures=figures, warnings=warnings)]
-    sections += [corrected.section(place)] if corrected else []
+    if corrected:
+        sections.append(corrected.section(place, ranking.short))
+        title = _BY_JUDGE if len(board.rankings) == 1 else f"{title}: {_BY_JUDGE[0].lower()}{_BY_JUDGE[1:]}"
+        sections.append(Section(title, judged, warnings=equal.warnings))
     if several:
         sections += [_differences(ranking, place), _column_tests(ranking)]
     sections += [_intents(ranking, place, scale), *_languages(ranking)]
@@ -231,19 +233,19 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
     noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
-    sections += [_answers(ranking, place), equal.section(place), noise]
+    sections += [_answers(ranking, place), equal.section(place, ranking.short), noise]
     return [*sections, *_lengths(ranking, place), _cost(ranking)]
 
 
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
-    data = pd.DataFrame({"Model": ranking.names, "Rank": _ranks(models), "Mean": ranking.means[ALL]})
+    data = pd.DataFrame({"Model": ranking.names, "Rank": rank_texts(models), "Mean": ranking.means[ALL]})
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
     equal, corrected = ranking.equal_length, ranking.corrected
     known = corrected is not None and corrected.over_all["rank_from"].notna().any()
     for other in (*([equal] if equal.warnings else []), *([corrected] if corrected and known else [])):
         over_all = other.over_all.reindex(ranking.names)
-        data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), _ranks(over_all)
+        data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), rank_texts(over_all)
         formats |= {other.title: _MEAN, f"Rank, {other.title.lower()}": str}
     data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
@@ -259,13 +261,10 @@ def _summary(ranking: Ranking) -> Table:
         if corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"].notna().all():
             order = list(corrected.over_all.index)
     data = data.set_index("Model").loc[order].reset_index()
+    if corrected and known:
+        data["Model"] = data["Model"].map(ranking.short)
     marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
     return Table(data, formats, headings=headings, marked=marked)
-
-
-def _ranks(models: pd.DataFrame) -> list[str]:
-    pairs = zip(models["rank_from"], models["rank_to"], strict=True)
-    return [DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}" for low, high in pairs]
 
 
 def _unscored(part: float) -> str:
@@ -325,15 +324,13 @@ def _differences(ranking: Ranking, place: int) -> Section:
             others = depends if pair.verdict == "depends on unscored answers" else unclear
             others[pair.first].append(short[pair.second])
             others[pair.second].append(short[pair.first])
-    data = {"Model": ranking.names, "Rank": _ranks(ranking.models), "Not significantly different": _names(unclear)}
+    data = {"Model": ranking.names, "Rank": rank_texts(ranking.models), "Not significantly different": _names(unclear)}
     if any(depends.values()):
         data["Depends on unscored answers"] = _names(depends)
     notes = [
         "That two models cannot be distinguished does not make them equal: with more questions they might be "
         "distinguished."
     ]
-    if ranking.corrected:
-        notes.append("By the judge's scores alone; differences by corrected means are above.")
     caption = (
         "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
         "orange: significantly worse, else not significant."
@@ -595,7 +592,7 @@ def _forest_frame(ranking: Ranking) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "model": [ranking.short[name] for name in ranking.names],
-            "rank": _ranks(ranking.models),
+            "rank": rank_texts(ranking.models),
             **{part: [getattr(mean, part) for mean in means] for part in ("low", "high")},
             "mean": [mean.value for mean in means],
             "hollow": [bool(part > 0) for part in ranking.models["self_judged"]],
