@@ -344,3 +344,16 @@ def test_the_table_is_in_the_order_of_corrected_means(scores: tuple[Floats, Floa
     assert "Judge's mean" in table.text().headings
     assert [table.data["Model"][row] for row, _ in table.marked] == ["second"]
     assert any("1 of them with a significant difference" in text for text in corrected.warnings)
+
+
+def test_the_figure_has_a_mark_of_its_own_for_corrected_means(made: Leaderboard) -> None:
+    [section] = [section for section in report_leaderboard(made).sections if section.title == "Ranking"]
+    [figure] = section.figures
+    drawn = figure.draw(350)
+    _, corrected = corrected_of(made)
+    assert [row["mean"] for row in drawn["datasets"]["rows"] if row["of"] == "corrected by people"] == [
+        row_of(corrected, name)["corrected"].value for name in names_of(corrected)
+    ]
+    shapes = [layer["encoding"]["shape"]["scale"]["range"] for layer in drawn["layer"] if "shape" in layer["encoding"]]
+    assert shapes == [["circle", "diamond"]]
+    assert "first 6.76" in figure.description and "corrected by people; second" in figure.description

@@ -568,36 +568,40 @@ def _axis(ranking: Ranking) -> str:
 
 
 def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
-    by = " of the judge's scores" if ranking.corrected else ""
-    caption = f"All questions. Dots are means{by}, lines their {level_text(board.resampling.level)} intervals."
+    means = _forest_frame(ranking)
+    both = bool(means["of"].any())
+    marks = " of the judge's scores, diamonds (by which models are ranked) corrected by people" if both else ""
+    caption = f"All questions. Dots are means{marks}, lines their {level_text(board.resampling.level)} intervals."
     if (ranking.models["self_judged"] > 0).any():
         caption += " A hollow dot stands for a model that judged answers of its own."
     caption += (
         " Each interval is about one model by itself. The difference of two that overlap may still be significant, "
         "because the comparison below goes question by question."
     )
-    short = ranking.short
-    description = "; ".join(f"{short[name]} {_MEAN(ranking.mean(name))}" for name in ranking.names)
+    rows = zip(means["model"], means["estimate"], means["of"], strict=True)
+    shown = means.drop(columns=["estimate"] if both else ["estimate", "of"])
     return Figure(
         f"r{place}-forest",
         "Mean final score of each model",
         caption,
-        lambda width: forest_plot(_forest_frame(ranking), width, _axis(ranking)),
-        description,
+        lambda width: forest_plot(shown, width, _axis(ranking)),
+        "; ".join(f"{name} {_MEAN(mean)} {kind}".strip() for name, mean, kind in rows),
     )
 
 
 def _forest_frame(ranking: Ranking) -> pd.DataFrame:
-    means = ranking.means[ALL]
-    return pd.DataFrame(
-        {
-            "model": [ranking.short[name] for name in ranking.names],
-            "rank": rank_texts(ranking.models),
-            **{part: [getattr(mean, part) for mean in means] for part in ("low", "high")},
-            "mean": [mean.value for mean in means],
-            "hollow": [bool(part > 0) for part in ranking.models["self_judged"]],
-        }
-    )
+    """One row per mean: of the judge's scores and, where there are such, corrected by people."""
+    corrected = ranking.corrected.over_all if ranking.corrected else pd.DataFrame(columns=["rank_from"])
+    both = corrected["rank_from"].notna().any()
+    models, rows = corrected if both else ranking.models, []
+    for name, rank in zip(map(str, models.index), rank_texts(models), strict=True):
+        hollow = bool(ranking.models.loc[[name], "self_judged"].gt(0).any())
+        rows.append((ranking.short[name], rank, ranking.mean(name), hollow, "by the judge" if both else ""))
+        if both and rank != DASH:
+            rows.append((ranking.short[name], rank, corrected["corrected"][name], False, "corrected by people"))
+    frame = pd.DataFrame(rows, columns=["model", "rank", "estimate", "hollow", "of"])
+    parts = {"mean": "value", "low": "low", "high": "high"}
+    return frame.assign(**{name: [getattr(row[2], part) for row in rows] for name, part in parts.items()})
 
 
 def _profiles(ranking: Ranking) -> pd.DataFrame:
