@@ -297,5 +297,5 @@ def test_no_log_is_said(run: Run, human: Path, tmp_path: Path) -> None:
 
 def test_a_forgotten_scale_is_warned_of(run: Run, judged_logs: Path, human: Path) -> None:
     output = " ".join(run("agreement", judged_logs, "--human", human, "--human-scale", "0,100").output.split())
-    assert "No rating above" in output and "Is the scale 1,10?" in output
+    assert "No rating above" in output and "Is the scale 1,7?" in output
     assert "Is the scale" not in run("agreement", judged_logs, "--human", human).output
