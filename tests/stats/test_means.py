@@ -120,6 +120,30 @@ def test_it_agrees_with_the_clustered_mean() -> None:
     assert (estimate.n, estimate.clusters, estimate.rounds, estimate.seed) == (200, 200, 500, 4)
 
 
+@checked
+@given(seed=st.integers(0, 10_000), models=st.integers(1, 3))
+def test_rounds_draw_whole_clusters(seed: int, models: int) -> None:
+    generator = np.random.default_rng(seed)
+    clusters = np.unique(generator.integers(6, size=12), return_inverse=True)[1]
+    table = np.where(generator.random((12, models)) < 0.2, np.nan, generator.normal(size=(12, models)))
+    [found] = bootstrap_means([MeanColumn(np.arange(12), table)], 12, clusters=clusters, rounds=20, seed=seed)
+    number = int(clusters.max()) + 1
+    for row, drawn in zip(np.concatenate(list(resample(number, 20, seed))), found.draws, strict=True):
+        for column in range(models):
+            values = np.repeat(table[:, column], row[clusters].astype(int))
+            values = values[~np.isnan(values)]
+            assert drawn[column] == pytest.approx(values.mean() if len(values) else math.nan, nan_ok=True)
+    there = [len(set(clusters[~np.isnan(table[:, column])])) for column in range(models)]
+    assert found.clusters.tolist() == there == contrast(found, np.eye(models)).clusters.tolist()
+    assert [mean.clusters for mean in mean_estimates(found)] == there
+
+
+def test_clusters_have_no_weights() -> None:
+    column = MeanColumn(np.arange(2), np.ones((2, 1)))
+    with pytest.raises(ValueError, match="reweighted"):
+        bootstrap_means([column], 2, reweight=lambda counts: counts, clusters=np.array([0, 0]))
+
+
 def test_blocks_of_rounds_are_one_run() -> None:
     values = table(1, 5000, 1)
     [few] = bootstrap_means([MeanColumn(np.arange(5000), values)], 5000, rounds=850)

@@ -13,7 +13,16 @@ from scipy import stats
 from tests.stats.fights import checked
 from urs_inspect.stats import compare, holm
 from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, resample
-from urs_inspect.stats.paired import all_pairs, compare_means, mcnemar, rank_intervals, sign_flip
+from urs_inspect.stats.paired import (
+    FEW,
+    all_pairs,
+    clustered_means,
+    compare_means,
+    mcnemar,
+    paired_p_values,
+    rank_intervals,
+    sign_flip,
+)
 
 NONE = math.nan
 right = st.sampled_from([0.0, 1.0, 1.0, NONE])
@@ -193,6 +202,59 @@ def test_differences_by_hand() -> None:
     assert [one.difference.n for one in found] == [2, 3, 2]
 
 
+def slow_p(gaps: npt.NDArray[np.float64], clusters: npt.NDArray[np.int64]) -> float:
+    """The p-value as scipy and loops over clusters have it."""
+    sums = [float(gaps[clusters == name].sum()) for name in np.unique(clusters)]
+    counts = [int((clusters == name).sum()) for name in np.unique(clusters)]
+    sizes = {round(abs(gap), 9) for gap in sums} - {0}
+    if max(counts) == 1 and len(sizes) <= 1:
+        above, below = sum(gap > 0 for gap in sums), sum(gap < 0 for gap in sums)
+        return float(stats.binomtest(above, above + below).pvalue) if sizes else 1.0
+    if len(sums) <= FEW:
+        flips = [abs(float(np.dot(signs, sums))) for signs in product((1, -1), repeat=len(sums))]
+        return sum(flip >= abs(sum(sums)) - 1e-9 for flip in flips) / len(flips)
+    mean = gaps.mean()
+    square = sum((total - mean * count) ** 2 for total, count in zip(sums, counts, strict=True))
+    error = math.sqrt(square * len(sums) / (len(sums) - 1)) / len(gaps)
+    return float(2 * stats.t.sf(abs(mean) / error, len(sums) - 1))
+
+
+@checked
+@given(seed=st.integers(0, 1000), clusters=st.sampled_from([3, 9, 13, 20, 40]), sizes=st.sampled_from([1, 3, 10]))
+def test_p_values_are_those_of_plain_loops(seed: int, clusters: int, sizes: int) -> None:
+    generator = np.random.default_rng(seed)
+    gaps, names = generator.integers(-sizes, sizes + 1, 40).astype(float), generator.integers(clusters, size=40)
+    missing = generator.random(40) < 0.1
+    found = paired_p_values(np.where(missing, np.nan, gaps)[:, None], names)
+    if len(np.unique(names[~missing])) > 1 and gaps[~missing].any():
+        assert found == pytest.approx(slow_p(gaps[~missing], names[~missing]))
+
+
+def test_p_values_equal_those_of_other_packages() -> None:
+    gaps = np.array([((7 * i * i + 3 * i) % 11 - 4.5) / 3 for i in range(40)])
+    found = clustered_means(gaps[:, None], np.arange(40) % 15)
+    # statsmodels 0.15.0: OLS(gaps, ones).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    assert found.errors == pytest.approx(0.19189661736453928)
+    assert paired_p_values(gaps[:, None], np.arange(40) % 15) == pytest.approx(0.4231531905342663)
+    assert clustered_means(gaps[:, None], np.array([i * i % 13 for i in range(40)])).errors == pytest.approx(
+        0.18186644850711914
+    )
+    # statsmodels 0.15.0: mcnemar([[50, 3], [11, 36]], exact=True)
+    assert paired_p_values(np.repeat([0.0, 1, -1], [86, 3, 11])[:, None]) == pytest.approx(0.057373046875)
+    pair = np.random.default_rng(0).normal(size=(30, 2))
+    assert paired_p_values(pair[:, :1] - pair[:, 1:]) == pytest.approx(stats.ttest_rel(*pair.T).pvalue)
+    few = np.random.default_rng(1).normal(0.5, 1, 10)
+    flipped = stats.permutation_test((few,), np.mean, permutation_type="samples", n_resamples=2**11)
+    assert paired_p_values(few[:, None]) == pytest.approx(flipped.pvalue)
+
+
+def test_one_cluster_says_nothing() -> None:
+    values = np.array([[1.0], [2.0], [3.0]])
+    assert np.isnan(paired_p_values(values, np.zeros(3, dtype=np.int64))).all()
+    assert np.isnan(clustered_means(values, np.zeros(3, dtype=np.int64)).errors).all()
+    assert paired_p_values(np.zeros((9, 1))) == 1
+
+
 @checked
 @given(seed=st.integers(0, 1000))
 def test_intervals_and_p_values_are_those_of_plain_loops(seed: int) -> None:
@@ -213,11 +275,7 @@ def test_intervals_and_p_values_are_those_of_plain_loops(seed: int) -> None:
         tail = float(stats.norm.cdf(-stats.t.ppf(0.975, n - 1) * math.sqrt(n / (n - 1))))
         assert one.difference.low == pytest.approx(float(np.quantile(draws, tail)))
         assert one.difference.high == pytest.approx(float(np.quantile(draws, 1 - tail)))
-        crossing = min(sum(draw <= 0 for draw in draws), sum(draw >= 0 for draw in draws))
-        if crossing:
-            raw = min(1.0, 2 * (crossing + 1) / (len(draws) + 1))
-            expanded = 2 * stats.t.cdf(stats.norm.ppf(raw / 2) * math.sqrt((n - 1) / n), n - 1)
-            assert one.p == pytest.approx(max(expanded, 2 / 2**n))
+        assert one.p == pytest.approx(slow_p(gaps[both], np.arange(n)))
     assert [one.p_holm for one in found] == pytest.approx(holm([one.p for one in found]))
 
 

@@ -16,6 +16,11 @@ _BARE = ("protocol", "orders", "rubric", CREATED, FILE)
 """Facts whose value is clear without their name."""
 _SKIPPED = ("bench", "judge")
 _SETTINGS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort", "reasoning_tokens", "effort")
+_SPEED = {
+    *("max_connections", "adaptive_connections", "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout"),
+    *("batch", "cache"),
+}
+"""Settings that change how fast a run is, and not its result."""
 _SECRET = re.compile(r"key|auth|secret|password|credential|(?<!max_)(?<!reasoning_)token", re.IGNORECASE)
 
 
@@ -58,6 +63,17 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
 def sounds_secret(name: str) -> bool:
     """Whether a value of this name may be a secret, which must not be shown."""
     return _SECRET.search(name) is not None
+
+
+def model_settings(log: EvalLog) -> dict[str, Any]:
+    """Settings of the model under test that may change its answers: temperature, effort and so on."""
+    given = {**log.eval.model_args, **log.eval.model_generate_config.model_dump(exclude_none=True)}
+    return {name: value for name, value in given.items() if name not in _SPEED and not sounds_secret(name)}
+
+
+def whole_characters(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which a log may hold and a table may not."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _shown(value: Any) -> str:

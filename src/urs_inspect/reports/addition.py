@@ -13,9 +13,9 @@ from inspect_ai.log import EvalLog, EvalSampleSummary
 
 from urs_inspect._util import counted
 from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, read_summaries, short_name
-from urs_inspect.logs.naming import distinct_names
+from urs_inspect.logs.naming import distinct_names, model_settings, whole_characters
 from urs_inspect.logs.scores import SIMULATED, last_score, value_of
-from urs_inspect.reports.answers import ERROR, NOT_JUDGED, model_settings, whole_characters
+from urs_inspect.reports.answers import ERROR, NOT_JUDGED
 from urs_inspect.reports.conditions import Reasons, comparable_groups, differences, version_number
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.tables import (

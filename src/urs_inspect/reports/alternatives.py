@@ -11,13 +11,14 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.naming import short_names
+from urs_inspect.reports.comparison import ComparedModels
 from urs_inspect.reports.scores import ALL, OrderedScores, Resampling
 from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number, p_value, share
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
-from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, rank_intervals
+from urs_inspect.stats import MeanColumn, bootstrap_means, mean_estimates, rank_intervals
 from urs_inspect.stats.adjusted_means import control_length, length_column
 from urs_inspect.stats.bootstrap import Scale
-from urs_inspect.stats.means import MeanDraws, contrast
+from urs_inspect.stats.means import MeanDraws, contrast, p_values
 from urs_inspect.stats.paired import Pair, all_pairs, mean_differences, worst_p_values
 
 FEWEST = 10
@@ -27,20 +28,6 @@ _COLLINEAR = 0.9
 PAIRS = ["first", "second", "better_by_judge", "verdict", "difference", "p", "p_holm", "p_worst"]
 """Columns of `Alternative.pairs`."""
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
-
-
-@dataclass(frozen=True)
-class JudgedMeans:
-    """Models by the judge's scores, the best first: means by column, and the comparisons over all questions."""
-
-    models: tuple[str, ...]
-    means: Mapping[str, Sequence[Estimate]]
-    pairs: Sequence[MeanDifference]
-
-    @property
-    def leads(self) -> list[tuple[str, str]]:
-        """The better and the worse model of each significant difference."""
-        return [(self.models[pair.first], self.models[pair.second]) for pair in self.pairs if pair.significant]
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,7 @@ class Alternative:
             hidden = {"column"} if (self.means["column"] == ALL).all() else set()
             hidden |= set() if (self.pairs["p_worst"] > self.pairs["p_holm"]).any() else {"p_worst"}
             words, differences = {**short, **VERDICTS, "": DASH}, f"Differences {self.title.lower()}"
-            for frame, title in ((self.means.assign(rank=rank_texts(self.means)), ""), (self.pairs, differences)):
+            for frame, title in ((self.means.assign(rank=ranks_text(self.means)), ""), (self.pairs, differences)):
                 data = frame.map(lambda cell: words.get(cell, cell) if isinstance(cell, str) else cell)
                 shown = [column for column in _HEADINGS if column in data and column not in hidden]
                 tables.append(Table(data, _FORMATS, headings=_HEADINGS, shown=shown, title=title))
@@ -106,7 +93,7 @@ _FORMATS: dict[str, Format] = {
 }
 
 
-def rank_texts(models: pd.DataFrame) -> list[str]:
+def ranks_text(models: pd.DataFrame) -> list[str]:
     """The ranks that each model may have, `1–2`, or a dash."""
     pairs = zip(models["rank_from"], models["rank_to"], strict=True)
     return [DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}" for low, high in pairs]
@@ -116,7 +103,7 @@ def compare(
     means: MeanDraws,
     worst: tuple[MeanDraws, MeanDraws],
     models: Sequence[str],
-    judged: JudgedMeans,
+    judged: ComparedModels,
     resampling: Resampling,
     scale: Scale | None = None,
 ) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
@@ -135,7 +122,9 @@ def compare(
         means.seed,
     )
     differences = contrast(means, own[:, first] - own[:, second])
-    tested = mean_differences(differences, pairs, resampling.level, worst=worst_p_values(least), scale=scale)
+    tested = mean_differences(
+        differences, pairs, resampling.level, worst=worst_p_values(least.values, p_values(least)), scale=scale
+    )
     better = {frozenset(lead): lead[0] for lead in judged.leads}
     rows = [
         {
@@ -176,7 +165,7 @@ def lost_leads(pairs: pd.DataFrame, leads: Sequence[tuple[str, str]], models: Se
 
 
 def equal_length(
-    scores: OrderedScores, answers: pd.DataFrame, judged: JudgedMeans, resampling: Resampling
+    scores: OrderedScores, answers: pd.DataFrame, judged: ComparedModels, resampling: Resampling
 ) -> Alternative:
     """Compare the ranked models at equal length over the common questions, or say why that cannot be done.
 

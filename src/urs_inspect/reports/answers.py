@@ -23,7 +23,7 @@ from urs_inspect.logs.files import (
     read_summaries,
     short_name,
 )
-from urs_inspect.logs.naming import distinct_names, sounds_secret
+from urs_inspect.logs.naming import distinct_names, model_settings, sounds_secret, whole_characters
 from urs_inspect.logs.scores import cut_off, judgements, last_judgement, value_of
 from urs_inspect.logs.usage import NOTHING, UNKNOWN, Usage, own_usage, role_models, usage_of, usage_of_judges
 from urs_inspect.reports.conditions import Conditions, changed, conditions_of, prompts_of
@@ -41,11 +41,6 @@ NOT_SENT = " (not sent)"
 Row = dict[str, Any]
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _LIMITS = ("limit", "epochs", "sample_id", "sample_shuffle", "message_limit", "token_limit", "time_limit")
-_SPEED = {
-    *("max_connections", "adaptive_connections", "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout"),
-    *("batch", "cache"),
-}
-"""Settings that change how fast a run is, and not its result."""
 _LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -328,11 +323,6 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
     return {name: whole_characters(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
-def whole_characters(text: str) -> str:
-    """The text with a question mark for each lone surrogate, which a log may hold and a table may not."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:
     """Whether the summary of a judged sample lacks something that the sample itself has."""
     score = last_judgement(sample)
@@ -458,12 +448,6 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
         return command
     role = judges[0] if len(judges) == 1 else f"[{', '.join(judges)}]"
     return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', shlex.quote(f'grader={role}'))}"
-
-
-def model_settings(log: EvalLog) -> dict[str, Any]:
-    """Settings of the model under test that may change its answers: temperature, effort and so on."""
-    given = {**log.eval.model_args, **log.eval.model_generate_config.model_dump(exclude_none=True)}
-    return {name: value for name, value in given.items() if name not in _SPEED and not sounds_secret(name)}
 
 
 def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:

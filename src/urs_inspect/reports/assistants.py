@@ -16,9 +16,9 @@ from urs_inspect._util import counted
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
-from urs_inspect.logs.naming import distinct_names
+from urs_inspect.logs.naming import distinct_names, model_settings, whole_characters
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.answers import ERROR, JudgedLog, model_settings, read_judged_log, whole_characters
+from urs_inspect.reports.answers import ERROR, JudgedLog, read_judged_log
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.scores import score_table

@@ -10,7 +10,8 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.reports.agreement import Matched
-from urs_inspect.reports.alternatives import PAIRS, Alternative, JudgedMeans, compare, lost_leads
+from urs_inspect.reports.alternatives import PAIRS, Alternative, compare, lost_leads
+from urs_inspect.reports.comparison import ComparedModels
 from urs_inspect.reports.human_data import HumanRatings, on_scale_of_judge
 from urs_inspect.reports.scores import ALL, DIGITS, Columns, OrderedScores, Resampling
 from urs_inspect.reports.tables import DASH, listed, number, p_value
@@ -39,7 +40,7 @@ def correct_means(
     columns: Columns,
     human: HumanRatings,
     matched: Matched,
-    judged: JudgedMeans,
+    judged: ComparedModels,
     resampling: Resampling,
 ) -> Alternative:
     """Correct the means of ranked models by the ratings of a file that match answers of the ranking's logs.
@@ -199,7 +200,7 @@ def _compared(
     scores: OrderedScores,
     found: Mapping[str, PoweredMeans],
     best: Sequence[int],
-    judged: JudgedMeans,
+    judged: ComparedModels,
     resampling: Resampling,
 ) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
     """Compare the models with a corrected mean, the best first."""

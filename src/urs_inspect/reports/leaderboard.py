@@ -3,20 +3,20 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import InputError
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import short_name
-from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.agreement import Matched, match_blocks, unused
-from urs_inspect.reports.alternatives import Alternative, JudgedMeans, equal_length
+from urs_inspect.reports.alternatives import Alternative, equal_length
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
+from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
 from urs_inspect.reports.conditions import Conditions
 from urs_inspect.reports.corrected import correct_means
 from urs_inspect.reports.human_data import HumanRatings
@@ -24,62 +24,27 @@ from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
     Columns,
-    OrderedScores,
     Resampling,
     columns_of,
     in_order,
     order_models,
-    rank_all,
     score_table,
     with_shares,
 )
 from urs_inspect.reports.traffic import TrafficMix
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, load_rubric
-from urs_inspect.stats import Estimate, MeanDifference, interval_alpha, rank_intervals
+from urs_inspect.rubrics import FINAL, Rubric, load_rubric
+from urs_inspect.stats import Estimate, interval_alpha
 from urs_inspect.stats.bootstrap import LEVEL, SEED, pooled_deviation
 from urs_inspect.stats.correlation import rank_correlation
 from urs_inspect.stats.means import effective_number
 
-ROUNDS = 10_000
-"""Rounds of the bootstrap of a report."""
 UNSCORED_ALERT = 0.02
 """Share of answers without a score above which a report draws attention to it."""
-Verdict = Literal[
-    "significant",
-    "not distinguishable",
-    "depends on unscored answers",
-    "not significant over all questions",
-    "not comparable",
-]
-"""Result of a comparison: the first model is significantly better, whatever the missing scores are; nothing; it would
-be significant if the missing scores were like the others; it is significant over the common questions, but not over all
-that were asked, though neither model lacks a score; or there is no question to compare the models on."""
 _BINS = 10
 _CORRELATION_ROUNDS = 1000
 """Ranks must be computed again in every round, which takes a hundred times as long as a mean."""
-_SHRUNK = 0.9
-"""Below this share of the questions that were asked, a note names the model that takes most of them away."""
 _LANGUAGES = {"en": "English", "zh": "Chinese"}
 _USAGE = ("input_tokens", "output_tokens", "judge_input_tokens", "judge_output_tokens", "cost", "judge_cost", "seconds")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two models on the same questions."""
-
-    first: str  # the model with the higher mean
-    second: str
-    difference: Estimate  # mean of the paired differences of final scores, first less second
-    p: float  # two-sided bootstrap p-value of no difference; NaN where nothing can be tested
-    p_holm: float  # after Holm's correction over all pairs, or over the comparisons with the best of a column
-    p_worst: float  # the same if each missing score of the first were 1 and each of the second 10
-    verdict: Verdict
-    depends_on: dict[str, int]  # models of the pair -> answers without a score, if the verdict depends on them
-
-    @property
-    def significant(self) -> bool:
-        """Whether the first model is significantly better."""
-        return self.verdict == "significant"
 
 
 @dataclass(frozen=True)
@@ -92,81 +57,26 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """Models that may be ranked together.
+class Ranking(ComparedModels):
+    """Models that may be ranked together; `models` has the facts of `_facts` as well.
 
-    Means and intervals are over the questions for which every ranked model has a score, so that those of two models
-    compare. `models` has one row per model, the best first, those that are not ranked last, with `rank_from` and
-    `rank_to` (the ranks that the model may have: 1 + the number of models that are significantly better, and the
-    number of ranked models less those that are significantly worse; None if not ranked), `mean_scored` (over all
-    questions for which it has a score), `mean_lowest` and `mean_highest` (over all questions that it was asked, if each
-    missing score were 1 or 10) and the facts of `_facts`.
+    `means` has a key for each column and each `criterion/<id>`.
     """
 
     conditions: Conditions
     differs_from_first: tuple[str, ...]  # reasons why they are not in the first ranking; empty for the first
-    models: pd.DataFrame
-    means: dict[str, tuple[Estimate, ...]]  # key of a column or `criterion/<id>` -> one per model
-    comparisons: dict[str, tuple[Comparison, ...]]  # `all`: every pair; group or language: the best with each other
     lengths: pd.DataFrame  # model, median length in characters, mean score and number of answers of about that length
     equal_length: Alternative
     columns: Columns
     criteria: tuple[str, ...]  # ids, in the order of the rubric
     titles: dict[str, str]  # id of an intent, language or criterion -> its English name
-    question_counts: dict[str, int]  # key of a column -> number of questions that its means are over
-    asked: int  # questions that all models were asked
     traffic: Traffic | None
-    notes: tuple[str, ...]
     noise: Noise
     corrected: Alternative | None = None  # by people's ratings, where they were given
-
-    @property
-    def names(self) -> list[str]:
-        """The models, the best first."""
-        return [str(name) for name in self.models.index]
-
-    @property
-    def short(self) -> dict[str, str]:
-        """Model -> the shortest name that no other model of the ranking has."""
-        return short_names(self.names)
-
-    @property
-    def questions(self) -> int:
-        """Questions for which every ranked model has a score."""
-        return self.question_counts[ALL]
-
-    def mean(self, name: str, key: str = ALL) -> Estimate:
-        """Mean of a model in a column."""
-        return self.means[key][self.names.index(name)]
 
     def title(self, key: str) -> str:
         """English name of a column."""
         return self.titles.get(key, key)
-
-    def best(self, key: str) -> str:
-        """The model with the highest mean in a column; empty if none has a score."""
-        if compared := self.beside_best(key):
-            return compared[0].first
-        pairs = zip(self.names, self.means[key], strict=True)
-        return next((name for name, mean in pairs if not math.isnan(mean.value)), "")
-
-    def beside_best(self, key: str) -> tuple[Comparison, ...]:
-        """Comparisons of the best model of a tested column with each other ranked one.
-
-        p-values are corrected by Holm over these comparisons, and for the choice of the best by the same data; over
-        all questions by Holm over all pairs.
-        """
-        compared = self.comparisons.get(key, ())
-        if key != ALL:
-            return compared
-        ranked = set(self.models.index[self.models["rank_from"].notna()])
-        return tuple(pair for pair in compared if pair.first == self.names[0] and pair.second in ranked)
-
-    def marked(self, key: str) -> frozenset[str]:
-        """The best model and those that are not significantly worse; empty without two models to compare."""
-        compared = self.beside_best(key)
-        unclear = (pair.second for pair in compared if not pair.significant)
-        return frozenset((self.best(key), *unclear)) if compared else frozenset()
 
 
 @dataclass(frozen=True)
@@ -242,46 +152,38 @@ def _ranking(
     scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
     table, names = scores.table, scores.table.models
     columns = columns_of(table.facts, rubric, countries)
-    means, compared = rank_all(scores, columns, resampling)
-    judged = JudgedMeans(names, means, compared[ALL])
+    tested = (ALL, *columns.groups, *columns.languages)
+    compared = compare_table(scores, columns.questions, tested, resampling, together=False)
     answers = block.table[block.table["question"].isin(table.facts.index)]
     rows = dict(iter(answers.groupby("model", sort=False)))
-    ranks: list[tuple[int | None, int | None]] = [(None, None)] * len(names)
-    better = [(pair.first, pair.second) for pair in compared[ALL] if pair.significant]
-    ranks[: scores.ranked] = rank_intervals(scores.ranked, better)
-    bounds = np.array([scores.weights.means(finals) for finals in _bounds(scores)]).T.tolist()
     models = [
-        {"rank_from": first, "rank_to": last}
-        | dict(zip(("mean_scored", "mean_lowest", "mean_highest"), bound, strict=True))
-        | _facts(rows[name], [name, *block.conditions.judges], resampling)
-        for name, (first, last), bound in zip(names, ranks, bounds, strict=True)
+        {**row, **_facts(rows[name], [name, *block.conditions.judges], resampling)}
+        for name, row in zip(names, compared.models.to_dict("records"), strict=True)
     ]
     criteria = tuple(in_order(table.criteria, rubric.criteria))
     return Ranking(
+        models=_object_frame(models, names),
+        means=compared.means,
+        comparisons=compared.comparisons,
+        question_counts=compared.question_counts,
+        asked=compared.asked,
+        notes=(*notes, *compared.notes, *_answer_notes(answers, table.facts)),
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
-        models=_object_frame(models, names),
-        means=means,
-        comparisons={
-            key: tuple(_comparison(scores, columns, key, pair) for pair in pairs) for key, pairs in compared.items()
-        },
         lengths=pd.concat([_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True),
-        equal_length=equal_length(scores, answers, judged, resampling),
+        equal_length=equal_length(scores, answers, compared, resampling),
         columns=columns,
         criteria=criteria,
         titles=_titles(columns, table.facts, criteria, rubric),
-        question_counts={key: int(np.isin(scores.common, rows).sum()) for key, rows in columns.questions.items()},
-        asked=len(table.facts),
         traffic=None
         if mix is None
         else Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)),
-        notes=(*notes, *_missing_notes(scores), *_answer_notes(answers, table.facts)),
         noise=noise_of(
             answers[answers["question"].isin(table.facts.index[scores.common])],
             names[: scores.ranked],
             resampling.level,
         ),
-        corrected=correct_means(scores, columns, *rated, judged, resampling) if rated else None,
+        corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
     )
 
 
@@ -291,29 +193,6 @@ def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.Da
     return pd.DataFrame(
         [[row.get(key, 0) for key in columns] for row in rows], pd.Index(names), list(columns), dtype=object
     )
-
-
-def _bounds(scores: OrderedScores) -> tuple[Any, ...]:
-    return scores.table.finals, scores.table.filled(LOWEST), scores.table.filled(HIGHEST)
-
-
-def _comparison(scores: OrderedScores, columns: Columns, key: str, pair: MeanDifference) -> Comparison:
-    table, chosen = scores.table, columns.questions[key]
-    lacking = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (pair.first, pair.second)}
-    over_common = pair.p_holm < 1 - pair.difference.level
-    depends = {model: number for model, number in lacking.items() if number and over_common}
-    verdict: Verdict
-    if pair.significant:
-        verdict, depends = "significant", {}
-    elif not pair.difference.n:
-        verdict = "not comparable"
-    elif depends:
-        verdict = "depends on unscored answers"
-    else:
-        # A third model's missing scores made the common questions fewer; over all questions the claim does not hold.
-        verdict = "not significant over all questions" if over_common else "not distinguishable"
-    names = table.models[pair.first], table.models[pair.second]
-    return Comparison(*names, pair.difference, pair.p, pair.p_holm, pair.p_worst, verdict, depends)
 
 
 # --- facts of models ---
@@ -388,39 +267,6 @@ def _sum(values: "pd.Series[float]") -> float:
 
 
 # --- notes and titles ---
-
-
-def _missing_notes(scores: OrderedScores) -> list[str]:
-    """What missing scores take away, one sentence each."""
-    table, asked, common = scores.table, len(scores.table.finals), len(scores.common)
-    unscored = int(table.unscored.sum())
-    if not unscored:
-        return []
-    lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
-    over = f"over the {common:,} of {asked:,} questions for which"
-    notes = [
-        f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a difference is significant only "
-        "if it is so in the worst case of the missing scores."
-        if scores.ranked > 1
-        else f"{lacking} Means are {over} {table.models[0]} has one."
-    ]
-    there = ~np.isnan(table.finals)
-    without = [
-        int(np.delete(there[:, : scores.ranked], model, axis=1).all(axis=1).sum()) for model in range(scores.ranked)
-    ]
-    if scores.ranked > 1 and common < _SHRUNK * asked and max(without) > common:
-        most = int(np.argmax(without))
-        notes.append(
-            f"{table.models[most]} takes away most of the other {asked - common:,}: without its log, the ranking would "
-            f"be over {without[most]:,} questions."
-        )
-    most_scored = int(there.sum(axis=0).max(initial=0))
-    notes += [
-        f"{name} is not ranked: it has a score for {counted(number, 'question')}, fewer than half of the "
-        f"{most_scored:,} of the model with the most."
-        for name, number in zip(table.models[scores.ranked :], there[:, scores.ranked :].sum(axis=0), strict=True)
-    ]
-    return notes
 
 
 def _answer_notes(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:

@@ -9,10 +9,11 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
-from urs_inspect.reports.alternatives import VERDICTS, rank_texts
+from urs_inspect.reports.alternatives import VERDICTS, ranks_text
 from urs_inspect.reports.answers import CRITERION
+from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
-from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Comparison, Leaderboard, Ranking
+from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Leaderboard, Ranking
 from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL, DIGITS
@@ -129,7 +130,7 @@ def best_sentences(ranking: Ranking) -> list[str]:
     ]
 
 
-def best_sentence(ranking: Ranking, key: str) -> str:
+def best_sentence(ranking: ComparedModels, key: str) -> str:
     """Which model is best in a column, and which ones cannot be distinguished from it."""
     compared, short = ranking.beside_best(key), ranking.short
     if not any(pair.difference.n for pair in compared):
@@ -239,15 +240,15 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
 
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
-    data = pd.DataFrame({"Model": ranking.names, "Rank": rank_texts(models), "Mean": ranking.means[ALL]})
+    data = pd.DataFrame({"Model": ranking.names, "Rank": ranks_text(models), "Mean": ranking.means[ALL]})
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
     equal, corrected = ranking.equal_length, ranking.corrected
     known = corrected is not None and corrected.over_all["rank_from"].notna().any()
     for other in (*([equal] if equal.warnings else []), *([corrected] if corrected and known else [])):
         over_all = other.over_all.reindex(ranking.names)
-        data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), rank_texts(over_all)
+        data[other.title], data[f"Rank, {other.title.lower()}"] = list(over_all[other.name]), ranks_text(over_all)
         formats |= {other.title: _MEAN, f"Rank, {other.title.lower()}": str}
-    data["Without a score"] = [_unscored(part) for part in models["unscored_share"]]
+    data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
         bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
         data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
@@ -267,7 +268,8 @@ def _summary(ranking: Ranking) -> Table:
     return Table(data, formats, headings=headings, marked=marked)
 
 
-def _unscored(part: float) -> str:
+def unscored_text(part: float) -> str:
+    """Share of answers without a score, with a mark where it is large."""
     text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
     return f"{text} !" if part > UNSCORED_ALERT else text
 
@@ -324,7 +326,7 @@ def _differences(ranking: Ranking, place: int) -> Section:
             others = depends if pair.verdict == "depends on unscored answers" else unclear
             others[pair.first].append(short[pair.second])
             others[pair.second].append(short[pair.first])
-    data = {"Model": ranking.names, "Rank": rank_texts(ranking.models), "Not significantly different": _names(unclear)}
+    data = {"Model": ranking.names, "Rank": ranks_text(ranking.models), "Not significantly different": _names(unclear)}
     if any(depends.values()):
         data["Depends on unscored answers"] = _names(depends)
     notes = [
@@ -339,7 +341,7 @@ def _differences(ranking: Ranking, place: int) -> Section:
         f"r{place}-differences",
         "Differences between models",
         caption,
-        lambda width: difference_plot(_matrix(ranking), width),
+        lambda width: difference_plot(matrix_frame(ranking), width),
     )
     tables = [Table(pd.DataFrame(data)), _tests(ranking, [("", pair) for pair in pairs])]
     return Section("Differences", notes, tables, 3, figures=[figure])
@@ -568,9 +570,10 @@ def _axis(ranking: Ranking) -> str:
 
 
 def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
-    means = _forest_frame(ranking)
-    both = bool(means["of"].any())
-    marks = " of the judge's scores, diamonds (by which models are ranked) corrected by people" if both else ""
+    corrected = ranking.corrected.over_all if ranking.corrected else pd.DataFrame({"rank_from": [None]})
+    other = corrected if corrected["rank_from"].notna().any() else None
+    means = forest_frame(ranking, other)
+    marks = "" if other is None else " of the judge's scores, diamonds (by which models are ranked) corrected by people"
     caption = f"All questions. Dots are means{marks}, lines their {level_text(board.resampling.level)} intervals."
     if (ranking.models["self_judged"] > 0).any():
         caption += " A hollow dot stands for a model that judged answers of its own."
@@ -578,30 +581,31 @@ def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
         " Each interval is about one model by itself. The difference of two that overlap may still be significant, "
         "because the comparison below goes question by question."
     )
-    rows = zip(means["model"], means["estimate"], means["of"], strict=True)
-    shown = means.drop(columns=["estimate"] if both else ["estimate", "of"])
+    short = ranking.short
+    description = "; ".join(f"{short[name]} {_MEAN(ranking.mean(name))}" for name in ranking.names)
+    if other is not None:
+        people = "; ".join(f"{short[str(name)]} {_MEAN(mean)}" for name, mean in other["corrected"].items())
+        description = f"By the judge: {description}. Corrected by people: {people}"
     return Figure(
         f"r{place}-forest",
         "Mean final score of each model",
         caption,
-        lambda width: forest_plot(shown, width, _axis(ranking)),
-        "; ".join(f"{name} {_MEAN(mean)} {kind}".strip() for name, mean, kind in rows),
+        lambda width: forest_plot(means, width, _axis(ranking)),
+        description,
     )
 
 
-def _forest_frame(ranking: Ranking) -> pd.DataFrame:
-    """One row per mean: of the judge's scores and, where there are such, corrected by people."""
-    corrected = ranking.corrected.over_all if ranking.corrected else pd.DataFrame(columns=["rank_from"])
-    both = corrected["rank_from"].notna().any()
-    models, rows = corrected if both else ranking.models, []
-    for name, rank in zip(map(str, models.index), rank_texts(models), strict=True):
-        hollow = bool(ranking.models.loc[[name], "self_judged"].gt(0).any())
-        rows.append((ranking.short[name], rank, ranking.mean(name), hollow, "by the judge" if both else ""))
-        if both and rank != DASH:
-            rows.append((ranking.short[name], rank, corrected["corrected"][name], False, "corrected by people"))
-    frame = pd.DataFrame(rows, columns=["model", "rank", "estimate", "hollow", "of"])
-    parts = {"mean": "value", "low": "low", "high": "high"}
-    return frame.assign(**{name: [getattr(row[2], part) for row in rows] for name, part in parts.items()})
+def forest_frame(ranking: ComparedModels, corrected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The data of `forest_plot`; with means of the same models that people have corrected, in their order and ranks."""
+    hollow = dict(zip(ranking.names, ranking.models.get("self_judged", [0] * len(ranking.names)), strict=True))
+    models, rows = ranking.models if corrected is None else corrected, []
+    for name, rank in zip(map(str, models.index), ranks_text(models), strict=True):
+        means = [(ranking.mean(name), bool(hollow[name] > 0), "by the judge")]
+        if corrected is not None and rank != DASH:
+            means.append((corrected["corrected"][name], False, "corrected by people"))
+        rows += [(ranking.short[name], rank, mean.low, mean.high, mean.value, *others) for mean, *others in means]
+    frame = pd.DataFrame(rows, columns=["model", "rank", "low", "high", "mean", "hollow", "of"])
+    return frame.drop(columns="of") if corrected is None else frame
 
 
 def _profiles(ranking: Ranking) -> pd.DataFrame:
@@ -615,15 +619,16 @@ def _profiles(ranking: Ranking) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "intent", "mean", "low", "high", "field"])
 
 
-def _matrix(ranking: Ranking) -> pd.DataFrame:
+def matrix_frame(ranking: ComparedModels, signed: Format = _SIGNED) -> pd.DataFrame:
+    """The data of `difference_plot`."""
     short, rows = ranking.short, []
     for pair in ranking.comparisons[ALL]:
         details = (
-            f"{short[pair.first]} less {short[pair.second]}: {_SIGNED(pair.difference)}, Holm-corrected p "
+            f"{short[pair.first]} less {short[pair.second]}: {signed(pair.difference)}, Holm-corrected p "
             f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, 'question')}"
         )
         for sign, row, column in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
-            text = _SIGNED(sign * pair.difference.value)
+            text = signed(sign * pair.difference.value)
             significant = sign if pair.significant else 0
             verdict = verdict_text(pair, short)
             rows.append((short[row], short[column], text, significant, verdict, details))

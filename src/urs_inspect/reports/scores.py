@@ -13,9 +13,16 @@ from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, raking
-from urs_inspect.stats.bootstrap import Floats, Integers
-from urs_inspect.stats.means import Reweight
-from urs_inspect.stats.paired import all_pairs, difference_column, mean_differences, worst_p_values
+from urs_inspect.stats.bootstrap import Floats, Integers, Scale, number_clusters
+from urs_inspect.stats.means import Reweight, p_values
+from urs_inspect.stats.paired import (
+    all_pairs,
+    clustered_means,
+    difference_column,
+    mean_differences,
+    paired_p_values,
+    worst_p_values,
+)
 
 ALL = "all"
 """Key of the column of all questions."""
@@ -24,8 +31,8 @@ DIGITS = 9
 _SHARE = 2
 """A model with scores for fewer than half as many questions as the model with the most is not ranked: it would decide
 over which questions all others are ranked."""
-_SCALE = (float(LOWEST), float(HIGHEST))
-_WIDEST = _SCALE[1] - _SCALE[0]
+_SCALE: Scale = (float(LOWEST), float(HIGHEST))
+_FACTS = ("intent", "group", "language", "country")
 
 
 @dataclass(frozen=True)
@@ -35,12 +42,20 @@ class ScoreTable:
     `finals` is NaN where a model has no score, and the mean of the other epochs where some have none.
     """
 
-    facts: pd.DataFrame  # one row per question (index) with intent, group, language and country
+    facts: pd.DataFrame  # one row per question (index), with intent, group, language and country, or as given
     models: tuple[str, ...]
     finals: Floats
     criteria: dict[str, Floats]
     asked: Integers  # number of answers
     unscored: Integers  # number of answers without a score
+    scale: Scale = _SCALE  # lowest and highest possible score
+
+    @property
+    def clusters(self) -> Integers | None:
+        """Number of each question's cluster, shape (questions,); None if each is one of its own."""
+        if "cluster" not in self.facts or self.facts["cluster"].is_unique:
+            return None
+        return number_clusters(self.facts["cluster"].tolist())
 
     def filled(self, score: float) -> Floats:
         """Final scores in which each answer without a score has this one; NaN where a model was not asked."""
@@ -57,15 +72,18 @@ class ScoreTable:
             {name: values[chosen][:, list(models)] for name, values in self.criteria.items()},
             self.asked[chosen][:, list(models)],
             self.unscored[chosen][:, list(models)],
+            self.scale,
         )
 
 
-def score_table(answers: pd.DataFrame, models: Sequence[str]) -> ScoreTable:
+def score_table(
+    answers: pd.DataFrame, models: Sequence[str], kept: Sequence[str] = _FACTS, scale: Scale = _SCALE
+) -> ScoreTable:
     """Average the epochs of rows of the table of answers, questions in the order of their ids.
 
-    The order of logs therefore changes no interval.
+    The order of logs therefore changes no interval. `kept` are the columns that become facts of questions.
     """
-    facts = answers.groupby("question", sort=True)[["intent", "group", "language", "country"]].first()
+    facts = answers.groupby("question", sort=True)[list(kept)].first()
     criteria = [name for name in answers.columns if str(name).startswith(CRITERION)]
     cells = answers.groupby(["question", "model"], sort=True)
     means, asked, known = cells[[FINAL, *criteria]].mean(), cells.size(), cells[FINAL].count()
@@ -85,6 +103,7 @@ def score_table(answers: pd.DataFrame, models: Sequence[str]) -> ScoreTable:
         {name.removeprefix(CRITERION): given for name, given in scored.items() if not np.isnan(given).all()},
         counts(asked),
         counts(asked - known),
+        scale,
     )
 
 
@@ -252,8 +271,13 @@ def compare_models(
     columns: Mapping[str, Integers],
     resampling: Resampling,
     others: Sequence[MeanColumn] = (),
+    *,
+    baseline: int | None = None,
+    families: int = 1,
 ) -> tuple[dict[str, tuple[MeanDifference, ...]], list[tuple[Estimate, ...]]]:
     """Test models against each other, over all questions and in columns.
+
+    p-values are those of `paired_p_values`; where questions are weighted, those of the bootstrap.
 
     Args:
         scores: The models, with their scores.
@@ -262,40 +286,55 @@ def compare_models(
         resampling: Settings of the bootstrap.
         others: Further columns over the common questions, which are numbered from 0; their means are taken over the
             same rounds.
+        baseline: Number of the model with which alone others are compared; None for all pairs.
+        families: Over how many columns other than `all` p-values are corrected together.
 
     Returns:
         Key of a column -> its comparisons, the model with the higher mean as first; and the means of the others.
     """
     finals, rounds, seed = scores.comparable, resampling.rounds, resampling.seed
     kept = {key: np.flatnonzero(np.isin(scores.common, chosen)) for key, chosen in columns.items()}
-    pairs = {key: _pairs(scores, finals, key, there) for key, there in kept.items()}
+    pairs = {key: _pairs(scores, finals, key, there, baseline) for key, there in kept.items()}
     wanted = [difference_column(finals[there], pairs[key], questions=there) for key, there in kept.items()]
-    reweight = scores.common_weights.reweight
-    draws = bootstrap_means([*others, *wanted], len(finals), reweight=reweight, rounds=rounds, seed=seed)
+    reweight, clusters = scores.common_weights.reweight, scores.table.clusters
+    drawn_by = None if clusters is None else number_clusters(clusters[scores.common])
+    draws = bootstrap_means(
+        [*others, *wanted], len(finals), reweight=reweight, clusters=drawn_by, rounds=rounds, seed=seed
+    )
     worst = _worst(scores, columns, pairs, resampling)
+    widest = scores.table.scale[1] - scores.table.scale[0]
+    chosen_by_data = 1.0 if baseline is not None else 0.5
     tested = {
         key: mean_differences(
             drawn,
             pairs[key],
             resampling.level,
+            p=None if reweight else paired_p_values(column.values, _part(drawn_by, column.questions)),
             worst=worst[key],
-            selection=1 if key == ALL else (len(pairs[key]) + 1) / 2,
-            scale=(-_WIDEST, _WIDEST),
+            selection=1 if key == ALL else families * max(1.0, chosen_by_data * (len(pairs[key]) + 1)),
+            scale=(-widest, widest),
         )
-        for key, drawn in zip(columns, draws[len(others) :], strict=True)
+        for key, column, drawn in zip(columns, wanted, draws[len(others) :], strict=True)
     }
-    return tested, [mean_estimates(drawn, resampling.level, _SCALE) for drawn in draws[: len(others)]]
+    return tested, [mean_estimates(drawn, resampling.level, scores.table.scale) for drawn in draws[: len(others)]]
 
 
-def _pairs(scores: OrderedScores, finals: Floats, key: str, questions: Integers) -> list[tuple[int, int]]:
-    if key == ALL:
+def _part(clusters: Integers | None, chosen: Integers) -> Integers | None:
+    return None if clusters is None else clusters[chosen]
+
+
+def _pairs(
+    scores: OrderedScores, finals: Floats, key: str, questions: Integers, baseline: int | None
+) -> list[tuple[int, int]]:
+    if key == ALL and baseline is None:
         return all_pairs(len(scores.table.models))
     weights = Weights(None, scores.common_weights.values[questions])
     means = np.round(weights.means(finals[questions]), DIGITS)
     if np.isnan(means).all():
         return []
-    best = int(np.nanargmax(means))
-    return [(best, other) for other in range(scores.ranked) if other != best]
+    best = int(np.nanargmax(means)) if baseline is None else baseline
+    others = [other for other in range(scores.ranked) if other != best]
+    return [(best, other) if means[best] >= means[other] else (other, best) for other in others]
 
 
 def _worst(
@@ -308,45 +347,36 @@ def _worst(
 
     Pairs that lack no score are tested as well: which questions are common may depend on the answers of a third model.
     """
-    table = scores.table
-    lowest, highest = table.filled(LOWEST), table.filled(HIGHEST)
-    p_values = {key: np.full(len(compared), np.nan) for key, compared in pairs.items()}
-    wanted: dict[str, MeanColumn] = {}
+    table, reweight = scores.table, scores.weights.reweight
+    lowest, highest = (table.filled(score) for score in table.scale)
+    p = {key: np.full(len(compared), np.nan) for key, compared in pairs.items()}
     for key, compared in pairs.items():
         chosen = columns[key]
-        if compared and table.unscored[chosen, : scores.ranked].any():
-            wanted[key] = difference_column(lowest[chosen], compared, highest[chosen], chosen)
-    if wanted:
-        draws = bootstrap_means(
-            list(wanted.values()),
-            len(table.finals),
-            reweight=scores.weights.reweight,
-            rounds=resampling.rounds,
-            seed=resampling.seed,
-        )
-        p_values |= {key: worst_p_values(drawn) for key, drawn in zip(wanted, draws, strict=True)}
-    return p_values
+        if not compared or not table.unscored[chosen, : scores.ranked].any():
+            continue
+        column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
+        if reweight:
+            [drawn] = bootstrap_means(
+                [column], len(table.finals), reweight=reweight, rounds=resampling.rounds, seed=resampling.seed
+            )
+            p[key] = worst_p_values(drawn.values, p_values(drawn))
+        else:
+            clusters = _part(table.clusters, chosen)
+            means = clustered_means(column.values, clusters).values
+            p[key] = worst_p_values(means, paired_p_values(column.values, clusters))
+    return p
 
 
-def rank_all(
-    scores: OrderedScores, columns: Columns, resampling: Resampling
-) -> tuple[dict[str, tuple[Estimate, ...]], dict[str, tuple[MeanDifference, ...]]]:
-    """Bootstrap every mean and difference over the same rounds.
-
-    Returns:
-        Key of a column, or `criterion/<id>` -> one mean per model; and the comparisons over all questions and in each
-        group and language.
-    """
+def columns_of_means(scores: OrderedScores, columns: Mapping[str, Integers]) -> dict[str, MeanColumn]:
+    """Key of a column, or `criterion/<id>` -> its scores on the common questions, as for `bootstrap_means`."""
     finals, ranked = scores.comparable, np.arange(len(scores.table.models)) < scores.ranked
-    wanted = {key: _column(finals, np.isin(scores.common, chosen)) for key, chosen in columns.questions.items()}
+    wanted = {key: _column(finals, np.isin(scores.common, chosen)) for key, chosen in columns.items()}
     for name, values in scores.table.criteria.items():
         given = np.where(ranked, values[scores.common], np.nan)
         judged = ~np.isnan(given).all(axis=0)
         complete = np.isnan(given[:, judged]).sum(axis=1) == 0
         wanted[CRITERION + name] = _column(given, complete if judged.any() else np.zeros_like(complete))
-    tested = {key: columns.questions[key] for key in (ALL, *columns.groups, *columns.languages)}
-    comparisons, means = compare_models(scores, tested, resampling, list(wanted.values()))
-    return dict(zip(wanted, means, strict=True)), comparisons
+    return wanted
 
 
 def _column(values: Floats, chosen: npt.NDArray[np.bool_]) -> MeanColumn:

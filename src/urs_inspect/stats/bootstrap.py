@@ -93,6 +93,10 @@ class Estimate:
     rounds: int = ROUNDS
     seed: int = SEED
 
+    def __neg__(self) -> "Estimate":
+        """The estimate of the negative statistic."""
+        return replace(self, value=-self.value, low=-self.high, high=-self.low)
+
     def reported(self, scale: Scale | None = None) -> "Estimate":
         """The same with the bounds that logs, tables and pages report, by the rule of `reported_bounds`.
 

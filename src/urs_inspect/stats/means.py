@@ -72,12 +72,19 @@ class MeanDraws:
         draws: Their values in each round, NaN where not defined, shape (R, K).
         n: Number of questions behind each, shape (K,).
         seed: Seed of the resampling.
+        drawn: Number of clusters of questions behind each, which were drawn; None where each question is one.
     """
 
     values: Floats
     draws: Floats
     n: Integers
     seed: int
+    drawn: Integers | None = None
+
+    @property
+    def clusters(self) -> Integers:
+        """Number of clusters behind each mean, shape (K,)."""
+        return self.n if self.drawn is None else self.drawn
 
 
 def bootstrap_means(
@@ -85,6 +92,7 @@ def bootstrap_means(
     questions: int,
     *,
     reweight: Reweight | None = None,
+    clusters: Integers | None = None,
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> list[MeanDraws]:
@@ -94,6 +102,9 @@ def bootstrap_means(
         columns: The columns.
         questions: Number of questions Q from which each round draws Q.
         reweight: Turns how often questions were drawn into weights; by default each counts as often as it was drawn.
+            Not with clusters.
+        clusters: Number of each question's cluster, from 0 without gaps, shape (Q,): whole clusters are drawn. By
+            default each question is one.
         rounds: Number of rounds R.
         seed: Seed of the resampling; the same seed gives the same rounds.
 
@@ -101,7 +112,10 @@ def bootstrap_means(
         One result per column. A weighted mean is the sum of weight times value over the sum of the weights, over the
         questions that have a value.
     """
-    prepared = [_prepare(column, questions) for column in columns]
+    if clusters is not None and reweight is not None:
+        raise ValueError("clusters cannot be reweighted")
+    questions = questions if clusters is None else int(clusters.max(initial=-1)) + 1
+    prepared = [_prepare(column, questions, clusters) for column in columns]
     weighted = reweight or (lambda counts: counts)
     points = [_means(weighted(np.ones((1, questions))), column)[0] for column in prepared] if questions else []
     draws = [np.empty((rounds, column.values.shape[1])) for column in columns]
@@ -115,8 +129,14 @@ def bootstrap_means(
         points = [np.full(into.shape[1], np.nan) for into in draws]
         draws = [np.full_like(into, np.nan) for into in draws]
     return [
-        MeanDraws(point, drawn, np.count_nonzero(~np.isnan(column.values), axis=0), seed)
-        for point, drawn, column in zip(points, draws, columns, strict=True)
+        MeanDraws(
+            point,
+            drawn,
+            np.count_nonzero(~np.isnan(column.values), axis=0),
+            seed,
+            None if clusters is None else np.count_nonzero(units.patterns[:, units.pattern], axis=0),
+        )
+        for point, drawn, column, units in zip(points, draws, columns, prepared, strict=True)
     ]
 
 
@@ -142,13 +162,13 @@ def mean_estimates(found: MeanDraws, level: float = LEVEL, scale: Scale | None =
         One estimate per mean.
     """
     check_level(level)
-    unknown, sides = np.isnan(found.values), tail_bounds(found.draws, _tails(found.n, level))
+    unknown, sides = np.isnan(found.values), tail_bounds(found.draws, _tails(found.clusters, level))
     low, high = (np.where(unknown, np.nan, side) for side in sides)
-    lows, highs = reported_bounds(low, high, found.n, level=level, scale=scale)
+    lows, highs = reported_bounds(low, high, found.clusters, level=level, scale=scale)
     rounds = len(found.draws)
     return tuple(
-        Estimate(float(value), float(low), float(high), int(n), int(n), level, rounds, found.seed)
-        for value, low, high, n in zip(found.values, lows, highs, found.n, strict=True)
+        Estimate(float(value), float(low), float(high), int(n), int(clusters), level, rounds, found.seed)
+        for value, low, high, n, clusters in zip(found.values, lows, highs, found.n, found.clusters, strict=True)
     )
 
 
@@ -163,7 +183,7 @@ def p_values(found: MeanDraws) -> Floats:
     """
     from scipy.special import ndtr, ndtri, stdtr
 
-    draws, n = found.draws, np.asarray(found.n, dtype=np.float64)
+    draws, n = found.draws, np.asarray(found.clusters, dtype=np.float64)
     below, above = np.count_nonzero(draws <= 0, axis=0), np.count_nonzero(draws >= 0, axis=0)
     fewest, known = np.minimum(below, above), np.count_nonzero(~np.isnan(draws), axis=0)
     shares = np.minimum(1.0, 2 * (fewest + 1) / (known + 1))
@@ -183,23 +203,26 @@ def p_values(found: MeanDraws) -> Floats:
 class _Prepared:
     """A column as it is multiplied."""
 
-    questions: Integers | None  # None for all in order
-    values: Floats  # with 0 where there is none, shape (N, K)
-    patterns: Floats  # different patterns of which values are known, shape (N, P)
+    units: Integers | None  # questions, or clusters; None for all in order
+    values: Floats  # with 0 where there is none, summed over a cluster, shape (N, K)
+    patterns: Floats  # different patterns of which values are known, or how many of a cluster are, shape (N, P)
     pattern: Integers  # of each of the K values
 
 
-def _prepare(column: MeanColumn, questions: int) -> _Prepared:
+def _prepare(column: MeanColumn, number: int, clusters: Integers | None) -> _Prepared:
     known = ~np.isnan(column.values)
-    whole = len(column.questions) == questions and bool((column.questions == np.arange(questions)).all())
     # Most models have answered everything, so that sums of weights are the same for all of them.
-    patterns, pattern = np.unique(known, axis=1, return_inverse=True)
-    values = np.where(known, column.values, 0.0)
-    return _Prepared(None if whole else column.questions, values, patterns.astype(np.float64), pattern.ravel())
+    distinct, pattern = np.unique(known, axis=1, return_inverse=True)
+    values, patterns, units = np.where(known, column.values, 0.0), distinct.astype(np.float64), column.questions
+    if clusters is not None:
+        units, of = np.unique(clusters[column.questions], return_inverse=True)
+        values, patterns = cluster_counts(of, values), cluster_counts(of, patterns)
+    whole = len(units) == number and bool((units == np.arange(number)).all())
+    return _Prepared(None if whole else units, values, patterns, pattern.ravel())
 
 
 def _means(weights: Floats, column: _Prepared) -> Floats:
-    used = weights if column.questions is None else weights[:, column.questions]
+    used = weights if column.units is None else weights[:, column.units]
     return ratio(used @ column.values, (used @ column.patterns)[:, column.pattern])
 
 
@@ -209,6 +232,12 @@ def _tails(n: Integers, level: float) -> Floats:
 
     size = np.maximum(n, 2).astype(np.float64)
     return np.asarray(ndtr(-stdtrit(size - 1, (1 + level) / 2) * np.sqrt(size / (size - 1))), dtype=np.float64)
+
+
+def standard_errors(found: MeanDraws) -> Floats:
+    """Standard errors of means by their rounds, shape (K,), made wider by C / (C - 1) as of C drawn clusters."""
+    clusters = np.asarray(found.clusters, dtype=np.float64)
+    return np.asarray(_spread(found.draws) * np.sqrt(ratio(clusters, clusters - 1)), dtype=np.float64)
 
 
 def _spread(draws: Floats) -> Floats:
@@ -229,13 +258,16 @@ def contrast(found: MeanDraws, weights: npt.ArrayLike) -> MeanDraws:
     if table.ndim != 2 or len(table) != len(found.values):
         raise ValueError(f"need one row of weights per mean: {len(found.values)} means, weights of shape {table.shape}")
     values, n = np.full(table.shape[1], np.nan), np.zeros(table.shape[1], np.int64)
+    drawn = None if found.drawn is None else n.copy()
     draws = np.full((len(found.draws), table.shape[1]), np.nan)
     for place, column in enumerate(table.T):
         part = np.flatnonzero(column)
         if len(part):
             values[place], n[place] = float(found.values[part] @ column[part]), found.n[part].min()
             draws[:, place] = found.draws[:, part] @ column[part]
-    return MeanDraws(values, draws, n, found.seed)
+            if drawn is not None and found.drawn is not None:
+                drawn[place] = found.drawn[part].min()
+    return MeanDraws(values, draws, n, found.seed, drawn)
 
 
 _RAKING_STEPS = 200

@@ -23,7 +23,15 @@ from urs_inspect.stats.bootstrap import (
     known_items,
     ratio,
 )
-from urs_inspect.stats.means import MeanColumn, MeanDraws, Reweight, bootstrap_means, mean_estimates, p_values
+from urs_inspect.stats.means import (
+    MeanColumn,
+    MeanDraws,
+    Reweight,
+    bootstrap_means,
+    mean_estimates,
+    p_values,
+    standard_errors,
+)
 
 
 @dataclass(frozen=True)
@@ -232,11 +240,12 @@ class MeanDifference:
         first: Number of the first model.
         second: Number of the second.
         difference: Mean of first less second, with its interval.
-        p: Two-sided bootstrap p-value of no difference, 0 to 1; NaN with fewer than two common questions.
+        p: Two-sided p-value of no difference, 0 to 1; NaN with fewer than two common questions.
         p_holm: The same after Holm's correction over all pairs.
         p_worst: The same for the claim that the first is better, if each missing score of the first were the lowest
             possible one and each of the second the highest, over all questions; `p_holm` where no score is missing.
         significant: Whether `p_worst` is below 1 less the level.
+        error: Standard error of the difference.
     """
 
     first: int
@@ -246,6 +255,7 @@ class MeanDifference:
     p_holm: float
     p_worst: float
     significant: bool
+    error: float = math.nan
 
 
 def all_pairs(models: int) -> list[Pair]:
@@ -276,6 +286,7 @@ def mean_differences(
     pairs: Sequence[Pair],
     level: float = LEVEL,
     *,
+    p: Floats | None = None,
     worst: Floats | None = None,
     selection: float = 1.0,
     scale: Scale | None = None,
@@ -291,6 +302,8 @@ def mean_differences(
         pairs: The pairs.
         level: Confidence level of the intervals; a difference is significant where the corrected p-value is below 1
             less this.
+        p: p-values of no difference, as from `paired_p_values`; by default those of the rounds, which hold for
+            weighted means as well.
         worst: p-value of each claim in the worst case of the missing scores, as from `worst_p_values`; NaN where none
             is missing. By default none is.
         selection: What corrected p-values are multiplied with because the pairs were chosen by the same data. For the
@@ -298,25 +311,25 @@ def mean_differences(
             that one, and a claim has one direction only.
         scale: Lowest and highest possible difference.
     """
-    p = p_values(found)
+    p = p_values(found) if p is None else p
     claim = p if worst is None else np.fmax(p, np.where(np.isnan(p), np.nan, worst))
     corrected, survived = (np.minimum(1.0, selection * np.array(holm(raw.tolist()))) for raw in (p, claim))
     adjusted = (raw.tolist() for raw in (p, corrected, survived))
     return tuple(
-        MeanDifference(first, second, estimate, raw, p_holm, p_worst, p_worst < 1 - level)
-        for (first, second), estimate, raw, p_holm, p_worst in zip(
-            pairs, mean_estimates(found, level, scale), *adjusted, strict=True
+        MeanDifference(first, second, estimate, raw, p_holm, p_worst, p_worst < 1 - level, error)
+        for (first, second), estimate, raw, p_holm, p_worst, error in zip(
+            pairs, mean_estimates(found, level, scale), *adjusted, standard_errors(found).tolist(), strict=True
         )
     )
 
 
-def worst_p_values(found: MeanDraws) -> Floats:
+def worst_p_values(values: Floats, p: Floats) -> Floats:
     """p-values of the claims that the first of each pair is better, in the worst case of the missing scores.
 
-    Two-sided, from the `difference_column` of lowest and highest scores; 1 where the worst case has the other sign,
-    which no claim survives.
+    Two-sided, of the differences and p-values of the `difference_column` of lowest and highest scores; 1 where the
+    worst case has the other sign, which no claim survives.
     """
-    return np.where(found.values > 0, p_values(found), 1.0)
+    return np.where(values > 0, p, 1.0)
 
 
 def compare_means(
@@ -338,7 +351,7 @@ def compare_means(
     pairs = all_pairs(table.shape[1])
     column = difference_column(table, pairs)
     [found] = bootstrap_means([column], len(table), reweight=reweight, rounds=how.rounds, seed=how.seed)
-    return mean_differences(found, pairs, how.level)
+    return mean_differences(found, pairs, how.level, p=None if reweight else paired_p_values(column.values))
 
 
 def rank_intervals(models: int, better: Iterable[Pair]) -> tuple[Pair, ...]:

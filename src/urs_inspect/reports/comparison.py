@@ -1,0 +1,371 @@
+"""Models compared on the same samples: a data frame of scores -> means, paired differences and rank intervals.
+
+`urs-inspect compare` reads such frames from any logs; the rankings of `urs-inspect report` are built on the same
+function, `compare_table`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.logs.naming import short_names
+from urs_inspect.reports.scores import (
+    ALL,
+    OrderedScores,
+    Resampling,
+    ScoreTable,
+    columns_of_means,
+    compare_models,
+    order_models,
+    score_table,
+)
+from urs_inspect.rubrics import FINAL
+from urs_inspect.stats import Estimate, MeanDifference, rank_intervals
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Integers, Scale
+from urs_inspect.stats.power import questions_needed, smallest_difference
+
+ROUNDS = 10_000
+"""Rounds of the bootstrap of a report."""
+_SHRUNK = 0.9
+"""Below this share of the questions that were asked, a note names the model that takes most of them away."""
+Verdict = Literal[
+    "significant",
+    "not distinguishable",
+    "depends on unscored answers",
+    "not significant over all questions",
+    "not comparable",
+]
+"""Result of a comparison: the first model is significantly better, whatever the missing scores are; nothing; it would
+be significant if the missing scores were like the others; it is significant over the common questions, but not over all
+that were asked, though neither model lacks a score; or there is no question to compare the models on."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models on the same questions."""
+
+    first: str  # the better model: that with the higher mean, or the lower one where lower is better
+    second: str
+    difference: Estimate  # mean of the paired differences, first less second
+    error: float  # standard error of the difference
+    p: float  # two-sided p-value of no difference; NaN where nothing can be tested
+    p_holm: float  # after Holm's correction over all pairs, or over the comparisons with the best of a column
+    p_worst: float  # the same if each missing score of the first were the worst and each of the second the best
+    verdict: Verdict
+    depends_on: dict[str, int]  # models of the pair -> answers without a score, if the verdict depends on them
+
+    @property
+    def significant(self) -> bool:
+        """Whether the first model is significantly better."""
+        return self.verdict == "significant"
+
+
+@dataclass(frozen=True)
+class ComparedModels:
+    """Models compared on the same questions, those of a data frame or of a ranking of the report.
+
+    Means and intervals are over the questions for which every ranked model has a score, so that those of two models
+    compare.
+
+    Attributes:
+        models: One row per model, the best first, those that are not ranked last, with `rank_from` and `rank_to` (the
+            ranks that the model may have: 1 + the number of models that are significantly better, and the number of
+            ranked models less those that are significantly worse; None if not ranked), `mean_scored` (over all
+            questions for which it has a score), `mean_lowest` and `mean_highest` (over all questions that it was asked,
+            if each missing score were the lowest or the highest), `answers`, `unscored` and `unscored_share`. A
+            `Ranking` has more.
+        means: Key of a column (`all`, a group) -> one mean per model.
+        comparisons: `all` -> every pair; another column -> the best model with each other one; with a baseline, only
+            its comparisons.
+        question_counts: Key of a column -> number of questions that its means are over.
+        asked: Number of questions.
+        notes: What missing scores and questions take away, one sentence each.
+    """
+
+    models: pd.DataFrame
+    means: dict[str, tuple[Estimate, ...]]
+    comparisons: dict[str, tuple[Comparison, ...]]
+    question_counts: dict[str, int]
+    asked: int
+    notes: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The models, the best first."""
+        return [str(name) for name in self.models.index]
+
+    @property
+    def short(self) -> dict[str, str]:
+        """Model -> the shortest name that no other of the models has."""
+        return short_names(self.names)
+
+    @property
+    def questions(self) -> int:
+        """Questions for which every ranked model has a score."""
+        return self.question_counts[ALL]
+
+    def mean(self, name: str, key: str = ALL) -> Estimate:
+        """Mean of a model in a column."""
+        return self.means[key][self.names.index(name)]
+
+    def best(self, key: str) -> str:
+        """The best model of a column; empty if none has a score."""
+        if compared := self.beside_best(key):
+            return compared[0].first
+        pairs = zip(self.names, self.means[key], strict=True)
+        return next((name for name, mean in pairs if not math.isnan(mean.value)), "")
+
+    def beside_best(self, key: str) -> tuple[Comparison, ...]:
+        """Comparisons of the best model of a tested column with each other ranked one.
+
+        p-values are corrected by Holm over these comparisons, and for the choice of the best by the same data; over
+        all questions by Holm over all pairs.
+        """
+        compared = self.comparisons.get(key, ())
+        if key != ALL:
+            return compared
+        ranked = set(self.models.index[self.models["rank_from"].notna()])
+        return tuple(pair for pair in compared if pair.first == self.names[0] and pair.second in ranked)
+
+    def marked(self, key: str) -> frozenset[str]:
+        """The best model and those that are not significantly worse; empty without two models to compare."""
+        compared = self.beside_best(key)
+        unclear = (pair.second for pair in compared if not pair.significant)
+        return frozenset((self.best(key), *unclear)) if compared else frozenset()
+
+    @property
+    def leads(self) -> list[tuple[str, str]]:
+        """The better and the worse model of each significant difference over all questions."""
+        return [(pair.first, pair.second) for pair in self.comparisons[ALL] if pair.significant]
+
+    def detectable(self, pair: Comparison) -> float:
+        """The smallest difference of a pair that would have been significant with a power of `POWER`; NaN if unknown.
+
+        The p-value is corrected over all pairs.
+        """
+        found = pair.difference
+        return smallest_difference(pair.error, found.clusters, tests=self._tests, level=found.level)
+
+    def needed(self, pair: Comparison, difference: float) -> int | None:
+        """Questions for which a difference of a pair would be significant with that power; None if unknown."""
+        found = pair.difference
+        return questions_needed(difference, pair.error, found.n, found.clusters, tests=self._tests, level=found.level)
+
+    @property
+    def _tests(self) -> int:
+        return sum(pair.difference.n > 0 for pair in self.comparisons[ALL])
+
+
+def compare(
+    frame: pd.DataFrame,
+    *,
+    baseline: str | None = None,
+    scale: Scale | None = None,
+    lower_is_better: bool = False,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> ComparedModels:
+    """Compare models on the samples that all of them have a score for.
+
+    Means and differences have bootstrap intervals over whole clusters. Differences are tested sample by sample: by
+    McNemar's exact test for scores of two values, by the exact sign-flip test over few clusters, else by Student's t
+    of the clustered mean; p-values are corrected by Holm. Missing scores make no claim: a difference is significant
+    only if it is so when each missing score counts against it.
+
+    Args:
+        frame: One row per sample and model, or per sample, model and epoch, which are averaged. Columns: sample, model
+            (both text), value (number or truth value, NaN for no score), and by choice cluster (samples that belong
+            together, such as questions about one text; the same for all models) and group (samples of which there is
+            a test of their own).
+        baseline: Model with which alone the others are compared; by default every two models are.
+        scale: Lowest and highest possible value, for the worst case of missing scores; by default those that occur.
+        lower_is_better: Whether a lower value is better.
+        rounds: Rounds of the bootstrap.
+        level: Confidence level of all intervals, between 0 and 1.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The models, the best first.
+
+    Raises:
+        InputError: If the frame lacks a column, has one model only, values that are no numbers or beyond the scale, a
+            sample of two clusters or groups, or no sample that all models have a score for.
+    """
+    answers, names = _checked(frame), list(dict.fromkeys(frame["model"].astype(str)))
+    if baseline is not None and baseline not in names:
+        raise InputError(f"baseline: no model '{baseline}'; allowed: {choices(names)}")
+    known = answers[FINAL].dropna()
+    low, high = scale or (float(known.min()), float(known.max()))
+    if beyond := int(((known < low) | (known > high)).sum()):
+        raise InputError(f"scale: {beyond:,} of {len(known):,} values lie beyond {low:g} to {high:g}")
+    sign = -1 if lower_is_better else 1
+    answers[FINAL] *= sign
+    facts = [name for name in ("cluster", "group") if name in answers] or ["model"]
+    table = score_table(answers, names, facts, (min(sign * low, sign * high), max(sign * low, sign * high)))
+    groups = [name for name in table.facts.get("group", pd.Series(dtype=str)).unique() if name]
+    columns = {ALL: np.arange(len(table.facts))}
+    columns |= {name: np.flatnonzero(table.facts["group"] == name) for name in sorted(groups)}
+    compared = compare_table(order_models(table), columns, list(columns), Resampling(rounds, level, seed), baseline)
+    if not compared.questions:
+        counts = ", ".join(f"{name} {number:,}" for name, number in _scored(table).items())
+        raise InputError(f"no sample has a score of every model; samples with a score: {counts}")
+    attempted = {name: int((column > 0).sum()) for name, column in zip(table.models, table.asked.T, strict=True)}
+    notes = list(compared.notes)
+    if len(set(attempted.values())) > 1 or max(attempted.values()) < len(table.facts):
+        there = ", ".join(f"{name} {number:,}" for name, number in attempted.items())
+        notes.insert(0, f"The models did not attempt the same samples ({there}): only those count that all have.")
+    return replace(compared if sign > 0 else _negated(compared), notes=tuple(notes))
+
+
+def _checked(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with the names that `score_table` has for its columns."""
+    if missing := [name for name in ("sample", "model", "value") if name not in frame]:
+        raise InputError(f"the data frame lacks {choices(missing)}; it has {choices(map(str, frame.columns))}")
+    if frame["model"].nunique() < 2:
+        raise InputError(f"one model only, {choices(frame['model'].astype(str).unique())}: two or more are compared")
+    values = pd.to_numeric(frame["value"].astype(object), errors="coerce").astype(float)
+    if (wrong := frame["value"].notna() & ~np.isfinite(values)).any():
+        example = frame.loc[wrong, "value"].iloc[0]
+        count = f"{int(wrong.sum()):,} of {counted(len(frame), 'value')}"
+        raise InputError(f"value: {count} are no finite numbers, such as '{example}'")
+    if values.isna().all():
+        raise InputError(f"none of {counted(len(frame), 'row')} has a value")
+    for kind in ("cluster", "group"):
+        several = frame.groupby("sample")[kind].nunique() if kind in frame else pd.Series(dtype=int)
+        if (several > 1).any():
+            name = several.index[several > 1][0]
+            raise InputError(f"{counted(int((several > 1).sum()), 'sample')} of more than one {kind}, as '{name}'")
+    answers = frame.rename(columns={"sample": "question"}).drop(columns="value").assign(**{FINAL: values})
+    if "cluster" in answers:
+        answers["cluster"] = answers["cluster"].fillna(answers["question"]).astype(str)
+    return answers.astype({"model": str, "question": str})
+
+
+def _scored(table: ScoreTable) -> dict[str, int]:
+    return dict(zip(table.models, (~np.isnan(table.finals)).sum(axis=0).tolist(), strict=True))
+
+
+def compare_table(
+    scores: OrderedScores,
+    columns: Mapping[str, Integers],
+    tested: Sequence[str],
+    resampling: Resampling,
+    baseline: str | None = None,
+    *,
+    together: bool = True,
+) -> ComparedModels:
+    """Compare ordered models over all questions and in columns, all over the same rounds of the bootstrap.
+
+    Args:
+        scores: The models with their scores.
+        columns: Key of a column -> numbers of its questions; `all` is one of them.
+        tested: The columns in which models are tested against each other.
+        resampling: Settings of the bootstrap.
+        baseline: Model with which alone others are compared.
+        together: Whether p-values of all tested columns but `all` are corrected together, or each column by itself.
+    """
+    table, names = scores.table, scores.table.models
+    wanted = columns_of_means(scores, columns)
+    pairs, means = compare_models(
+        scores,
+        {key: columns[key] for key in tested},
+        resampling,
+        list(wanted.values()),
+        baseline=None if baseline is None else names.index(baseline),
+        families=max(1, len(tested) - 1) if together else 1,
+    )
+    ranks: list[tuple[int | None, int | None]] = [(None, None)] * len(names)
+    better = [(pair.first, pair.second) for pair in pairs[ALL] if pair.significant]
+    ranks[: scores.ranked] = rank_intervals(scores.ranked, better)
+    bounds = [scores.weights.means(v).tolist() for v in (table.finals, *map(table.filled, table.scale))]
+    asked, unscored = table.asked.sum(axis=0), table.unscored.sum(axis=0)
+    rows = {
+        "rank_from": [first for first, _ in ranks],
+        "rank_to": [last for _, last in ranks],
+        **dict(zip(("mean_scored", "mean_lowest", "mean_highest"), bounds, strict=True)),
+        "answers": asked.tolist(),
+        "unscored": unscored.tolist(),
+        "unscored_share": (unscored / np.maximum(asked, 1)).tolist(),
+    }
+    return ComparedModels(
+        models=pd.DataFrame(rows, pd.Index(names), dtype=object),
+        means=dict(zip(wanted, means, strict=True)),
+        comparisons={key: tuple(_comparison(scores, columns[key], pair) for pair in pairs[key]) for key in tested},
+        question_counts={key: int(np.isin(scores.common, chosen).sum()) for key, chosen in columns.items()},
+        asked=len(table.facts),
+        notes=tuple(_missing_notes(scores)),
+    )
+
+
+def _comparison(scores: OrderedScores, chosen: Integers, pair: MeanDifference) -> Comparison:
+    table = scores.table
+    lacking = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (pair.first, pair.second)}
+    over_common = pair.p_holm < 1 - pair.difference.level
+    depends = {model: number for model, number in lacking.items() if number and over_common}
+    verdict: Verdict
+    if pair.significant:
+        verdict, depends = "significant", {}
+    elif not pair.difference.n:
+        verdict = "not comparable"
+    elif depends:
+        verdict = "depends on unscored answers"
+    else:
+        # A third model's missing scores made the common questions fewer; over all questions the claim does not hold.
+        verdict = "not significant over all questions" if over_common else "not distinguishable"
+    names = table.models[pair.first], table.models[pair.second]
+    return Comparison(*names, pair.difference, pair.error, pair.p, pair.p_holm, pair.p_worst, verdict, depends)
+
+
+def _negated(compared: ComparedModels) -> ComparedModels:
+    """The same for scores that were negated because lower is better."""
+    models = compared.models.copy()
+    low, high = models["mean_lowest"], models["mean_highest"]
+    models = models.assign(mean_scored=-models["mean_scored"], mean_lowest=-high, mean_highest=-low)
+    return replace(
+        compared,
+        models=models,
+        means={key: tuple(-mean for mean in means) for key, means in compared.means.items()},
+        comparisons={
+            key: tuple(replace(pair, difference=-pair.difference) for pair in pairs)
+            for key, pairs in compared.comparisons.items()
+        },
+    )
+
+
+def _missing_notes(scores: OrderedScores) -> list[str]:
+    """What missing scores take away, one sentence each."""
+    table, asked, common = scores.table, len(scores.table.finals), len(scores.common)
+    unscored = int(table.unscored.sum())
+    if not unscored:
+        return []
+    lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
+    over = f"over the {common:,} of {asked:,} questions for which"
+    notes = [
+        f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a difference is significant only "
+        "if it is so in the worst case of the missing scores."
+        if scores.ranked > 1
+        else f"{lacking} Means are {over} {table.models[0]} has one."
+    ]
+    there = ~np.isnan(table.finals)
+    without = [
+        int(np.delete(there[:, : scores.ranked], model, axis=1).all(axis=1).sum()) for model in range(scores.ranked)
+    ]
+    if scores.ranked > 1 and common < _SHRUNK * asked and max(without) > common:
+        most = int(np.argmax(without))
+        notes.append(
+            f"{table.models[most]} takes away most of the other {asked - common:,}: without its log, the ranking would "
+            f"be over {without[most]:,} questions."
+        )
+    most_scored = int(there.sum(axis=0).max(initial=0))
+    notes += [
+        f"{name} is not ranked: it has a score for {counted(number, 'question')}, fewer than half of the "
+        f"{most_scored:,} of the model with the most."
+        for name, number in zip(table.models[scores.ranked :], there[:, scores.ranked :].sum(axis=0), strict=True)
+    ]
+    return notes

@@ -1,0 +1,296 @@
+"""Scores of samples, from logs of any task and from samples of lm-eval."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalError,
+    EvalLog,
+    EvalResults,
+    EvalSample,
+    EvalSampleReductions,
+    EvalSpec,
+    write_eval_log,
+)
+from inspect_ai.scorer import Score, value_to_float
+
+from urs_inspect._util import InputError
+from urs_inspect.logs.samples import SampleScores, read_sample_scores
+
+Values = Sequence[Any]
+FAILED = object()
+"""In the place of a value: the sample failed."""
+
+
+def write_log(
+    folder: Path,
+    model: str = "a",
+    values: Values = ("C", "I"),
+    *,
+    day: int = 1,
+    epochs: int = 1,
+    first: int = 0,
+    task: str = "pub/quiz",
+    text: str = "Question {}?",
+    scorer: str = "match",
+    metadata: Sequence[Mapping[str, Any]] = (),
+    headline: tuple[str, str] | None = None,
+    reduced: tuple[str, Sequence[Any]] | None = None,
+    status: Any = "success",
+    more: Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None,
+    **spec: Any,
+) -> str:
+    """A log of one sample for each `epochs` values; `others` are the same scores of other scorers on all samples."""
+    samples = [
+        EvalSample(
+            id=first + place // epochs,
+            epoch=place % epochs + 1,
+            input=text.format(first + place // epochs),
+            target="",
+            metadata=dict(metadata[place // epochs]) if metadata else {"topic": f"t{place % 2}"},
+            scores=None
+            if value is None or value is FAILED
+            else {name: Score(value=each) for name, each in {scorer: value, **(others or {})}.items()},
+            error=EvalError(message="failed", traceback="", traceback_ansi="") if value is FAILED else None,
+        )
+        for place, value in enumerate(values)
+    ]
+    name, key = headline or (scorer, scorer)
+    results = {"scorer": name, "score": key, "metric": "mean", "reducer": reduced[0] if reduced else None}
+    log = EvalLog(
+        eval=EvalSpec(
+            **{
+                **{"task": task, "task_version": 1, "model": model, "created": f"2026-01-{day:02d}T00:00:00+00:00"},
+                **{"eval_id": f"e-{folder.name}-{model}-{day}-{first}", "task_id": f"t-{model}-{day}-{first}"},
+                "dataset": EvalDataset(name="quiz", samples=len(samples)),
+                "config": EvalConfig(epochs=epochs, epochs_reducer=[reduced[0]] if reduced else None),
+                **spec,
+            }
+        ),
+        status=status,
+        samples=samples,
+        results=EvalResults.model_validate({"headline": results, "scores": [{"name": key, "scorer": name}]}),
+    )
+    if reduced:
+        scores = [{"sample_id": first + place, "value": value} for place, value in enumerate(reduced[1])]
+        log.reductions = [
+            EvalSampleReductions.model_validate({"scorer": scorer, "reducer": reduced[0], "samples": scores})
+        ]
+    file = folder / f"2026-01-{day:02d}T00-00-00+00-00_quiz_{model.replace('/', '-')}{first}.eval"
+    write_eval_log(log, str(file))
+    return str(file)
+
+
+def write_saved(folder: Path, model: str, lines: Sequence[Mapping[str, Any]], *, day: int = 1, **facts: Any) -> str:
+    """Samples of lm-eval and the results beside them; a line has a metric `acc` and a filter unless it says so."""
+    (where := folder / model).mkdir(exist_ok=True)
+    date = f"2026-01-{day:02d}T00-00-00.000001"
+    results = {"model_name": model, "versions": {"quiz": 1.0}, "higher_is_better": {"quiz": {"loss": False}}, **facts}
+    (where / f"results_{date}.json").write_text(json.dumps(results))
+    same = {"doc": {"passage": "p"}, "filter": "none", "metrics": ["acc"], "doc_hash": "h"}
+    text = "".join(json.dumps({"doc_id": place, **same, **line}) + "\n" for place, line in enumerate(lines))
+    (file := where / f"samples_quiz_{date}.jsonl").write_text(text)
+    return str(file)
+
+
+def by_model(scores: SampleScores) -> dict[str, list[float]]:
+    """Values of each model, by the number of the sample."""
+    ordered = scores.table.sort_values("sample", key=lambda ids: ids.astype(int))
+    return {str(model): list(each["value"]) for model, each in ordered.groupby("model")}
+
+
+@pytest.mark.parametrize("value", ["C", "I", "P", "N", True, False, 1, 0.25, "0.75", "yes", "No", "true", "FALSE", -3])
+def test_values_count_as_in_inspect(tmp_path: Path, value: Any) -> None:
+    scores = read_sample_scores([write_log(tmp_path, values=[value, "C"])])
+
+    assert by_model(scores) == {"a": [value_to_float()(value), 1.0]}
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"), [(["C", "P", True], (0.0, 1.0)), (["C", 1], None), ([1, 0], None), (["C", "3"], None)]
+)
+def test_scale_is_known_for_letters_and_booleans(tmp_path: Path, values: Values, scale: object) -> None:
+    assert read_sample_scores([write_log(tmp_path, values=values)]).scale == scale
+
+
+def test_what_failed_or_was_not_scored_has_no_score_and_is_counted(tmp_path: Path) -> None:
+    scores = read_sample_scores([write_log(tmp_path, values=["C", FAILED, None, math.nan])])
+
+    assert [math.isnan(value) for value in by_model(scores)["a"]] == [False, True, True, True]
+    assert any("3 of 4 samples" in sentence for sentence in scores.left_out)
+
+
+def test_key_of_a_dictionary(tmp_path: Path) -> None:
+    values = [{"good": "C", "long": 3, "none": None}, {"good": "I", "long": 5, "none": None}]
+    log = write_log(tmp_path, values=values, headline=("match", "good"))
+
+    headline, named = read_sample_scores([log]), read_sample_scores([log], value="long")
+    assert (headline.scorer, by_model(headline)) == ("match: good", {"a": [1.0, 0.0]})
+    assert "good" in headline.chosen
+    assert by_model(named) == by_model(read_sample_scores([log], value="match.long")) == {"a": [3.0, 5.0]}
+    assert all(map(math.isnan, by_model(read_sample_scores([log], scorer="match", value="none"))["a"]))
+
+
+def test_scorer_is_named_or_that_of_the_headline_metric(tmp_path: Path) -> None:
+    log = write_log(tmp_path, others={"length": 7}, headline=("length", "length"))
+
+    assert by_model(read_sample_scores([log])) == {"a": [7.0, 7.0]}
+    assert "length" in read_sample_scores([log]).chosen
+    assert by_model(read_sample_scores([log], scorer="match")) == {"a": [1.0, 0.0]}
+    assert read_sample_scores([log], scorer="match").chosen == ""
+
+
+def test_epochs_count_by_their_mean_over_those_with_a_score(tmp_path: Path) -> None:
+    scores = read_sample_scores([write_log(tmp_path, values=["C", "I", "P", FAILED, None, None], epochs=2)])
+
+    assert by_model(scores)["a"][:2] == [0.5, 0.5]
+    assert math.isnan(by_model(scores)["a"][2])
+    assert "mean" in scores.chosen
+
+
+def test_epochs_count_as_the_log_reduced_them(tmp_path: Path) -> None:
+    values = ["C", "I", "I", "I"]
+    log = write_log(tmp_path, values=values, epochs=2, reduced=("max", [1.0, 0.0]))
+
+    assert by_model(read_sample_scores([log])) == {"a": [1.0, 0.0]}
+    write_log(tmp_path, "b", values, epochs=2)
+    with pytest.raises(InputError, match="reducers"):
+        read_sample_scores([str(tmp_path)])
+
+
+def test_clusters_and_groups_are_metadata(tmp_path: Path) -> None:
+    facts: list[dict[str, Any]] = [{"page": "x", "lang": "en"}, {"page": "x"}, {"page": None, "lang": "zh"}]
+    scores = read_sample_scores([write_log(tmp_path, values="CCI", metadata=facts)], cluster="page", by="lang")
+
+    table = scores.table.set_index("sample")
+    assert list(table["cluster"][:2]) == ["x", "x"]
+    assert table["cluster"].nunique() == 2
+    assert list(table["group"]) == ["en", "(none)", "zh"]
+    assert sum("1 of 3 samples" in sentence for sentence in scores.left_out) == 2
+    plain = read_sample_scores([str(tmp_path)]).table
+    assert list(plain["cluster"]) == list(plain["sample"])
+    assert set(plain["group"]) == {""}
+
+
+def test_long_metadata_is_read_from_whole_samples(tmp_path: Path) -> None:
+    facts = [{"page": "word " * 400 + end} for end in "xyx"]
+    table = read_sample_scores([write_log(tmp_path, values="CCI", metadata=facts)], cluster="page").table
+
+    assert table["cluster"].nunique() == 2
+
+
+def test_later_run_counts_and_other_samples_are_joined(tmp_path: Path) -> None:
+    write_log(tmp_path, values="CC")
+    write_log(tmp_path, values="IC", day=2)
+    write_log(tmp_path, values="CI", day=3, first=2)
+    scores = read_sample_scores([str(tmp_path)])
+
+    assert by_model(scores) == {"a": [0.0, 1.0, 1.0, 0.0]}
+    assert [run.samples for run in scores.runs] == [2, 2]
+    assert any("later run" in sentence for sentence in scores.left_out)
+
+
+def test_other_settings_are_a_model_of_its_own(tmp_path: Path) -> None:
+    for day, shots in ((1, 0), (2, 5)):
+        write_log(tmp_path, day=day, task_args={"shots": shots, "api_key": f"secret{day}"})
+
+    assert set(by_model(read_sample_scores([str(tmp_path)]))) == {"a (shots=0)", "a (shots=5)"}
+
+
+def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
+    lines = [{"doc_id": "\ud800", "acc": 1.0, "doc": {"passage": "\udfff"}}]
+    scores = read_sample_scores(
+        [write_saved(tmp_path, "m", lines, model_name="m\ud800")], cluster="passage", by="passage"
+    )
+
+    assert scores.table.to_csv().encode("utf-8")
+
+
+def test_samples_of_lm_eval(tmp_path: Path) -> None:
+    names = ("strict", "loose")
+    lines = [{"doc_id": doc, "filter": name, "acc": float(name == "loose")} for doc in range(3) for name in names]
+    write_saved(tmp_path, "old", lines)
+    write_saved(tmp_path, "new", lines)
+    scores = read_sample_scores([str(tmp_path)], scorer="acc,loose", cluster="passage")
+
+    assert by_model(scores) == {"new": [1.0] * 3, "old": [1.0] * 3}
+    assert (scores.task, scores.scorer, scores.higher_is_better) == ("quiz", "acc,loose", True)
+    assert set(scores.table["cluster"]) == {"p"}
+    assert "acc,strict" in read_sample_scores([str(tmp_path)]).chosen
+    with pytest.raises(InputError, match="acc,strict; acc,loose"):
+        read_sample_scores([str(tmp_path)], scorer="acc")
+
+
+def test_direction_and_newest_run_of_lm_eval(tmp_path: Path) -> None:
+    for day in (1, 2):
+        write_saved(tmp_path, "m", [{"loss": float(day), "metrics": ["loss"]}], day=day)
+    scores = read_sample_scores([str(tmp_path)], scorer="loss")
+
+    assert (by_model(scores), scores.higher_is_better, len(scores.left_out)) == ({"m": [2.0]}, False, 1)
+
+
+def _two(tmp_path: Path, **second: Any) -> list[str]:
+    return [write_log(tmp_path, "a"), write_log(tmp_path, "b", **second)]
+
+
+BAD: dict[str, tuple[Any, dict[str, str], list[str]]] = {
+    "tasks": (lambda path: _two(path, task="pub/other"), {}, ["pub/other (1 log)", "pub/quiz (1 log)"]),
+    "task": (lambda path: _two(path), {"task": "nope"}, ["nope", "pub/quiz (2 logs)"]),
+    "versions": (lambda path: _two(path, task_version=2), {}, ["versions", "1 (1 log", "2 (1 log"]),
+    "datasets": (lambda path: _two(path, dataset=EvalDataset(name="new")), {}, ["datasets", "quiz (1 log", "new (1"]),
+    "inputs": (lambda path: _two(path, text="Other {}?"), {}, ["2 of 2 samples", "input", "'0'"]),
+    "clusters": (lambda path: _two(path, metadata=[{"topic": "x"}] * 2), {"cluster": "topic"}, ["2 of 2", "topic"]),
+    "text": (lambda path: _two(path, values=["C", "bad"]), {}, ["1 of 2", "'bad'", "sample '1'"]),
+    "list": (lambda path: _two(path, values=[[1, 2], "C"]), {}, ["1 of 2", "[1, 2]"]),
+    "infinite": (lambda path: _two(path, values=[math.inf, "C"]), {}, ["1 of 2", "inf"]),
+    "scorer": (lambda path: _two(path), {"scorer": "nope"}, ["'nope'", "match"]),
+    "no keys": (lambda path: _two(path), {"value": "nope"}, ["'nope'", "match"]),
+    "key": (lambda path: [write_log(path, values=[{"x": 1, "y": 2}])], {"value": "nope"}, ["'nope'", "x, y"]),
+    "keys": (lambda path: [write_log(path, values=[{"x": 1, "y": 2}])], {}, ["x, y"]),
+    "metadata": (lambda path: _two(path), {"by": "nope"}, ["'nope'", "topic"]),
+    "unfinished": (lambda path: [write_log(path, status="error")], {}, ["'error'"]),
+    "no log": (lambda path: [str(path / "nope")], {}, ["nope"]),
+    "empty": (lambda path: [str(path)], {}, ["no logs"]),
+    "mixed": (lambda path: [write_log(path), write_saved(path, "m", [{"acc": 1}])], {}, ["1 log", "1 of lm-eval"]),
+    "lm-eval list": (lambda path: [write_saved(path, "m", [{"acc": [1]}])], {}, ["1 of 1", "[1]"]),
+    "lm-eval metric": (lambda path: [write_saved(path, "m", [{"acc": 1}])], {"scorer": "x"}, ["'x'", "acc,none"]),
+    "lm-eval versions": (
+        lambda path: [write_saved(path, m, [{"acc": 1}], versions={"quiz": m}) for m in "12"],
+        {},
+        ["versions"],
+    ),
+    "lm-eval inputs": (
+        lambda path: [write_saved(path, m, [{"acc": 1, "doc_hash": m}]) for m in "12"],
+        {},
+        ["1 of 1 sample"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_words(tmp_path: Path, case: str) -> None:
+    make, options, words = BAD[case]
+
+    with pytest.raises(InputError) as caught:
+        read_sample_scores(make(tmp_path), **options)
+    assert [word for word in words if word not in caught.value.message] == []
+
+
+def test_damaged_logs_are_skipped_in_words(tmp_path: Path) -> None:
+    log = write_log(tmp_path)
+    (tmp_path / "damaged.eval").write_bytes(Path(log).read_bytes()[:300])
+    (tmp_path / "saved").mkdir()
+    saved = write_saved(tmp_path / "saved", "m", [{"acc": 1.0}])
+    damaged = Path(saved).with_name("samples_quiz_2026-01-09T00-00-00.jsonl")
+    damaged.write_text('{"doc_id": 1, ')
+
+    for names in ([log, str(tmp_path / "damaged.eval")], [str(tmp_path / "saved")]):
+        scores = read_sample_scores(names)
+        assert (len(scores.runs), len(scores.left_out)) == (1, 1)
