@@ -9,13 +9,13 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs.samples import SampleScores
 from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.reports.alternatives import ranks_text
 from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot
 from urs_inspect.reports.leaderboard_report import (
     best_sentence,
     forest_frame,
     matrix_frame,
-    ranks_text,
     unscored_text,
 )
 from urs_inspect.reports.scores import ALL
