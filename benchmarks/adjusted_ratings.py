@@ -1,13 +1,15 @@
-"""Ratings corrected by a judge, and ratings at equal length: coverage of intervals, the arena votes, and time.
+"""Ratings alone, corrected by a judge, and at equal length: coverage of intervals, the arena votes, and time.
 
-Tables `corrected` and `controlled` simulate competitions with known strengths and count how often the intervals hold
-them. Table `arena` uses the published arena votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models, 7,471 votes)
-with judges of which all but `longest` are simulated: they copy the person's vote with some chance, else they vote by
-Bradley-Terry with strengths that are shifted for each model; they err around the very votes that define the truth, so
-that their rows are upper bounds. Table `length` compares Bradley-Terry with and without the length of the answers, by
-10-fold cross-validation. Prints tables in Markdown.
+Tables `plain`, `corrected` and `controlled` simulate competitions with known strengths and count how often the
+intervals hold them; `plain` compares a new fit for each resample with one step and HC3 residuals. Table `arena` uses
+the published arena votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models, 7,471 votes) with judges of which all
+but `longest` are simulated: they copy the person's vote with some chance, else they vote by Bradley-Terry with
+strengths that are shifted for each model; they err around the very votes that define the truth, so that their rows are
+upper bounds. Table `length` compares Bradley-Terry with and without the length of the answers, by 10-fold cross-
+validation. Prints tables in Markdown.
 
-    python benchmarks/adjusted_ratings.py [corrected controlled arena length speed] [--simulations 1000] [--seed 0]
+    python benchmarks/adjusted_ratings.py [plain corrected controlled arena length speed] [--simulations 1000]
+        [--seed 0]
 """
 
 import argparse
@@ -25,9 +27,9 @@ import numpy as np
 from urs_inspect.discrepancy.allocation import Allocator
 from urs_inspect.stats.adjusted import JudgedBallots, fit_rows, rank_controlled, rank_corrected, style_differences
 from urs_inspect.stats.battles import Battle, Battles, battles_of
-from urs_inspect.stats.bootstrap import Estimate, Floats, Integers
-from urs_inspect.stats.bradley_terry import fit_bradley_terry
-from urs_inspect.stats.ranking import Places
+from urs_inspect.stats.bootstrap import Estimate, Floats, Integers, influence_draws
+from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
+from urs_inspect.stats.ranking import Places, place
 
 POINTS = 400 / np.log(10)
 
@@ -138,6 +140,41 @@ def held(estimates: Sequence[Estimate], truth: Sequence[float]) -> float:
     """Share of the intervals that hold the truth; models on too few instructions have none."""
     pairs = [(each, true) for each, true in zip(estimates, truth, strict=True) if not np.isnan(each.low)]
     return float(np.mean([each.low <= true <= each.high for each, true in pairs])) if pairs else np.nan
+
+
+def plain_table(simulations: int, seed: int) -> Iterator[str]:
+    """Coverage of ratings and differences by two kinds of draws of the same resamples."""
+    yield _header(
+        "models", "spread", "votes", "percentiles: ratings", "neighbours", "width", "one step: ratings", "neighbours",
+        "width", "significant, percentiles", "one step"
+    )  # fmt: skip
+    for models, spread, shared in ((4, 0.6, 1), (7, 1.2, 1), (4, 0.6, 3), (7, 1.2, 3), (7, 2.4, 1), (7, 0.0, 1)):
+        for votes in (30, 60, 210, 1000):
+            pairs = models * (models - 1) // 2
+            study = Study(models, spread, votes, "random", 0.0, 0.0, shared, -(-votes // pairs))
+            rows = [_plain(study, seed * simulations + number) for number in range(simulations)]
+            table = np.nanmean(rows, axis=0)
+            figures = [f"{part:.0f}" if place % 3 == 2 else f"{part:.1%}" for place, part in enumerate(table[:6])]
+            figures += [f"{part:.1%}" for part in table[6:]]
+            each = f", {shared} on an instruction" if shared > 1 else ""
+            yield f"| {models} | {POINTS * spread:.0f} | {votes:,}{each} | {' | '.join(figures)} |"
+
+
+def _plain(study: Study, seed: int) -> list[float]:
+    """Coverage of ratings and of true neighbours and mean width, by both; then the shares of significant neighbours."""
+    ballots, strengths = simulate(study, seed)
+    battles = ballots.battles(ballots.people)
+    truth = dict(zip(battles.players, (1000 + POINTS * strengths).tolist(), strict=True))
+    ratings, fit = fit_bradley_terry(battles), fit_rows(battles, battles.outcome)
+    step = POINTS * influence_draws(fit.values, fit.influences, 1000, seed)
+    found, significant = [], []
+    for draws in (bootstrap_bradley_terry(battles, rounds=1000, seed=seed), 1000 + step - step.mean(1, keepdims=True)):
+        places = place(battles, np.vstack([ratings, draws]), np.vstack([ratings, draws]), 0.95, seed)
+        true = [truth[name] for name in places.players]
+        width = np.mean([rating.high - rating.low for rating in places.ratings])
+        found += [held(places.ratings, true), _neighbours_held(places, truth), width]
+        significant.append(np.mean([gap.verdict == "significantly different" for gap in places.differences]))
+    return [*found, *significant]
 
 
 def corrected_table(simulations: int, seed: int) -> Iterator[str]:
@@ -401,6 +438,7 @@ def speed_table(simulations: int, seed: int) -> Iterator[str]:
 
 
 TABLES = {
+    "plain": plain_table,
     "corrected": corrected_table,
     "controlled": controlled_table,
     "arena": arena_table,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from urs_inspect.reports.agreement import report_agreement
     from urs_inspect.reports.answers import read_answers
     from urs_inspect.reports.assistants import report_assistants
+    from urs_inspect.reports.comparison import compare
     from urs_inspect.reports.crossval import report_crossval
     from urs_inspect.reports.leaderboard import make_leaderboard
     from urs_inspect.reports.leaderboard_report import report_leaderboard
@@ -40,6 +41,7 @@ _ELSEWHERE = {
     "report_agreement": "urs_inspect.reports.agreement",
     "read_answers": "urs_inspect.reports.answers",
     "report_assistants": "urs_inspect.reports.assistants",
+    "compare": "urs_inspect.reports.comparison",
     "report_crossval": "urs_inspect.reports.crossval",
     "make_leaderboard": "urs_inspect.reports.leaderboard",
     "report_leaderboard": "urs_inspect.reports.leaderboard_report",
@@ -51,6 +53,7 @@ _ELSEWHERE = {
 __all__ = [
     "Report",
     "__version__",
+    "compare",
     "evolve",
     "intent_judge",
     "judge_pairwise",

@@ -43,6 +43,7 @@ def test_a_limit_and_epochs() -> None:
     found = json.loads(run(*URS, "--model", "a/one", "--limit", "3", "--epochs", "2", "--json"))
     assert (found["samples"], found["epochs"]) == (3, 2)
     assert found["roles"][0]["calls"]["expected"] == 6
+    assert 0 < found["margin"]["low"] < found["margin"]["high"] < found["difference"]["high"]
 
 
 def test_nothing_vanishes_at_eighty_columns() -> None:
@@ -105,6 +106,7 @@ def test_beside_what_it_really_took(tmp_path: Path) -> None:
     )
     assert "7 of 42" in said
     assert "What it took" in said
+    assert "Precision: a mean ± " in said and "measured on 7" in said
 
 
 @pytest.fixture(scope="module")

@@ -293,3 +293,9 @@ def test_bad_input_is_said_in_words(run: Run, judged_logs: Path, human: Path, op
 def test_no_log_is_said(run: Run, human: Path, tmp_path: Path) -> None:
     result = run("agreement", tmp_path / "none", "--human", human)
     assert (result.exit_code, result.output) == (1, f"Error: no log '{tmp_path / 'none'}'\n")
+
+
+def test_a_forgotten_scale_is_warned_of(run: Run, judged_logs: Path, human: Path) -> None:
+    output = " ".join(run("agreement", judged_logs, "--human", human, "--human-scale", "0,100").output.split())
+    assert "No rating above" in output and "Is the scale 1,7?" in output
+    assert "Is the scale" not in run("agreement", judged_logs, "--human", human).output

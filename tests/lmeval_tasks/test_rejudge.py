@@ -1,28 +1,33 @@
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import lm_eval
 import pytest
+import yaml
 from lm_eval.loggers import EvaluationTracker
+from lm_eval.tasks import TaskManager
 
 from tests.lmeval_tasks.conftest import judging
 from tests.lmeval_tasks.runs import call, run, settings
-from tests.lmeval_tasks.scripted_lm import answering
+from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
 from tests.servers import ChatServer, fails, says
-from urs_inspect.lmeval_tasks.rejudge import read_saved
+from tests.test_documents import block
+from urs_inspect.lmeval_tasks.rejudge import _words, read_saved
 from urs_inspect.lmeval_tasks.urs_task import UrsTask
 
 FIELDS = ("intent", "intent_group", "language", "question", "reference")
 
 
-def saved(folder: Path, found: dict[str, Any]) -> Path:
+def saved(folder: Path, found: dict[str, Any], task: str = "urs") -> Path:
     """Samples as lm-eval saves them."""
     tracker = EvaluationTracker(output_path=str(folder))
     tracker.general_config_tracker.log_experiment_args("scripted", "model=scripted", None, None, False)
     tracker.save_results_aggregated(results={**found, "samples": {}}, samples=found["samples"])
-    tracker.save_results_samples(task_name="urs", samples=found["samples"]["urs"])
-    [file] = folder.rglob("samples_urs_*.jsonl")
+    tracker.save_results_samples(task_name=task, samples=found["samples"][task])
+    [file] = folder.rglob(f"samples_{task}_*.jsonl")
     return file
 
 
@@ -298,3 +303,108 @@ def test_faulty_metadata_is_named(
     file.write_text("{}", encoding="utf-8")
     assert call(monkeypatch, "rejudge", str(file), "--metadata", metadata) == 1
     assert said in capsys.readouterr().err
+
+
+TICKETS = [{"ticket": "It is broken", "good": "We send a new one"}, {"ticket": "It is late", "good": None}]
+
+
+@pytest.fixture
+def rubric(tmp_path: Path) -> Path:
+    """The rubric of the documentation, with one intent."""
+    for name in ("helpdesk.jinja", "helpdesk.yaml"):
+        (tmp_path / name).write_text(block("docs/lm_eval.md", f"`{name}`"), encoding="utf-8")
+    return tmp_path / "helpdesk.yaml"
+
+
+def tickets(folder: Path, **changed: Any) -> Path:
+    """Samples of a task of the user's own: two filters, two responses a document."""
+    data, task = folder / "tickets.jsonl", folder / "tickets.yaml"
+    data.write_text("".join(json.dumps(ticket) + "\n" for ticket in TICKETS), encoding="utf-8")
+    first = {"function": "take_first"}
+    filters = [{"name": "whole", "filter": [first]}, {"name": "digits", "filter": [{"function": "regex"}, first]}]
+    config = {
+        "task": "tickets",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(data)}},
+        "test_split": "test",
+        "output_type": "generate_until",
+        "doc_to_text": "Customer: {{ticket}}",
+        "doc_to_target": "good",
+        "repeats": 2,
+        "filter_list": filters,
+        "metric_list": [{"metric": "exact_match"}],
+        **changed,
+    }
+    task.write_text(yaml.safe_dump(config), encoding="utf-8")
+    manager = TaskManager(include_path=str(folder), include_defaults=False)
+    model = ScriptedLM(lambda messages: f"Reply to {messages[-1]['content']}", lambda _messages, _choice: -1.0)
+    found = lm_eval.simple_evaluate(model=model, tasks=["tickets"], task_manager=manager, bootstrap_iters=0)
+    return saved(folder / "out", found, "tickets")
+
+
+def test_samples_of_any_task_are_judged_by_a_rubric_with_one_intent(
+    judge: ChatServer, tmp_path: Path, rubric: Path, call_rejudge: Callable[..., str]
+) -> None:
+    file = tickets(tmp_path)
+    said = call_rejudge(file, "--rubric", rubric, "--metadata", told(judge))
+    assert "2 samples of filters" in said and "2 samples with several" in said and "1 sample without a ref" in said
+    first, second = sorted(str(request.messages[-1]["content"]) for request in judge.requests)
+    question, answer = "<question>\nCustomer: It is {}\n</question>", "<answer>\nReply to Customer: It is {}\n</answer>"
+    assert all(text.format("broken") in first and text.format("late") in second for text in (question, answer))
+    assert "<reference>\nWe send a new one\n</reference>" in first and "reference" not in second
+    [written] = file.parent.glob("rejudged_*.jsonl")
+    lines = [json.loads(line) for line in written.read_text("utf-8").splitlines()]
+    assert [line["metrics"][:2] for line in lines] == [["exact_match", "urs_final"]] * 2
+    facts = json.loads(written.with_suffix(".json").read_text("utf-8"))
+    finals = [json.loads(line["filtered_resps"][0])["scores"]["final"] for line in lines]
+    assert facts["results"]["tickets"]["urs_intent_tickets,none"] == pytest.approx(sum(finals) / 2)
+    assert (facts["judged_with"]["intent"], facts["judged_with"]["language"]) == ("ticket", "en")
+    assert "urs_dataset" not in facts["answers"]
+    calls = judge.count()
+    call_rejudge(written, "--failed-only", "--rubric", rubric, "--metadata", told(judge))
+    assert judge.count() == calls  # nothing failed
+
+
+@pytest.fixture
+def call_rejudge(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Calls the command with these words; what it says on the error stream."""
+
+    def call_it(*words: object, ends_with: int = 0) -> str:
+        capsys.readouterr()
+        assert call(monkeypatch, "rejudge", *map(str, words)) == ends_with
+        return capsys.readouterr().err
+
+    return call_it
+
+
+def test_without_a_rubric_of_ones_own_intent_and_language_are_asked_for(
+    judge: ChatServer, tmp_path: Path, call_rejudge: Callable[..., str]
+) -> None:
+    given = (tickets(tmp_path), "--metadata", told(judge))
+    assert "--intent, one of factual_qa, solve" in call_rejudge(*given, ends_with=1)
+    assert "--language, one of en, zh" in call_rejudge(*given, "--intent", "leisure", ends_with=1)
+    assert "unknown intent 'fun'; allowed: factual_qa" in call_rejudge(*given, "--intent", "fun", ends_with=1)
+    assert judge.count() == 0
+    call_rejudge(*given, "--intent", "leisure", "--language", "en")
+    assert judge.count() == 2
+
+
+def test_tasks_without_answers_in_words_are_refused(
+    tmp_path: Path, rubric: Path, call_rejudge: Callable[..., str]
+) -> None:
+    scored = {"repeats": 1, "filter_list": None, "metric_list": [{"metric": "acc"}]}
+    file = tickets(tmp_path, **scored, output_type="multiple_choice", doc_to_choice=["yes", "no"], doc_to_target=0)
+    given = ("--rubric", rubric, "--judge-model", "j")
+    assert f"{file}, line 1: no answer in words" in call_rejudge(file, *given, ends_with=1)
+    [line, *_] = map(json.loads, file.read_text("utf-8").splitlines())
+    rolling = {**line, "arguments": {"gen_args_0": {"arg_0": "A text."}}, "resps": [["-1.5"]]}
+    file.write_text(json.dumps(rolling), encoding="utf-8")
+    assert f"{file}, line 1: no answer in words" in call_rejudge(file, *given, ends_with=1)
+
+
+def test_a_chat_that_was_sent_to_an_api_is_the_question() -> None:
+    one, two = [{"role": "user", "content": "Why?"}], {"role": "system", "content": "Be brief."}
+    assert _words(json.dumps(one)) == "Why?"
+    assert _words(json.dumps([two, *one])) == "system: Be brief.\n\nuser: Why?"
+    for text in ("Why?", "42", "[]", '["Why?"]', '{"role": "user"}', "null"):
+        assert _words(text) == text

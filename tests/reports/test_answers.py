@@ -94,7 +94,8 @@ def test_judged_later(tmp_path: Path) -> None:
     first, second = run_command(log, ["p/other", "p/third"]).split(" && ")
     assert first == run_command(log, [JUDGE])
     assert second == (
-        "inspect score LOG --scorer urs_inspect/intent_judge --model-role 'grader=[p/other, p/third]' --action append"
+        "inspect score LOG --scorer urs_inspect/intent_judge --model-role 'grader=[p/other, p/third]' --action append "
+        "--overwrite"
     )
 
 

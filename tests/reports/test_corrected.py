@@ -24,6 +24,7 @@ from urs_inspect.stats.bootstrap import Floats
 NAN = math.nan
 NAMES = [f"{('leisure', 'factual_qa')[number % 2]}-en-{number:03}" for number in range(120)]
 MODELS = ("p/first", "p/second", "p/third", "p/few")
+BY_JUDGE = "By the judge's scores alone"
 QUALITY, BIAS = np.array([7.8, 7.4, 5.5, 4.5]), np.array([-1.2, 0.5, 0.3, 0.0])
 
 
@@ -86,8 +87,8 @@ def width(found: Any) -> float:
     return float(found.high - found.low)
 
 
-def notes_of(made: Leaderboard) -> list[str]:
-    [section] = [section for section in report_leaderboard(made).sections if section.title == "Ranking"]
+def notes_of(made: Leaderboard, title: str = "Ranking") -> list[str]:
+    [section] = [section for section in report_leaderboard(made).sections if section.title == title]
     return list(section.notes)
 
 
@@ -206,7 +207,7 @@ def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: 
     sections = {section.title: section for section in report_leaderboard(found).sections}
     assert "Corrected by people" not in sections["Ranking"].tables[0].data
     assert not any(table.text().headings for table in sections["Corrected by people"].tables)
-    assert notes[1].startswith("By the judge's scores alone: second")
+    assert notes_of(found, BY_JUDGE)[0].startswith("second")
 
 
 def test_ratings_without_a_model_are_about_the_only_one(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
@@ -298,8 +299,8 @@ def test_what_is_said_by_the_judge_is_said_in_whole_sentences(scores: tuple[Floa
     made = board(
         tmp_path / "a.csv", replace(found, table=found.table.assign(answer_length=lengths)), ratings_of(people)
     )
-    assert any(note.startswith("By the judge's scores: Doubling the length") for note in notes_of(made))
-    assert not any(note.endswith("scores: ") for note in notes_of(made))
+    assert any(note.startswith("Doubling the length") for note in notes_of(made, BY_JUDGE))
+    assert all(notes_of(made, BY_JUDGE)) and not set(notes_of(made, BY_JUDGE)) & set(notes_of(made))
 
 
 def test_equal_ratings_share_the_highest_mean_and_have_no_worth(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
@@ -338,8 +339,22 @@ def test_the_table_is_in_the_order_of_corrected_means(scores: tuple[Floats, Floa
     ranking, corrected = corrected_of(found)
     sections = {section.title: section for section in report_leaderboard(found).sections}
     table = sections["Ranking"].tables[0]
-    assert list(table.data["Model"]) == names_of(corrected) != list(ranking.names)
+    assert list(table.data["Model"]) == [ranking.short[name] for name in names_of(corrected)] != list(ranking.names)
     assert list(table.data["Mean"]) == [ranking.mean(name) for name in names_of(corrected)]
     assert "Judge's mean" in table.text().headings
-    assert [table.data["Model"][row] for row, _ in table.marked] == ["p/second"]
+    assert [table.data["Model"][row] for row, _ in table.marked] == ["second"]
     assert any("1 of them with a significant difference" in text for text in corrected.warnings)
+
+
+def test_the_figure_has_a_mark_of_its_own_for_corrected_means(made: Leaderboard) -> None:
+    [section] = [section for section in report_leaderboard(made).sections if section.title == "Ranking"]
+    [figure] = section.figures
+    drawn = figure.draw(350)
+    _, corrected = corrected_of(made)
+    assert [row["mean"] for row in drawn["datasets"]["rows"] if row["of"] == "corrected by people"] == [
+        row_of(corrected, name)["corrected"].value for name in names_of(corrected)
+    ]
+    shapes = [layer["encoding"]["shape"]["scale"]["range"] for layer in drawn["layer"] if "shape" in layer["encoding"]]
+    assert shapes == [["circle", "diamond"]]
+    judge, people = figure.description.split(". Corrected by people: ")
+    assert "first 6.76" in judge and people.startswith("first 7.80")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tokenizers
 from inspect_ai import Task
@@ -12,6 +13,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.solver import generate
+from scipy import stats
 
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from urs_inspect._util import InputError
@@ -19,7 +21,7 @@ from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports import estimate
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import Amount, load_prices, with_costs
-from urs_inspect.reports.estimate import RunEstimate, estimate_run, read_actual
+from urs_inspect.reports.estimate import _PAIRED, _SPREAD, RunEstimate, estimate_run, read_actual, with_precision
 from urs_inspect.reports.token_lengths import (
     Lengths,
     TokenCounter,
@@ -558,3 +560,58 @@ def test_what_a_panel_took_stands_judge_by_judge(tmp_path: Path) -> None:
     assert both == used[judges[1]].output_tokens
     together = sum(found["grader", judge].output_tokens for judge in judges)
     assert together == log.stats.role_usage["grader"].output_tokens
+
+
+def log_of(folder: Path, model: str, *finals: float) -> str:
+    answers = (answered(f"{number}", judgement(final)) for number, final in enumerate(finals))
+    return write_judged(folder / f"{model}.eval", *answers, model=model)
+
+
+FINALS = (7.0, 8.0, 4.0, 6.0, 9.0, 5.0, 3.0, 10.0)
+
+
+def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Path) -> None:
+    other = [final - shift for final, shift in zip(FINALS, (2, 0, 1, 0, 3, 1, 1, 0), strict=True)]
+    logs = [log_of(tmp_path, "m", *FINALS), log_of(tmp_path, "n", *other), log_of(tmp_path, "unused", *[1.0] * 8)]
+    found = with_precision(of([sample() for _ in range(8)], models=["m", "n"]), logs)
+    assert found.margin and found.difference
+    deviations = [np.std(scores, ddof=1) for scores in (FINALS, other)]
+    t = stats.t(7).ppf
+    assert found.margin.expected == pytest.approx(t(0.975) * np.sqrt(np.mean(np.square(deviations)) / 8))
+    range_ = [np.sqrt(7 / stats.chi2(7).ppf(tail)) for tail in (0.975, 0.025)]
+    assert found.margin.low == pytest.approx(t(0.975) * min(deviations) * range_[0] / np.sqrt(8))
+    assert found.margin.high == pytest.approx(t(0.975) * max(deviations) * range_[1] / np.sqrt(8))
+    apart = np.std(np.subtract(FINALS, other), ddof=1) / np.sqrt(8)
+    assert found.difference.expected == pytest.approx((t(0.975) + t(0.8)) * apart)
+    alone = with_precision(of([sample() for _ in range(8)]), logs[:1]).margin
+    low, high = stats.ttest_1samp(FINALS, 0).confidence_interval()
+    assert alone and alone.expected == pytest.approx((high - low) / 2)
+
+
+def test_a_spread_that_the_logs_do_not_have_is_assumed(tmp_path: Path) -> None:
+    few = [log_of(tmp_path, "m", 1.0, 9.0), log_of(tmp_path, "n", *[5.0] * 9)]
+    without, with_few = (with_precision(of([sample() for _ in range(100)]), logs) for logs in ([], few))
+    assert without.margin == with_few.margin and without.difference == with_few.difference
+    assert without.margin and without.margin.high == pytest.approx(_SPREAD.high * stats.t(99).ppf(0.975) / 10)
+    three = with_precision(of([sample() for _ in range(100)], models=["m", "n", "o"]), [])
+    assert three.difference and without.difference and three.difference.expected > 1.1 * without.difference.expected
+    assert with_precision(of([sample()]), []).margin is None
+    assert with_precision(of([sample() for _ in range(9)], "urs_references"), []).margin is None
+
+
+def test_the_assumed_spread_is_that_of_published_scores(data_dir: Path) -> None:
+    deviations, ratios = [], []
+    for name in ("vicuna_eval", "mt_bench_eval"):
+        rows = json.loads((data_dir / "judge_bench" / f"{name}.json").read_text("utf-8"))
+        scores: dict[str, dict[int, float]] = {}
+        for row in rows:
+            scores.setdefault(row["response_source"], {})[row["idx"]] = 1 + (row["gpt4_score"][0] - 1) * 9 / 4
+        table = np.array([[of_model[number] for number in sorted(of_model)] for of_model in scores.values()])
+        of_scores = table.std(axis=1, ddof=1)
+        deviations += of_scores.tolist()
+        for one, two in zip(*np.triu_indices(4, 1), strict=True):
+            pooled = np.sqrt((of_scores[one] ** 2 + of_scores[two] ** 2) / 2)
+            ratios.append((table[one] - table[two]).std(ddof=1) / pooled)
+    for assumed, measured in ((_SPREAD, deviations), (_PAIRED, ratios)):
+        given = (assumed.low, assumed.expected, assumed.high)
+        assert given == pytest.approx((min(measured), np.mean(measured), max(measured)), abs=0.05)

@@ -66,11 +66,12 @@ def compare(
     console = Console()
     with Console(stderr=True).status("Reading logs"):
         scores = read_sample_scores(logs, scorer=scorer, value=value, cluster=cluster, by=by, task=task)
+        lower = lower_is_better or not scores.higher_is_better
         compared = compare_frame(
             scores.table,
             baseline=baseline,
             scale=limits or scores.scale,
-            lower_is_better=lower_is_better or not scores.higher_is_better,
+            lower_is_better=lower,
             rounds=rounds,
             seed=seed,
         )
@@ -81,7 +82,9 @@ def compare(
     words = [str(word) for name, given in options.items() if given is not None for word in (name, given)]
     words += ["--lower-is-better"] if lower_is_better else []
     command = shlex.join(["urs-inspect", "compare", *logs, *words, "--rounds", str(rounds), "--seed", str(seed)])
-    made = report_comparison(compared, scores, baseline=baseline, difference=difference, command=command)
+    made = report_comparison(
+        compared, scores, baseline=baseline, difference=difference, lower_is_better=lower, command=command
+    )
     if as_json:
         click.echo(made.json(), nl=False)
     else:

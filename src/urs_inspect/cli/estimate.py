@@ -33,7 +33,7 @@ _PREFIX = "urs_inspect/"
 @click.option("-T", "task_args", multiple=True, help="Argument of the task, name=value.")
 @click.option("--limit", type=click.IntRange(min=1), help="Samples that will run.")
 @click.option("--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each sample.")
-@click.option("--from", "source", multiple=True, help="Log or directory of urs from which lengths are measured.")
+@click.option("--from", "source", multiple=True, help="Logs of urs: lengths, and spread of scores.")
 @click.option("--answer-tokens", type=click.IntRange(min=1), help="Tokens of an answer, in place of an assumed number.")
 @click.option("--judge-tokens", type=click.IntRange(min=1), help="Tokens of a judge's reply, in place of that assumed.")
 @click.option("--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one.")
@@ -64,7 +64,7 @@ def estimate(
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
     from urs_inspect.reports.costs import load_prices
-    from urs_inspect.reports.estimate import GRADER, estimate_run, read_actual
+    from urs_inspect.reports.estimate import GRADER, estimate_run, read_actual, with_precision
     from urs_inspect.reports.tables import plain
     from urs_inspect.reports.token_lengths import load_counter
 
@@ -82,6 +82,7 @@ def estimate(
         lengths=_lengths(source, answer_tokens, judge_tokens, models, roles.get(GRADER, ())),
         prices=load_prices(prices),
     )
+    found = with_precision(found, source)
     actual = read_actual(against, found.task, found) if against else None
     if as_json:
         facts = {name: value for name, value in plain(found).items() if name != "ids"}
@@ -188,6 +189,10 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
     ]
     _print_table("Expected, and from lowest to highest", "calls", rows, console)
     console.print(_cost(found), highlight=False, markup=False)
+    if found.margin and found.difference:
+        most = "at most " if found.margin.low == found.margin.high else ""
+        seen = f"smallest difference of two models that would be seen {most}{_sentence(found.difference)} (80% power)"
+        console.print(f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}.", highlight=False)
     for sentence in found.assumptions:
         console.print(f"- {sentence}", highlight=False, markup=False)
 

@@ -17,8 +17,7 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy.allocation import Posterior, curvature_of, dispersion_of, laplace
 from urs_inspect.stats.battles import Battles, connectivity_of
 from urs_inspect.stats.bootstrap import LEVEL, SEED, Estimate, Floats, Integers, estimates, percentile_bounds
-from urs_inspect.stats.bradley_terry import PairCounts, logistic, pair_counts
-from urs_inspect.stats.elo import SCALE, START
+from urs_inspect.stats.bradley_terry import PairCounts, logistic, on_scale, pair_counts
 from urs_inspect.stats.ranking import Rank
 
 MASS = 0.5
@@ -129,7 +128,7 @@ class JudgePrior:
     @property
     def ratings(self) -> Floats:
         """The judge's ratings on the Elo scale, of mean 1000, shape (P,)."""
-        return _on_scale(self.strengths)
+        return on_scale(self.strengths)
 
     def among(self, models: Sequence[str]) -> "JudgePrior":
         """The prior for some of its models, in this order; `InputError` if it lacks one, or if they are too few."""
@@ -206,11 +205,11 @@ def rank_with_prior(
     strengths = np.empty((rounds, len(order)))
     for rows, account in zip((judged, ~judged), belief.accounts, strict=True):
         strengths[rows] = draws.multivariate_normal(account.strengths, account.covariance, int(rows.sum()))
-    ratings, votes = _on_scale(strengths)[:, order], [len(battles)] * len(order)
+    ratings, votes = on_scale(strengths)[:, order], [len(battles)] * len(order)
     best, worst = percentile_bounds(1 + (-ratings).argsort(axis=1).argsort(axis=1), level)
     return WeighedRanking(
         players=tuple(prior.players[place] for place in order),
-        ratings=estimates(_on_scale(belief.expected)[order], ratings, n=votes, clusters=votes, level=level, seed=seed),
+        ratings=estimates(on_scale(belief.expected)[order], ratings, n=votes, clusters=votes, level=level, seed=seed),
         ranks=tuple(
             Rank(number, int(np.floor(low)), int(np.ceil(high)))
             for number, (low, high) in enumerate(zip(best, worst, strict=True), start=1)
@@ -220,9 +219,3 @@ def rank_with_prior(
         level=level,
         rounds=rounds,
     )
-
-
-def _on_scale(strengths: Floats) -> Floats:
-    """Strengths on the Elo scale, of mean 1000, shape (..., P)."""
-    centred = strengths - strengths.mean(axis=-1, keepdims=True)
-    return np.asarray(START + centred * SCALE / np.log(10), dtype=np.float64)

@@ -17,14 +17,16 @@ from lm_eval.api.metrics import mean_stderr
 from lm_eval.utils import make_table
 from tqdm import tqdm
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging import AnswerJudging, JudgeFailure
 from urs_inspect.lmeval_tasks.clients import call_parameters
 from urs_inspect.lmeval_tasks.judging import Record, judge_answers, judging_of, read_record, run_async
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, measures_of, metrics_of, preflight
+from urs_inspect.rubrics import Rubric
 
 _FIELDS = ("intent", "intent_group", "language", "question", "reference")
+_OWN_METRICS = ("urs_", "samer_", "bypass")
 _START = "samples_"
 _MOST_OF_A_NAME = 80
 _DIGITS = 8
@@ -41,18 +43,41 @@ class Saved:
     line: dict[str, Any]
     response: str
     record: Record | None  # None if it was not judged
+    doc: Mapping[str, Any]  # a case as of `load_cases`
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Intent and language of a sample that has none of its own."""
+        return {} if self.doc is self.line["doc"] else {name: self.doc[name] for name in ("intent", "language")}
 
 
-def read_saved(file: Path) -> list[Saved]:
-    """Read a file of samples of `urs`, `urs_en` or `urs_zh`; `OtherTaskError` if it is of another task."""
+def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
+    """Read a file of samples, of several filters those of the first.
+
+    `others` has `intent`, `intent_group` and `language` of samples of tasks other than `urs`, `urs_en` and `urs_zh`; or
+    it says what is missing to judge them, and `OtherTaskError` is raised for such a file.
+    """
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: not in UTF-8, as lm-eval writes samples ({error.reason})") from error
-    saved = [_saved(text, f"{file}, line {number}") for number, text in enumerate(lines, start=1) if text.strip()]
+    saved = [_saved(text, f"{file}, line {number}", others) for number, text in enumerate(lines, 1) if text.strip()]
     if not saved:
         raise InputError(f"{file}: no samples")
-    return saved
+    judged = [sample for sample in saved if sample.line.get("filter") == saved[0].line.get("filter")]
+    several = sum(len(sample.line["resps"][0]) > 1 for sample in judged)
+    unreferenced = sum(bool(sample.given) and not sample.doc["reference"].strip() for sample in judged)
+    for number, what in (
+        (
+            len(saved) - len(judged),
+            f"of filters other than '{judged[0].line.get('filter')}' skipped: the same responses",
+        ),
+        (several, "with several responses (repeats): the first of each is judged"),
+        (unreferenced, "without a reference: `target` is empty or None"),
+    ):
+        if number:
+            click.echo(f"{file.name}: {counted(number, 'sample')} {what}.", err=True)
+    return judged
 
 
 def written_to(file: Path, judge: str, judged_with: Mapping[str, Any], folder: Path | None) -> Path:
@@ -73,9 +98,10 @@ def write_saved(
     """Write judged samples in one go: the file is the old one or the new one, never half of it."""
     lines = []
     for sample, record, values in zip(saved, records, metrics, strict=True):
-        old = set(sample.line.get("metrics", ()))
+        old = {name for name in sample.line.get("metrics", ()) if name.startswith(_OWN_METRICS)}
         line = {key: value for key, value in sample.line.items() if key not in old}
-        lines.append({**line, "filtered_resps": [record.to_json()], "metrics": list(values), **values})
+        rest = [name for name in sample.line.get("metrics", ()) if name not in old]
+        lines.append({**line, "filtered_resps": [record.to_json()], "metrics": [*rest, *values], **values})
     unfinished = target.with_name(f"{target.name}.unfinished")
     unfinished.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     unfinished.replace(target)
@@ -103,75 +129,128 @@ def _task_and_date(file: Path) -> tuple[str, str]:
     return task or date, date
 
 
-def _saved(text: str, place: str) -> Saved:
+def _saved(text: str, place: str, others: Mapping[str, str] | str) -> Saved:
     try:
         line = json.loads(text)
         doc, response = line["doc"], line["resps"][0][0]
+        [kept, *_] = line.get("filtered_resps") or [None]
         missing = [name for name in _FIELDS if name not in doc]
         wrong = [name for name in _FIELDS if name in doc and not isinstance(doc[name], str)]
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise InputError(
-            f"{place}: not a sample of urs, urs_en or urs_zh as lm-eval saves it ({type(error).__name__}: {error})"
-        ) from error
+        raise InputError(f"{place}: not a sample as lm-eval saves it ({type(error).__name__}: {error})") from error
     if missing:
-        raise OtherTaskError(f"{place}: not a sample of urs, urs_en or urs_zh: no {', '.join(missing)}")
+        if isinstance(others, str):
+            raise OtherTaskError(f"{place}: not a sample of urs, urs_en or urs_zh: no {', '.join(missing)}. {others}")
+        return Saved(line, response, read_record(kept), {**others, **_asked(line, place)})
     if wrong or not isinstance(response, str):
         raise InputError(f"{place}: not a sample of urs: {', '.join(wrong) or 'its response'} is no text")
-    [kept, *_] = line.get("filtered_resps") or [None]
-    return Saved(line, response, read_record(kept))
+    return Saved(line, response, read_record(kept), doc)
+
+
+def _asked(line: Mapping[str, Any], place: str) -> dict[str, str]:
+    """Question and reference of a sample of any task: the prompt that was sent, and the target."""
+    try:
+        arguments, target = line["arguments"]["gen_args_0"], str(line.get("target"))
+        prompt, options = arguments["arg_0"], arguments.get("arg_1")
+        text = str(prompt[0] if isinstance(prompt, list) else prompt)  # a chat by an API is a list of one text
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError(f"{place}: no prompt in arguments.gen_args_0.arg_0, where lm-eval saves it") from error
+    if not isinstance(options, dict) or not isinstance(line["resps"][0][0], str):
+        raise OtherTaskError(f"{place}: no answer in words, as of a task of multiple_choice or loglikelihood")
+    if "arg_2" in arguments:
+        raise OtherTaskError(f"{place}: a prompt with images or sounds, which the judge would not be shown")
+    return {"question": _words(text), "reference": "" if target == "None" else target}
+
+
+def _words(prompt: str) -> str:
+    """A prompt as a text; of a chat in JSON the content of its only message, or all messages with their roles."""
+    try:
+        chat = [(str(message["role"]), str(message["content"])) for message in json.loads(prompt)]
+    except (ValueError, KeyError, TypeError):
+        return prompt
+    return chat[0][1] if len(chat) == 1 else "\n\n".join(f"{role}: {content}" for role, content in chat) or prompt
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--judge-model", help="Name of the judge at its provider.")
+@click.option("--rubric", help="File of a rubric (judge_rubric); one with one intent judges samples of any task.")
+@click.option("--intent", help="Intent of the rubric by which samples of other tasks than urs are judged.")
+@click.option("--language", help="Language of the judge's prompt (judge_language).")
 @click.option("--metadata", default="{}", help="Further settings as for `run`, as JSON.")
 @click.option("--failed-only", is_flag=True, help="Keep what is judged; judge the rest.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder of the new files; else beside the old ones."
 )
 def rejudge(
-    files: tuple[Path, ...], judge_model: str | None, metadata: str, failed_only: bool, output: Path | None
+    files: tuple[Path, ...],
+    judge_model: str | None,
+    rubric: str | None,
+    intent: str | None,
+    language: str | None,
+    metadata: str,
+    failed_only: bool,
+    output: Path | None,
 ) -> None:
-    """Judge the answers in FILES (samples_urs_*.jsonl of lm-eval; those of other tasks are left out).
+    """Judge the answers in FILES, samples_*.jsonl of lm-eval.
+
+    Those of urs have an intent of their own. Those of any other task that generates text are judged by the only intent
+    of the rubric, or --intent: the question is the saved prompt, the reference the target, the answer the first
+    response before any filter. Without an intent they are left out.
 
     Writes rejudged_<judge>-<digest of its settings>_<name>.jsonl and .json, and prints the table. What failed here can
     be judged again with --failed-only and the file written.
     """
-    settings = _settings(metadata, judge_model)
-    read = _read(files)
+    given = {"judge_model": judge_model, "judge_rubric": rubric, "judge_language": language}
+    settings = _settings(metadata, given)
     judging = judging_of(settings)
-    judged_with = _judged_with(settings, judging)
-    targets = {file: written_to(file, settings.judge_name, judged_with, output) for file in read}
+    read = _read(files, _others(judging.rubric, settings.judge_language, intent))
+    if intent is not None and not any(saved[0].given for saved in read.values()):
+        raise InputError("--intent: all samples are of urs and have an intent of their own")
+    judged_with = {file: {**_judged_with(settings, judging), **saved[0].given} for file, saved in read.items()}
+    targets = {file: written_to(file, settings.judge_name, judged_with[file], output) for file in read}
     for file, target in targets.items():
         if twice := [other for other in read if other != file and targets[other] == target]:
             raise InputError(f"{file} and {twice[0]} would both be written to {target}; give one of them")
-    kept = {file: _kept(saved, settings, judging, judged_with) if failed_only else {} for file, saved in read.items()}
+    kept = {file: _kept(read[file] if failed_only else (), settings, judging, judged_with[file]) for file in read}
     preflight(settings)
     for place, (file, saved) in enumerate(read.items()):
         records = _judged(saved, kept[file], settings, judging)
-        _write(file, targets[file], saved, records, settings, judging, judged_with)
+        _write(file, targets[file], saved, records, settings, judging, judged_with[file])
         if any(record.not_asked for record in records) and (left := list(read)[place + 1 :]):
             click.echo(f"Not begun: {', '.join(map(str, left))}", err=True)
             return
 
 
-def _settings(metadata: str, judge_model: str | None) -> JudgeSettings:
+def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings:
     try:
         given = json.loads(metadata)
     except ValueError as error:
         raise InputError(f"--metadata: no JSON: {error}") from error
     if not isinstance(given, dict):
         raise InputError("--metadata: must be a JSON object")
-    return read_settings(given if judge_model is None else {**given, "judge_model": judge_model})
+    return read_settings({**given, **{name: value for name, value in options.items() if value is not None}})
 
 
-def _read(files: Sequence[Path]) -> dict[Path, list[Saved]]:
+def _others(rubric: Rubric, language: str | None, intent: str | None) -> dict[str, str] | str:
+    """Intent and language of samples that have none of their own, or what is missing to know them."""
+    if intent is not None and intent not in rubric.intents:
+        raise InputError(f"--intent: unknown intent '{intent}'; allowed: {choices(rubric.intents)}")
+    intents = list(rubric.intents) if intent is None else [intent]
+    languages = list(rubric.languages) if language is None else [rubric.language_code(language)]
+    for option, allowed in (("intent", intents), ("language", languages)):
+        if len(allowed) > 1:
+            return f"To judge it, give --{option}, one of {choices(allowed)}, or --rubric FILE with one {option} only."
+    return {"intent": intents[0], "intent_group": rubric.intents[intents[0]].group, "language": languages[0]}
+
+
+def _read(files: Sequence[Path], about_others: Mapping[str, str] | str) -> dict[Path, list[Saved]]:
     """The samples of each file; those of other tasks, which a pattern may find as well, are left out."""
     read: dict[Path, list[Saved]] = {}
     others: list[OtherTaskError] = []
     for file in dict.fromkeys(files):
         try:
-            read[file] = read_saved(file)
+            read[file] = read_saved(file, about_others)
         except OtherTaskError as error:
             others.append(error)
     if not read:
@@ -205,11 +284,11 @@ def _kept(
             )
         if settings.judge == "model":
             _check_call(record, judged_with)
-            prompt = judging.prompt(answer_of(sample.line["doc"], sample.response))
+            prompt = judging.prompt(answer_of(sample.doc, sample.response))
             if isinstance(prompt, JudgeFailure) or record.facts.get("prompt_sha256") != prompt.sha256:
                 raise InputError(
-                    "--failed-only: the file was judged with another judge_prompt, judge_rubric or judge_language; "
-                    "scores of two prompts do not mix. Give those of that run, or judge all answers again"
+                    "--failed-only: the file was judged with another judge_prompt, judge_rubric, judge_language or "
+                    "intent; scores of two prompts do not mix. Give those of that run, or judge all answers again"
                 )
         kept[place] = record
     return kept
@@ -233,7 +312,7 @@ def _judged(
     saved: Sequence[Saved], kept: Mapping[int, Record], settings: JudgeSettings, judging: AnswerJudging
 ) -> list[Record]:
     todo = [place for place in range(len(saved)) if place not in kept]
-    answers = [answer_of(saved[place].line["doc"], saved[place].response) for place in todo]
+    answers = [answer_of(saved[place].doc, saved[place].response) for place in todo]
     with tqdm(total=len(answers), desc="Judging") as bar:
         judged = judge_answers(answers, settings, judging, bar.update)
     records = {**kept, **dict(zip(todo, judged, strict=True))}
@@ -249,15 +328,16 @@ def _write(
     judging: AnswerJudging,
     judged_with: Mapping[str, Any],
 ) -> None:
-    metrics = [metrics_of(sample.line["doc"], record, settings) for sample, record in zip(saved, records, strict=True)]
-    task, results = _task_and_date(file)[0], results_of(metrics)
+    metrics = [metrics_of(sample.doc, record, settings) for sample, record in zip(saved, records, strict=True)]
+    task, results, run = _task_and_date(file)[0], results_of(metrics), run_of(file)
+    of_urs = not saved[0].given
     target.parent.mkdir(parents=True, exist_ok=True)
     write_saved(target, saved, records, metrics)
     upwards = {measure.name: measure.higher_is_better for measure in measures_of(judging.rubric, settings)}
     facts = {
         "results": {task: results},
-        "versions": {task: UrsTask.VERSION},
-        "n-shot": {task: 0},
+        "versions": {task: UrsTask.VERSION} if of_urs else {task: run["version"]} if "version" in run else {},
+        "n-shot": {task: 0} if of_urs else {},
         "higher_is_better": {task: {name: up for name, up in upwards.items() if f"{name},none" in results}},
         "n-samples": {task: {"original": len(saved), "effective": len(saved)}},
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -265,8 +345,8 @@ def _write(
         "judged_with": dict(judged_with),
         "answers": {
             "samples": file.name,
-            "dataset_sha256": sorted({str(sample.line["doc"].get("dataset_sha256")) for sample in saved}),
-            **run_of(file),
+            "dataset_sha256": sorted({str(sha) for sample in saved if (sha := sample.doc.get("dataset_sha256"))}),
+            **{name: value for name, value in run.items() if of_urs or name != "urs_dataset"},
         },
         # The cases are described under `answers`.
         "judge": settings.model_dump(exclude={"urs_dataset"}),

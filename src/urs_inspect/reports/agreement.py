@@ -588,7 +588,8 @@ def report_agreement(
     given = {"ratings of answers": [human], "satisfaction": [satisfaction], "votes": votes}
     sources = {kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)}
     panel = panel_of(answers.table, ratings) if ratings else []
-    return agreement_report(blocks, notes, how, sources, answers.left_out, command, panel)
+    warnings = [ratings.doubt] if ratings and ratings.doubt else []
+    return agreement_report(blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings)
 
 
 def agreement_report(
@@ -599,8 +600,12 @@ def agreement_report(
     skipped: Sequence[str] = (),
     command: str = "",
     panel: Sequence[Section] = (),
+    warnings: Sequence[str] = (),
 ) -> Report:
-    """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files."""
+    """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files.
+
+    `warnings` are those of the notes that stand out.
+    """
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
     about = f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
     rows = [
@@ -610,7 +615,7 @@ def agreement_report(
     ]
     columns = ["block", "judge", "level", "scope", "statistic", "value", "clusters"]
     numbers = Table(pd.DataFrame(rows, columns=columns), name="agreement", shown=(), main="value")
-    sections = [Section("What is compared", (*files, *notes, about), (numbers,))]
+    sections = [Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings)]
     for place, block in enumerate(blocks, start=1):
         sections += _sections(place, block)
     sections += panel

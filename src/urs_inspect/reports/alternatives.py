@@ -13,7 +13,7 @@ from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.naming import short_names
 from urs_inspect.reports.comparison import ComparedModels
 from urs_inspect.reports.scores import ALL, OrderedScores, Resampling
-from urs_inspect.reports.tables import Format, Section, Table, listed, number, p_value, share
+from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number, p_value, share
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import MeanColumn, bootstrap_means, mean_estimates, rank_intervals
 from urs_inspect.stats.adjusted_means import control_length, length_column
@@ -54,50 +54,49 @@ class Alternative:
         """The means over all questions, by model."""
         return self.means[self.means["column"] == ALL].set_index("model")
 
-    def section(self, place: int) -> Section:
-        """Means and differences, and how to read them."""
-        numbers = {column: known for column, known in _COLUMNS.items() if column in (*self.means, *self.pairs)}
-        headings = {column: column.replace("_", " ").capitalize() for column in PAIRS}
-        headings |= {"model": "Model", "column": "Questions of", self.name: self.title}
-        headings |= {column: heading for column, (heading, _) in numbers.items()}
-        formats = {self.name: _MEAN} | {column: shown for column, (_, shown) in numbers.items()}
-        hidden = ["column"] if (self.means["column"] == ALL).all() else []
-        hidden += [] if (self.pairs["p_worst"] > self.pairs["p_holm"]).any() else ["p_worst"]
+    def section(self, place: int, short: Mapping[str, str]) -> Section:
+        """Means and differences, and how to read them; models by their short names, and in files in full."""
         tables = [
             Table(
-                data.assign(block=place)[["block", *data]],
-                formats,
-                name,
-                headings,
-                [str(column) for column in data if column not in hidden],
-                main,
-                title,
-                estimates=("mean", "people"),
+                data.assign(block=place)[["block", *data]], name=name, main=main, shown=(), estimates=("mean", "people")
             )
-            for data, name, main, title in (
-                (self.means, self.name, self.name, ""),
-                (self.pairs, f"{self.name}_differences", "difference", f"Differences {self.title.lower()}"),
+            for data, name, main in (
+                (self.means, self.name, self.name),
+                (self.pairs, f"{self.name}_differences", "difference"),
             )
         ]
-        if "rank_from" not in self.means or self.means["rank_from"].isna().all():
-            tables = [replace(table, shown=()) for table in tables]
+        if "rank_from" in self.means and self.means["rank_from"].notna().any():
+            hidden = {"column"} if (self.means["column"] == ALL).all() else set()
+            hidden |= set() if (self.pairs["p_worst"] > self.pairs["p_holm"]).any() else {"p_worst"}
+            words, differences = {**short, **VERDICTS, "": DASH}, f"Differences {self.title.lower()}"
+            for frame, title in ((self.means.assign(rank=ranks_text(self.means)), ""), (self.pairs, differences)):
+                data = frame.map(lambda cell: words.get(cell, cell) if isinstance(cell, str) else cell)
+                shown = [column for column in _HEADINGS if column in data and column not in hidden]
+                tables.append(Table(data, _FORMATS, headings=_HEADINGS, shown=shown, title=title))
         return Section(self.title, self.notes, [] if self.means.empty else tables, 3)
 
 
-_COLUMNS: dict[str, tuple[str, Format]] = {
-    "rank_from": ("Rank from", _COUNT),
-    "rank_to": ("to", _COUNT),
-    "mean": ("Judge's mean", _MEAN),
-    "people": ("People alone", _MEAN),
-    "rated": ("Rated answers", _COUNT),
-    "worth": ("Worth", _COUNT),
-    "more": ("More to halve", _COUNT),
-    "length": ("Length (100% is the mean)", number(0, percent=True)),
-    "difference": ("Difference", _SIGNED),
-    "p": ("p", p_value),
-    "p_holm": ("p (Holm)", p_value),
-    "p_worst": ("p, worst case", p_value),
+VERDICTS = {"not distinguishable": "cannot be distinguished"}
+"""Verdicts in files that reports show in other words."""
+_HEADINGS = {  # of the columns that are shown, in order
+    **{"model": "Model", "column": "Questions of", "rank": "Rank"},
+    **{"first": "First", "second": "Second", "better_by_judge": "Better by the judge", "verdict": "Verdict"},
+    **{"length": "Length (100% is the mean)", "mean": "Judge's mean", "equal_length": "At equal length"},
+    **{"corrected": "Corrected by people", "people": "People alone", "rated": "Rated answers", "worth": "Worth"},
+    **{"more": "More to halve", "difference": "Difference", "p": "p", "p_holm": "p (Holm)", "p_worst": "p, worst case"},
 }
+_FORMATS: dict[str, Format] = {
+    **dict.fromkeys(("mean", "equal_length", "corrected", "people"), _MEAN),
+    **dict.fromkeys(("rated", "worth", "more"), _COUNT),
+    **dict.fromkeys(("p", "p_holm", "p_worst"), p_value),
+    **{"length": number(0, percent=True), "difference": _SIGNED},
+}
+
+
+def ranks_text(models: pd.DataFrame) -> list[str]:
+    """The ranks that each model may have, `1–2`, or a dash."""
+    pairs = zip(models["rank_from"], models["rank_to"], strict=True)
+    return [DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}" for low, high in pairs]
 
 
 def compare(

@@ -417,6 +417,12 @@ def _judged_itself_without_role(sample: EvalSampleSummary, log: EvalLog, judges:
 # --- commands ---
 
 
+JUDGE_AGAIN = (
+    "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append --overwrite"
+)
+"""The command that judges the answers of a log again; without the last word it asks where to write."""
+
+
 def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     """The command that repeats a run, quoted for a shell, with nothing in it whose name sounds like a secret.
 
@@ -440,9 +446,8 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     known = {name for names in role_models(log).values() for name in names} or {spec.model}
     if not judges or set(judges) <= known:
         return command
-    again = ["inspect", "score", "LOG", "--scorer", "urs_inspect/intent_judge", "--model-role"]
     role = judges[0] if len(judges) == 1 else f"[{', '.join(judges)}]"
-    return f"{command} && {shlex.join([*again, f'grader={role}', '--action', 'append'])}"
+    return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', shlex.quote(f'grader={role}'))}"
 
 
 def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:

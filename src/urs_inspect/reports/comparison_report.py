@@ -9,13 +9,13 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs.samples import SampleScores
 from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.reports.alternatives import ranks_text
 from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot
 from urs_inspect.reports.leaderboard_report import (
     best_sentence,
     forest_frame,
     matrix_frame,
-    ranks_text,
     unscored_text,
 )
 from urs_inspect.reports.scores import ALL
@@ -53,6 +53,7 @@ def report_comparison(
     *,
     baseline: str | None = None,
     difference: float | None = None,
+    lower_is_better: bool = False,
     command: str = "",
 ) -> Report:
     """The report of a comparison, to print or to write.
@@ -62,6 +63,7 @@ def report_comparison(
         scores: Where the scores come from.
         baseline: The model with which alone the others were compared.
         difference: A difference for which the number of questions is given that it takes to see it.
+        lower_is_better: As for `compare`.
         command: The command that makes the report.
     """
     formats = _formats(compared, scores)
@@ -71,15 +73,16 @@ def report_comparison(
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
         *simulation_section(simulated),
-        _summary(compared, scores, first, formats[0], ranked=baseline is None),
+        _summary(compared, scores, first, formats[0], lower_is_better, ranked=baseline is None),
         _differences(compared, formats[1], difference),
         *([_groups(compared, groups, formats)] if groups else []),
         *([Section("Left out", scores.left_out)] if scores.left_out else []),
         Section("Runs", [f"This report was made by: {command}"] if command else (), [runs], appendix=True),
     ]
-    told = ("task", "scorer", "chosen", "scale", "higher_is_better", "left_out", "runs")
+    told = ("task", "scorer", "chosen", "scale", "left_out", "runs")
     facts = {
-        **{"headline": first, "baseline": baseline, "simulated": simulated, "command": command},
+        **{"headline": first, "baseline": baseline, "lower_is_better": lower_is_better},
+        **{"simulated": simulated, "command": command},
         **{name: getattr(scores, name) for name in told},
         **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
     }
@@ -94,7 +97,9 @@ def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Fo
     return number(digits), number(digits, sign=True)
 
 
-def _summary(compared: ComparedModels, scores: SampleScores, first: str, plain: Format, *, ranked: bool) -> Section:
+def _summary(
+    compared: ComparedModels, scores: SampleScores, first: str, plain: Format, lower_is_better: bool, *, ranked: bool
+) -> Section:
     models, means = compared.models, compared.means[ALL]
     clusters, level = means[0].clusters, level_text(means[0].level)
     about = f"{scores.task}, {scores.scorer}: {counted(compared.questions, 'question')}"
@@ -102,7 +107,7 @@ def _summary(compared: ComparedModels, scores: SampleScores, first: str, plain: 
     notes = [
         first,
         f"{about}. Means are over the questions for which all have a score, with {level} intervals."
-        + ("" if scores.higher_is_better else " Lower is better."),
+        + (" Lower is better." if lower_is_better else " Higher is taken for better (--lower-is-better)."),
         *([scores.chosen] if scores.chosen else []),
         *compared.notes,
     ]

@@ -28,14 +28,19 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging.ask import TINY_REQUEST
 from urs_inspect.logs.files import nothing_left, read_summaries, short_name, sorted_headers
 from urs_inspect.logs.usage import Usage, own_usage, role_models, summed, usage_by_judge, usage_of, usage_of_judges
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
+from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import Amount, Prices, total
+from urs_inspect.reports.scores import score_table
 from urs_inspect.reports.token_lengths import Lengths, TokenCounter, is_wide
+from urs_inspect.stats.bootstrap import LEVEL, Floats, fewest_clusters
+from urs_inspect.stats.paired import all_pairs, clustered_means, difference_column
+from urs_inspect.stats.power import smallest_difference
 
 UNDER_TEST, GRADER = "model", "grader"
 _ESTIMATE = "urs_estimate"
@@ -86,6 +91,8 @@ class RunEstimate:
     unpriced: tuple[str, ...]
     assumptions: tuple[str, ...]
     ids: tuple[str, ...] = ()  # of the samples; empty if the task makes them as it runs
+    margin: Amount | None = None  # half the width of the 95% interval of a model's mean score; None without such a mean
+    difference: Amount | None = None  # smallest one of two models that is seen with 80% power, Holm over all pairs
 
 
 @dataclass(frozen=True)
@@ -416,6 +423,62 @@ def _assumptions(
             f"{run:,} of {samples:,} samples, an even selection by language and length, were run with a model that "
             "only counts, and scaled up to the length of all."
         )
+
+
+_SPREAD, _PAIRED = Amount(1.6, 2.4, 3.0), Amount(0.9, 1.05, 1.3)  # of scores; of differences, as a multiple of that
+_ABOUT_SPREAD = " The assumption: GPT-4's scores of 80 Vicuna and 80 MT-Bench questions, 1 to 5 stretched to 1 to 10."
+_ABOUT_ACCURACY = (
+    "The precision is a bound: the standard deviation is at most 0.5 of right and wrong verdicts, and 0.71 of their "
+    "differences unless two models err on opposite pairs more often than by chance."
+)
+
+
+def with_precision(found: RunEstimate, logs: Sequence[str]) -> RunEstimate:
+    """Add what the samples can show; the spread of final scores comes from logs of `urs`, or is assumed."""
+    models, n = [role.model for role in found.roles if role.role == UNDER_TEST], found.samples
+    if n < 2 or not (found.task == "md_eval" or (found.task == "urs" and len(models) < len(found.roles))):
+        return found
+    spread, paired, about = Amount.exactly(0.5), Amount.exactly(math.sqrt(0.5)), _ABOUT_ACCURACY
+    if found.task == "urs":
+        spread, paired, about = _spread(logs, models)
+    tests = max(1, len(all_pairs(len(models))))
+    margin = spread * smallest_difference(n**-0.5, n, power=0.5)  # t(0.5) is 0, which leaves half an interval's width
+    difference = paired * smallest_difference(n**-0.5, n, tests=tests)
+    return replace(found, margin=margin, difference=difference, assumptions=(*found.assumptions, about))
+
+
+def _spread(logs: Sequence[str], models: Sequence[str]) -> tuple[Amount, Amount, str]:
+    """Standard deviations between questions of scores and of differences, and where they come from."""
+    scores, differences, measured = None, None, ""
+    if logs:
+        table = read_answers(logs).table
+        names = sorted({*table.loc[table["base_model"].isin(models), "model"]} or {*table["model"]})
+        table = table[table["model"].isin(names)]
+        finals = score_table(table, names).finals
+        scores, differences = _deviation(finals), _deviation(difference_column(finals, all_pairs(len(names))).values)
+        epochs = counted(int(table["epoch"].max()), "epoch")
+        measured = f"measured on {len(finals):,} questions, {epochs} averaged: {', '.join(names)}"
+    spread = scores or _SPREAD
+    paired = differences or spread * _PAIRED
+    said = [
+        f"of {what} {used.expected:.2f}, {used.low:.2f} to {used.high:.2f} ({measured if known else 'assumed'})"
+        for what, used, known in (("final scores", spread, scores), ("differences of two models", paired, differences))
+    ]
+    about = f"Standard deviations between questions, every answer scored: {'; '.join(said)}."
+    return spread, paired, about if scores and differences else about + _ABOUT_SPREAD
+
+
+def _deviation(columns: Floats) -> Amount | None:
+    """Root mean square of the standard deviations of columns; the range covers the 95% interval of each."""
+    from scipy.special import chdtri
+
+    means = clustered_means(columns)
+    used = (means.n >= fewest_clusters(LEVEL)) & (means.errors > 0)
+    if not used.any():
+        return None
+    deviations, freedom = (means.errors * np.sqrt(means.n))[used], means.n[used] - 1
+    high, low = (deviations * np.sqrt(freedom / chdtri(freedom, 0.5 + side * LEVEL / 2)) for side in (1, -1))
+    return Amount(float(low.min()), float(np.sqrt(np.mean(deviations**2))), float(high.max()))
 
 
 BOTH = "model and grader"

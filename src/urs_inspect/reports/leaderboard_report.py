@@ -9,6 +9,7 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
+from urs_inspect.reports.alternatives import VERDICTS, ranks_text
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
@@ -52,7 +53,7 @@ LEADERBOARD = ReportKind(
     ("report.html",),
 )
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
-_VERDICTS = {"not distinguishable": "cannot be distinguished"}
+_BY_JUDGE = "By the judge's scores alone"
 _OTHER_QUESTIONS = "hold different questions: a difference between them is one of questions as well."
 
 
@@ -98,7 +99,7 @@ def headline(ranking: Ranking) -> tuple[str, str]:
     first, more = _judged_headline(ranking)
     if ranking.corrected is None:
         return first, more
-    return ranking.corrected.start[0], f"By the judge's scores alone: {first} {more}".strip()
+    return ranking.corrected.start[0], f"{_BY_JUDGE}: {first} {more}".strip()
 
 
 def _judged_headline(ranking: Ranking) -> tuple[str, str]:
@@ -165,7 +166,7 @@ def best_sentence(ranking: ComparedModels, key: str) -> str:
 def verdict_text(pair: Comparison, short: dict[str, str]) -> str:
     """The result of a comparison in words."""
     lacking = " and ".join(f"{short[name]} ({count:,})" for name, count in pair.depends_on.items())
-    return _VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
+    return VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
 
 
 def _condition_notes(ranking: Ranking, place: int) -> list[str]:
@@ -199,7 +200,7 @@ def _condition_notes(ranking: Ranking, place: int) -> list[str]:
 def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
     several = len(ranking.names) > 1
     title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
-    first, more = headline(ranking)
+    first, more = _judged_headline(ranking)
     scale = f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals."
     legend = [scale]
     if (ranking.models["unscored"] > 0).any():
@@ -209,18 +210,19 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
     equal, corrected = ranking.equal_length, ranking.corrected
-    best = [first, more, *equal.start, *best_sentences(ranking)]
-    if corrected:
-        best = [*corrected.start, more, *(f"By the judge's scores: {line}" for line in best[2:])]
-    notes = [note for note in (*best, *_condition_notes(ranking, place), *legend) if note]
+    judged = [note for note in (first, more, *equal.start, *best_sentences(ranking)) if note]
+    notes = [*(corrected.start if corrected else judged), *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
         Table(differences_frame(ranking, place), name="differences", shown=()),
     ]
     figures = [_forest(ranking, place, board)] if several else []
-    warnings = [*equal.warnings, *(corrected.warnings if corrected else ())]
+    warnings = corrected.warnings if corrected else equal.warnings
     sections = [Section(title, notes, [_summary(ranking), *written], figures=figures, warnings=warnings)]
-    sections += [corrected.section(place)] if corrected else []
+    if corrected:
+        sections.append(corrected.section(place, ranking.short))
+        title = _BY_JUDGE if len(board.rankings) == 1 else f"{title}: {_BY_JUDGE[0].lower()}{_BY_JUDGE[1:]}"
+        sections.append(Section(title, judged, warnings=equal.warnings))
     if several:
         sections += [_differences(ranking, place), _column_tests(ranking)]
     sections += [_intents(ranking, place, scale), *_languages(ranking)]
@@ -232,7 +234,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         tables = [_means(ranking, [CRITERION + name for name in ranking.criteria])]
         sections.append(Section("Criteria", [note], tables, 3))
     noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
-    sections += [_answers(ranking, place), equal.section(place), noise]
+    sections += [_answers(ranking, place), equal.section(place, ranking.short), noise]
     return [*sections, *_lengths(ranking, place), _cost(ranking)]
 
 
@@ -260,14 +262,10 @@ def _summary(ranking: Ranking) -> Table:
         if corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"].notna().all():
             order = list(corrected.over_all.index)
     data = data.set_index("Model").loc[order].reset_index()
+    if corrected and known:
+        data["Model"] = data["Model"].map(ranking.short)
     marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
     return Table(data, formats, headings=headings, marked=marked)
-
-
-def ranks_text(models: pd.DataFrame) -> list[str]:
-    """Rank of each model, or the ranks that it may have: `1–3`."""
-    pairs = zip(models["rank_from"], models["rank_to"], strict=True)
-    return [DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}" for low, high in pairs]
 
 
 def unscored_text(part: float) -> str:
@@ -335,8 +333,6 @@ def _differences(ranking: Ranking, place: int) -> Section:
         "That two models cannot be distinguished does not make them equal: with more questions they might be "
         "distinguished."
     ]
-    if ranking.corrected:
-        notes.append("By the judge's scores alone; differences by corrected means are above.")
     caption = (
         "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
         "orange: significantly worse, else not significant."
@@ -574,8 +570,11 @@ def _axis(ranking: Ranking) -> str:
 
 
 def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
-    by = " of the judge's scores" if ranking.corrected else ""
-    caption = f"All questions. Dots are means{by}, lines their {level_text(board.resampling.level)} intervals."
+    corrected = ranking.corrected.over_all if ranking.corrected else pd.DataFrame({"rank_from": [None]})
+    other = corrected if corrected["rank_from"].notna().any() else None
+    means = forest_frame(ranking, other)
+    marks = "" if other is None else " of the judge's scores, diamonds (by which models are ranked) corrected by people"
+    caption = f"All questions. Dots are means{marks}, lines their {level_text(board.resampling.level)} intervals."
     if (ranking.models["self_judged"] > 0).any():
         caption += " A hollow dot stands for a model that judged answers of its own."
     caption += (
@@ -584,27 +583,29 @@ def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
     )
     short = ranking.short
     description = "; ".join(f"{short[name]} {_MEAN(ranking.mean(name))}" for name in ranking.names)
+    if other is not None:
+        people = "; ".join(f"{short[str(name)]} {_MEAN(mean)}" for name, mean in other["corrected"].items())
+        description = f"By the judge: {description}. Corrected by people: {people}"
     return Figure(
         f"r{place}-forest",
         "Mean final score of each model",
         caption,
-        lambda width: forest_plot(forest_frame(ranking), width, _axis(ranking)),
+        lambda width: forest_plot(means, width, _axis(ranking)),
         description,
     )
 
 
-def forest_frame(ranking: ComparedModels) -> pd.DataFrame:
-    """The data of `forest_plot`."""
-    means = ranking.means[ALL]
-    return pd.DataFrame(
-        {
-            "model": [ranking.short[name] for name in ranking.names],
-            "rank": ranks_text(ranking.models),
-            **{part: [getattr(mean, part) for mean in means] for part in ("low", "high")},
-            "mean": [mean.value for mean in means],
-            "hollow": [bool(part > 0) for part in ranking.models.get("self_judged", [0] * len(means))],
-        }
-    )
+def forest_frame(ranking: ComparedModels, corrected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The data of `forest_plot`; with means of the same models that people have corrected, in their order and ranks."""
+    hollow = dict(zip(ranking.names, ranking.models.get("self_judged", [0] * len(ranking.names)), strict=True))
+    models, rows = ranking.models if corrected is None else corrected, []
+    for name, rank in zip(map(str, models.index), ranks_text(models), strict=True):
+        means = [(ranking.mean(name), bool(hollow[name] > 0), "by the judge")]
+        if corrected is not None and rank != DASH:
+            means.append((corrected["corrected"][name], False, "corrected by people"))
+        rows += [(ranking.short[name], rank, mean.low, mean.high, mean.value, *others) for mean, *others in means]
+    frame = pd.DataFrame(rows, columns=["model", "rank", "low", "high", "mean", "hollow", "of"])
+    return frame.drop(columns="of") if corrected is None else frame
 
 
 def _profiles(ranking: Ranking) -> pd.DataFrame:

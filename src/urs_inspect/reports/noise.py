@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
+from urs_inspect.reports.answers import JUDGE_AGAIN
 from urs_inspect.reports.tables import DASH, Format, Section, Table, level_text, number, share
 from urs_inspect.rubrics import FINAL
 from urs_inspect.stats.agreement import best_panel, effective_judges
@@ -21,12 +22,11 @@ from urs_inspect.stats.variance_components import (
     variance_components,
 )
 
-_AGAIN = "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append --overwrite"
 _NOT_MEASURED = {
     "answer": "Answering again is not measured and counts as a part of the questions: run with `--epochs 2`.",
     "judge": "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE, OTHER]'`; logs "
     "of other judges are rankings of their own.",
-    "judgement": f"Judging again is not measured and counts as a part of the others: run `{_AGAIN}`.",
+    "judgement": f"Judging again is not measured and counts as a part of the others: run `{JUDGE_AGAIN}`.",
 }
 _SOURCES = {
     "question": ("Questions", ("question",)),

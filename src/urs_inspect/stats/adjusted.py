@@ -38,8 +38,8 @@ from urs_inspect.stats.bootstrap import (
     ResamplingOptions,
     influence_draws,
 )
-from urs_inspect.stats.bradley_terry import PRIOR, fit_bradley_terry, logistic
-from urs_inspect.stats.elo import SCALE, START
+from urs_inspect.stats.bradley_terry import PRIOR, fit_bradley_terry, logistic, on_scale
+from urs_inspect.stats.elo import SCALE
 from urs_inspect.stats.ranking import Places, place, reported
 
 FEWEST_VOTES = 10
@@ -287,7 +287,7 @@ def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Pl
     The first row is of all battles, the others are draws; in points.
     """
     values, influences = np.concatenate([fit.values, plain.values]), np.hstack([fit.influences, plain.influences])
-    draws = _POINTS * np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
+    draws = np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
     fitted, effects, before = np.split(draws, [len(battles.players), len(fit.values)], axis=1)
-    ratings, before = (START + part - part.mean(axis=1, keepdims=True) for part in (fitted, before))
-    return place(battles, ratings, ratings - before, how.level, how.seed), effects
+    ratings, before = on_scale(fitted), on_scale(before)
+    return place(battles, ratings, ratings - before, how.level, how.seed), _POINTS * effects

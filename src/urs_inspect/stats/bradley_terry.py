@@ -54,8 +54,7 @@ def fit_bradley_terry(battles: Battles, *, prior: float = PRIOR, scale: float = 
         ValueError: If `prior` is not above 0.
     """
     strengths = fit_counts(pair_counts(battles), len(battles.players), prior)
-    [ratings] = _on_scale(strengths, scale, mean)
-    return np.asarray(ratings, dtype=np.float64)
+    return on_scale(strengths[0], scale, mean)
 
 
 def bootstrap_bradley_terry(
@@ -70,7 +69,7 @@ def bootstrap_bradley_terry(
     """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement; shape (R, P)."""
     blocks = _resampled(battles, rounds, seed)
     strengths = np.concatenate([fit_counts(counts, len(battles.players), prior) for counts in blocks])
-    return _on_scale(strengths, scale, mean)
+    return on_scale(strengths, scale, mean)
 
 
 def pair_counts(battles: Battles) -> PairCounts:
@@ -150,6 +149,7 @@ def logistic(values: Floats) -> Floats:
     return np.asarray(0.5 * (1 + np.tanh(values / 2)), dtype=np.float64)
 
 
-def _on_scale(strengths: Floats, scale: float, mean: float) -> Floats:
-    centred = strengths - strengths.mean(axis=1, keepdims=True)
+def on_scale(strengths: Floats, scale: float = SCALE, mean: float = START) -> Floats:
+    """Strengths in natural units as ratings, shape (..., P)."""
+    centred = strengths - strengths.mean(axis=-1, keepdims=True)
     return np.asarray(mean + centred * scale / np.log(10), dtype=np.float64)

@@ -1,0 +1,202 @@
+"""`compare`: models by the scores of any task, and its report."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tests.reports.answer_rows import answers, ranking_of, rows
+from tests.reports.golden_files import check_golden
+from tests.stats.fights import checked
+from urs_inspect import compare
+from urs_inspect._util import InputError
+from urs_inspect.logs.samples import SampleRun, SampleScores
+from urs_inspect.reports.comparison import ComparedModels
+from urs_inspect.reports.comparison_report import report_comparison
+from urs_inspect.reports.page import render_page
+from urs_inspect.reports.scores import ALL
+
+NAN = math.nan
+
+
+def frame(values: dict[str, Any], **facts: Any) -> pd.DataFrame:
+    """One row per sample and model; `facts` have one value per sample."""
+    number = len(next(iter(values.values())))
+    samples = [f"s{place:03}" for place in range(number)]
+    tables = [
+        pd.DataFrame({"sample": samples, "model": name, "value": given} | facts) for name, given in values.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def right(seed: int, number: int, *chances: float) -> dict[str, Any]:
+    """Right and wrong answers of models to questions of differing difficulty."""
+    generator = np.random.default_rng(seed)
+    hard = generator.normal(size=number)
+    return {
+        f"lab/model-{place}": (generator.random(number) < 1 / (1 + np.exp(hard - chance))).astype(float)
+        for place, chance in enumerate(chances)
+    }
+
+
+def found(compared: ComparedModels) -> list[Any]:
+    return [(p.first, p.second, p.difference.value, p.p, p.p_holm, p.verdict) for p in compared.comparisons[ALL]]
+
+
+def test_by_hand() -> None:
+    # b is right on the eight samples that a has wrong, wrong on one that a has right, and both are right on one.
+    table = frame({"a": [0] * 8 + [1, 1], "b": [1] * 8 + [0, 1]})
+    compared = compare(table)
+    [pair] = compared.comparisons[ALL]
+    assert (pair.first, pair.second, pair.difference.value) == ("b", "a", pytest.approx(0.7))
+    assert pair.p == pair.p_holm == pytest.approx(2 * (1 + 9) / 2**9)  # McNemar's: at most 1 of 9 by a fair coin
+    assert pair.significant and compared.models[["rank_from", "rank_to"]].to_numpy().tolist() == [[1, 1], [2, 2]]
+    assert [mean.value for mean in compared.means[ALL]] == pytest.approx([0.9, 0.2])
+    assert pair.error == pytest.approx(stats.sem([1] * 8 + [-1, 0]), rel=0.05)
+
+
+def test_it_is_what_the_report_of_urs_has() -> None:
+    generator = np.random.default_rng(3)
+    finals = {name: generator.integers(1, 11, 40).astype(float) for name in ("m", "n", "o")}
+    finals["n"][:6] = NAN
+    table = frame(finals)
+    ranking = ranking_of(
+        answers(*(rows(name, dict(zip(table["sample"], v, strict=False))) for name, v in finals.items()))
+    )
+    compared = compare(table, scale=(1, 10), rounds=ranking.means[ALL][0].rounds)
+    assert compared.names == ranking.names
+    assert compared.means[ALL] == ranking.means[ALL] and compared.comparisons[ALL] == ranking.comparisons[ALL]
+    assert compared.models["rank_to"].tolist() == ranking.models["rank_to"].tolist()
+    assert compared.notes == ranking.notes[: len(compared.notes)]
+
+
+@checked
+@given(seed=st.integers(0, 1000))
+def test_order_changes_nothing_and_lower_is_the_mirror_of_higher(seed: int) -> None:
+    table = frame(right(seed, 30, 0.0, 0.8, 0.4), cluster=[f"c{place // 3}" for place in range(30)])
+    compared = compare(table, rounds=200)
+    again = compare(table.sample(frac=1, random_state=seed), rounds=200)
+    assert found(again) == found(compared) and again.means == compared.means
+    lower = compare(table, rounds=200, lower_is_better=True)
+    flipped = compare(table.assign(value=1 - table["value"]), rounds=200)
+    assert [(p.first, p.p_holm) for p in lower.comparisons[ALL]] == [
+        (p.first, pytest.approx(p.p_holm)) for p in flipped.comparisons[ALL]
+    ]
+    for pair, other in zip(lower.comparisons[ALL], flipped.comparisons[ALL], strict=True):
+        assert pair.difference.value == pytest.approx(-other.difference.value)
+        assert pair.difference.low == pytest.approx(-other.difference.high, nan_ok=True)
+    assert [mean.value for mean in lower.means[ALL]] == pytest.approx([1 - mean.value for mean in flipped.means[ALL]])
+
+
+def test_epochs_are_averaged_and_truth_values_are_numbers() -> None:
+    once = frame({"a": [0.5, 1.0, 0.0] * 3, "b": [0.0, 0.5, 1.0] * 3})
+    twice = pd.concat([once.assign(value=once["value"] >= 0.5), once.assign(value=once["value"] > 0.5)])
+    assert found(compare(twice)) == found(compare(once))
+
+
+def test_missing_scores_make_no_claim() -> None:
+    values = right(1, 60, 0.0, 2.0)
+    better = values["lab/model-1"]
+    assert compare(frame(values)).comparisons[ALL][0].significant
+    better[np.flatnonzero(better == 1)[:20]] = NAN
+    [pair] = compare(frame(values)).comparisons[ALL]
+    assert pair.verdict == "depends on unscored answers" and pair.depends_on == {pair.first: 20}
+    # The worst case counts them as wrong: the difference over all 60 samples.
+    gaps = np.nan_to_num(better) - values["lab/model-0"]
+    above, below = int((gaps > 0).sum()), int((gaps < 0).sum())
+    assert pair.p_worst == pytest.approx(stats.binomtest(above, above + below).pvalue if above > below else 1)
+
+
+def test_samples_of_one_model_only_do_not_count_and_that_is_said() -> None:
+    table = frame(right(2, 30, 0.0, 1.0))
+    compared = compare(table[~((table["model"] == "lab/model-0") & (table["sample"] > "s019"))])
+    assert compared.questions == 20
+    assert any("lab/model-0 20" in note and "lab/model-1 30" in note for note in compared.notes)
+
+
+def test_with_a_baseline_only_its_comparisons_are_made_and_corrected() -> None:
+    table = frame(right(5, 200, 0.0, 0.2, 0.4, 2.5))
+    compared = compare(table, baseline="lab/model-1")
+    pairs = compared.comparisons[ALL]
+    assert len(pairs) == 3 and all("lab/model-1" in (pair.first, pair.second) for pair in pairs)
+    every = {frozenset((p.first, p.second)): p for p in compare(table).comparisons[ALL]}
+    assert all(pair.p == every[frozenset((pair.first, pair.second))].p for pair in pairs)
+    assert max(pair.p_holm for pair in pairs) <= 1 and pairs[-1].p_holm <= 3 * pairs[-1].p
+
+
+def test_groups_claim_falsely_no_more_often_than_one_test() -> None:
+    """Of 300 simulations of equal models in six groups, any group has a claim in at most about 5%."""
+    groups, claims = [f"g{place % 6}" for place in range(120)], 0
+    for seed in range(300):
+        compared = compare(frame(right(seed, 120, 0.5, 0.5, 0.5), group=groups), rounds=100)
+        claims += any(pair.significant for key in set(groups) for pair in compared.comparisons[key])
+    assert claims <= stats.binom.ppf(0.999, 300, 0.05)
+
+
+def test_the_difference_that_is_said_to_be_seen_is_seen_that_often() -> None:
+    generator = np.random.default_rng(0)
+    noise = generator.normal(size=(400, 80, 2))
+    [pair] = (compared := compare(frame({"a": noise[0, :, 0], "b": noise[0, :, 1]}), rounds=200)).comparisons[ALL]
+    visible = compared.detectable(pair) / pair.error * math.sqrt(2 / 80)
+    seen = stats.ttest_rel(noise[:, :, 0] + visible, noise[:, :, 1], axis=1).pvalue < 0.05
+    assert abs(seen.mean() - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 400)
+    assert compared.needed(pair, compared.detectable(pair)) == pytest.approx(80, abs=2)
+
+
+GOOD = frame({"a": [1, 0, 1, 0], "b": [1, 1, 1, 0]}, cluster=list("ppqq"), group=list("xxyy"))
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "said"),
+    [
+        (GOOD.drop(columns="value"), {}, ["value", "sample, model"]),
+        (GOOD[GOOD["model"] == "a"], {}, ["one model", "a"]),
+        (GOOD.assign(value="good"), {}, ["8 of 8", "good"]),
+        (GOOD.assign(value=math.inf), {}, ["8 of 8", "inf"]),
+        (GOOD.assign(value=NAN), {}, ["8 rows"]),
+        (GOOD.assign(cluster=list("ppqqpqpq")), {}, ["2 samples", "cluster", "s001"]),
+        (GOOD.assign(group=list("xxyyyxyy")), {}, ["1 sample", "group", "s000"]),
+        (GOOD.assign(sample=list("abcdefgh")), {}, ["no sample", "a 4", "b 4"]),
+        (GOOD, {"baseline": "c"}, ["'c'", "a", "b"]),
+        (GOOD, {"scale": (0, 0.5)}, ["5 of 8", "0 to 0.5"]),
+    ],
+)
+def test_what_cannot_be_compared_is_said(table: pd.DataFrame, options: dict[str, Any], said: list[str]) -> None:
+    with pytest.raises(InputError) as error:
+        compare(table, **options)
+    assert all(word in error.value.message for word in said), error.value.message
+
+
+def sample_scores(table: pd.DataFrame, **facts: Any) -> SampleScores:
+    known: dict[str, Any] = {
+        "task": "package/task",
+        "scorer": "match",
+        "chosen": "",
+        "scale": (0.0, 1.0),
+        "higher_is_better": True,
+        "runs": (SampleRun("a.eval", "lab/model-0", "2026-01-01T00:00:00+00:00", 60),),
+        "left_out": ("b.eval was left out: damaged.",),
+    }
+    return SampleScores(table, **known | facts)
+
+
+def test_the_report_as_markdown() -> None:
+    values = right(4, 60, 0.0, 0.3, 2.5)
+    values["lab/model-2"][:2] = NAN
+    table = frame(values, cluster=[f"c{place // 4:02}" for place in range(60)], group=["easy", "hard"] * 30)
+    made = report_comparison(compare(table, scale=(0, 1)), sample_scores(table), difference=0.05, command="urs-inspect")
+    check_golden("comparison", made.markdown())
+    assert made.as_dict()["tables"]["differences"][0]["first"] == "lab/model-2"
+    page = render_page(made)
+    assert all(figure in page for figure in ("Mean of each model", "Differences"))
+
+
+def test_names_are_escaped() -> None:
+    table = frame({"lab/<script>": [1, 0, 1, 1, 0, 1, 1], "b|*": [0, 0, 1, 0, 0, 0, 1]})
+    made = report_comparison(compare(table), sample_scores(table, task="<b>"))
+    assert "<script>" not in made.markdown() and "&lt;b" in render_page(made)
