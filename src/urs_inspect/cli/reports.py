@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -38,7 +39,9 @@ def _report_command(
                 values = value if isinstance(value, tuple) else () if value is None or value is False else (value,)
                 for given in values:
                     words += [f"--{option.replace('_', '-')}", *([] if given is True else [str(given)])]
-            with Console(stderr=True).status("Reading logs and computing intervals"):
+            errors = Console(stderr=True)  # standard output may be read as JSON
+            status = errors.status("Reading logs and computing intervals") if errors.is_terminal else nullcontext()
+            with status:
                 report = make(logs, command=shlex.join(words), **options)
             if without:
                 report = replace(report, figures={})
