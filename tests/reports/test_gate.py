@@ -100,7 +100,7 @@ def test_equal_scores_pass_with_enough_samples_and_a_scale():
 def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     ids = [f"s{place}" for place in range(100, 500)]
     found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)
-    assert "100 of BASE, 100 of NEW" in notes(found)
+    assert "100 only of BASE, 100 only of NEW" in notes(found)
     with pytest.raises(InputError, match=r"150 samples of both, 250 only of BASE, 250 only of NEW"):
         make_gate(scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5)
 
@@ -119,7 +119,7 @@ def test_sides_that_do_not_compare_are_refused():
     with pytest.raises(InputError, match=r"scorer.*match.*other"):
         make_gate(scores(BASE), SampleScores(**{**vars(scores(BASE)), "scorer": "other"}), margin=0.1)
     with pytest.raises(InputError, match=r"the same: .*\.eval"):
-        make_gate(two, two, margin=0.1)
+        make_gate(same := scores(BASE), same, margin=0.1)
     with pytest.raises(InputError, match=r"cluster"):
         make_gate(scores(BASE), scores(BASE, clusters=["c"] * 400), margin=0.1)
 
