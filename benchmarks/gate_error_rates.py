@@ -8,8 +8,9 @@ two-valued change by 0.3; each side of the other scores has an effect of its clu
 
     python benchmarks/gate_error_rates.py [--simulations 4000] [--seed 0]
 
-Exits with 1 if false passes, false losses or false equivalences exceed 5.5%, or 5% with looks, by more than 1.96
-standard errors of the simulation. Samples of up to 100 are drawn five times as often, series half as often.
+Exits with 1 if false passes, false losses or false equivalences exceed 5.5%, or 5% with looks or missing scores, by
+more than 1.96 standard errors of the simulation. Samples of up to 100 are drawn five times as often, series and samples
+with missing scores, which are the lowest of new, half as often.
 """
 
 import argparse

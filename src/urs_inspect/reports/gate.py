@@ -36,19 +36,18 @@ from urs_inspect.stats.power import (
 )
 
 GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate", ("gate", "runs", "series"))
-_OUTCOMES = ("pass", "worse", "cannot tell"), ("equivalent", "different", "cannot tell")  # by code, for --equivalent
 _REASONS = (
     (
-        "NEW is not worse than BASE by more than the margin of {0:g}.",
-        "NEW is significantly worse than BASE, and a loss of more than the margin of {0:g} is not excluded.",
-        "it is shown neither that NEW is worse than BASE, nor that it is not worse by more than the margin of {0:g}.",
+        "Pass: NEW is not worse than BASE by more than the margin of {:g}.",
+        "Worse: NEW is significantly worse than BASE, and a loss of more than the margin of {:g} is not excluded.",
+        "Cannot tell: shown is neither that NEW is worse, nor that it is not worse by more than the margin of {:g}.",
     ),
     (
-        "NEW and BASE differ by less than the margin of {0:g}.",
-        "NEW and BASE differ significantly, and a difference of more than the margin of {0:g} is not excluded.",
-        "it is shown neither that NEW and BASE differ, nor that they differ by less than the margin of {0:g}.",
+        "Equivalent: NEW and BASE differ by less than the margin of {:g}.",
+        "Different: NEW and BASE differ significantly, maybe by more than the margin of {:g}.",
+        "Cannot tell: shown is neither that NEW and BASE differ, nor that they do so by less than the margin of {:g}.",
     ),
-)
+)  # without and with `--equivalent`, by exit code
 _CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
 _SIGNED, _PLAIN = number(3, sign=True), number(3)
 
@@ -115,9 +114,9 @@ class Decision:
     interval: MeanBounds
 
     @property
-    def outcome(self) -> str:
-        """The decision in words."""
-        return _OUTCOMES[self.rule.equivalent][self.code]
+    def reason(self) -> str:
+        """The decision as a sentence, with its name before a colon."""
+        return _REASONS[self.rule.equivalent][self.code].format(self.rule.margin)
 
     def estimate(self, case: int = 0, *, two_sided: bool = False) -> Estimate:
         """The mean difference of a case with its bounds."""
@@ -185,10 +184,11 @@ def make_gate(
         *([_anchor_section(scores, decision, series)] if equivalent else []),
         *_other_sections(base, new, scores, one_sided),
     ]
-    facts = {"code": decision.code, "decision": decision.outcome, "difference": decision.estimate().value}
+    outcome = decision.reason.partition(":")[0].lower()
+    facts = {"code": decision.code, "decision": outcome, "difference": decision.estimate().value}
     facts |= {"low": decision.low, "high": decision.high, "task": base.task, "scorer": base.scorer}
     facts |= asdict(decision.rule) | asdict(power)
-    return Gate(decision.code, Report(GATE, f"Gate: {decision.outcome}", sections, facts))
+    return Gate(decision.code, Report(GATE, f"Gate: {outcome}", sections, facts))
 
 
 def _of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
@@ -275,10 +275,8 @@ def power_of(decision: Decision, n: int) -> Power:
     # Missing scores may hide as much of the margin as the worst case shifts the mean.
     shift = float(np.abs(bounds.values[1 : 2 + rule.equivalent] - bounds.values[0]).max())
     margin, error, half, clusters = rule.margin - shift, bounds.errors[1], bounds.halves[1], int(bounds.clusters[1])
-    equal = rule.equivalent
-    needed = questions_to_pass(
-        margin, error, n, clusters, level=rule.level, sequential=rule.sequential, equivalent=equal
-    )
+    level, always, equal = rule.level, rule.sequential, rule.equivalent
+    needed = questions_to_pass(margin, error, n, clusters, level=level, sequential=always, equivalent=equal)
     power = pass_power(margin, half, error, clusters, equivalent=equal)
     return Power(power, needed, passing_margin(half, error, clusters, equivalent=equal) + shift)
 
@@ -289,9 +287,8 @@ def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScore
     kind = f"{level_text(rule.level)} one-sided bounds{' valid at every look' if rule.sequential else ''}"
     worst = ", with missing scores at the worst for each" if missing else ""
     difference = decision.estimate()
-    reason = f"{decision.outcome.capitalize()}: {_REASONS[rule.equivalent][decision.code].format(rule.margin)}"
     notes = [
-        reason,
+        decision.reason,
         f"Difference of the means, NEW less BASE: {_SIGNED(difference.value)}; its {kind}{worst}: "
         f"{_SIGNED(decision.low)} and {_SIGNED(decision.high)}.",
     ]
@@ -325,8 +322,7 @@ def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScore
 def _power_section(power: Power, n: int, code: int) -> Section:
     """What this comparison could have shown, and how many samples would."""
     if math.isnan(power.power):
-        notes = ["Power is not known: all samples have the same difference, or there are no bounds."]
-        return Section("Power", notes)
+        return Section("Power", ["Not known: all samples have the same difference, or there are no bounds."])
     notes = [f"If NEW and BASE were equal, {share(power.power)} of comparisons over {counted(n, 'sample')} would pass."]
     if power.power < POWER and power.samples_needed is None:
         notes.append(f"No number of samples has a power of {share(POWER)} while so many scores are missing.")
