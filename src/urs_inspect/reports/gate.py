@@ -40,12 +40,12 @@ _REASONS = (
     (
         "Pass: NEW is not worse than BASE by more than the margin of {:g}.",
         "Worse: NEW is significantly worse than BASE, and a loss of more than the margin of {:g} is not excluded.",
-        "Cannot tell: shown is neither that NEW is worse, nor that it is not worse by more than the margin of {:g}.",
+        "Cannot tell: it is not shown that NEW is worse, nor that it is not worse by more than the margin of {:g}.",
     ),
     (
         "Equivalent: NEW and BASE differ by less than the margin of {:g}.",
-        "Different: NEW and BASE differ significantly, maybe by more than the margin of {:g}.",
-        "Cannot tell: shown is neither that NEW and BASE differ, nor that they do so by less than the margin of {:g}.",
+        "Different: NEW and BASE differ significantly, possibly by more than the margin of {:g}.",
+        "Cannot tell: it is not shown that NEW and BASE differ, nor that they differ by less than the margin of {:g}.",
     ),
 )  # without and with `--equivalent`, by exit code
 _CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
