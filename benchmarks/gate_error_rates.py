@@ -8,8 +8,9 @@ two-valued change by 0.3; each side of the other scores has an effect of its clu
 
     python benchmarks/gate_error_rates.py [--simulations 4000] [--seed 0]
 
-Exits with 1 if false passes, false losses or false equivalences exceed 5.5%, or 5% with looks, by more than 1.96
-standard errors of the simulation. Samples of up to 100 are drawn five times as often, series half as often.
+Exits with 1 if false passes, false losses or false equivalences exceed 5.5%, or 5% with looks or missing scores, by
+more than 1.96 standard errors of the simulation. Samples of up to 100 are drawn five times as often, series and samples
+with missing scores, which are the lowest of new, half as often.
 """
 
 import argparse
@@ -23,7 +24,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from urs_inspect.reports.gate import verdicts
+from urs_inspect.reports.gate import PairedScores, Rule, decide, power_of, verdicts
 from urs_inspect.stats.bootstrap import Floats, Integers
 from urs_inspect.stats.power import mean_bounds, pass_power
 
@@ -46,6 +47,11 @@ class Kind:
 
     def draw(self, rng: np.random.Generator, n: int, of: int, size: int, lost: bool) -> Floats:
         """Differences, new less base, shape (n, of)."""
+        base, new = self.draw_sides(rng, n, of, size, lost)
+        return np.asarray(new - base, dtype=np.float64)
+
+    def draw_sides(self, rng: np.random.Generator, n: int, of: int, size: int, lost: bool) -> tuple[Floats, Floats]:
+        """Scores of base and new, shape (n, of) each."""
 
         def effect(scale: float) -> Floats:
             return (
@@ -59,11 +65,12 @@ class Kind:
                 np.clip(np.rint(level + 0.7 * rng.standard_normal((n, of)) + effect(0.35) - less), 1, 10)
                 for less in (0, loss)
             )
-            return np.asarray(new - old, dtype=np.float64)
+            return old, new
         latent = rng.standard_normal((n, of))
         chance = ndtr(latent if size == 1 else math.sqrt(0.7) * latent + effect(math.sqrt(0.3)))
-        worse = np.asarray(chance > 1 - self.gain - loss, dtype=np.float64)
-        return np.asarray(chance < self.gain, dtype=np.float64) - worse
+        gained, lost_ones = chance < self.gain, chance > 1 - self.gain - loss
+        right = chance > self.gain + 0.3 * (1 - 2 * self.gain - loss)  # of those that do not change
+        return np.where(gained, 0.0, right), np.where(lost_ones, 0.0, gained | right)
 
     def margin(self) -> float:
         """The loss that is drawn, by a very large sample where it is not given."""
@@ -109,6 +116,29 @@ def row(kind: Kind, n: int, size: int, of: int, seed: int) -> tuple[list[str], l
     return [*cells, *shown, power[0], *map(percent, false), power[1]], [*rates, *false]
 
 
+def missing_row(kind: Kind, n: int, size: int, missing: float, of: int, seed: int) -> tuple[list[str], list[float]]:
+    """A row of the table of scores of new that are missing because they are the lowest, and the rates with a limit."""
+    rng, clusters = np.random.default_rng([seed, n, size, KINDS.index(kind), 11]), np.arange(n) // size
+    margin, scale, codes, power = kind.margin(), (1.0, 10.0) if kind.reach > 1 else (0.0, 1.0), [], []
+    ignored = np.zeros(of, dtype=bool)
+    for lost in (True, False):
+        base, new = kind.draw_sides(rng, n, of, size, lost)
+        lowest = np.argsort(new + rng.random(new.shape) / 2, axis=0)[: round(missing * n)]
+        np.put_along_axis(new, lowest, np.nan, axis=0)
+        if lost:
+            ignored = mean_bounds(new - base, clusters, reach=kind.reach).low > -margin
+        for series in range(of):
+            scores = PairedScores(base[:, series], new[:, series], clusters, scale)
+            decision = decide(scores, Rule(margin))
+            codes.append(decision.code)
+            power.append(math.nan if lost else power_of(decision, n).power)
+    at, same = np.array(codes).reshape(2, of)
+    rates = [float((at == 0).mean()), float((same == 1).mean())]
+    printed = f"{percent(float((same == 0).mean()))}, {percent(float(np.nanmean(power)))}"
+    shown = [percent(float(ignored.mean())), *map(percent, rates), printed]
+    return [kind.name, f"{n:,}", str(size), f"{missing:.0%}", *shown], rates
+
+
 def looked_at(kind: Kind, size: int, of: int, seed: int, last: int = 1000) -> tuple[list[str], list[float]]:
     """A row of the table of series that are looked at 50 times, from 20 samples on, and the rates."""
     rng, margin = np.random.default_rng([seed, size, KINDS.index(kind), 7]), kind.margin()
@@ -132,7 +162,7 @@ def looked_at(kind: Kind, size: int, of: int, seed: int, last: int = 1000) -> tu
 
 
 def main() -> int:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulations", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
@@ -148,6 +178,18 @@ def main() -> int:
                 for kind in KINDS
                 for n in SIZES
                 for size in CLUSTERS
+            ),
+        ),
+        (
+            0.05,
+            "scores|samples|cluster size|missing|false pass without them|false pass|false loss|"
+            "passes if equal (measured, printed)",
+            (
+                missing_row(kind, n, size, missing, given.simulations // 2, given.seed)
+                for kind in (KINDS[0], KINDS[2])
+                for n in (100, 1000)
+                for size in CLUSTERS
+                for missing in (0.05, 0.2)
             ),
         ),
         (

@@ -58,7 +58,7 @@ def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):
         run("gate", logs / "base", logs / "same", "--margin", 0.1, "--sequential", "--summary", summary)
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("before\n")
-    assert text.count("# Gate") == 2
+    assert text.count("# Gate: ") == 2
     assert "| Difference | " in text
     assert DASH not in text
 
@@ -68,7 +68,7 @@ def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):
     [
         ("nowhere", "nowhere", "--margin", 0.1),
         ("base", "same"),
-        ("base", "same", "--margin", 0),
+        ("base", "same", "--margin", 1.5),
         ("base", "same", "--margin", 0.1, "--scorer", "other"),
         ("base", "same", "--margin", 0.1, "--series", "1"),
         ("base", "same", "--margin", 0.1, "--equivalent", "--series", "one"),

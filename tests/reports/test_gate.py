@@ -89,18 +89,27 @@ def test_few_clusters_and_no_scores_decide_nothing():
 def test_equal_scores_pass_with_enough_samples_and_a_scale():
     assert make_gate(scores(BASE[:20]), scores(BASE[:20]), margin=0.1).code == 2
     assert make_gate(scores(BASE[:40]), scores(BASE[:40]), margin=0.1).code == 0
-    assert make_gate(scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None), margin=0.5).code == 2
-    assert (
-        make_gate(scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None), margin=0.5, scale=(1, 10)).code == 0
-    )
-    with pytest.raises(InputError, match=r"1 to 5"):
-        make_gate(scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None), margin=0.5, scale=(1, 5))
+    sides = scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None)
+    assert make_gate(*sides, margin=0.5).code == 2
+    assert make_gate(*sides, margin=0.5, scale=(1, 10)).code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"margin": margin} for margin in (0, math.nan, math.inf, 9)]
+    + [{"scale": scale} for scale in ((1, 5), (10, 1), (math.nan, 10), (0, math.inf))]
+    + [{"level": math.nan}, {"level": 1}, {"series": (1,)}],
+)
+def test_options_out_of_range_are_refused(options):
+    sides = scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None)
+    with pytest.raises(InputError, match=next(iter(options))):
+        make_gate(*sides, **({"margin": 0.5, "scale": (1, 10)} | options))
 
 
 def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     ids = [f"s{place}" for place in range(100, 500)]
     found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)
-    assert "100 of BASE, 100 of NEW" in notes(found)
+    assert "100 only of BASE, 100 only of NEW" in notes(found)
     with pytest.raises(InputError, match=r"150 samples of both, 250 only of BASE, 250 only of NEW"):
         make_gate(scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5)
 
@@ -119,7 +128,7 @@ def test_sides_that_do_not_compare_are_refused():
     with pytest.raises(InputError, match=r"scorer.*match.*other"):
         make_gate(scores(BASE), SampleScores(**{**vars(scores(BASE)), "scorer": "other"}), margin=0.1)
     with pytest.raises(InputError, match=r"the same: .*\.eval"):
-        make_gate(two, two, margin=0.1)
+        make_gate(same := scores(BASE), same, margin=0.1)
     with pytest.raises(InputError, match=r"cluster"):
         make_gate(scores(BASE), scores(BASE, clusters=["c"] * 400), margin=0.1)
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from urs_inspect.stats.paired import clustered_means
 from urs_inspect.stats.power import (
     FEWEST,
     mean_bounds,
     pass_power,
+    passing_margin,
     questions_needed,
     questions_to_pass,
     score_slope,
@@ -38,9 +38,8 @@ def slow_bounds(differences, clusters, reach, level):
 
 
 def test_a_bound_over_symmetric_differences_that_are_never_0_is_students():
-    differences = np.array([-3.0, -2, -1, 1, 2, 3, -1, 1])
-    found = mean_bounds(differences[:, None], reach=9)
-    low, high = stats.t.interval(0.9, len(differences) - 1, differences.mean(), stats.sem(differences))
+    found = mean_bounds(drawn := np.array([[-3.0], [-2], [-1], [1], [2], [3], [-1], [1]]), reach=9)
+    low, high = stats.t.interval(0.9, len(drawn) - 1, drawn.mean(), stats.sem(drawn)[0])
     assert [found.low[0], found.high[0]] == pytest.approx([low, high])
 
 
@@ -121,6 +120,8 @@ def test_power_is_how_often_equals_pass():
         passed = (found.low > -0.4) & ((found.high < 0.4) | (not equivalent))
         printed = pass_power(0.4, float(found.halves.mean()), float(found.errors.mean()), 50, equivalent=equivalent)
         assert passed.mean() == pytest.approx(printed, abs=0.03)
+        margin = passing_margin(0.2, 0.1, 50, equivalent=equivalent)
+        assert pass_power(margin, 0.2, 0.1, 50, equivalent=equivalent) == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("sequential", [False, True])
@@ -154,8 +155,3 @@ def test_a_slope_is_that_of_least_squares_with_clustered_errors():
     assert p < 0.001
     assert score_slope(base, shifted, np.arange(300))[1] > 0.01
     assert all(map(math.isnan, score_slope(base[:5], shifted[:5], np.arange(5))))
-
-
-def test_bounds_use_the_clustered_error():
-    column, clusters = np.random.default_rng(6).standard_normal((60, 3)), np.arange(60) // 4
-    assert mean_bounds(column, clusters, reach=9).errors == pytest.approx(clustered_means(column, clusters).errors)

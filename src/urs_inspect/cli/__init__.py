@@ -13,7 +13,7 @@ _GROUPS = {
         "robustness": ("reports", "Whether scores hold for other judges and references."),
         "assistants": ("reports", "Compare models, search engines and translators."),
         "addition": ("reports", "How long a chain of numbers models add up right."),
-        "gate": ("compare", "Whether a new run may replace a base, as an exit code."),
+        "gate": ("gate", "Whether a new run may replace a base, as an exit code."),
         "rank": ("rank", "Rank models by pairwise comparisons or votes."),
     },
     "Before a run": {

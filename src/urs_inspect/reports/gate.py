@@ -25,17 +25,29 @@ from urs_inspect.reports.tables import (
 from urs_inspect.stats import Estimate
 from urs_inspect.stats.bootstrap import Floats, Integers, Scale, number_clusters
 from urs_inspect.stats.paired import clustered_means
-from urs_inspect.stats.power import POWER, MeanBounds, mean_bounds, pass_power, questions_to_pass, score_slope
+from urs_inspect.stats.power import (
+    POWER,
+    MeanBounds,
+    mean_bounds,
+    pass_power,
+    passing_margin,
+    questions_to_pass,
+    score_slope,
+)
 
 GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate", ("gate", "runs", "series"))
-_DECISIONS = (
-    ("Pass: NEW is not worse than BASE by the margin.", "Equivalent: NEW and BASE differ by less than the margin."),
-    ("Worse: the mean of NEW is below that of BASE.", "Different: the means of NEW and BASE differ."),
+_REASONS = (
     (
-        "Cannot tell: it is not shown that NEW is worse, nor that it is not worse by the margin.",
-        "Cannot tell: it is not shown that the means differ, nor that they differ by less than the margin.",
+        "Pass: NEW is not worse than BASE by more than the margin of {:g}.",
+        "Worse: NEW is significantly worse than BASE, and a loss of more than the margin of {:g} is not excluded.",
+        "Cannot tell: it is not shown that NEW is worse, nor that it is not worse by more than the margin of {:g}.",
     ),
-)  # exit code -> without and with `--equivalent`
+    (
+        "Equivalent: NEW and BASE differ by less than the margin of {:g}.",
+        "Different: NEW and BASE differ significantly, possibly by more than the margin of {:g}.",
+        "Cannot tell: it is not shown that NEW and BASE differ, nor that they differ by less than the margin of {:g}.",
+    ),
+)  # without and with `--equivalent`, by exit code
 _CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
 _SIGNED, _PLAIN = number(3, sign=True), number(3)
 
@@ -48,16 +60,78 @@ class Gate:
     report: Report
 
 
-def verdicts(low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None) -> Integers:
-    """0 if new is shown to be not worse by the margin, else 1 if it is shown to be worse, else 2; any shape.
+@dataclass(frozen=True)
+class Rule:
+    """What is to be shown, as `make_gate` has it."""
 
-    `low` and `high` are one-sided bounds of new less base. For equivalence, `different` says where the two-sided
-    interval leaves out 0: then 0 takes both bounds inside the margin, which is two one-sided tests (Schuirmann, "A
-    Comparison of the Two One-Sided Tests Procedure and the Power Approach", 1987), and 1 says that the two differ.
+    margin: float
+    level: float = 0.95
+    equivalent: bool = False
+    sequential: bool = False
+
+
+@dataclass(frozen=True)
+class PairedScores:
+    """Scores of the same samples, NaN where there is none, shape (N,), and numbers of the samples' clusters."""
+
+    base: Floats
+    new: Floats
+    clusters: Integers
+    scale: Scale
+    scale_known: bool = True  # or the scores seen stand for it
+    lower_is_better: bool = False
+
+    @property
+    def differences(self) -> Floats:
+        """New less base, above 0 where new is better, with missing scores as in `_CASES`, shape (N, 3)."""
+        sign = -1 if self.lower_is_better else 1
+        worst, best = self.scale[::sign]
+        fills = ((math.nan, math.nan), (worst, best), (best, worst))  # of new and base
+        columns = [np.nan_to_num(self.new, nan=new) - np.nan_to_num(self.base, nan=base) for new, base in fills]
+        return sign * np.stack(columns, axis=1)
+
+    @property
+    def scale_note(self) -> str:
+        """Where the scale comes from."""
+        low, high = self.scale
+        if self.scale_known:
+            return f"The scale is {low:g} to {high:g}."
+        return f"No scale is known: the scores seen, {low:g} to {high:g}, stand for it; --scale names it."
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The exit code, and bounds of the mean difference: one-sided and of the two-sided interval, one per case.
+
+    `low` and `high` are the one-sided bounds with missing scores at the worst for each.
     """
-    if different is None:
-        return np.where(low > -margin, 0, np.where(high < 0, 1, 2))
-    return np.where((low > -margin) & (high < margin), 0, np.where(different, 1, 2))
+
+    rule: Rule
+    code: int
+    low: float
+    high: float
+    bounds: MeanBounds
+    interval: MeanBounds
+
+    @property
+    def reason(self) -> str:
+        """The decision as a sentence, with its name before a colon."""
+        return _REASONS[self.rule.equivalent][self.code].format(self.rule.margin)
+
+    def estimate(self, case: int = 0, *, two_sided: bool = False) -> Estimate:
+        """The mean difference of a case with its bounds."""
+        found = self.interval if two_sided else self.bounds
+        value, low, high = (float(part[case]) for part in (found.values, found.low, found.high))
+        return Estimate(value, low, high, int(found.n[case]), int(found.clusters[case]), self.rule.level, 0)
+
+
+@dataclass(frozen=True)
+class Power:
+    """How often equals would pass, and what it takes."""
+
+    power: float  # share of comparisons of equals that would pass; NaN if not known
+    samples_needed: int | None  # for a power of `POWER`; None if no number is enough
+    margin_needed: float  # for a power of `POWER` with these samples
 
 
 def make_gate(
@@ -73,7 +147,7 @@ def make_gate(
     scale: Scale | None = None,
     lower_is_better: bool = False,
 ) -> Gate:
-    """Decide whether new is not worse than base by the margin, or equivalent to it, over the samples of both.
+    """Decide whether new is not worse than base by more than the margin, or equivalent to it, over their samples.
 
     Args:
         base: Scores of BASE.
@@ -90,151 +164,183 @@ def make_gate(
     Raises:
         InputError: If the two cannot be compared.
     """
+    if not 0.5 < level < 1:
+        raise InputError(f"level: must be above 0.5 and below 1, got {level:g}")
+    if series and not equivalent:
+        raise InputError("series: needs --equivalent")
+    base, new = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
+    _refuse_different(base, new)
+    rows, one_sided = _common_samples(base, new)
+    scores = _paired_scores(rows, base, new, scale, lower_is_better)
+    width = scores.scale[1] - scores.scale[0] if scores.scale_known else math.inf
+    if not 0 < margin < width:
+        raise InputError(f"margin: must be above 0 and below {width:g}, the width of the scale; got {margin:g}")
+    decision = decide(scores, Rule(margin, level, equivalent, sequential))
+    power = power_of(decision, len(rows))
+    sections = [
+        *simulation_section(any(run.model.startswith(SIMULATED) for run in base.runs + new.runs)),
+        _decision_section(base, new, scores, decision),
+        _power_section(power, len(rows), decision.code),
+        *([_anchor_section(scores, decision, series)] if equivalent else []),
+        *_other_sections(base, new, scores, one_sided),
+    ]
+    outcome = decision.reason.partition(":")[0].lower()
+    facts = {"code": decision.code, "decision": outcome, "difference": decision.estimate().value}
+    facts |= {"low": decision.low, "high": decision.high, "task": base.task, "scorer": base.scorer}
+    facts |= asdict(decision.rule) | asdict(power)
+    return Gate(decision.code, Report(GATE, f"Gate: {outcome}", sections, facts))
+
+
+def _of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
+    """The scores of the side's only model, or of the one that is named."""
+    there = sorted(side.table["model"].unique())
+    kept = [name for name in there if model in (None, name)]
+    if len(kept) != 1:
+        problem = "several models, name one by --model" if model is None else f"no model '{model}'"
+        raise InputError(f"{what}: {problem}; there are: {choices(there)}")
+    runs = tuple(run for run in side.runs if run.model == kept[0])
+    return replace(side, table=side.table[side.table["model"] == kept[0]], runs=runs)
+
+
+def _refuse_different(base: SampleScores, new: SampleScores) -> None:
     for fact in ("task", "version", "dataset", "scorer", "higher_is_better"):
-        one, other = getattr(base, fact), getattr(new, fact)
-        if one != other and "" not in (one, other):
-            raise InputError(f"BASE and NEW cannot be compared: their {fact.replace('_', ' ')} is {one} and {other}")
+        facts = getattr(base, fact), getattr(new, fact)
+        if facts[0] != facts[1] and "" not in facts:
+            name = fact.replace("_", " ")
+            raise InputError(f"BASE and NEW cannot be compared: {name} is {facts[0]} in BASE and {facts[1]} in NEW")
     if base.runs == new.runs:
         raise InputError(f"BASE and NEW are the same: {choices(run.log for run in base.runs)}")
-    (before, first), (after, second) = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
-    rows = first.merge(second, on="sample", how="outer", suffixes=("_base", "_new"), indicator="side")
-    only = [int((rows["side"] == f"{side}_only").sum()) for side in ("left", "right")]
-    rows = rows[rows["side"] == "both"]
-    if len(rows) <= sum(only):
-        counts = f"{counted(len(rows), 'sample')} of both, {only[0]:,} only of BASE, {only[1]:,} only of NEW"
-        raise InputError(f"BASE and NEW: {counts}; more than half must be of both")
+
+
+def _common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame, str]:
+    """Samples of both sides, one per row, and how many are of one side only, in words; empty if none are."""
+    rows = base.table.merge(new.table, on="sample", how="outer", suffixes=("_base", "_new"), indicator="side")
+    counts, rows = rows["side"].value_counts(), rows[rows["side"] == "both"]
+    one_sided = f"{counts['left_only']:,} only of BASE, {counts['right_only']:,} only of NEW"
+    if len(rows) <= counts["left_only"] + counts["right_only"]:
+        both = f"{counted(len(rows), 'sample')} of both"
+        raise InputError(f"BASE and NEW: {both}, {one_sided}; more than half must be of both")
     for fact in ("input", "cluster"):
-        known = rows[f"{fact}_base"].notna() & rows[f"{fact}_new"].notna()
-        if moved := int((known & (rows[f"{fact}_base"] != rows[f"{fact}_new"])).sum()):
+        sides = rows[[f"{fact}_base", f"{fact}_new"]].dropna()
+        if moved := int((sides.iloc[:, 0] != sides.iloc[:, 1]).sum()):
             raise InputError(f"NEW: {moved:,} of {counted(len(rows), 'sample')} have another {fact} than in BASE")
-    old, fresh = (rows[f"value_{side}"].to_numpy(dtype=np.float64) for side in ("base", "new"))
-    clusters, sign = (
-        number_clusters(rows["cluster_base"].tolist()),
-        -1 if lower_is_better or not base.higher_is_better else 1,
+    return rows, "" if len(rows) == counts.sum() else f"Samples left out: {one_sided}."
+
+
+def _paired_scores(
+    rows: pd.DataFrame, base: SampleScores, new: SampleScores, scale: Scale | None, lower_is_better: bool
+) -> PairedScores:
+    if scale and not 0 < scale[1] - scale[0] < math.inf:
+        raise InputError(f"scale: must be two numbers, the lower one first, got {scale[0]:g},{scale[1]:g}")
+    scale = scale or (base.scale if base.scale == new.scale else None)
+    before, after = (rows[column].to_numpy(dtype=np.float64) for column in ("value_base", "value_new"))
+    known = np.concatenate([before, after])
+    known = known[~np.isnan(known)]
+    seen = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    if scale and len(known) and (seen[0] < scale[0] or seen[1] > scale[1]):
+        raise InputError(f"scale: {scale[0]:g} to {scale[1]:g}, but scores go from {seen[0]:g} to {seen[1]:g}")
+    lower_is_better = lower_is_better or not base.higher_is_better
+    clusters = number_clusters(rows["cluster_base"].tolist())
+    return PairedScores(before, after, clusters, scale or seen, scale is not None, lower_is_better)
+
+
+def verdicts(low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None) -> Integers:
+    """0 if new is shown to be not worse by more than the margin, else 1 if it is shown to be worse, else 2; any shape.
+
+    `low` and `high` are one-sided bounds of new less base. For equivalence, `different` says where the two-sided
+    interval leaves out 0: then 0 takes both bounds inside the margin, which is two one-sided tests (Schuirmann, "A
+    Comparison of the Two One-Sided Tests Procedure and the Power Approach", 1987), and 1 says that the two differ.
+    """
+    if different is None:
+        return np.where(low > -margin, 0, np.where(high < 0, 1, 2))
+    return np.where((low > -margin) & (high < margin), 0, np.where(different, 1, 2))
+
+
+def decide(scores: PairedScores, rule: Rule) -> Decision:
+    """Decide by bounds that hold whatever the missing scores are."""
+    differences, reach = scores.differences, scores.scale[1] - scores.scale[0] or math.nan
+    bounds, interval = (
+        mean_bounds(differences, scores.clusters, reach=reach, level=level, sequential=rule.sequential)
+        for level in (rule.level, (1 + rule.level) / 2)
     )
-    lowest, highest, scale_note = _scale(base, new, np.concatenate([old, fresh]), scale)
-    worst, best = (lowest, highest)[::sign]
-    fills = ((math.nan, math.nan), (worst, best), (best, worst))  # for missing scores of NEW and BASE, as in _CASES
-    table = sign * np.stack(
-        [np.where(np.isnan(fresh), to, fresh) - np.where(np.isnan(old), less, old) for to, less in fills], axis=1
-    )
-    reach, missing = highest - lowest or math.nan, int(np.isnan(table[:, 0]).sum())
-    bounds = mean_bounds(table, clusters, reach=reach, level=level, sequential=sequential)
-    wide = mean_bounds(table, clusters, reach=reach, level=(1 + level) / 2, sequential=sequential)
     low, high = bounds.low[:2].min(), bounds.high[::2].max()
-    differ = np.asarray((wide.low[:2].min() > 0) | (wide.high[::2].max() < 0)) if equivalent else None
-    same = np.nanmax(np.abs(table[:, 0]), initial=0) == 0 and missing < len(rows)
-    code, groups = int(verdicts(low, high, margin, differ)), int(bounds.clusters[0])
-    kind = f"{level_text(level)} one-sided bounds{' valid at every look' if sequential else ''}"
-    decision = [
-        f"{_DECISIONS[code][equivalent]} The difference of means, new less base, is {_SIGNED(bounds.values[0])}, its "
-        f"{kind} {_SIGNED(low)} and {_SIGNED(high)}, the margin {margin:g}.",
-        *(["The loss is significant, but smaller than the margin."] if code == 0 and high < 0 else []),
-        *([f"No bounds: too few clusters with scores of both sides ({groups})."] if math.isnan(low) else []),
-        *([f"No score changed; the bounds allow for changes in other samples. {scale_note}"] if same else []),
-        f"Task {base.task}, score {base.scorer}{'' if sign > 0 else '; lower is better, so differences are reversed'}.",
-        *dict.fromkeys(filter(None, (base.chosen, new.chosen))),
+    different = (interval.low[:2].min() > 0) | (interval.high[::2].max() < 0) if rule.equivalent else None
+    code = int(verdicts(low, high, rule.margin, different))
+    return Decision(rule, code, float(low), float(high), bounds, interval)
+
+
+def power_of(decision: Decision, n: int) -> Power:
+    """The power of a comparison over n samples."""
+    rule, bounds = decision.rule, decision.bounds
+    # Missing scores may hide as much of the margin as the worst case shifts the mean.
+    shift = float(np.abs(bounds.values[1 : 2 + rule.equivalent] - bounds.values[0]).max())
+    margin, error, half, clusters = rule.margin - shift, bounds.errors[1], bounds.halves[1], int(bounds.clusters[1])
+    level, always, equal = rule.level, rule.sequential, rule.equivalent
+    needed = questions_to_pass(margin, error, n, clusters, level=level, sequential=always, equivalent=equal)
+    power = pass_power(margin, half, error, clusters, equivalent=equal)
+    return Power(power, needed, passing_margin(half, error, clusters, equivalent=equal) + shift)
+
+
+def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScores, decision: Decision) -> Section:
+    rule, n, clusters = decision.rule, len(scores.base), int(decision.bounds.clusters[0])
+    missing = int(np.isnan(scores.base + scores.new).sum())
+    kind = f"{level_text(rule.level)} one-sided bounds{' valid at every look' if rule.sequential else ''}"
+    worst = ", with missing scores at the worst for each" if missing else ""
+    difference = decision.estimate()
+    notes = [
+        decision.reason,
+        f"Difference of the means, NEW less BASE: {_SIGNED(difference.value)}; its {kind}{worst}: "
+        f"{_SIGNED(decision.low)} and {_SIGNED(decision.high)}.",
     ]
-    means = clustered_means(np.stack([old, fresh], axis=1)).values.tolist()
-    data: list[tuple[str, float | Estimate]] = [(f"BASE: {before}", means[0]), (f"NEW: {after}", means[1])]
-    data += [(case, _estimate(bounds, k, table, level)) for k, case in enumerate(_CASES[: 3 if missing else 1])]
-    among = "" if groups == len(rows) - missing else f" in {counted(groups, 'cluster')}"
-    title = f"Means over {counted(len(rows), 'sample')} of both sides{among}; {kind}"
-    shown = Table(
+    if decision.code == 0 and decision.high < 0:
+        notes.append("NEW is significantly worse than BASE, but by less than the margin.")
+    if math.isnan(decision.low):
+        notes.append(f"No bounds: too few clusters with scores of both sides ({clusters}).")
+    if missing < n and not np.nan_to_num(scores.differences[:, 0]).any():
+        notes.append(f"No score changed; the bounds allow for changes in other samples. {scores.scale_note}")
+    if scores.lower_is_better:
+        notes.append("Lower scores are better: differences are reversed, so that NEW is better above 0.")
+    notes += [f"Task {base.task}, score {base.scorer}.", *dict.fromkeys(filter(None, (base.chosen, new.chosen)))]
+    means = clustered_means(np.stack([scores.base, scores.new], axis=1)).values.tolist()
+    data: list[tuple[str, float | Estimate]] = [
+        (f"{name}: {side.runs[0].model}", mean)
+        for name, side, mean in zip(("BASE", "NEW"), (base, new), means, strict=True)
+    ]
+    data += [(case, decision.estimate(k)) for k, case in enumerate(_CASES[: 3 if missing else 1])]
+    among = "" if clusters == n - missing else f" in {counted(clusters, 'cluster')}"
+    table = Table(
         pd.DataFrame(data, columns=["what", "mean"]),
         {"mean": lambda mean: (_SIGNED if isinstance(mean, Estimate) else _PLAIN)(mean)},
         "gate",
         {"what": ""},
         main="mean",
-        title=title,
+        title=f"Means over {counted(n, 'sample')} of both sides{among}; {kind}",
     )
-    left_out = [f"Samples of one side only: {only[0]:,} of BASE, {only[1]:,} of NEW."] if sum(only) else []
-    left_out += dict.fromkeys(base.left_out + new.left_out)
-    lack = f"{np.isnan(old).sum():,} of BASE, {np.isnan(fresh).sum():,} of NEW"
-    missing_notes = [
-        f"Samples without a score: {lack}. A claim must also hold with these scores at the end of the scale that is "
-        f"worst for it. {scale_note}"
-    ]
-    runs = [{"side": "BASE"} | asdict(run) for run in base.runs] + [{"side": "NEW"} | asdict(run) for run in new.runs]
-    sections = [
-        *simulation_section(any(name.startswith(SIMULATED) for name in (before, after))),
-        Section("Decision", decision, [shown], warnings=decision[:1] if code else ()),
-        Section("Power", _power(bounds, table, code, margin, level, sequential, equivalent)),
-        *([_anchor(old, fresh, clusters, _estimate(wide, 0, table, level, sign), series)] if equivalent else []),
-        *([Section("Missing scores", missing_notes)] if missing else []),
-        *([Section("Left out", left_out)] if left_out else []),
-        Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")]),
-    ]
-    decided = {"code": code, "decision": _DECISIONS[code][equivalent].partition(":")[0].lower(), "margin": margin}
-    facts = decided | {"level": level, "equivalent": equivalent, "sequential": sequential, "low": low, "high": high}
-    return Gate(code, Report(GATE, "Gate", sections, facts))
+    return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
 
 
-def _estimate(bounds: MeanBounds, k: int, table: Floats, level: float, sign: int = 1) -> Estimate:
-    low, high = sorted((sign * float(bounds.low[k]), sign * float(bounds.high[k])))
-    size = int((~np.isnan(table[:, k])).sum())
-    return Estimate(sign * float(bounds.values[k]), low, high, size, int(bounds.clusters[k]), level, 0)
-
-
-def _of_model(side: SampleScores, what: str, model: str | None) -> tuple[str, pd.DataFrame]:
-    there = sorted(side.table["model"].unique())
-    kept = [name for name in there if model in (None, name)]
-    if len(kept) != 1:
-        raise InputError(f"{what}: need one model{f', {model}' if model else '; --model names it'}: {choices(there)}")
-    return kept[0], side.table[side.table["model"] == kept[0]]
-
-
-def _scale(base: SampleScores, new: SampleScores, scores: Floats, given: Scale | None) -> tuple[float, float, str]:
-    """Lowest and highest score, and a sentence about where they come from."""
-    if given is None and base.scale is not None and base.scale == new.scale:
-        given = base.scale
-    known = scores[~np.isnan(scores)]
-    if given is not None:
-        if len(known) and (known.min() < given[0] or known.max() > given[1]):
-            raise InputError(
-                f"scale: {given[0]:g} to {given[1]:g}, but scores go from {known.min():g} to {known.max():g}"
-            )
-        return *given, f"The scale is {given[0]:g} to {given[1]:g}."
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    return low, high, f"No scale is known: the scores seen, {low:g} to {high:g}, stand for it; --scale names it."
-
-
-def _power(
-    bounds: MeanBounds, table: Floats, code: int, margin: float, level: float, sequential: bool, equivalent: bool
-) -> list[str]:
+def _power_section(power: Power, n: int, code: int) -> Section:
     """What this comparison could have shown, and how many samples would."""
-    from scipy.special import stdtrit
-
-    # Missing scores may hide as much of the margin as the worst case shifts the mean.
-    n, shift = len(table), float(np.abs(bounds.values[1 : 2 + equivalent] - bounds.values[0]).max())
-    error, half, clusters = float(bounds.errors[1]), float(bounds.halves[1]), int(bounds.clusters[1])
-    power = pass_power(margin - shift, half, error, clusters, equivalent=equivalent)
-    if math.isnan(power):
-        return ["Not known: all samples have the same difference, or there are no bounds."]
-    notes = [f"If the two were equal, {share(power)} of comparisons over so many samples would pass."]
-    if power < POWER:
-        needed = questions_to_pass(
-            margin - shift, error, n, clusters, level=level, sequential=sequential, equivalent=equivalent
-        )
-        enough = (
-            "no number of samples is enough while so many lack a score"
-            if needed is None
-            else f"it takes {needed:,} samples"
-        )
-        notes.append(f"For {share(POWER)}, {enough}.")
+    if math.isnan(power.power):
+        return Section("Power", ["Not known: all samples have the same difference, or there are no bounds."])
+    notes = [f"If NEW and BASE were equal, {share(power.power)} of comparisons over {counted(n, 'sample')} would pass."]
+    if power.power < POWER and power.samples_needed is None:
+        notes.append(f"No number of samples has a power of {share(POWER)} while so many scores are missing.")
+    elif power.power < POWER:
+        notes.append(f"A power of {share(POWER)} takes {power.samples_needed:,} samples.")
     if code == 2:
-        least = half + float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER)) * error + shift
         notes.append(
-            f"{share(POWER)} of comparisons of equals over so many samples would pass a margin of {_PLAIN(least)}."
+            f"With {counted(n, 'sample')}, a margin of {_PLAIN(power.margin_needed)} has a power of {share(POWER)}."
         )
-    return notes
+    return Section("Power", notes)
 
 
-def _anchor(old: Floats, fresh: Floats, clusters: Integers, shift: Estimate, series: Sequence[float]) -> Section:
+def _anchor_section(scores: PairedScores, decision: Decision, series: Sequence[float]) -> Section:
     """The shift from old to new scores, whether it depends on the score, and a series on the new scale."""
-    slope, p = score_slope(old, fresh, clusters)
-    level = level_text(shift.level)
-    notes, warnings = [f"New scores less old ones: {_SIGNED(shift)}, with a two-sided {level} interval."], list[str]()
+    shift = decision.estimate(two_sided=True)
+    shift = -shift if scores.lower_is_better else shift
+    slope, p = score_slope(scores.base, scores.new, scores.clusters)
+    notes, warnings = [f"NEW less BASE: {_SIGNED(shift)}, a two-sided {level_text(shift.level)} interval."], list[str]()
     if p < 1 - shift.level:
         warnings = [
             f"The shift depends on the score: it changes by {_SIGNED(slope)} per point (p {p_value(p)}). No constant "
@@ -242,9 +348,25 @@ def _anchor(old: Floats, fresh: Floats, clusters: Integers, shift: Estimate, ser
         ]
     elif not math.isnan(p):
         notes.append(f"No sign that the shift depends on the score: {_SIGNED(slope)} per point (p {p_value(p)}).")
-    parts = [[mean + part for part in (shift.value, shift.low, shift.high)] for mean in series]
-    moved = [replace(shift, value=value, low=low, high=high) for value, low, high in parts]
+    moved = [replace(shift, value=mean + shift.value, low=mean + shift.low, high=mean + shift.high) for mean in series]
     title = "Means of the series on the new scale; intervals are those of the shift alone"
     frame, formats = pd.DataFrame({"old": list(series), "new": moved}), {"old": _PLAIN, "new": _PLAIN}
     table = Table(frame, formats, "series", main="new", title=title)
     return Section("Re-anchoring", [*notes, *warnings], [table] if moved else [], warnings=warnings)
+
+
+def _other_sections(base: SampleScores, new: SampleScores, scores: PairedScores, one_sided: str) -> list[Section]:
+    lacking = [int(np.isnan(side).sum()) for side in (scores.base, scores.new)]
+    missing = (
+        f"Samples without a score: {lacking[0]:,} of BASE, {lacking[1]:,} of NEW. A claim must also hold with these "
+        f"scores at the end of the scale that is worst for it. {scores.scale_note}"
+    )
+    sides = {"BASE": base, "NEW": new}
+    left_out = [one_sided] if one_sided else []
+    left_out += [f"{name}: {note}" for name, side in sides.items() for note in side.left_out]
+    runs = [{"side": name} | asdict(run) for name, side in sides.items() for run in side.runs]
+    return [
+        *([Section("Missing scores", [missing])] if any(lacking) else []),
+        *([Section("Left out", left_out)] if left_out else []),
+        Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")]),
+    ]

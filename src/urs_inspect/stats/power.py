@@ -1,6 +1,8 @@
 """What a comparison could have shown, and bounds for a gate: not worse, equivalent, or valid at every look."""
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,21 +18,11 @@ POWER = 0.8
 def smallest_difference(
     error: float, clusters: int, *, tests: int = 1, power: float = POWER, level: float = 0.95
 ) -> float:
-    """The difference of two means that would have been significant with this power.
+    """The difference of two means that would be significant with this power; NaN if unknown, as without a spread.
 
     `(t(1 - alpha / 2) + t(power)) * error` with C - 1 degrees of freedom (Cohen, "Statistical Power Analysis for the
     Behavioral Sciences", 1988, chapter 2; the normal tail of the power taken as Student's), alpha divided by the
-    number of tests, as Holm's first step does.
-
-    Args:
-        error: Clustered standard error of the difference, as from `clustered_means`.
-        clusters: Number of clusters C behind it.
-        tests: Number of comparisons over which p-values are corrected.
-        power: How often it would be significant, 0 to 1.
-        level: Confidence level, 0 to 1; alpha is 1 less this.
-
-    Returns:
-        In the unit of the scores; NaN with fewer than two clusters, or without a spread.
+    number of tests, as Holm's first step does. `error` is the clustered standard error of the difference.
     """
     from scipy.special import stdtrit
 
@@ -41,55 +33,36 @@ def smallest_difference(
 
 
 def questions_needed(
-    difference: float, error: float, n: int, clusters: int, *, tests: int = 1, power: float = POWER, level: float = 0.95
+    difference: float, error: float, n: int, clusters: int, *, tests: int = 1, level: float = 0.95
 ) -> int | None:
-    """Questions, of clusters as large as now, for which a difference would be significant with this power.
+    """Questions, of clusters as large as now, for which a difference would be significant with power `POWER`.
 
-    Args:
-        difference: The difference to be seen, above 0.
-        error: Clustered standard error of the difference over the questions there are.
-        n: Number of these questions.
-        clusters: Number of their clusters.
-        tests: As for `smallest_difference`.
-        power: As for `smallest_difference`.
-        level: As for `smallest_difference`.
-
-    Returns:
-        The number of questions; None where the spread is not known.
+    `error` is that of the difference over the n questions there are, in so many clusters; None if it is not known.
     """
-    from scipy.special import ndtri
 
-    if clusters < 2 or not error > 0:
-        return None
-    deviation = error * math.sqrt(clusters)  # of independent clusters
-    quantiles = float(ndtri(1 - (1 - level) / tests / 2) + ndtri(power))
-    needed = max(2, math.ceil((quantiles * deviation / difference) ** 2))  # too few, as Student's t is wider
-    while (
-        smallest_difference(deviation / math.sqrt(needed), needed, tests=tests, power=power, level=level) > difference
-    ):
-        needed += 1
-    return math.ceil(needed * n / clusters)
+    def seen(there: int) -> float:
+        return smallest_difference(error * math.sqrt(clusters / there), there, tests=tests, level=level)
+
+    return _fewest_questions(difference, seen, n, clusters) if clusters > 1 and error > 0 else None
+
+
+def _fewest_questions(size: float, width: Callable[[int], float], n: int, clusters: int) -> int | None:
+    """Questions for the fewest clusters with a width, which falls as they grow, of at most a size; None if none."""
+    there = range(2, 10**12)
+    place = bisect_left(there, True, key=lambda more: width(more) <= size)
+    return math.ceil(there[place] * n / clusters) if place < len(there) else None
 
 
 @dataclass(frozen=True)
 class MeanBounds:
-    """Means of P columns of differences with one-sided bounds, shape (P,) each.
+    """Means of P columns of differences with one-sided bounds, shape (P,) each."""
 
-    Attributes:
-        values: Mean of the known differences.
-        errors: Its clustered standard error, as of `clustered_means`.
-        low: The mean is above this with the level's confidence; NaN over fewer than `FEWEST` clusters, or than a
-            confidence sequence needs.
-        high: The mean is below this with the level's confidence; NaN as `low`.
-        halves: What `low` and `high` lie from the mean where differences are symmetric.
-        clusters: Number of clusters.
-    """
-
-    values: Floats
-    errors: Floats
-    low: Floats
+    values: Floats  # means of the known differences
+    errors: Floats  # their clustered standard errors
+    low: Floats  # NaN over fewer than `FEWEST` clusters, or than a confidence sequence needs
     high: Floats
-    halves: Floats
+    halves: Floats  # what the bounds lie from the mean where differences are symmetric
+    n: Integers  # known differences
     clusters: Integers
 
 
@@ -137,7 +110,7 @@ def mean_bounds(
     shift = (residuals**3).sum(axis=0) / squares * (1 + 2 * quantiles**2) / 6 / n
     down, up = (np.minimum(shift, 0), np.maximum(shift, 0)) if sequential else (shift, shift)
     low, high = means.values + down - halves, means.values + up + halves
-    return MeanBounds(means.values, means.errors, low, high, halves, means.clusters)
+    return MeanBounds(means.values, means.errors, low, high, halves, means.n, means.clusters)
 
 
 def _chances_and_quantiles(clusters: Integers, level: float, sequential: bool) -> tuple[Floats, Floats]:
@@ -145,7 +118,7 @@ def _chances_and_quantiles(clusters: Integers, level: float, sequential: bool) -
     from scipy.special import stdtrit
 
     if not sequential:
-        return np.full(len(clusters), 1 - level), np.asarray(stdtrit(clusters - 1, level), dtype=np.float64)
+        return np.full(clusters.shape, 1 - level), np.asarray(stdtrit(clusters - 1, level), dtype=np.float64)
     chances = (1 - level) * np.sqrt(_MIXTURE / (clusters + _MIXTURE))
     share = -np.expm1(2 * np.log(2 * chances) / clusters) * (clusters + _MIXTURE) / clusters  # of the sum of squares
     return chances, np.where(share < 1, np.sqrt((clusters - 1) * share / np.maximum(1 - share, 1e-9)), np.nan)
@@ -161,17 +134,24 @@ def pass_power(margin: float, half: float, error: float, clusters: int, *, equiv
     return max(0.0, 2 * chance - 1) if equivalent else chance
 
 
+def passing_margin(half: float, error: float, clusters: int, *, equivalent: bool = False) -> float:
+    """The margin that equals pass with power `POWER`, the inverse of `pass_power`."""
+    from scipy.special import stdtrit
+
+    return half + float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER)) * error
+
+
 def questions_to_pass(
     margin: float, error: float, n: int, clusters: int, *, level: float, sequential: bool, equivalent: bool = False
 ) -> int | None:
     """Questions, of clusters as large as now, with which equals pass with power `POWER`; None where none suffice."""
-    from scipy.special import stdtrit
 
-    there = np.unique(np.geomspace(FEWEST, 1e7, 20_000).astype(np.int64))
-    power = stdtrit(there - 1, (1 + POWER) / 2 if equivalent else POWER)
-    wanted = (_chances_and_quantiles(there, level, sequential)[1] + power) * error * np.sqrt(clusters / there)
-    enough = there[wanted <= margin]
-    return math.ceil(int(enough[0]) * n / clusters) if len(enough) and error > 0 else None
+    def passing(there: int) -> float:
+        quantile = float(_chances_and_quantiles(np.array(there), level, sequential)[1])
+        now = error * math.sqrt(clusters / there)
+        return passing_margin(quantile * now, now, there, equivalent=equivalent) if there >= FEWEST else math.nan
+
+    return _fewest_questions(margin, passing, n, clusters) if error > 0 else None
 
 
 def score_slope(base: Floats, new: Floats, clusters: Integers) -> tuple[float, float]:
