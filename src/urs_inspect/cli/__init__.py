@@ -9,7 +9,7 @@ _GROUPS = {
     "Results": {
         "report": ("report", "Report on runs of urs: one page, CSV, Markdown, JSON."),
         "table": ("reports", "Scores by intent, language and criterion."),
-        "compare": ("compare", "Compare models by logs of any task, paired by sample."),
+        "compare": ("reports", "Compare models by logs of any task, paired by sample."),
         "robustness": ("reports", "Whether scores hold for other judges and references."),
         "assistants": ("reports", "Compare models, search engines and translators."),
         "addition": ("reports", "How long a chain of numbers models add up right."),

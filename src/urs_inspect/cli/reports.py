@@ -2,10 +2,11 @@
 
 import shlex
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from rich.console import Console
@@ -14,11 +15,16 @@ from rich.markup import escape
 from urs_inspect._util import InputError
 from urs_inspect.cli.output import print_report
 
+if TYPE_CHECKING:
+    from urs_inspect.reports.tables import Report
+
 _FILE = click.Path(path_type=Path)
 
 
-def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report."""
+def _report_command(
+    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False
+) -> Callable[..., click.Command]:
+    """Make a command of a function that makes a report, which is written with figures in files, or as a page."""
 
     def decorate(make: Callable[..., Any]) -> click.Command:
         def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:
@@ -30,9 +36,13 @@ def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> 
             without = options.pop("no_figures", False)
             words = ["urs-inspect", make.__name__, *logs]
             for option, value in options.items():
-                values = value if isinstance(value, tuple) else () if value is None else (value,)
-                words += [word for one in values for word in (f"--{option.replace('_', '-')}", str(one))]
-            report = make(logs, command=shlex.join(words), **options)
+                values = value if isinstance(value, tuple) else () if value is None or value is False else (value,)
+                for given in values:
+                    words += [f"--{option.replace('_', '-')}", *([] if given is True else [str(given)])]
+            errors = Console(stderr=True)  # standard output may be read as JSON
+            status = errors.status("Reading logs and computing intervals") if errors.is_terminal else nullcontext()
+            with status:
+                report = make(logs, command=shlex.join(words), **options)
             if without:
                 report = replace(report, figures={})
             elif output is not None and figures:
@@ -41,7 +51,7 @@ def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> 
                 if message := missing_viz():
                     click.echo(f"Written without figures, as with --no-figures. {message}", err=True)
                     report = replace(report, figures={})
-            written = report.write(output) if output is not None else ()
+            written = report.write(output, _page(report) if page else None) if output is not None else ()
             if as_json:
                 click.echo(report.json(), nl=False)
                 return
@@ -52,6 +62,7 @@ def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> 
                 console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
 
         what = "CSV, Markdown, JSON and figures" if figures else "CSV, Markdown and JSON"
+        what = f"one page, {what}" if page else what
         command = click.argument("logs", nargs=-1, required=True)(run)
         command = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")(command)
         if figures:
@@ -66,6 +77,12 @@ def _report_command(kind: str, rounds: int | None, *, figures: bool = False) -> 
         return click.command(make.__name__, help=make.__doc__)(command)
 
     return decorate
+
+
+def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
+    from urs_inspect.reports.page import render_page
+
+    return {f"{report.kind.stem}.html": lambda: render_page(report)}
 
 
 @_report_command("addition.ADDITION", None)
@@ -151,6 +168,46 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
         satisfaction_scale=parse_scale(scale, "scale"),
         **options,
     )
+
+
+@_report_command("comparison_report.COMPARISON", 10_000, page=True)
+@click.option("--scorer", help="Scorer, or metric of lm-eval; by default the task's headline metric.")
+@click.option("--value", help="Key of a score that has several values.")
+@click.option("--task", help="Task, where the logs are of several.")
+@click.option("--cluster", metavar="KEY", help="Metadata of samples that belong together, such as a passage or a user.")
+@click.option("--by", metavar="KEY", help="Metadata by which samples are divided into groups, with a test for each.")
+@click.option("--baseline", metavar="MODEL", help="Compare the others with this model only.")
+@click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for missing ones.")
+@click.option("--lower-is-better", is_flag=True, help="A lower score is better; lm-eval's files say so themselves.")
+@click.option("--difference", type=click.FloatRange(min=0, min_open=True), help="Say how many questions this takes.")
+def compare(
+    logs: tuple[str, ...],
+    *,
+    baseline: str | None,
+    scale: str | None,
+    lower_is_better: bool,
+    difference: float | None,
+    command: str,
+    rounds: int,
+    seed: int,
+    **read: Any,
+) -> Any:
+    """Compare models by LOGS of any inspect-ai task, or by samples_*.jsonl of lm-eval (files or directories).
+
+    Samples are paired by their ids. Says which model is better, which differences are significant,
+    and how small a difference these samples would have shown.
+    """
+    from urs_inspect.logs.samples import read_sample_scores
+    from urs_inspect.reports.comparison import compare as compare_models
+    from urs_inspect.reports.comparison_report import report_comparison
+
+    limits, scores = parse_scale(scale, "scale") if scale else None, read_sample_scores(logs, **read)
+    how: dict[str, Any] = {
+        "baseline": baseline,
+        "lower_is_better": lower_is_better or not scores.higher_is_better,
+    }
+    compared = compare_models(scores.table, scale=limits or scores.scale, rounds=rounds, seed=seed, **how)
+    return report_comparison(compared, scores, difference=difference, command=command, **how)
 
 
 def parse_scale(value: str, option: str) -> tuple[float, float]:

@@ -103,7 +103,7 @@ def _summary(
     notes = [
         first,
         f"{about}. Means are over the questions for which all have a score, with {level} intervals."
-        + (" Lower is better." if lower_is_better else " Higher is taken for better (--lower-is-better)."),
+        + (" Lower is better." if lower_is_better else " Higher is better, unless --lower-is-better is given."),
         *([scores.chosen] if scores.chosen else []),
         *compared.notes,
     ]
