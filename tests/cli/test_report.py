@@ -171,7 +171,7 @@ def test_means_are_corrected_by_ratings(simulated: Path, tmp_path: Path, run: Ru
     assert "People's ratings change the order: quality-5 is first, not quality-8" in words
     assert "1 lead that the judge's scores call significant does not survive people's ratings" in words
     found = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    assert found["command"].endswith(f"--human {path} --human-scale 1,5")
+    assert f" --human {path} --human-scale 1,5 " in found["command"]
     first, second = [row for row in found["tables"]["corrected"] if row["column"] == "all"]
     assert first["model"] == "urs_simulation/quality-5"
     assert first["rated"] == second["rated"] == 12

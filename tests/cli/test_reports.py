@@ -37,7 +37,7 @@ def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path
     names = ["addition.md", "addition.csv", "addition_lengths.csv", "addition.json"]
     assert done.output.endswith(f"\nWritten: {', '.join(str(tmp_path / 'out' / name) for name in names)}\n")
     found = json.loads((tmp_path / "out" / "addition.json").read_text(encoding="utf-8"))
-    assert found["command"] == f"urs-inspect addition {addition}"
+    assert found["command"] == f"urs-inspect addition {addition} -o {tmp_path / 'out'}"
     assert run("addition", addition, "-o", tmp_path / "out").exit_code == 0
 
 

@@ -7,7 +7,7 @@ import click
 
 _GROUPS = {
     "Results": {
-        "report": ("report", "Report on runs of urs: one page, CSV, Markdown, JSON."),
+        "report": ("reports", "Report on runs of urs: one page, CSV, Markdown, JSON."),
         "table": ("reports", "Scores by intent, language and criterion."),
         "compare": ("reports", "Compare models by logs of any task, paired by sample."),
         "robustness": ("reports", "Whether scores hold for other judges and references."),

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from urs_inspect._util import InputError
-from urs_inspect.cli.output import print_report
+from urs_inspect.cli.output import PRICES_HELP, print_report
 
 if TYPE_CHECKING:
     from urs_inspect.reports.tables import Report
@@ -22,9 +22,13 @@ _FILE = click.Path(path_type=Path)
 
 
 def _report_command(
-    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False
+    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False, brief: str = ""
 ) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report, which is written with figures in files, or as a page."""
+    """Make a command of a function that makes a report.
+
+    It is written with `figures` in files, or as a `page` as well. With `brief`, only the sections of the first level
+    are printed, and this line where nothing is written.
+    """
 
     def decorate(make: Callable[..., Any]) -> click.Command:
         def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:
@@ -34,7 +38,7 @@ def _report_command(
                 module, _, name = kind.rpartition(".")
                 check_directory(output, getattr(import_module(f"urs_inspect.reports.{module}"), name))
             without = options.pop("no_figures", False)
-            words = ["urs-inspect", make.__name__, *logs]
+            words = ["urs-inspect", make.__name__, *logs, *([] if output is None else ["-o", str(output)])]
             for option, value in options.items():
                 values = value if isinstance(value, tuple) else () if value is None or value is False else (value,)
                 for given in values:
@@ -56,7 +60,10 @@ def _report_command(
                 click.echo(report.json(), nl=False)
                 return
             console = Console()
-            print_report(report, console)
+            shown = [section for section in report.sections if section.level == 2 or not brief]
+            print_report(replace(report, sections=shown), console)
+            if brief and not written:
+                console.print(f"\n{brief}", highlight=False, markup=False)
             if written:
                 files = escape(", ".join(map(str, written)))
                 console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
@@ -83,6 +90,67 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     from urs_inspect.reports.page import render_page
 
     return {f"{report.kind.stem}.html": lambda: render_page(report)}
+
+
+@_report_command(
+    "leaderboard_report.LEADERBOARD",
+    10_000,
+    page=True,
+    brief="Nothing was written. -o DIRECTORY writes a page with intents, languages, criteria, paired tests and cost, "
+    "and the same as tables; `urs-inspect table` prints them.",
+)
+@click.option(
+    "--traffic",
+    type=_FILE,
+    help="YAML file with your own shares of intents, languages or countries, by which everything is weighted.",
+)
+@click.option(
+    "--human",
+    type=_FILE,
+    help="People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch, weight], or a "
+    "directory of `annotate --rate`. Beside the judge's means there are means corrected by them.",
+)
+@click.option("--human-scale", help="Lowest and highest rating of --human; by default 1,10.")
+@click.option("--countries", type=click.IntRange(min=1), help="Most countries with a column of their own.")
+@click.option(
+    "--prices",
+    type=_FILE,
+    help=f"Prices of models, for answers whose log has tokens and no cost. {PRICES_HELP}",
+)
+@click.option("--rubric", help="Rubric of your own (YAML) that the runs were made with: names and order of intents.")
+def report(
+    logs: tuple[str, ...],
+    *,
+    traffic: Path | None,
+    human: Path | None,
+    human_scale: str | None,
+    prices: Path | None,
+    rubric: str | None,
+    **options: Any,
+) -> Any:
+    """Report on LOGS of urs (files or directories): rankings, and with -o a page, tables and what is sure about them.
+
+    Models are ranked together only if judges, prompts, references, data, rubric and version of
+    the task are the same; others get a ranking of their own, with the reason.
+    """
+    from urs_inspect.reports.answers import read_answers
+    from urs_inspect.reports.costs import load_prices, with_costs
+    from urs_inspect.reports.human_data import read_human_ratings
+    from urs_inspect.reports.leaderboard import make_leaderboard
+    from urs_inspect.reports.leaderboard_report import report_leaderboard
+    from urs_inspect.reports.traffic import read_traffic
+    from urs_inspect.rubrics import load_rubric
+
+    texts = load_rubric(rubric)
+    if human_scale and not human:
+        raise InputError("--human-scale is the scale of --human, which is missing")
+    ratings = read_human_ratings(human, parse_scale(human_scale or "1,10", "human-scale")) if human else None
+    answers = read_answers(logs)
+    if prices is not None:
+        answers = with_costs(answers, load_prices(prices))
+    countries = [country for country in answers.table["country"].unique() if country]
+    mix = None if traffic is None else read_traffic(traffic, texts, countries)
+    return report_leaderboard(make_leaderboard(answers, rubric=texts, traffic=mix, human=ratings, **options))
 
 
 @_report_command("addition.ADDITION", None)
