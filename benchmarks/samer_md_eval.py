@@ -2,7 +2,7 @@
 
 Every pair is judged once, by heads that saw neither it nor another pair of its prompt. In each fold a part of the other
 pairs is held out to choose the epoch. Accuracies over all 349 pairs stand beside the baselines, with intervals by
-bootstrap over prompts and exact paired tests against the best baseline. The dimensions selected are held against
+bootstrap over prompts and paired tests over prompts against the best baseline. The dimensions selected are held against
 Table A2 of the paper, on MD-Eval and on the out-of-distribution rows.
 
     python -m benchmarks.samer_md_eval [--ood md_eval/ood_autoj.json] [--seed 0] [--folds 5]
@@ -34,7 +34,7 @@ from urs_inspect.samer.training import (
     predict_pairs,
     split_off,
 )
-from urs_inspect.stats import Verdicts, baseline_verdicts, compare, correctness, encode, longer_response, measure
+from urs_inspect.stats import Verdicts, baseline_verdicts, compare_means, correctness, encode, longer_response, measure
 
 HELD_OUT = 0.15
 SMALL = TrainingSpec(epochs=20, predictor_epochs=5, learning_rate=1e-3, narrowing=4, patience=None)
@@ -146,11 +146,11 @@ def shown(judged: tuple[Verdicts, Verdicts]) -> list[str]:
 
 
 def against(judged: tuple[Verdicts, Verdicts], other: tuple[Verdicts, Verdicts]) -> list[str]:
-    """Differences to another judge with exact p-values, overall and on dimensions."""
+    """Differences to another judge with p-values, overall and on dimensions."""
     cells = []
     for one, two in zip(judged, other, strict=True):
-        right, other_right = (correctness(given.labels, given.final) for given in (one, two))
-        found = compare(right, other_right, one.clusters)
+        correct = np.stack([correctness(given.labels, given.final) for given in (one, two)], axis=1)
+        [found] = compare_means(correct, clusters=one.clusters)
         cells.append(f"{100 * found.difference.value:+.1f}, p {'< 0.001' if found.p < 0.001 else f'{found.p:.3f}'}")
     return cells
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspect_ai.model import ModelConfig
 
 from tests.reports.assistants.logs import BROKEN, EMPTY, NOTHING, RAG, REFUSED, SEARCH, sample, write_assistant
-from tests.reports.golden_files import check_golden, rows_of
+from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.reports.assistants import (
@@ -198,8 +198,8 @@ def test_means_are_over_the_questions_that_all_have(tmp_path: Path) -> None:
     # c counts where nothing found is worth 1: (9 + 5 + 1) / 3 and (4 + 2 + 1) / 3.
     assert found.common_with_nothing == 3
     assert values(found, "with_nothing") == pytest.approx((5.0, 7 / 3))
-    [gap] = rows_of(found.differences)
-    assert (gap.first, gap.difference.value, gap.apart) == ("p/model", 4.0, False)
+    [gap] = found.pairs
+    assert (gap.first, gap.difference.value, gap.significant) == ("p/model", 4.0, False)
     assert math.isnan(found.services["mean"][0].low)  # two questions
 
 
@@ -210,8 +210,8 @@ def test_only_a_clear_difference_is_significant(tmp_path: Path) -> None:
     write_assistant(tmp_path / "s.eval", {name: 2.0 + n % 3 for n, name in enumerate(names)}, SEARCH)
     found = only(tmp_path)
     assert list(found.services["service"]) == ["p/good", "p/same", "search (folder:pages)"]
-    assert list(found.differences["apart"]) == [False, True, True]
-    assert (found.differences["p_holm"] >= found.differences["p"]).all()
+    assert [pair.significant for pair in found.pairs] == [False, True, True]
+    assert all(pair.p_holm >= pair.p for pair in found.pairs)
     assert all(mean.low < mean.value < mean.high for mean in found.services["mean"])
 
 
@@ -243,7 +243,7 @@ def test_nothing_in_common_names_whom_to_leave_out(tmp_path: Path) -> None:
     write_assistant(tmp_path / "2.eval", {"a": 5.0, "b": 4.0, "c": 3.0}, model="p/2")
     write_assistant(tmp_path / "s.eval", {"a": NOTHING, "b": NOTHING, "c": 3.0}, SEARCH)
     found = only(tmp_path)
-    assert found.common == len(found.differences) == 0
+    assert found.common == len(found.pairs) == 0
     assert all(map(math.isnan, values(found)))
     assert found.without == (("search (folder:pages)",), 2)
 
@@ -306,7 +306,7 @@ def test_equal_means_are_noted(tmp_path: Path) -> None:
     write_assistant(tmp_path / "1.eval", {"a": 5.0, "b": 4.0}, model="p/1", judge="p/1")
     write_assistant(tmp_path / "2.eval", {"a": 4.0, "b": 5.0}, model="p/2", judge="p/1")
     write_assistant(tmp_path / "3.eval", {"a": 4.0, "b": 4.0}, model="p/3", judge="p/1")
-    sentence = "p/1 has the highest mean, the same as p/2, but is not significantly ahead of p/2 and p/3."
+    sentence = "1 and 2 share the highest mean score, but cannot be distinguished from 3."
     assert sentence in notes(tmp_path)
 
 

@@ -81,7 +81,7 @@ def test_order_changes_nothing_and_lower_is_the_mirror_of_higher(seed: int) -> N
     table = frame(right(seed, 30, 0.0, 0.8, 0.4), cluster=[f"c{place // 3}" for place in range(30)])
     compared = compare(table, rounds=200)
     again = compare(table.sample(frac=1, random_state=seed), rounds=200)
-    assert found(again) == found(compared) and again.means == compared.means
+    assert found(again) == found(compared) and repr(again.means) == repr(compared.means)
     lower = compare(table, rounds=200, lower_is_better=True)
     flipped = compare(table.assign(value=1 - table["value"]), rounds=200)
     for pair, other in zip(lower.comparisons[ALL], flipped.comparisons[ALL], strict=True):

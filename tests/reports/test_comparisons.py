@@ -10,7 +10,8 @@ from scipy import stats
 
 from tests.reports.answer_rows import answers, model_of, models_of, ranking_of, row, rows
 from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.leaderboard_report import best_sentence, headline
+from urs_inspect.reports.comparison_report import best_sentence
+from urs_inspect.reports.leaderboard_report import headline
 from urs_inspect.reports.scores import ALL, OrderedScores, Resampling, ScoreTable, compare_models, order_models
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.stats.bootstrap import Floats

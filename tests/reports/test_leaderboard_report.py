@@ -13,11 +13,10 @@ from tests.reports.answer_rows import answers, models_of, ranking_of, rows
 from tests.reports.boards import MIX, rich_board
 from tests.reports.golden_files import check_golden
 from urs_inspect.datasets.published import load_published_urs
+from urs_inspect.reports.comparison_report import best_sentence, differences_table
 from urs_inspect.reports.leaderboard import Leaderboard
 from urs_inspect.reports.leaderboard_report import (
     LEADERBOARD,
-    best_sentence,
-    differences_frame,
     duration,
     means_frame,
     money,
@@ -82,7 +81,7 @@ def test_csv_files_hold_every_mean_and_difference(board: Leaderboard, report: Re
         "mean_highest"
     )
     assert csv_text(report.tables()["differences"]).splitlines()[0] == (
-        "block,column,first,second,difference,low,high,p,p_holm,p_worst,verdict,depends_on,n"
+        "block,column,first,second,difference,low,high,p,p_holm,p_worst,verdict,depends_on,n,error,detectable"
     )
     ranking = board.rankings[0]
     assert len(means_frame(ranking, 1)) == len(ranking.names) * len(ranking.means)
@@ -97,7 +96,7 @@ def test_csv_files_hold_every_mean_and_difference(board: Leaderboard, report: Re
     assert {row["kind"] for row in tables["leaderboard"]} == {
         *("all", "intent", "part", "language", "intent and language", "country", "criterion")
     }
-    assert len(differences_frame(ranking, 1)) == sum(map(len, ranking.comparisons.values()))
+    assert len(differences_table(ranking, 1).data) == sum(map(len, ranking.comparisons.values()))
     lacking = next(row for row in tables["differences"] if row["depends_on"])
     assert (lacking["verdict"], lacking["depends_on"]) == ("depends on unscored answers", "p/lacking (7)")
     [alpha] = {row["judge_alpha"] for row in tables["models"] if row["model"] == "openai/gpt-large"}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.stats.fights import checked
-from urs_inspect.stats import compare, holm
-from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, resample
+from urs_inspect.stats import holm
+from urs_inspect.stats.bootstrap import resample
 from urs_inspect.stats.paired import (
     FEW,
     all_pairs,
@@ -21,17 +21,9 @@ from urs_inspect.stats.paired import (
     mcnemar,
     paired_p_values,
     rank_intervals,
-    sign_flip,
 )
 
 NONE = math.nan
-right = st.sampled_from([0.0, 1.0, 1.0, NONE])
-items = st.lists(st.tuples(right, right, st.integers(0, 6)), max_size=25)
-differences = st.lists(st.integers(-4, 4), max_size=9)
-
-
-def columns(rows: list[tuple[float, float, int]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], list[int]]:
-    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows]), [row[2] for row in rows]
 
 
 def test_mcnemar_worked_out_by_hand() -> None:
@@ -54,51 +46,6 @@ def test_mcnemar_is_twice_the_smaller_tail_of_a_fair_coin(one: int, other: int) 
     assert mcnemar(one, other) == mcnemar(other, one)
 
 
-def test_sign_flip_worked_out_by_hand() -> None:
-    # 2, 1, 0 -1: sum 2. Signs of 2, 1, 1 give 4, 2, 2, 0, 0, -2, -2, -4: six of eight are as far from 0.
-    assert sign_flip([2, 1, 0, -1]) == pytest.approx(6 / 8)
-    # 3, 1: sum 4; only 4 and -4 of 4, 2, -2, -4.
-    assert sign_flip([3, 1]) == pytest.approx(2 / 4)
-
-
-@pytest.mark.parametrize("nothing", [[], [0, 0, 0], [2, -2], [1, 1, -2]])
-def test_a_sum_of_nothing_is_no_difference(nothing: list[int]) -> None:
-    assert sign_flip(np.array(nothing, dtype=int)) == 1
-
-
-@checked
-@given(sums=differences)
-def test_sign_flip_counts_all_ways_to_set_the_signs(sums: list[int]) -> None:
-    ways = [np.dot(signs, sums) if sums else 0 for signs in product((1, -1), repeat=len(sums))]
-    slow = sum(abs(way) >= abs(sum(sums)) for way in ways) / len(ways)
-    assert sign_flip(np.array(sums, dtype=int)) == pytest.approx(slow)
-
-
-@checked
-@given(one=st.integers(0, 40), other=st.integers(0, 40))
-def test_with_one_item_a_prompt_it_is_mcnemars_test(one: int, other: int) -> None:
-    assert sign_flip(np.repeat([1, -1], [one, other])) == pytest.approx(mcnemar(one, other))
-
-
-def test_it_agrees_with_the_permutation_test_of_scipy() -> None:
-    sums = np.array([3, -1, 2, 2, 0, 1, -2, 4, 1, 1])
-    slow = stats.permutation_test(
-        (sums, np.zeros_like(sums)), lambda one, other: np.sum(one - other), permutation_type="samples"
-    )
-    assert sign_flip(sums) == pytest.approx(slow.pvalue)
-
-
-def test_many_prompts_are_no_trouble() -> None:
-    # 1,500 coins, 800 against 700: z = 100 / sqrt(1500) = 2.58, with the correction for whole numbers 99/sqrt(1500).
-    p = sign_flip(np.repeat([1, -1], [800, 700]))
-    assert p == pytest.approx(2 * stats.norm.sf(99 / math.sqrt(1500)), rel=0.02)
-
-
-def test_halves_are_refused() -> None:
-    with pytest.raises(ValueError, match="whole numbers"):
-        sign_flip([0.5, 1.0])
-
-
 def test_false_alarms_are_as_rare_as_claimed_only_when_prompts_are_kept_together() -> None:
     # Two judges that are equally good; on each prompt one of them has all 6 items right, the other none.
     generator = np.random.default_rng(0)
@@ -106,9 +53,10 @@ def test_false_alarms_are_as_rare_as_claimed_only_when_prompts_are_kept_together
     for _ in range(400):
         better = generator.random(30) < 0.5
         wins = 6 * int(better.sum())
-        alarms["prompts"] += sign_flip(np.where(better, 6, -6)) < 0.05
+        gaps = np.repeat(np.where(better, 1.0, -1.0), 6)[:, None]
+        alarms["prompts"] += int(paired_p_values(gaps, np.repeat(np.arange(30), 6))[0] < 0.05)
         alarms["items"] += mcnemar(wins, 180 - wins) < 0.05
-    assert alarms["prompts"] <= 30  # 5 % of 400 is 20, and the test is exact, so at most that but for chance
+    assert alarms["prompts"] <= 30  # 5 % of 400 is 20, give or take chance
     assert alarms["items"] > 100
 
 
@@ -133,55 +81,15 @@ def test_holm_rejects_what_stepping_down_rejects(p_values: list[float], level: f
     assert {place for place, p in enumerate(holm(p_values)) if p <= level} == rejected
 
 
-def test_a_comparison_worked_out_by_hand() -> None:
+def test_judges_are_compared_by_prompts() -> None:
     # Prompt p: 1-0, 1-0; q: 1-1; r: 0-1; one item of r does not count. Right 3 of 4 and 2 of 4: difference 1/4.
-    # Only the first 2, only the second 1: McNemar 1. Sums 2, 0, -1 -> 1: signs give 3, 1, -1, -3: p = 1.
-    found = compare([1, 1, 1, 0, NONE], [0, 0, 1, 1, 1], list("ppqrr"))
-    assert (found.accuracy, found.other_accuracy, found.difference.value) == (0.75, 0.5, 0.25)
-    assert (found.only_first, found.only_second, found.left_out) == (2, 1, 1)
-    assert (found.difference.n, found.difference.clusters) == (4, 3)
-    assert (found.mcnemar_p, found.p) == pytest.approx((1, 1))
-
-
-def test_items_of_a_prompt_are_not_taken_for_independent() -> None:
-    # The first judge has all 4 items of each of 3 prompts right, the second none: 2 of 2^12 for items, 2 of 2^3 for
-    # prompts.
-    found = compare([1] * 12, [0] * 12, [*"pqr"] * 4)
-    assert found.mcnemar_p == pytest.approx(2 / 4096)
-    assert found.p == pytest.approx(2 / 8)
-
-
-@checked
-@given(rows=items)
-def test_a_comparison_is_what_plain_counting_gives(rows: list[tuple[float, float, int]]) -> None:
-    found = compare(*columns(rows), rounds=20)
-    counted = [row for row in rows if not math.isnan(row[0]) and not math.isnan(row[1])]
-    assert found.left_out == len(rows) - len(counted)
-    assert (found.difference.n, found.difference.clusters) == (len(counted), len({row[2] for row in counted}))
-    assert found.only_first == sum(one > other for one, other, _ in counted)
-    assert found.only_second == sum(one < other for one, other, _ in counted)
-    if not counted:
-        numbers = (found.difference.value, found.accuracy, found.other_accuracy, found.p, found.mcnemar_p)
-        assert all(math.isnan(number) for number in numbers)
-        return
-    assert found.accuracy == pytest.approx(np.mean([row[0] for row in counted]))
-    assert found.difference.value == pytest.approx(found.accuracy - found.other_accuracy, abs=1e-12)
-    one, other, names = columns(counted)
-    drawn = bootstrap_counts(cluster_counts(names, np.stack([one - other, np.ones(len(one))], axis=1)), 20)
-    if found.difference.clusters > 1:
-        expected = tuple(np.quantile(drawn[:, 0] / drawn[:, 1], [0.025, 0.975]))
-        assert (found.difference.low, found.difference.high) == pytest.approx(expected, abs=1e-12)
-
-
-@checked
-@given(rows=items)
-def test_exchanging_the_judges_turns_the_sign(rows: list[tuple[float, float, int]]) -> None:
-    one, other, names = columns(rows)
-    found, turned = compare(one, other, names, rounds=20), compare(other, one, names, rounds=20)
-    bounds = (found.difference.value, found.difference.low, found.difference.high)
-    mirrored = (-turned.difference.value, -turned.difference.high, -turned.difference.low)
-    assert bounds == pytest.approx(mirrored, nan_ok=True, abs=1e-12)
-    assert (found.p, found.mcnemar_p) == pytest.approx((turned.p, turned.mcnemar_p), nan_ok=True)
+    # Sums 2, 0, -1 -> 1: signs give 3, 1, -1, -3: p = 1.
+    [found] = compare_means(np.array([[1, 1, 1, 0, NONE], [0, 0, 1, 1, 1]]).T, clusters=list("ppqrr"), rounds=20)
+    assert (found.difference.value, found.difference.n, found.difference.clusters, found.p) == (0.25, 4, 3, 1)
+    # The first has all 4 items of each of 3 prompts right, the second none: 2 of 2^3 for prompts, 2 of 2^12 for items.
+    right = np.array([[1.0, 0.0]] * 12)
+    [prompts], [items] = compare_means(right, clusters=[*"pqr"] * 4, rounds=20), compare_means(right, rounds=20)
+    assert (prompts.p, items.p) == pytest.approx((2 / 8, 2 / 4096))
 
 
 def scores(seed: int, questions: int, *means: float, missing: float = 0.0) -> npt.NDArray[np.float64]:

@@ -11,7 +11,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.naming import short_names
-from urs_inspect.reports.comparison import ComparedModels
+from urs_inspect.reports.comparison import ComparedModels, verdict_of
 from urs_inspect.reports.scores import ALL, OrderedScores, Resampling
 from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number, p_value, share
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
@@ -130,11 +130,7 @@ def compare(
         {
             **{"first": models[pair.first], "second": models[pair.second]},
             "better_by_judge": better.get(frozenset((models[pair.first], models[pair.second])), ""),
-            "verdict": "significant"
-            if pair.significant
-            else "depends on unscored answers"
-            if pair.p_holm < 1 - resampling.level
-            else "not distinguishable",
+            "verdict": verdict_of(pair),
             **{part: getattr(pair, part) for part in ("difference", "p", "p_holm", "p_worst")},
         }
         for pair in tested

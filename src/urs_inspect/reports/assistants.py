@@ -20,28 +20,26 @@ from urs_inspect.logs.naming import distinct_names, model_settings, whole_charac
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import ERROR, JudgedLog, read_judged_log
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
+from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
+from urs_inspect.reports.comparison import Comparison as Pair
+from urs_inspect.reports.comparison_report import best_sentence, pairs_table
 from urs_inspect.reports.published import published_section
-from urs_inspect.reports.scores import score_table
+from urs_inspect.reports.scores import ALL, Resampling, ScoreTable, order_models, score_table
 from urs_inspect.reports.tables import (
-    DASH,
     Format,
     Report,
     ReportKind,
     Section,
     Table,
-    interval,
     level_text,
     number,
-    p_value,
     simulation_section,
 )
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
-from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, compare_means, mean_estimates
 from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
 
 TASK = "urs_assistants"
-ROUNDS = 10_000
 _TABLES = ("assistants", "assistants_differences")
 ASSISTANTS = ReportKind("urs-inspect assistants", 2, "urs-inspect assistants", "assistants", _TABLES)
 FACTUAL, TRANSLATION, CHOSEN = "factual", "translation", "chosen"
@@ -57,7 +55,6 @@ _TITLES = {
     CHOSEN: "Cases chosen by their ids",
 }
 _PUBLISHED = {FACTUAL: 14, TRANSLATION: 15}
-_ROUNDING = 1e-9  # means that differ by less are equal
 
 
 @dataclass(frozen=True)
@@ -228,13 +225,18 @@ class Comparison:
 
     cases: str  # `factual` (Table 14), `translation` (Table 15) or `chosen`
     block: BlockAnswers  # their answers to the questions that all were asked, with conditions
+    compared: ComparedModels  # over the questions that all of them have a score for
     questions: int  # that any of them was asked
     common: int  # questions that all of them have a score for
     common_with_nothing: int  # questions that all of them have a score for, or found nothing for
     services: pd.DataFrame
-    differences: pd.DataFrame  # one row per pair: first, second, difference, p, p_holm, apart (significant)
     # The fewest to leave out so that the others have more questions in common, and how many; ((), 0) if none.
     without: tuple[tuple[str, ...], int]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every two of them on these questions; none without a question."""
+        return self.compared.comparisons[ALL] if self.common else ()
 
 
 def compare_assistants(
@@ -255,37 +257,28 @@ def compare_assistants(
         for block in blocks_of(rows) if len(rows) else ():
             logs = set(block.table["log"])
             used |= logs
-            comparisons.append(_compare(cases, block, rows[rows["log"].isin(logs)], rounds, level, seed))
+            comparisons.append(_compare(cases, block, rows[rows["log"].isin(logs)], Resampling(rounds, level, seed)))
     alone = [str(log) for log in answers.table["log"].unique() if log not in used]
     return comparisons, [f"{short_name(log)} was left out: not all others were asked its questions." for log in alone]
 
 
-def _compare(
-    cases: str, block: BlockAnswers, answers: pd.DataFrame, rounds: int, level: float, seed: int
-) -> Comparison:
+def _compare(cases: str, block: BlockAnswers, answers: pd.DataFrame, resampling: Resampling) -> Comparison:
     """Compare the services of a block over all of their answers, those to questions of their own included."""
-    finals = score_table(answers, block.models).finals
     lowest = answers[FINAL].mask(answers["became"] == NOTHING, LOWEST)
-    common = _common(finals)
-    common_with_nothing = _common(score_table(answers.assign(**{FINAL: lowest}), block.models).finals)
-    means = _means(common, rounds, level, seed)
-    with_nothing = _means(common_with_nothing, rounds, level, seed)
-    known = [
-        next((x.value for x in pair if not math.isnan(x.value)), 0.0) for pair in zip(means, with_nothing, strict=True)
-    ]
-    # Equal means stand in the order of the names, so that the order of logs changes nothing.
-    order = sorted(range(len(known)), key=lambda place: (-known[place], block.models[place]))
-    names = [block.models[place] for place in order]
+    table = score_table(answers, block.models)
+    compared = _over_common(table, resampling)
+    nothing = _over_common(score_table(answers.assign(**{FINAL: lowest}), block.models), resampling)
+    names = (compared if compared.asked else nothing).names
     rows = []
-    for place, name in zip(order, names, strict=True):
+    for name in names:
         own = answers[answers["model"] == name]
         scored = own[own[FINAL].notna()]
         reasons = Counter(own.loc[own["became"] == NO_RESULT, "because"])
         rows.append(
             {
                 "service": name,
-                "mean": means[place],
-                "with_nothing": with_nothing[place],
+                "mean": compared.mean(name),
+                "with_nothing": nothing.mean(name),
                 "questions": int(own["question"].nunique()),
                 "scored": int(scored["question"].nunique()),
                 "became": {str(what): int(count) for what, count in own["became"].value_counts().items()},
@@ -293,28 +286,28 @@ def _compare(
                 "self_judged": int(scored["self_judged"].sum()),
             }
         )
-    tests = compare_means(common[:, order], rounds=rounds, level=level, seed=seed) if len(common) else ()
-    pairs = [(names[t.first], names[t.second], t.difference, t.p, t.p_holm, t.significant) for t in tests]
+    finals = table.of(np.arange(len(table.finals)), [block.models.index(name) for name in names]).finals
     return Comparison(
         cases,
         block,
+        compared,
         len(finals),
-        len(common),
-        len(common_with_nothing),
+        compared.asked,
+        nothing.asked,
         pd.DataFrame(rows),
-        pd.DataFrame(pairs, columns=["first", "second", "difference", "p", "p_holm", "apart"]),
-        without(finals[:, order], names),
+        without(finals, names),
     )
+
+
+def _over_common(table: ScoreTable, resampling: Resampling) -> ComparedModels:
+    """Models compared over the questions that all have a score for."""
+    common = table.of(np.flatnonzero(~np.isnan(table.finals).any(axis=1)), range(len(table.models)))
+    return compare_table(order_models(common), {ALL: np.arange(len(common.finals))}, [ALL], resampling)
 
 
 def _common(finals: Floats) -> Floats:
     """The questions that all have a score for."""
     return finals[~np.isnan(finals).any(axis=1)]
-
-
-def _means(finals: Floats, rounds: int, level: float, seed: int) -> tuple[Estimate, ...]:
-    [found] = bootstrap_means([MeanColumn(np.arange(len(finals)), finals)], len(finals), rounds=rounds, seed=seed)
-    return mean_estimates(found, level)
 
 
 def without(finals: Floats, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -364,11 +357,11 @@ def report_assistants(
             sections.append(published_section(_PUBLISHED[cases], judged=True))
     sections += [Section("Skipped", skipped)] if skipped else []
     method = (
-        "Scored: questions with a score, of those asked. Difference: the first minus the second, question by question.",
+        "Scored: questions with a score, of those asked. Difference: the first less the second, question by question.",
         f"Intervals: {level_text(level)}, bootstrap over questions, {rounds:,} rounds (seed {seed}); epochs of a "
         "question are averaged first.",
-        f"One is ahead of another where the p-value of the paired bootstrap is below {1 - level:.2g} after Holm's "
-        "correction; else the difference is not significant, which does not mean that they are equal.",
+        f"A difference is significant where the p-value of its paired test is below {1 - level:.2g} after Holm's "
+        "correction; that one is not does not mean that they are equal.",
     )
     names = ("cases", "questions", "common", "common_with_nothing")
     facts = [
@@ -395,22 +388,20 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
         f"Judge: {judges or 'none'}.",
         f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
         *_in_common(found),
-        *_leader(found),
+        *([best_sentence(found.compared, ALL)] if found.pairs else []),
     ]
     rows: list[Any] = list(services.itertuples())
     became = [row.became for row in rows]
     there = {what for counts in became for what in counts}
     shown = pd.DataFrame(
         {
-            "no.": [str(place) for place in range(1, len(rows) + 1)],
             "answered by": services["service"],
-            "score": [row.mean.value for row in rows],
-            "interval": [interval(row.mean.low, row.mean.high) for row in rows],
+            "score": services["mean"],
             "scored": [f"{row.scored} of {row.questions}" for row in rows],
-            **({"nothing = 1": [row.with_nothing.value for row in rows]} if NOTHING in there else {}),
+            **({"nothing = 1": services["with_nothing"]} if NOTHING in there else {}),
         }
     )
-    formats: dict[str, Format] = {"score": number(2), "interval": str, "scored": str, "nothing = 1": number(2)}
+    formats: dict[str, Format] = {"score": number(2), "scored": str, "nothing = 1": number(2)}
     kinds = [what for what in (SCORED, EMPTY, NOTHING, NO_RESULT) if what in there or what == SCORED]
     kinds += sorted(there - set(kinds))
     ended = pd.DataFrame({"answered by": services["service"], "answers": [sum(counts.values()) for counts in became]})
@@ -423,35 +414,18 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
         first = {column: [value] * len(data) for column, value in same.items()}
         return Table(pd.DataFrame({**first, **data}), name=name, shown=(), main=main)
 
-    differences = csv("assistants_differences", found.differences, "difference")
-    outcomes = (Table(ended, dict.fromkeys(["answers", *kinds], str)), differences)
-    pairs = Section("Differences on the common questions", tables=(_pairs(found),), level=3)
+    tested = [(pair.first, pair.second, pair.difference, pair.p, pair.p_holm, pair.significant) for pair in found.pairs]
+    differences = pd.DataFrame(tested, columns=["first", "second", "difference", "p", "p_holm", "apart"])
+    outcomes = (
+        Table(ended, dict.fromkeys(["answers", *kinds], str)),
+        csv("assistants_differences", differences, "difference"),
+    )
+    pairs = pairs_table(found.compared, [("", pair) for pair in found.pairs], number(2, sign=True))
     return [
         Section(title, lines, (Table(shown, formats), csv("assistants", numbers, "mean"))),
         Section("Outcomes of the answers", _about_answers(found, there), outcomes, 3),
-        *([pairs] if len(found.differences) else []),
+        *([Section("Differences on the common questions", tables=(pairs,), level=3)] if found.pairs else []),
     ]
-
-
-def _pairs(found: Comparison) -> Table:
-    # Places stand for names, two of which in every row would leave no room for numbers.
-    place = {service: number for number, service in enumerate(found.services["service"], start=1)}
-    signed = number(2, sign=True)
-    pairs: list[Any] = list(found.differences.itertuples())
-    rows = [
-        (
-            f"{place[row.first]} and {place[row.second]}",
-            f"{place[row.first]} is ahead" if row.apart else "not significant",
-            signed(row.difference.value),
-            DASH
-            if math.isnan(row.difference.low)
-            else f"{signed(row.difference.low)} to {signed(row.difference.high)}",
-            *(row.p, row.p_holm),
-        )
-        for row in pairs
-    ]
-    formats: dict[str, Format] = {"difference": str, "interval": str, "p": p_value, "p (Holm)": p_value}
-    return Table(pd.DataFrame(rows, columns=["no.", "in words", *formats]), formats)
 
 
 def _in_common(found: Comparison) -> list[str]:
@@ -476,22 +450,6 @@ def _in_common(found: Comparison) -> list[str]:
     if any(math.isnan(mean.low) for mean in found.services["mean"]):
         notes.append("Over so few questions there is no interval.")
     return notes
-
-
-def _leader(found: Comparison) -> list[str]:
-    """Whether the best is the best."""
-    if not len(found.differences):
-        return []
-    best = found.services["service"].iloc[0]
-    pairs = found.differences[found.differences["first"] == best]
-    close = pairs.loc[~pairs["apart"].astype(bool), "second"]
-    if not len(close):
-        return [f"{best} is significantly ahead of all others."]
-    rest = len(pairs) - len(close)
-    others = f" It is ahead of the {'other one' if rest == 1 else f'other {rest}'}." if rest else ""
-    same = pairs.loc[[abs(found.value) < _ROUNDING for found in pairs["difference"]], "second"]
-    mean = f"the highest mean, the same as {' and '.join(same)}," if len(same) else "the highest mean,"
-    return [f"{best} has {mean} but is not significantly ahead of {' and '.join(close)}.{others}"]
 
 
 def _about_answers(found: Comparison, there: Collection[str]) -> list[str]:

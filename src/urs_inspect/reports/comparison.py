@@ -303,23 +303,26 @@ def compare_table(
     )
 
 
+def verdict_of(pair: MeanDifference, *, lacking: bool = True) -> Verdict:
+    """The verdict about a difference; `lacking` is whether either model lacks a score."""
+    if pair.significant:
+        return "significant"
+    if not pair.difference.n:
+        return "not comparable"
+    if not pair.p_holm < 1 - pair.difference.level:
+        return "not distinguishable"
+    # A third model's missing scores may make the common questions fewer; over all questions the claim does not hold.
+    return "depends on unscored answers" if lacking else "not significant over all questions"
+
+
 def _comparison(scores: OrderedScores, chosen: Integers, pair: MeanDifference) -> Comparison:
     table = scores.table
-    lacking = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (pair.first, pair.second)}
-    over_common = pair.p_holm < 1 - pair.difference.level
-    depends = {model: number for model, number in lacking.items() if number and over_common}
-    verdict: Verdict
-    if pair.significant:
-        verdict, depends = "significant", {}
-    elif not pair.difference.n:
-        verdict = "not comparable"
-    elif depends:
-        verdict = "depends on unscored answers"
-    else:
-        # A third model's missing scores made the common questions fewer; over all questions the claim does not hold.
-        verdict = "not significant over all questions" if over_common else "not distinguishable"
-    names = table.models[pair.first], table.models[pair.second]
-    return Comparison(*names, pair.difference, pair.error, pair.p, pair.p_holm, pair.p_worst, verdict, depends)
+    first, second = table.models[pair.first], table.models[pair.second]
+    counts = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (pair.first, pair.second)}
+    verdict = verdict_of(pair, lacking=any(counts.values()))
+    depends = {name: n for name, n in counts.items() if n} if verdict == "depends on unscored answers" else {}
+    numbers = pair.difference, pair.error, pair.p, pair.p_holm, pair.p_worst
+    return Comparison(first, second, *numbers, verdict, depends)
 
 
 def _negated(compared: ComparedModels) -> ComparedModels:

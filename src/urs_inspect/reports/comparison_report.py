@@ -9,16 +9,10 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs.samples import SampleScores
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.alternatives import ranks_text
+from urs_inspect.reports.alternatives import VERDICTS, ranks_text
 from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot
-from urs_inspect.reports.leaderboard_report import (
-    best_sentence,
-    forest_frame,
-    matrix_frame,
-    unscored_text,
-)
-from urs_inspect.reports.scores import ALL
+from urs_inspect.reports.scores import ALL, DIGITS
 from urs_inspect.reports.tables import (
     DASH,
     Format,
@@ -43,6 +37,8 @@ COMPARISON = ReportKind(
     ("models", "means", "differences"),
     ("comparison.html",),
 )
+UNSCORED_ALERT = 0.02
+"""Share of answers without a score above which a report draws attention to it."""
 _SMALL, _MEDIUM = 2, 50
 """Widths of scales up to which means have three decimals, and two."""
 
@@ -148,7 +144,7 @@ def _groups(compared: ComparedModels, groups: Sequence[str], formats: tuple[Form
     ]
     tables = [
         Table(means, dict.fromkeys(groups, formats[0]), headings=headings),
-        _pairs(compared, tests, formats[1], ["Group"]),
+        pairs_table(compared, tests, formats[1], group="Group"),
     ]
     return Section("Groups", notes, tables, 3)
 
@@ -186,49 +182,155 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
         )
     if any(pair.depends_on for tested in compared.comparisons.values() for pair in tested):
         notes.append("Depends: significant only if the answers without a score are like the others.")
-    names = ("first", "second", "difference", "error", "p", "p_holm", "p_worst", "verdict")
-    rows = [
-        [key, *(getattr(pair, name) for name in names), compared.detectable(pair) if key == ALL else None]
-        for key, tested in compared.comparisons.items()
-        for pair in tested
-    ]
-    every = pd.DataFrame(rows, columns=["column", *names, "detectable"], dtype=object)
     figures = []
     if len(pairs) >= len(compared.names) > 2:
-        caption = "The mean of the row's model less that of the column's; blue: significantly better, orange: worse."
-        frame = matrix_frame(compared, signed)
-        figures = [Figure("differences", "Differences", caption, lambda width: difference_plot(frame, width))]
+        figures = [difference_figure(compared, "differences", signed)]
     tables = [
-        _pairs(compared, [("", pair) for pair in pairs], signed, (), more),
-        Table(every, name="differences", main="difference", shown=()),
+        pairs_table(compared, [("", pair) for pair in pairs], signed, more=more),
+        differences_table(compared),
     ]
     return Section("Differences", notes, tables, 3, figures=figures)
 
 
-def _pairs(
+# --- what the report of `urs-inspect report` shows as well ---
+
+_SIGNIFICANT = {"significant": "yes", "depends on unscored answers": "depends", "not comparable": DASH}
+
+
+def pairs_table(
     compared: ComparedModels,
     tests: Sequence[tuple[str, Comparison]],
     signed: Format,
-    group: Sequence[str],
+    shown: Sequence[str] = ("Significant", "Difference", "p (Holm)"),
+    group: str = "",
     more: Mapping[str, Sequence[str]] | None = None,
 ) -> Table:
-    """Comparisons, one row each, so that they fit a terminal; the CSV file has all numbers."""
+    """Comparisons, one row each, under a heading of what they are of; by default so that they fit a terminal."""
+    short, more = compared.short, more or {}
     rows = [
         {
-            **dict.fromkeys(group, key),
-            "First": compared.short[pair.first],
-            "Second": compared.short[pair.second],
+            group: title,
+            "First": short[pair.first],
+            "Second": short[pair.second],
             "Significant": _SIGNIFICANT.get(pair.verdict, "no"),
+            "Verdict": verdict_text(pair, short),
             "Difference": pair.difference,
+            "p": pair.p,
             "p (Holm)": pair.p_holm,
+            "p, worst case": pair.p_worst,
+            "Questions": pair.difference.n,
         }
-        for key, pair in tests
+        for title, pair in tests
     ]
-    shown = more or {}
-    return Table(
-        pd.DataFrame(rows).assign(**shown),
-        {"Significant": str, "Difference": signed, "p (Holm)": p_value, **dict.fromkeys(shown, str)},
+    formats: dict[str, Format] = dict.fromkeys(("p", "p (Holm)", "p, worst case"), p_value)
+    formats |= dict.fromkeys(("Significant", *more), str)
+    columns = [*([group] if group else []), "First", "Second", *shown, *more] if rows else []
+    formats |= {"Difference": signed, "Questions": number(0)}
+    return Table(pd.DataFrame(rows).assign(**more), formats, shown=columns)
+
+
+def differences_table(compared: ComparedModels, block: int | None = None) -> Table:
+    """Every comparison, for files: all pairs in the column `all`, and the best model of each other column."""
+    columns = ("block", "column", "first", "second", "difference", "low", "high", "p", "p_holm", "p_worst", "verdict")
+    rows = [
+        (
+            *(block, key, pair.first, pair.second, pair.difference.value, pair.difference.low, pair.difference.high),
+            *(pair.p, pair.p_holm, pair.p_worst, pair.verdict),
+            "; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()),
+            *(pair.difference.n, pair.error, compared.detectable(pair) if key == ALL else None),
+        )
+        for key, pairs in compared.comparisons.items()
+        for pair in pairs
+    ]
+    data = pd.DataFrame(rows, columns=[*columns, "depends_on", "n", "error", "detectable"], dtype=object)
+    return Table(data if block else data.drop(columns="block"), name="differences", shown=())
+
+
+def difference_figure(compared: ComparedModels, name: str, signed: Format) -> Figure:
+    """The matrix of differences over all questions."""
+    caption = (
+        "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
+        "orange: significantly worse, else not significant."
+    )
+    return Figure(
+        name,
+        "Differences between models",
+        caption,
+        lambda width: difference_plot(matrix_frame(compared, signed), width),
     )
 
 
-_SIGNIFICANT = {"significant": "yes", "depends on unscored answers": "depends", "not comparable": DASH}
+def best_sentence(ranking: ComparedModels, key: str) -> str:
+    """Which model is best in a column, and which ones cannot be distinguished from it."""
+    compared, short = ranking.beside_best(key), ranking.short
+    if not any(pair.difference.n for pair in compared):
+        return "No question has a score of every ranked model."
+    by_verdict: dict[str, list[str]] = {}
+    for pair in compared:
+        by_verdict.setdefault(pair.verdict, []).append(short[pair.second])
+    name, others = short[ranking.best(key)], len(compared)
+    better, unclear = by_verdict.get("significant", []), by_verdict.get("not distinguishable", [])
+    if len(better) == others:
+        rest = "both others" if others == 2 else f"all {others} others" if others > 1 else better[0]
+        return f"{name} is best, significantly better than {rest}."
+    equal = [short[pair.second] for pair in compared if round(pair.difference.value, DIGITS) == 0]
+    text = f"{listed([name, *equal])} share the highest mean score" if equal else f"{name} has the highest mean score"
+    unclear = [other for other in unclear if other not in equal]
+    if better:
+        text += f", significantly above {counted(len(better), 'other')}"
+    if len(unclear) == others > 1:
+        text += ", but cannot be distinguished from any other model"
+    elif unclear:
+        text += f", but cannot be distinguished from {listed(unclear, 'or')}"
+    if partly := by_verdict.get("not significant over all questions"):
+        text += (
+            f"; it is significantly above {listed(partly)} only over the "
+            f"{counted(compared[0].difference.n, 'common question')}, not over all that were asked"
+        )
+    if depends := by_verdict.get("depends on unscored answers"):
+        lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
+        text += f"; whether it is better than {listed(depends)} depends on unscored answers of {listed(list(lacking))}"
+    return f"{text}."
+
+
+def verdict_text(pair: Comparison, short: dict[str, str]) -> str:
+    """The result of a comparison in words."""
+    lacking = " and ".join(f"{short[name]} ({count:,})" for name, count in pair.depends_on.items())
+    return VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
+
+
+def unscored_text(part: float) -> str:
+    """Share of answers without a score, with a mark where it is large."""
+    text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
+    return f"{text} !" if part > UNSCORED_ALERT else text
+
+
+def forest_frame(compared: ComparedModels, corrected: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The data of `forest_plot`; with means of the same models that people have corrected, in their order and ranks."""
+    hollow = dict(zip(compared.names, compared.models.get("self_judged", [0] * len(compared.names)), strict=True))
+    models, rows = compared.models if corrected is None else corrected, []
+    for name, rank in zip(map(str, models.index), ranks_text(models), strict=True):
+        means = [(compared.mean(name), bool(hollow[name] > 0), "by the judge")]
+        if corrected is not None and rank != DASH:
+            means.append((corrected["corrected"][name], False, "corrected by people"))
+        rows += [(compared.short[name], rank, mean.low, mean.high, mean.value, *others) for mean, *others in means]
+    frame = pd.DataFrame(rows, columns=["model", "rank", "low", "high", "mean", "hollow", "of"])
+    return frame.drop(columns="of") if corrected is None else frame
+
+
+def matrix_frame(compared: ComparedModels, signed: Format) -> pd.DataFrame:
+    """The data of `difference_plot`."""
+    short, rows = compared.short, []
+    for pair in compared.comparisons[ALL]:
+        details = (
+            f"{short[pair.first]} less {short[pair.second]}: {signed(pair.difference)}, Holm-corrected p "
+            f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, 'question')}"
+        )
+        for sign, row, column in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
+            text = signed(sign * pair.difference.value)
+            significant = sign if pair.significant else 0
+            verdict = verdict_text(pair, short)
+            rows.append((short[row], short[column], text, significant, verdict, details))
+    order = {short[name]: place for place, name in enumerate(compared.names)}
+    frame = pd.DataFrame(rows, columns=["row", "column", "text", "sign", "verdict", "details"])
+    return frame.sort_values("row", key=lambda names: names.map(order), kind="stable")

@@ -740,7 +740,7 @@ def _method(how: Resampling, grids: bool) -> list[str]:
         "the mean. It is omitted where the folds do not differ."
     )
     significant = (
-        "Two models differ significantly where the bootstrap p-value of their paired difference, after Holm's "
+        "Two models differ significantly where the p-value of their paired test, after Holm's "
         f"correction over all pairs and settings of a grid, is below {1 - how.level:.2g}; > stands between such "
         "neighbours, ≥ between others."
     )

@@ -21,7 +21,7 @@ from urs_inspect.stats import (
     Estimate,
     JudgeMeasures,
     baseline_verdicts,
-    compare,
+    compare_means,
     correctness,
     encode,
     holm,
@@ -279,8 +279,9 @@ def _compare(first: JudgeResult, second: JudgeResult, level: Level) -> JudgeTest
         return None
     if not np.array_equal(one.labels, other.labels):  # two scorings of the same file have the same labels
         raise different_labels(first, second)
-    found = compare(correctness(one.labels, one.final), correctness(other.labels, other.final), one.clusters)
-    right = (found.only_first, found.only_second)
+    correct = np.stack([correctness(verdicts.labels, verdicts.final) for verdicts in (one, other)], axis=1)
+    [found] = compare_means(correct, clusters=one.clusters)
+    right = int((correct[:, 0] > correct[:, 1]).sum()), int((correct[:, 1] > correct[:, 0]).sum())
     return JudgeTest(first, second, level, found.difference.reported((-1.0, 1.0)), found.p, math.nan, right)
 
 

@@ -38,8 +38,6 @@ from urs_inspect.stats.bootstrap import LEVEL, SEED, pooled_deviation
 from urs_inspect.stats.correlation import rank_correlation
 from urs_inspect.stats.means import effective_number
 
-UNSCORED_ALERT = 0.02
-"""Share of answers without a score above which a report draws attention to it."""
 _BINS = 10
 _CORRELATION_ROUNDS = 1000
 """Ranks must be computed again in every round, which takes a hundred times as long as a mean."""

@@ -9,14 +9,23 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
-from urs_inspect.reports.alternatives import VERDICTS, ranks_text
+from urs_inspect.reports.alternatives import ranks_text
 from urs_inspect.reports.answers import CRITERION
-from urs_inspect.reports.comparison import ComparedModels, Comparison
-from urs_inspect.reports.figures import Figure, difference_plot, forest_plot, length_plot, profile_plot
-from urs_inspect.reports.leaderboard import UNSCORED_ALERT, Leaderboard, Ranking
+from urs_inspect.reports.comparison import Comparison
+from urs_inspect.reports.comparison_report import (
+    UNSCORED_ALERT,
+    best_sentence,
+    difference_figure,
+    differences_table,
+    forest_frame,
+    pairs_table,
+    unscored_text,
+)
+from urs_inspect.reports.figures import Figure, forest_plot, length_plot, profile_plot
+from urs_inspect.reports.leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
-from urs_inspect.reports.scores import ALL, DIGITS
+from urs_inspect.reports.scores import ALL
 from urs_inspect.reports.tables import (
     DASH,
     Format,
@@ -26,9 +35,7 @@ from urs_inspect.reports.tables import (
     Table,
     interval,
     level_text,
-    listed,
     number,
-    p_value,
     share,
     simulation_section,
 )
@@ -130,45 +137,6 @@ def best_sentences(ranking: Ranking) -> list[str]:
     ]
 
 
-def best_sentence(ranking: ComparedModels, key: str) -> str:
-    """Which model is best in a column, and which ones cannot be distinguished from it."""
-    compared, short = ranking.beside_best(key), ranking.short
-    if not any(pair.difference.n for pair in compared):
-        return "No question has a score of every ranked model."
-    by_verdict: dict[str, list[str]] = {}
-    for pair in compared:
-        by_verdict.setdefault(pair.verdict, []).append(short[pair.second])
-    name, others = short[ranking.best(key)], len(compared)
-    better, unclear = by_verdict.get("significant", []), by_verdict.get("not distinguishable", [])
-    if len(better) == others:
-        rest = "both others" if others == 2 else f"all {others} others" if others > 1 else better[0]
-        return f"{name} is best, significantly better than {rest}."
-    equal = [short[pair.second] for pair in compared if round(pair.difference.value, DIGITS) == 0]
-    text = f"{listed([name, *equal])} share the highest mean score" if equal else f"{name} has the highest mean score"
-    unclear = [other for other in unclear if other not in equal]
-    if better:
-        text += f", significantly above {counted(len(better), 'other')}"
-    if len(unclear) == others > 1:
-        text += ", but cannot be distinguished from any other model"
-    elif unclear:
-        text += f", but cannot be distinguished from {listed(unclear, 'or')}"
-    if partly := by_verdict.get("not significant over all questions"):
-        text += (
-            f"; it is significantly above {listed(partly)} only over the "
-            f"{counted(compared[0].difference.n, 'common question')}, not over all that were asked"
-        )
-    if depends := by_verdict.get("depends on unscored answers"):
-        lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
-        text += f"; whether it is better than {listed(depends)} depends on unscored answers of {listed(list(lacking))}"
-    return f"{text}."
-
-
-def verdict_text(pair: Comparison, short: dict[str, str]) -> str:
-    """The result of a comparison in words."""
-    lacking = " and ".join(f"{short[name]} ({count:,})" for name, count in pair.depends_on.items())
-    return VERDICTS.get(pair.verdict, pair.verdict) + (f" of {lacking}" if lacking else "")
-
-
 def _condition_notes(ranking: Ranking, place: int) -> list[str]:
     conditions, traffic = ranking.conditions, ranking.traffic
     digits = f" (sha256 {conditions.dataset_sha256[:12]})" if conditions.dataset_sha256 else ""
@@ -214,7 +182,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     notes = [*(corrected.start if corrected else judged), *_condition_notes(ranking, place), *legend]
     written = [
         Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=()),
-        Table(differences_frame(ranking, place), name="differences", shown=()),
+        differences_table(ranking, place),
     ]
     figures = [_forest(ranking, place, board)] if several else []
     warnings = corrected.warnings if corrected else equal.warnings
@@ -266,12 +234,6 @@ def _summary(ranking: Ranking) -> Table:
         data["Model"] = data["Model"].map(ranking.short)
     marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
     return Table(data, formats, headings=headings, marked=marked)
-
-
-def unscored_text(part: float) -> str:
-    """Share of answers without a score, with a mark where it is large."""
-    text = f"{part:.1%}" if 0 < part < 0.1 else share(part)
-    return f"{text} !" if part > UNSCORED_ALERT else text
 
 
 def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
@@ -333,18 +295,9 @@ def _differences(ranking: Ranking, place: int) -> Section:
         "That two models cannot be distinguished does not make them equal: with more questions they might be "
         "distinguished."
     ]
-    caption = (
-        "The mean of the row's model less that of the column's, on the same questions; blue: significantly better, "
-        "orange: significantly worse, else not significant."
-    )
-    figure = Figure(
-        f"r{place}-differences",
-        "Differences between models",
-        caption,
-        lambda width: difference_plot(matrix_frame(ranking), width),
-    )
     tables = [Table(pd.DataFrame(data)), _tests(ranking, [("", pair) for pair in pairs])]
-    return Section("Differences", notes, tables, 3, figures=[figure])
+    figures = [difference_figure(ranking, f"r{place}-differences", _SIGNED)]
+    return Section("Differences", notes, tables, 3, figures=figures)
 
 
 def _names(by_model: dict[str, list[str]]) -> list[str]:
@@ -354,30 +307,13 @@ def _names(by_model: dict[str, list[str]]) -> list[str]:
 def _column_tests(ranking: Ranking) -> Section:
     keys = (*ranking.columns.groups, *ranking.columns.languages)
     tests = [(ranking.title(key), pair) for key in keys for pair in ranking.beside_best(key)]
-    return Section("The best of each intent and language", (), [_tests(ranking, tests)], 3)
+    return Section("The best of each intent and language", (), [_tests(ranking, tests, "Questions of")], 3)
 
 
-def _tests(ranking: Ranking, tests: Sequence[tuple[str, Comparison]]) -> Table:
-    short = ranking.short
-    rows = [
-        {
-            "Questions of": title,
-            "First": short[pair.first],
-            "Second": short[pair.second],
-            "Verdict": verdict_text(pair, short),
-            "Difference": pair.difference,
-            "p": pair.p,
-            "p (Holm)": pair.p_holm,
-            "p, worst case": pair.p_worst,
-            "Questions": pair.difference.n,
-        }
-        for title, pair in tests
-    ]
-    data = pd.DataFrame(rows)
-    hidden = [] if any(title for title, _ in tests) else ["Questions of"]
-    hidden += [] if (ranking.models["unscored"] > 0).any() else ["p, worst case"]
-    formats = dict.fromkeys(("p", "p (Holm)", "p, worst case"), p_value) | {"Difference": _SIGNED, "Questions": _COUNT}
-    return Table(data, formats, shown=[str(column) for column in data if column not in hidden])
+def _tests(ranking: Ranking, tests: Sequence[tuple[str, Comparison]], group: str = "") -> Table:
+    worst = ["p, worst case"] if (ranking.models["unscored"] > 0).any() else []
+    shown = ["Verdict", "Difference", "p", "p (Holm)", *worst, "Questions"]
+    return pairs_table(ranking, tests, _SIGNED, shown, group)
 
 
 _Columns = Mapping[str, tuple[str, Format]]
@@ -546,22 +482,6 @@ def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
     )
 
 
-def differences_frame(ranking: Ranking, place: int) -> pd.DataFrame:
-    """Every comparison: all pairs in the column `all`, and the best model of each intent and language."""
-    columns = ("block", "column", "first", "second", "difference", "low", "high", "p", "p_holm", "p_worst")
-    rows = [
-        (
-            *(place, key, pair.first, pair.second, difference.value, difference.low, difference.high),
-            *(pair.p, pair.p_holm, pair.p_worst, pair.verdict),
-            *("; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()), difference.n),
-        )
-        for key, pairs in ranking.comparisons.items()
-        for pair in pairs
-        for difference in [pair.difference]
-    ]
-    return pd.DataFrame(rows, columns=[*columns, "verdict", "depends_on", "n"], dtype=object)
-
-
 # --- figures ---
 
 
@@ -595,19 +515,6 @@ def _forest(ranking: Ranking, place: int, board: Leaderboard) -> Figure:
     )
 
 
-def forest_frame(ranking: ComparedModels, corrected: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The data of `forest_plot`; with means of the same models that people have corrected, in their order and ranks."""
-    hollow = dict(zip(ranking.names, ranking.models.get("self_judged", [0] * len(ranking.names)), strict=True))
-    models, rows = ranking.models if corrected is None else corrected, []
-    for name, rank in zip(map(str, models.index), ranks_text(models), strict=True):
-        means = [(ranking.mean(name), bool(hollow[name] > 0), "by the judge")]
-        if corrected is not None and rank != DASH:
-            means.append((corrected["corrected"][name], False, "corrected by people"))
-        rows += [(ranking.short[name], rank, mean.low, mean.high, mean.value, *others) for mean, *others in means]
-    frame = pd.DataFrame(rows, columns=["model", "rank", "low", "high", "mean", "hollow", "of"])
-    return frame.drop(columns="of") if corrected is None else frame
-
-
 def _profiles(ranking: Ranking) -> pd.DataFrame:
     short, rows = ranking.short, []
     for name in ranking.names:
@@ -617,24 +524,6 @@ def _profiles(ranking: Ranking) -> pd.DataFrame:
             field = math.fsum(values) / len(values) if len(values) > 1 else math.nan
             rows.append((short[name], ranking.title(group), mean.value, mean.low, mean.high, field))
     return pd.DataFrame(rows, columns=["model", "intent", "mean", "low", "high", "field"])
-
-
-def matrix_frame(ranking: ComparedModels, signed: Format = _SIGNED) -> pd.DataFrame:
-    """The data of `difference_plot`."""
-    short, rows = ranking.short, []
-    for pair in ranking.comparisons[ALL]:
-        details = (
-            f"{short[pair.first]} less {short[pair.second]}: {signed(pair.difference)}, Holm-corrected p "
-            f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, 'question')}"
-        )
-        for sign, row, column in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
-            text = signed(sign * pair.difference.value)
-            significant = sign if pair.significant else 0
-            verdict = verdict_text(pair, short)
-            rows.append((short[row], short[column], text, significant, verdict, details))
-    order = {short[name]: place for place, name in enumerate(ranking.names)}
-    frame = pd.DataFrame(rows, columns=["row", "column", "text", "sign", "verdict", "details"])
-    return frame.sort_values("row", key=lambda names: names.map(order), kind="stable")
 
 
 # --- appendix ---

@@ -25,7 +25,7 @@ from urs_inspect.stats.measures import (
     longer_response,
     measure,
 )
-from urs_inspect.stats.paired import MeanDifference, PairedComparison, compare, compare_means, holm, rank_intervals
+from urs_inspect.stats.paired import MeanDifference, compare_means, holm, rank_intervals
 from urs_inspect.stats.ranking import LeaderboardAgreement, Ranking, compare_leaderboard, rank
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "MeanColumn",
     "MeanDifference",
     "MeanDraws",
-    "PairedComparison",
     "Ranking",
     "Resampling",
     "Verdicts",
@@ -49,7 +48,6 @@ __all__ = [
     "battles_of",
     "bootstrap_means",
     "clustered_mean",
-    "compare",
     "compare_leaderboard",
     "compare_means",
     "correctness",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
@@ -10,16 +10,7 @@ import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import Estimate, Flags, Floats, Resampling, ResamplingOptions
 from urs_inspect.stats.means import bootstrap_table, contrast, mean_estimates, p_values
-
-
-@dataclass(frozen=True)
-class OrderGap:
-    """Two models in an order: their places among the columns, the one with the higher mean first."""
-
-    first: int
-    second: int
-    difference: Estimate  # mean of the paired differences, first less second, at least 0
-    p: float  # two-sided, of no difference
+from urs_inspect.stats.paired import MeanDifference, compare_means
 
 
 @dataclass(frozen=True)
@@ -30,7 +21,7 @@ class Order:
     means: tuple[float, ...]  # in that order
     share: float  # of the resamples that give this order, 0 to 1; NaN over fewer than two cases
     cases: int
-    gaps: tuple[OrderGap, ...]  # every two models, in that order
+    gaps: tuple[MeanDifference, ...]  # every two models, in that order, by their columns
 
 
 def order_of(scores: npt.ArrayLike, **options: Unpack[ResamplingOptions]) -> Order:
@@ -44,15 +35,10 @@ def order_of(scores: npt.ArrayLike, **options: Unpack[ResamplingOptions]) -> Ord
     cases, models = complete.shape
     means = bootstrap_table(complete, rounds=how.rounds, seed=how.seed)
     places = sorted(range(models), key=lambda model: (-means.values[model] if cases else 0, model))
-    pairs = [(better, worse) for place, better in enumerate(places) for worse in places[place + 1 :]]
     ordered = means.draws[:, places]
     share = float((ordered[:, :-1] >= ordered[:, 1:]).all(axis=1).mean()) if cases > 1 else math.nan
-    gaps: tuple[OrderGap, ...] = ()
-    if pairs:
-        differences = np.stack([complete[:, better] - complete[:, worse] for better, worse in pairs], axis=1)
-        found = bootstrap_table(differences, rounds=how.rounds, seed=how.seed)
-        tested = zip(pairs, mean_estimates(found, how.level), p_values(found).tolist(), strict=True)
-        gaps = tuple(OrderGap(*pair, estimate, p) for pair, estimate, p in tested)
+    tested = compare_means(complete[:, places], **options)
+    gaps = tuple(replace(gap, first=places[gap.first], second=places[gap.second]) for gap in tested)
     return Order(tuple(places), tuple(float(means.values[place]) for place in places), share, cases, gaps)
 
 

@@ -19,8 +19,7 @@ from urs_inspect.stats.bootstrap import (
     ResamplingOptions,
     Scale,
     cluster_counts,
-    counted_estimate,
-    known_items,
+    number_clusters,
     ratio,
 )
 from urs_inspect.stats.means import (
@@ -34,100 +33,15 @@ from urs_inspect.stats.means import (
 )
 
 
-@dataclass(frozen=True)
-class PairedComparison:
-    """Two judges on the same items.
-
-    Attributes:
-        difference: Accuracy of the first less that of the second, -1 to 1, with its interval clustered by prompt.
-        accuracy: Accuracy of the first over these items.
-        other_accuracy: Accuracy of the second.
-        only_first: Items that only the first has right.
-        only_second: Items that only the second has right.
-        mcnemar_p: Exact two-sided p-value of McNemar's test, 0 to 1. It takes items for independent, so it may be read
-            only where each prompt has one item.
-        p: Exact two-sided p-value of the sign-flip test over prompts, 0 to 1; equal to McNemar's where each prompt has
-            one item.
-        left_out: Items not compared because they do not count for one of the judges.
-    """
-
-    difference: Estimate
-    accuracy: float
-    other_accuracy: float
-    only_first: int
-    only_second: int
-    mcnemar_p: float
-    p: float
-    left_out: int
-
-
-def compare(
-    correct: npt.ArrayLike, other_correct: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
-) -> PairedComparison:
-    """Compare two judges on the same items.
-
-    Args:
-        correct: Whether the first judge is right, as from `correctness`: 1, 0, or NaN where an item does not count,
-            shape (N,).
-        other_correct: The same for the second judge.
-        clusters: Id of each item's prompt, shape (N,).
-        options: Rounds, level and seed of the bootstrap; see `Resampling`.
-
-    Returns:
-        The comparison over the items that count for both; NaN throughout if there are none.
-    """
-    how = Resampling(**options)
-    (right, other_right), names = known_items(clusters, correct, other_correct)
-    if not np.isin([right, other_right], (0, 1)).all():
-        raise ValueError("need 1, 0 or NaN for each item")
-    sums = cluster_counts(names, np.stack([right, other_right, np.ones(len(names))], axis=1))
-    only_first, only_second = int((right > other_right).sum()), int((other_right > right).sum())
-
-    def difference(counts: Floats) -> Floats:
-        return np.asarray((counts[:, 0] - counts[:, 1]) / counts[:, 2], dtype=np.float64)
-
-    return PairedComparison(
-        difference=counted_estimate(difference, sums, len(names), how),
-        accuracy=float(right.mean()) if names else math.nan,
-        other_accuracy=float(other_right.mean()) if names else math.nan,
-        only_first=only_first,
-        only_second=only_second,
-        mcnemar_p=mcnemar(only_first, only_second) if names else math.nan,
-        p=sign_flip((sums[:, 0] - sums[:, 1]).astype(np.int64)) if names else math.nan,
-        left_out=len(clusters) - len(names),
-    )
-
-
 def mcnemar(only_first: int, only_second: int) -> float:
     """Exact two-sided p-value of McNemar's test, from how many items only the first and only the second has right.
 
-    How likely a fair coin divides the items on which the judges differ at least as unevenly; 1 if they differ on none.
+    How likely a fair coin divides the items on which two differ at least as unevenly; 1 if they differ on none.
     """
     from scipy.stats import binomtest
 
     discordant = only_first + only_second
     return float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
-
-
-def sign_flip(differences: npt.ArrayLike) -> float:
-    """Exact two-sided p-value of the permutation test that swaps the two judges on whole prompts.
-
-    `differences` has for each prompt how many more items the first judge has right than the second; whole numbers,
-    shape (C,). If the judges are equally good, the sign of each is a toss-up. The distribution of the sum over all 2^C
-    ways to set the signs is built up prompt by prompt, so no sampling is needed.
-    """
-    given = np.asarray(differences)
-    if given.size and given.dtype.kind not in "iu":
-        raise ValueError("differences must be whole numbers")
-    sizes: Integers = np.abs(given[given != 0]).astype(np.int64)
-    reach = int(sizes.sum())
-    chances: Floats = np.zeros(2 * reach + 1)
-    chances[reach] = 1
-    for size in sizes:
-        # Nothing wraps around: what lies within `size` of either end still has no chance.
-        chances = (np.roll(chances, size) + np.roll(chances, -size)) / 2
-    away = abs(int(given.sum()))
-    return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1)) >= away].sum()))
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -333,13 +247,19 @@ def worst_p_values(values: Floats, p: Floats) -> Floats:
 
 
 def compare_means(
-    values: npt.ArrayLike, *, reweight: Reweight | None = None, **options: Unpack[ResamplingOptions]
+    values: npt.ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    reweight: Reweight | None = None,
+    **options: Unpack[ResamplingOptions],
 ) -> tuple[MeanDifference, ...]:
-    """Compare the means of all pairs of models, each over the questions that both have a value for.
+    """Compare the means of all pairs of models, or judges, each over the questions that both have a value for.
 
     Args:
         values: One row per question, one column per model, shape (Q, M); NaN where there is no value, for reasons that
             must have nothing to do with it.
+        clusters: Id of each question's cluster, such as the prompt of a pair, shape (Q,); by default each is one of its
+            own. Not with weights.
         reweight: As for `bootstrap_means`.
         options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
@@ -348,10 +268,13 @@ def compare_means(
     """
     how = Resampling(**options)
     table = np.asarray(values, dtype=np.float64)
+    if clusters is not None and len(clusters) != len(table):
+        raise ValueError(f"need one cluster id per question: {len(clusters)} ids, {len(table)} questions")
     pairs = all_pairs(table.shape[1])
     column = difference_column(table, pairs)
-    [found] = bootstrap_means([column], len(table), reweight=reweight, rounds=how.rounds, seed=how.seed)
-    return mean_differences(found, pairs, how.level, p=None if reweight else paired_p_values(column.values))
+    drawn = None if clusters is None else number_clusters(clusters)
+    [found] = bootstrap_means([column], len(table), reweight=reweight, clusters=drawn, rounds=how.rounds, seed=how.seed)
+    return mean_differences(found, pairs, how.level, p=None if reweight else paired_p_values(column.values, drawn))
 
 
 def rank_intervals(models: int, better: Iterable[Pair]) -> tuple[Pair, ...]:
