@@ -4,10 +4,10 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
@@ -30,6 +30,10 @@ _OF_ANY_EPOCHS = ("mean", "median", "pass_")
 _JUDGE_ROLE = re.compile("grad|judg|scor|evaluat")
 _UNJUDGED = ("match", "includes", "pattern", "answer", "choice", "exact", "f1", "math")
 """Scorers of inspect-ai that call no model."""
+_TWO_JUDGES = ". Scores of two judges do not compare; `urs-inspect gate OLD NEW --equivalent` compares the judges."
+
+
+_Sample = EvalSample | EvalSampleSummary
 
 
 @dataclass(frozen=True)
@@ -73,42 +77,21 @@ class _Query:
     by: str | None
     task: str | None
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The metadata to read."""
-        return tuple(key for key in (self.cluster, self.by) if key)
-
-
-class _Answer(NamedTuple):
-    """A scored answer; with epochs a sample has several."""
-
-    sample: str
-    value: Any
-    metadata: Mapping[str, Any]
-    text: str  # of the question, or its hash
-
 
 @dataclass(frozen=True, eq=False)
-class _Source:
-    """Where the scores of a run come from."""
+class _Scored:
+    """The scores of a run; implements `files.Run`."""
 
     file: str
     of: str  # the model
     created: str
+    table: pd.DataFrame  # sample, value, cluster and group (None: missing), input (hash), is_unit (letter or boolean)
+    keys: frozenset[str]  # of metadata
     run_id: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)  # of the model, that may change scores
     arguments: Mapping[str, str] = field(default_factory=dict)  # of the task, and models in roles other than a judge's
     judge: str = ""
     simulated: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class _Scored(_Source):
-    """The scores of a run; implements `files.Run`."""
-
-    table: pd.DataFrame = field(kw_only=True)  # sample, value, cluster and group (None: missing), input (hash)
-    keys: frozenset[str] = field(kw_only=True)  # of metadata
-    is_unit: bool = field(kw_only=True)  # whether all values are letters or booleans
     reducer: str = ""  # of epochs; empty for one epoch
     key: str = ""  # of a dictionary score
 
@@ -117,14 +100,10 @@ class _Scored(_Source):
         """Ids of its samples."""
         return frozenset(self.table["sample"])
 
-    @property
-    def conditions(self) -> tuple[str, Mapping[str, str], Mapping[str, str], str]:
-        """What is the same for two runs of which the later one replaces the other."""
-        return self.of, self.settings, self.arguments, self.judge
-
     def replaces(self, other: "_Scored") -> bool:
         """Whether it has scores of the same model, with the same settings, on some of the same samples."""
-        return self.conditions == other.conditions and not self.questions.isdisjoint(other.questions)
+        same = all(getattr(self, each) == getattr(other, each) for each in ("of", "settings", "arguments", "judge"))
+        return same and not self.questions.isdisjoint(other.questions)
 
 
 @dataclass(frozen=True)
@@ -167,8 +146,8 @@ def read_sample_scores(
     """
     names, query = list(logs), _Query(scorer, value, cluster, by, task)
     chosen, left_out = list[str](), list[str]()
-    saved, others = _saved_files(names)
-    if saved and others:
+    others = [file for file in files.log_files(names) if not _SAVED.search(file)]
+    if (saved := _saved_files(names)) and others:
         raise InputError(
             f"{counted(len(others), 'log')} of inspect-ai, such as {short_name(others[0])}, and {len(saved):,} of "
             f"lm-eval, such as {saved[0].name}, cannot be compared"
@@ -177,12 +156,12 @@ def read_sample_scores(
     if not read.runs:
         raise nothing_left(f"scorer: no log has a score of '{read.scorer}'", names, left_out)
     kept = latest_runs(read.runs, left_out)
-    _refuse_different("epoch reducers", ((run.reducer or "mean", run.file) for run in kept))
-    judge = _one_judge(kept)
-    reducer = next((run.reducer for run in kept if run.reducer), "")
-    chosen += [f"Epochs are reduced by {reducer}."] if reducer else []
-    models = [whole_characters(name) for name in _model_names(kept)]
+    reducer = _refuse_different("epoch reducers", ((run.reducer or "mean", run.file) for run in kept))
+    unnamed = "no judge named" if any(run.judge for run in kept) else ""
+    judge = _refuse_different("judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES)
+    chosen += [f"Epochs are reduced by {reducer}."] if any(run.reducer for run in kept) else []
     chosen += _about_arguments(kept)
+    models = [whole_characters(name) for name in _model_names(kept)]
     table = _frame(kept, models, query, left_out)
     runs = zip(kept, models, strict=True)
     return SampleScores(
@@ -190,7 +169,7 @@ def read_sample_scores(
         task=read.task,
         scorer=read.scorer,
         chosen=" ".join(chosen),
-        scale=(0.0, 1.0) if all(run.is_unit for run in kept) else None,
+        scale=(0.0, 1.0) if all(run.table["is_unit"].all() for run in kept) else None,
         higher_is_better=read.higher_is_better,
         runs=tuple(SampleRun(short_name(run.file), model, run.created, len(run.table)) for run, model in runs),
         left_out=tuple(left_out),
@@ -222,13 +201,6 @@ def _refuse_different(what: str, facts: Iterable[tuple[str, str]], hint: str = "
         each = (f"{fact} ({counted(len(names), 'log')}, such as {names[0]})" for fact, names in logs.items())
         raise InputError(f"logs of different {what} cannot be compared: {'; '.join(each)}{hint}")
     return next(iter(logs), "")
-
-
-def _one_judge(runs: Sequence[_Scored]) -> str:
-    if not any(run.judge for run in runs):
-        return ""
-    hint = ". Scores of two judges do not compare; `urs-inspect gate OLD NEW --equivalent` compares the judges."
-    return _refuse_different("judges", ((run.judge or "no judge named", run.file) for run in runs), hint)
 
 
 def _about_arguments(runs: Sequence[_Scored]) -> list[str]:
@@ -300,48 +272,40 @@ def _complete(table: pd.DataFrame, column: str, key: str) -> None:
     table[column] = samples.transform("first")
 
 
-def _scored(
-    source: _Source, what: str, answers: Sequence[_Answer], query: _Query, reducer: str = "", key: str = ""
-) -> _Scored:
-    """The scores of a run, epochs by their mean."""
-    values, rows = defaultdict[str, list[float]](list), dict[str, list[Any]]()
-    keys, is_unit = set[str](), True
-    refused: list[_Answer] = []
-    for answer in answers:
-        sample, number = whole_characters(answer.sample), _number(answer.value)
-        if number is None:
-            refused.append(answer)
-        elif not math.isnan(number):
-            values[sample].append(number)
-            is_unit &= isinstance(answer.value, (bool, str)) and number in _TEXTS.values()
-        if sample not in rows:
-            labels = [_label(answer.metadata.get(name)) if name else None for name in (query.cluster, query.by)]
-            rows[sample] = [sample, *labels, hash(answer.text)]
-            keys.update(answer.metadata)
-    if refused:
+def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
+    """One row per sample of rows with sample, raw, cluster, group and input; epochs by their mean."""
+    rows["value"] = rows["raw"].map(_number, na_action=None).astype(float)
+    if (refused := rows[rows["value"].isin([math.inf])]).size:
         raise InputError(
-            f"scorer: {len(refused):,} of {counted(len(answers), 'score')} of '{what}' in {short_name(source.file)} "
-            f"are no number: {whole_characters(repr(refused[0].value))[:60]} of sample "
-            f"'{whole_characters(refused[0].sample)}'; allowed: {choices(_TEXTS)}, finite numbers"
+            f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in {short_name(file)} are no "
+            f"number: {whole_characters(repr(refused['raw'].iloc[0]))[:60]} of sample '{refused['sample'].iloc[0]}'; "
+            f"allowed: {choices(_TEXTS)}, finite numbers"
         )
-    table = pd.DataFrame(rows.values(), columns=["sample", "cluster", "group", "input"])
-    means = {sample: math.fsum(each) / len(each) for sample, each in values.items()}
-    table["value"] = table["sample"].map(means).astype(float)
-    return _Scored(**vars(source), table=table, keys=frozenset(keys), is_unit=is_unit, reducer=reducer, key=key)
+    letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
+    rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(_TEXTS.values()))
+    first = dict.fromkeys(("cluster", "group", "input"), "first")
+    samples = rows.groupby("sample", sort=False, as_index=False)
+    return samples.agg({"value": "mean", **first, "is_unit": "all"})
 
 
-def _number(value: Any) -> float | None:
-    """A score as a number, NaN if there is none; None if it cannot be read as by inspect-ai."""
+def _number(value: Any) -> float:
+    """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
     if isinstance(value, str):
         value = _TEXTS.get(value, _TEXTS.get(value.lower() if len(value) > 1 else value, value))
     try:
-        number = math.nan if value is None else float(value)
+        return math.nan if value is None else abs(number) if math.isinf(number := float(value)) else number
     except (TypeError, ValueError, OverflowError):
-        return None
-    return None if math.isinf(number) else number
+        return math.inf
 
 
-def _label(value: Any) -> str | None:
+def _row(sample: Any, raw: Any, metadata: Mapping[str, Any], text: str, query: _Query) -> dict[str, Any]:
+    """A row as for `_table`."""
+    labels = {"cluster": _label(metadata, query.cluster), "group": _label(metadata, query.by)}
+    return {"sample": whole_characters(str(sample)), "raw": raw, **labels, "input": hash(text)}
+
+
+def _label(metadata: Mapping[str, Any], key: str | None) -> str | None:
+    value = metadata.get(key) if key else None
     if value is None or value == "":
         return None
     return whole_characters(value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True))
@@ -381,7 +345,7 @@ def _of_inspect(names: Sequence[str], query: _Query, chosen: list[str], left_out
     key = _refuse_different("keys", ((run.key, run.file) for run in runs))
     what = f"{choice.scorer}: {key}" if key else choice.scorer
     if query.scorer is None or (key and not query.value):
-        name = f", {choice.metric}" if choice.metric else ""
+        name = f", {choice.metric}" if choice.metric not in ("", key) else ""
         chosen.append(f"Scores of the task's headline metric{name}: {choice.scorer if query.value else what}.")
     return _TaskRuns(task, what, runs, version, dataset)
 
@@ -416,55 +380,69 @@ def _choice(log: EvalLog, query: _Query) -> _Choice:
 
 def _read_log(log: EvalLog, choice: _Choice, query: _Query, left_out: list[str]) -> _Scored | None:
     """The scores of a log; None, with a sentence in `left_out`, if it has none or they cannot be read."""
-    name, what = short_name(log.location), choice.scorer
-    if (summaries := files.read_summaries(log, left_out)) is None:
+    name, what, spec = short_name(log.location), choice.scorer, log.eval
+    if (samples := _samples(log, query, left_out)) is None:
         return None
-    scorers = {scorer for sample in summaries for scorer in sample.scores or ()}
+    scorers = {scorer for sample in samples for scorer in sample.scores or ()}
     if what not in scorers:
         left_out.append(f"{name} was left out: no score of '{what}'; it has: {choices(sorted(scorers)) or 'none'}.")
         return None
-    samples: Sequence[EvalSample | EvalSampleSummary] = summaries
-    epochs = max((sample.epoch for sample in summaries), default=1)
-    reducer = _reducer(log) if epochs > 1 else ""
-    metadata = [sample.metadata or {} for sample in summaries]
-    shortened = any(str(facts.get(key, "")).endswith(_SHORTENED) for facts in metadata for key in query.keys)
-    # The header of a log in JSON comes without reductions.
-    if shortened or (reducer not in ("", "mean") and not log.reductions):
-        try:
-            whole = files.read_log(log.location, without=_UNUSED)
-        except InputError as error:
-            left_out.append(files.about_damaged(log.location, error))
+    values, key = _values(samples, choice, name)
+    scored = zip(samples, values, strict=True)
+    rows = pd.DataFrame([_row(s.id, value, s.metadata or {}, text_of(s), query) for s, value in scored], dtype=object)
+    table, reducer = _table(rows, what, name), ""
+    if (epochs := max(sample.epoch for sample in samples)) > 1 and (reducer := _reducer(log)) != "mean":
+        if (reduced := _reduced(log, what, reducer, key, left_out)) is None:
             return None
-        samples, log = whole.samples or [], whole
-    answers, key = _answers(samples, choice, name)
-    run = _scored(_source(log, what), what, answers, query, reducer, key)
-    if reducer in ("", "mean"):
-        return run
-    if (reduced := _reduced(log, what, reducer, key)) is None:
-        left_out.append(f"{name} was left out: it has no scores reduced by {reducer}.")
+        table["value"] = table["sample"].map(reduced).astype(float)
+        reducer += "" if reducer.startswith(_OF_ANY_EPOCHS) else f" of {epochs}"
+    judges, others = _roles(log)
+    arguments = {**spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args or None, **others}
+    return _Scored(
+        file=log.location,
+        of=answered_by(log),
+        created=spec.created,
+        table=table,
+        keys=frozenset[str]().union(*(sample.metadata or () for sample in samples)),
+        run_id=spec.eval_id or "",
+        settings=_texts(model_settings(log)),
+        arguments=_texts(arguments),
+        judge="" if what in _UNJUDGED else ", ".join(judges.values()),
+        simulated=any(SIMULATED in name for name in [spec.model, *judges.values(), *others.values()]),
+        reducer=reducer,
+        key=key,
+    )
+
+
+def _samples(log: EvalLog, query: _Query, left_out: list[str]) -> list[_Sample] | None:
+    """Summaries of the samples of a log; whole samples where summaries shorten the metadata that is wanted."""
+    if (summaries := files.read_summaries(log, left_out)) is None:
         return None
-    run.table["value"] = run.table["sample"].map(reduced).astype(float)
-    return run if reducer.startswith(_OF_ANY_EPOCHS) else replace(run, reducer=f"{reducer} of {epochs}")
+    facts = [sample.metadata or {} for sample in summaries]
+    if any(str(each.get(key, "")).endswith(_SHORTENED) for each in facts for key in (query.cluster, query.by) if key):
+        return None if (whole := _whole(log, left_out)) is None else list(whole.samples or ())
+    return list(summaries)
 
 
-def _reducer(log: EvalLog) -> str:
-    headline = log.results.headline if log.results else None
-    named = [headline.reducer if headline else None, *(log.eval.config.epochs_reducer or ())]
-    return next(filter(None, named), "mean")
+def _whole(log: EvalLog, left_out: list[str]) -> EvalLog | None:
+    try:
+        return files.read_log(log.location, without=_UNUSED)
+    except InputError as error:
+        left_out.append(files.about_damaged(log.location, error))
+        return None
 
 
-def _reduced(log: EvalLog, what: str, reducer: str, key: str) -> dict[str, float] | None:
-    """Scores of samples as the log reduced them; None if it did not."""
-    for each in log.reductions or ():
-        if (each.scorer, each.reducer) == (what, reducer):
-            values = {s.sample_id: s.value.get(key) if isinstance(s.value, dict) else s.value for s in each.samples}
-            numbers = {whole_characters(str(sample)): _number(value) for sample, value in values.items()}
-            return {sample: math.nan if number is None else number for sample, number in numbers.items()}
-    return None
+def _roles(log: EvalLog) -> tuple[dict[str, str], dict[str, str]]:
+    """Models in the role of a judge, and in others."""
+    given = (log.eval.model_roles or {}).items()
+    lists = {role: models if isinstance(models, list) else [models] for role, models in given}
+    roles = {role: ", ".join(model.model for model in models) for role, models in lists.items()}
+    judges = {role: models for role, models in roles.items() if _JUDGE_ROLE.search(role)}
+    return judges, {role: models for role, models in roles.items() if role not in judges}
 
 
-def _answers(samples: Sequence[EvalSample | EvalSampleSummary], choice: _Choice, log: str) -> tuple[list[_Answer], str]:
-    """The answers of a log, and the key of their scores, empty if these are no dictionaries."""
+def _values(samples: Sequence[_Sample], choice: _Choice, log: str) -> tuple[list[Any], str]:
+    """A score for each sample, and the key of scores, empty if these are no dictionaries."""
     scores = [None if sample.error is not None else (sample.scores or {}).get(choice.scorer) for sample in samples]
     values = [score.value if score else None for score in scores]
     keys = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
@@ -474,156 +452,138 @@ def _answers(samples: Sequence[EvalSample | EvalSampleSummary], choice: _Choice,
         raise InputError(f"value: scores of '{choice.scorer}' in {log} have {problem}: {choices(keys)}")
     if choice.is_named and any(not isinstance(v, dict) and v is not None and v == v for v in values):
         raise InputError(f"value: scores of '{choice.scorer}' in {log} have no keys, and so no '{choice.key}'")
-    values = [value.get(key) if isinstance(value, dict) else value for value in values]
-    pairs = zip(samples, values, strict=True)
-    answers = [_Answer(str(sample.id), value, sample.metadata or {}, text_of(sample)) for sample, value in pairs]
-    return answers, key if keys else ""
+    return [value.get(key) if isinstance(value, dict) else value for value in values], key if keys else ""
 
 
-def _source(log: EvalLog, scorer: str) -> _Source:
-    spec = log.eval
-    given = (spec.model_roles or {}).items()
-    roles = {
-        role: [each.model for each in (models if isinstance(models, list) else [models])] for role, models in given
-    }
-    judges = [name for role, models in roles.items() if _JUDGE_ROLE.search(role) for name in models]
-    others = {role: ", ".join(models) for role, models in roles.items() if not _JUDGE_ROLE.search(role)}
-    arguments = {**spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args or None, **others}
-    return _Source(
-        file=log.location,
-        of=answered_by(log),
-        created=spec.created,
-        run_id=spec.eval_id or "",
-        settings=_texts(model_settings(log)),
-        arguments=_texts(arguments),
-        judge="" if scorer in _UNJUDGED else ", ".join(judges),
-        simulated=any(name.startswith(SIMULATED) for name in [spec.model, *judges, *others.values()]),
-    )
+def _reducer(log: EvalLog) -> str:
+    headline = log.results.headline if log.results else None
+    named = [headline.reducer if headline else None, *(log.eval.config.epochs_reducer or ())]
+    return next(filter(None, named), "mean")
+
+
+def _reduced(log: EvalLog, what: str, reducer: str, key: str, left_out: list[str]) -> dict[str, float] | None:
+    """Scores of samples as the log reduced them; None, with a sentence in `left_out`, if it did not."""
+    # The header of a log in JSON comes without them.
+    whole = log if log.reductions else _whole(log, left_out)
+    if whole is None:
+        return None
+    for each in whole.reductions or ():
+        if (each.scorer, each.reducer) == (what, reducer):
+            values = {s.sample_id: s.value.get(key) if isinstance(s.value, dict) else s.value for s in each.samples}
+            return {whole_characters(str(sample)): _number(value) for sample, value in values.items()}
+    left_out.append(f"{short_name(log.location)} was left out: it has no scores reduced by {reducer}.")
+    return None
 
 
 # --- lm-eval ---
 
 
-@dataclass(frozen=True)
-class SavedRun:
-    """What the name of a file of samples of lm-eval and the results beside it say of its run."""
-
-    file: str
-    task: str
-    date: str  # empty if the name has none
-    model: str = ""  # empty, as all that follows, if there are no results
-    version: Any = None
-    higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # by metric
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of the model
-    arguments: Mapping[str, Any] = field(default_factory=dict)  # of the task
-    metadata: Mapping[str, Any] = field(default_factory=dict)  # of the task's configuration
-
-
-def saved_run(file: Path) -> SavedRun:
-    """Read the name of a file of samples and the results beside it, which may be missing."""
+def task_and_date(file: Path) -> tuple[str, str]:
+    """Task and time of a run in the name of a file of samples of lm-eval; without a time the name and nothing."""
     match = _SAVED.search(file.name)
-    task, date = match.groups() if match else (file.stem, "")
+    return (match[1], match[2]) if match else (file.stem, "")
+
+
+def saved_results(file: Path) -> dict[str, Any]:
+    """The results that lm-eval wrote beside a file of samples; empty if they are missing or damaged."""
     try:
-        results = json.loads((file.parent / f"results_{date}.json").read_text(encoding="utf-8"))
-        of_task = {name: (results.get(name) or {}).get(task) for name in ("versions", "higher_is_better", "n-shot")}
-        config, task_config = results.get("config") or {}, (results.get("configs") or {}).get(task) or {}
-        given = config.get("model_args") or {}
-        return SavedRun(
-            *(str(file), task, date, str(results["model_name"]), of_task["versions"]),
-            higher_is_better=of_task["higher_is_better"] or {},
-            settings=dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given,
-            arguments={"num_fewshot": of_task["n-shot"], "gen_kwargs": config.get("gen_kwargs")},
-            metadata=task_config.get("metadata") or {},
-        )
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        return SavedRun(str(file), task, date)
+        results = json.loads((file.parent / f"results_{task_and_date(file)[1]}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return results if isinstance(results, dict) and results.get("model_name") else {}
 
 
-class _SavedLine(NamedTuple):
-    sample: str
-    filter: str
-    metrics: Mapping[str, Any]
-    metadata: Mapping[str, Any]
-    text: str  # hash of the document
-
-    def answer(self, metric: str) -> _Answer:
-        return _Answer(self.sample, self.metrics.get(metric), self.metadata, self.text)
+def of_task(results: Mapping[str, Any], part: str, task: str) -> Any:
+    """What a part of the results of lm-eval, such as `versions`, says of a task; None if nothing."""
+    return (results.get(part) or {}).get(task)
 
 
-def _saved_files(names: Iterable[str]) -> tuple[list[Path], list[str]]:
-    """Files of samples at paths, as lm-eval names them, and logs of inspect-ai."""
+def _saved_files(names: Iterable[str]) -> list[Path]:
+    """Files of samples at paths, as lm-eval names them."""
     paths = [Path(files.local_path(name)) for name in names]
     there = [file for path in paths for file in (sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path])]
-    saved = [file for file in dict.fromkeys(there) if _SAVED.search(file.name)]
-    return saved, [file for file in files.log_files(names) if not _SAVED.search(file)]
+    return [file for file in dict.fromkeys(there) if _SAVED.search(file.name)]
 
 
 def _of_lm_eval(saved: Sequence[Path], query: _Query, chosen: list[str], left_out: list[str]) -> _TaskRuns:
-    all_runs = sorted(map(saved_run, saved), key=lambda run: (run.date, run.file))
-    task = _one_task(Counter(run.task for run in all_runs), query.task)
-    runs = [run for run in all_runs if run.task == task]
-    if others := len(all_runs) - len(runs):
+    task = _one_task(Counter(task_and_date(file)[0] for file in saved), query.task)
+    asked = sorted((file for file in saved if task_and_date(file)[0] == task), key=lambda file: task_and_date(file)[1])
+    if others := len(saved) - len(asked):
         left_out.append(f"{counted(others, 'file')} of samples of other tasks than {task} were left out.")
-    lines, damaged = dict[str, list[_SavedLine]](), list[str]()
-    for run in runs:
+    lines, runs, skipped = dict[Path, pd.DataFrame](), list[_Scored](), list[str]()
+    for file in asked:
         try:
-            lines[run.file] = list(_saved_lines(run.file, query))
+            lines[file] = _saved_lines(file, query)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            damaged.append(f"{short_name(run.file)} was left out: it is damaged ({type(error).__name__}: {error}).")
-    left_out += first_few(damaged)
-    metric, filter_ = _saved_metric(task, lines, query, chosen, left_out)
-    what, skipped, read = f"{metric},{filter_}", list[str](), list[SavedRun]()
-    asked = {file: [line for line in each if line.filter == filter_] for file, each in lines.items()}
-    known = {line.sample for each in asked.values() for line in each if metric in line.metrics}
-    scored: list[_Scored] = []
-    for run in runs:
-        answers = [line.answer(metric) for line in asked.get(run.file, ()) if line.sample in known]
-        if any(metric in line.metrics for line in asked.get(run.file, ())):
-            scored.append(_scored(_saved_source(run), what, answers, query))
-            read.append(run)
-        elif run.file in asked:
-            skipped.append(f"{short_name(run.file)} was left out: it has no {what}.")
-    left_out += first_few(skipped)
-    if without := {line.sample for each in asked.values() for line in each} - known:
-        left_out.append(f"{counted(len(without), 'sample')} of {len(without | known):,} have no {what} in any file.")
-    version = _refuse_different("task versions", ((str(run.version or ""), run.file) for run in read))
-    better = {run.higher_is_better.get(metric) is not False for run in read}
-    return _TaskRuns(task, what, scored, version, higher_is_better=better != {False})
+            skipped.append(f"{file.name} was left out: it is damaged ({type(error).__name__}: {error}).")
+    what = _saved_metric(task, list(lines.values()), query, chosen, [*left_out, *skipped])
+    metric, _, filter_ = what.rpartition(",")
+    lines = {file: each[each["filter"] == filter_].copy() for file, each in lines.items()}
+    known = {
+        file: set(each["sample"][[metric in metrics for metrics in each["metrics"]]]) for file, each in lines.items()
+    }
+    samples = set[str]().union(*known.values())
+    for file, each in lines.items():
+        if known[file]:
+            runs.append(_saved_run(file, each[each["sample"].isin(samples)].copy(), metric, what))
+        else:
+            skipped.append(f"{file.name} was left out: it has no {what}.")
+    left_out += first_few(skipped, "file")
+    if without := set[str]().union(*(each["sample"] for each in lines.values())) - samples:
+        left_out.append(f"{len(without):,} of {counted(len(samples | without), 'sample')} have no {what} in any file.")
+    results = {file: saved_results(file) for file in lines if known[file]}
+    versions = ((str(of_task(each, "versions", task) or ""), str(file)) for file, each in results.items())
+    better = {(of_task(each, "higher_is_better", task) or {}).get(metric) is not False for each in results.values()}
+    return _TaskRuns(task, what, runs, _refuse_different("task versions", versions), higher_is_better=better != {False})
 
 
-def _saved_metric(
-    task: str, lines: Mapping[str, Sequence[_SavedLine]], query: _Query, chosen: list[str], left_out: Sequence[str]
-) -> tuple[str, str]:
-    """Metric and filter to read."""
-    asked = query.scorer or query.value
-    there = dict.fromkeys((name, line.filter) for each in lines.values() for line in each for name in line.metrics)
-    named = [pair for pair in there if asked in (None, pair[0], ",".join(pair))]
-    if not named or (asked and len(named) > 1):
-        problem = f"scorer: {'several' if named else 'no'} '{asked or ''}' in samples of {task}; there are: "
-        raise InputError("\n".join([problem + ("; ".join(map(",".join, there)) or "none"), *left_out]))
-    if asked is None and len(there) > 1:
-        chosen.append(f"The first metric of {task}: {','.join(named[0])}.")
-    return named[0]
-
-
-def _saved_lines(file: str, query: _Query) -> Iterator[_SavedLine]:
-    with Path(file).open(encoding="utf-8") as opened:
+def _saved_lines(file: Path, query: _Query) -> pd.DataFrame:
+    """The lines of a file as for `_table`, with filter, metrics and keys of the document."""
+    rows = []
+    with file.open(encoding="utf-8") as opened:
         for line in map(json.loads, filter(str.strip, opened)):
             doc = line["doc"] if isinstance(line["doc"], dict) else {}
             own = (name for name in line if name not in _NO_METRICS and not name.endswith("_hash"))
             metrics = {name: line[name] for name in line.get("metrics") or own if name in line}
-            # Documents may be long.
-            facts = {name: value if name in query.keys else None for name, value in doc.items()}
             text = line.get("doc_hash") or line.get("prompt_hash") or ""
-            yield _SavedLine(str(line["doc_id"]), str(line.get("filter", "none")), metrics, facts, text)
+            filtered = {"filter": str(line.get("filter", "none")), "metrics": metrics, "keys": tuple(doc)}
+            rows.append({**_row(line["doc_id"], None, doc, text, query), **filtered})
+    return pd.DataFrame(
+        rows, columns=["sample", "raw", "cluster", "group", "input", "filter", "metrics", "keys"], dtype=object
+    )
 
 
-def _saved_source(run: SavedRun) -> _Source:
-    return _Source(
-        file=run.file,
-        of=run.model or Path(run.file).parent.name,
-        created=run.date,
-        settings=_texts(run.settings),
-        arguments=_texts(run.arguments),
-        simulated=run.model.startswith(SIMULATED),
+def _saved_metric(
+    task: str, lines: Sequence[pd.DataFrame], query: _Query, chosen: list[str], left_out: Sequence[str]
+) -> str:
+    """Metric with its filter."""
+    asked, metrics = query.scorer or query.value, dict[str, str]()
+    for each in lines:
+        for filter_, names in zip(each["filter"], each["metrics"], strict=True):
+            metrics.update({f"{name},{filter_}": name for name in names})
+    named = [name for name, metric in metrics.items() if asked in (None, name, metric)]
+    if not named or (asked and len(named) > 1):
+        problem = f"scorer: {'several' if named else 'no'} '{asked or ''}' in samples of {task}; there are: "
+        raise InputError("\n".join([problem + ("; ".join(metrics) or "none"), *left_out]))
+    if asked is None and len(metrics) > 1:
+        chosen.append(f"The first metric of {task}: {named[0]}.")
+    return named[0]
+
+
+def _saved_run(file: Path, lines: pd.DataFrame, metric: str, what: str) -> _Scored:
+    task, date = task_and_date(file)
+    results, lines["raw"] = saved_results(file), [metrics.get(metric) for metrics in lines["metrics"]]
+    config = results.get("config") or {}
+    given = config.get("model_args") or {}
+    args = dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given
+    model = str(results.get("model_name") or file.parent.name)
+    return _Scored(
+        file=str(file),
+        of=model,
+        created=date,
+        table=_table(lines, what, str(file)),
+        keys=frozenset[str]().union(*lines["keys"]),
+        settings=_texts(args),
+        arguments=_texts({"num_fewshot": of_task(results, "n-shot", task), "gen_kwargs": config.get("gen_kwargs")}),
+        simulated=model.startswith(SIMULATED),
     )
