@@ -495,7 +495,8 @@ def saved_results(file: Path) -> dict[str, Any]:
 
 def of_task(results: Mapping[str, Any], part: str, task: str) -> Any:
     """What a part of the results of lm-eval, such as `versions`, says of a task; None if nothing."""
-    return (results.get(part) or {}).get(task)
+    found = results.get(part)
+    return found.get(task) if isinstance(found, dict) else None
 
 
 def _saved_files(names: Iterable[str]) -> list[Path]:
