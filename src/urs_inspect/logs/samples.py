@@ -274,7 +274,7 @@ def _complete(table: pd.DataFrame, column: str, key: str) -> None:
 
 def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
     """One row per sample of rows with sample, raw, cluster, group and input; epochs by their mean."""
-    rows["value"] = rows["raw"].map(_number, na_action=None).astype(float)
+    rows = rows.assign(value=rows["raw"].map(_number, na_action=None).astype(float))
     if (refused := rows[rows["value"].isin([math.inf])]).size:
         raise InputError(
             f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in {short_name(file)} are no "
@@ -394,7 +394,7 @@ def _read_log(log: EvalLog, choice: _Choice, query: _Query, left_out: list[str])
     if (epochs := max(sample.epoch for sample in samples)) > 1 and (reducer := _reducer(log)) != "mean":
         if (reduced := _reduced(log, what, reducer, key, left_out)) is None:
             return None
-        table["value"] = table["sample"].map(reduced).astype(float)
+        table["value"] = table["sample"].map(reduced).astype(float).replace(math.inf, math.nan)
         reducer += "" if reducer.startswith(_OF_ANY_EPOCHS) else f" of {epochs}"
     judges, others = _roles(log)
     arguments = {**spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args or None, **others}
@@ -490,13 +490,14 @@ def saved_results(file: Path) -> dict[str, Any]:
         results = json.loads((file.parent / f"results_{task_and_date(file)[1]}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return results if isinstance(results, dict) and results.get("model_name") else {}
+    if not isinstance(results, dict) or not results.get("model_name"):
+        return {}
+    return {name: part for name, part in results.items() if name == "model_name" or isinstance(part, dict)}
 
 
 def of_task(results: Mapping[str, Any], part: str, task: str) -> Any:
     """What a part of the results of lm-eval, such as `versions`, says of a task; None if nothing."""
-    found = results.get(part)
-    return found.get(task) if isinstance(found, dict) else None
+    return results.get(part, {}).get(task)
 
 
 def _saved_files(names: Iterable[str]) -> list[Path]:
@@ -508,34 +509,35 @@ def _saved_files(names: Iterable[str]) -> list[Path]:
 
 def _of_lm_eval(saved: Sequence[Path], query: _Query, chosen: list[str], left_out: list[str]) -> _TaskRuns:
     task = _one_task(Counter(task_and_date(file)[0] for file in saved), query.task)
-    asked = sorted((file for file in saved if task_and_date(file)[0] == task), key=lambda file: task_and_date(file)[1])
+    asked = sorted((date, file) for file in saved for name, date in [task_and_date(file)] if name == task)
     if others := len(saved) - len(asked):
         left_out.append(f"{counted(others, 'file')} of samples of other tasks than {task} were left out.")
     lines, runs, skipped = dict[Path, pd.DataFrame](), list[_Scored](), list[str]()
-    for file in asked:
+    for _, file in asked:
         try:
             lines[file] = _saved_lines(file, query)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             skipped.append(f"{file.name} was left out: it is damaged ({type(error).__name__}: {error}).")
-    what = _saved_metric(task, list(lines.values()), query, chosen, [*left_out, *skipped])
+    what = _saved_metric(task, lines.values(), query, chosen, [*left_out, *first_few(skipped, "file")])
     metric, _, filter_ = what.rpartition(",")
-    lines = {file: each[each["filter"] == filter_].copy() for file, each in lines.items()}
-    known = {
-        file: set(each["sample"][[metric in metrics for metrics in each["metrics"]]]) for file, each in lines.items()
-    }
-    samples = set[str]().union(*known.values())
+    lines = {file: each[each["filter"] == filter_] for file, each in lines.items()}
+    with_metric = {file: each[[metric in metrics for metrics in each["metrics"]]] for file, each in lines.items()}
+    known = set[str]().union(*(each["sample"] for each in with_metric.values()))
+    if without := set[str]().union(*(each["sample"] for each in lines.values())) - known:
+        left_out.append(f"{len(without):,} of {counted(len(known | without), 'sample')} have no {what} in any file.")
+    versions, upwards = list[tuple[str, str]](), set[bool]()
     for file, each in lines.items():
-        if known[file]:
-            runs.append(_saved_run(file, each[each["sample"].isin(samples)].copy(), metric, what))
-        else:
+        if with_metric[file].empty:
             skipped.append(f"{file.name} was left out: it has no {what}.")
+            continue
+        results = saved_results(file)
+        versions.append((str(of_task(results, "versions", task) or ""), str(file)))
+        upwards.add((of_task(results, "higher_is_better", task) or {}).get(metric) is not False)
+        values = [metrics.get(metric) for metrics in each["metrics"]]
+        runs.append(_saved_run(file, results, what, each.assign(raw=values)[each["sample"].isin(known)]))
     left_out += first_few(skipped, "file")
-    if without := set[str]().union(*(each["sample"] for each in lines.values())) - samples:
-        left_out.append(f"{len(without):,} of {counted(len(samples | without), 'sample')} have no {what} in any file.")
-    results = {file: saved_results(file) for file in lines if known[file]}
-    versions = ((str(of_task(each, "versions", task) or ""), str(file)) for file, each in results.items())
-    better = {(of_task(each, "higher_is_better", task) or {}).get(metric) is not False for each in results.values()}
-    return _TaskRuns(task, what, runs, _refuse_different("task versions", versions), higher_is_better=better != {False})
+    version = _refuse_different("task versions", versions)
+    return _TaskRuns(task, what, runs, version, higher_is_better=upwards != {False})
 
 
 def _saved_lines(file: Path, query: _Query) -> pd.DataFrame:
@@ -548,14 +550,14 @@ def _saved_lines(file: Path, query: _Query) -> pd.DataFrame:
             metrics = {name: line[name] for name in line.get("metrics") or own if name in line}
             text = line.get("doc_hash") or line.get("prompt_hash") or ""
             filtered = {"filter": str(line.get("filter", "none")), "metrics": metrics, "keys": tuple(doc)}
-            rows.append({**_row(line["doc_id"], None, doc, text, query), **filtered})
-    return pd.DataFrame(
-        rows, columns=["sample", "raw", "cluster", "group", "input", "filter", "metrics", "keys"], dtype=object
-    )
+            rows.append(_row(line["doc_id"], None, doc, text, query) | filtered)
+    if not rows:
+        raise ValueError("no samples")
+    return pd.DataFrame(rows, dtype=object)
 
 
 def _saved_metric(
-    task: str, lines: Sequence[pd.DataFrame], query: _Query, chosen: list[str], left_out: Sequence[str]
+    task: str, lines: Iterable[pd.DataFrame], query: _Query, chosen: list[str], left_out: Sequence[str]
 ) -> str:
     """Metric with its filter."""
     asked, metrics = query.scorer or query.value, dict[str, str]()
@@ -571,10 +573,9 @@ def _saved_metric(
     return named[0]
 
 
-def _saved_run(file: Path, lines: pd.DataFrame, metric: str, what: str) -> _Scored:
+def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.DataFrame) -> _Scored:
     task, date = task_and_date(file)
-    results, lines["raw"] = saved_results(file), [metrics.get(metric) for metrics in lines["metrics"]]
-    config = results.get("config") or {}
+    config = results.get("config", {})
     given = config.get("model_args") or {}
     args = dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given
     model = str(results.get("model_name") or file.parent.name)
