@@ -23,7 +23,7 @@ from urs_inspect.lmeval_tasks.clients import call_parameters
 from urs_inspect.lmeval_tasks.judging import Record, judge_answers, judging_of, read_record, run_async
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, measures_of, metrics_of, preflight
-from urs_inspect.logs.samples import of_task, saved_results, task_and_date
+from urs_inspect.logs.samples import saved_results, task_and_date
 from urs_inspect.rubrics import Rubric
 
 _FIELDS = ("intent", "intent_group", "language", "question", "reference")
@@ -115,8 +115,8 @@ def run_of(file: Path) -> dict[str, Any]:
     if not (results := saved_results(file)):
         return {}
     task = task_and_date(file)[0]
-    metadata = (of_task(results, "configs", task) or {}).get("metadata") or {}
-    facts = {"model": results["model_name"], "version": of_task(results, "versions", task)}
+    metadata = (results.get("configs", {}).get(task) or {}).get("metadata") or {}
+    facts = {"model": results["model_name"], "version": results.get("versions", {}).get(task)}
     facts["urs_dataset"] = metadata.get("urs_dataset", "urs")
     return {name: value for name, value in facts.items() if value is not None}
 

@@ -485,7 +485,7 @@ def task_and_date(file: Path) -> tuple[str, str]:
 
 
 def saved_results(file: Path) -> dict[str, Any]:
-    """The results that lm-eval wrote beside a file of samples; empty if they are missing or damaged."""
+    """The dictionaries, and the model, in the results beside a file of samples; empty if there are none."""
     try:
         results = json.loads((file.parent / f"results_{task_and_date(file)[1]}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -493,11 +493,6 @@ def saved_results(file: Path) -> dict[str, Any]:
     if not isinstance(results, dict) or not results.get("model_name"):
         return {}
     return {name: part for name, part in results.items() if name == "model_name" or isinstance(part, dict)}
-
-
-def of_task(results: Mapping[str, Any], part: str, task: str) -> Any:
-    """What a part of the results of lm-eval, such as `versions`, says of a task; None if nothing."""
-    return results.get(part, {}).get(task)
 
 
 def _saved_files(names: Iterable[str]) -> list[Path]:
@@ -531,8 +526,8 @@ def _of_lm_eval(saved: Sequence[Path], query: _Query, chosen: list[str], left_ou
             skipped.append(f"{file.name} was left out: it has no {what}.")
             continue
         results = saved_results(file)
-        versions.append((str(of_task(results, "versions", task) or ""), str(file)))
-        upwards.add((of_task(results, "higher_is_better", task) or {}).get(metric) is not False)
+        versions.append((str(results.get("versions", {}).get(task) or ""), str(file)))
+        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric) is not False)
         values = [metrics.get(metric) for metrics in each["metrics"]]
         runs.append(_saved_run(file, results, what, each.assign(raw=values)[each["sample"].isin(known)]))
     left_out += first_few(skipped, "file")
@@ -586,6 +581,6 @@ def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.Data
         table=_table(lines, what, str(file)),
         keys=frozenset[str]().union(*lines["keys"]),
         settings=_texts(args),
-        arguments=_texts({"num_fewshot": of_task(results, "n-shot", task), "gen_kwargs": config.get("gen_kwargs")}),
+        arguments=_texts({"num_fewshot": results.get("n-shot", {}).get(task), "gen_kwargs": config.get("gen_kwargs")}),
         simulated=model.startswith(SIMULATED),
     )
