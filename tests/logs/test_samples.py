@@ -2,6 +2,7 @@
 
 import json
 import math
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from inspect_ai.log import (
     EvalSpec,
     write_eval_log,
 )
+from inspect_ai.model import ModelConfig
 from inspect_ai.scorer import Score, value_to_float
 
 from urs_inspect._util import InputError
@@ -45,6 +47,7 @@ def write_log(
     status: Any = "success",
     others: Mapping[str, Any] | None = None,
     suffix: str = "eval",
+    metric: str = "mean",
     **spec: Any,
 ) -> str:
     """A log of one sample for each `epochs` values; `others` are scores of other scorers, equal for all samples."""
@@ -63,7 +66,7 @@ def write_log(
         for place, value in enumerate(values)
     ]
     name, key = headline or (scorer, scorer)
-    results = {"scorer": name, "score": key, "metric": "mean", "reducer": reduced[0] if reduced else None}
+    results = {"scorer": name, "score": key, "metric": metric, "reducer": reduced[0] if reduced else None}
     log = EvalLog(
         eval=EvalSpec(
             **{
@@ -138,6 +141,15 @@ def test_key_of_a_dictionary(tmp_path: Path) -> None:
     assert all(map(math.isnan, by_model(read_sample_scores([log], scorer="match", value="none"))["a"]))
 
 
+def test_key_is_the_headline_metric_of_this_name(tmp_path: Path) -> None:
+    log = write_log(tmp_path, values=[{"clarity": 3, "final": 8}, {"final": 6}], metric="final")
+
+    scores = read_sample_scores([log])
+    assert (scores.scorer, by_model(scores)) == ("match: final", {"a": [8.0, 6.0]})
+    clarity = by_model(read_sample_scores([log], value="clarity"))["a"]
+    assert (clarity[0], math.isnan(clarity[1])) == (3.0, True)
+
+
 def test_scorer_is_named_or_that_of_the_headline_metric(tmp_path: Path) -> None:
     log = write_log(tmp_path, others={"length": 7}, headline=("length", "length"))
 
@@ -205,6 +217,51 @@ def test_other_settings_are_a_model_of_its_own(tmp_path: Path) -> None:
     assert set(by_model(read_sample_scores([str(tmp_path)]))) == {"a (shots=0)", "a (shots=5)"}
 
 
+def judged_by(model: str) -> dict[str, Any]:
+    return {"model_roles": {"grader": ModelConfig(model=model)}, "scorer": "graded"}
+
+
+def test_scores_of_different_judges_are_refused(tmp_path: Path) -> None:
+    first = write_log(tmp_path, "a", **judged_by("x/judge"))
+    same = write_log(tmp_path, "b", **judged_by("x/judge"))
+    others = [write_log(tmp_path, "c", **judged_by("y/judge")), write_log(tmp_path, "d", scorer="graded")]
+
+    assert read_sample_scores([first, same]).judge == "x/judge"
+    for other, judge in zip(others, ("y/judge", "no judge named"), strict=True):
+        with pytest.raises(InputError, match=f"x/judge .1 log.*{judge} .1 log"):
+            read_sample_scores([first, other])
+
+
+def test_scores_without_a_judge_compare_whatever_the_judge(tmp_path: Path) -> None:
+    logs = [write_log(tmp_path, model, **(judged_by(model) | {"scorer": "match"})) for model in "ab"]
+
+    assert read_sample_scores(logs).judge == ""
+
+
+def test_task_arguments_that_differ_between_models_are_named(tmp_path: Path) -> None:
+    logs = [write_log(tmp_path, model, task_args={"shots": n, "fixed": 1}) for model, n in (("a", 0), ("b", 5))]
+
+    about = read_sample_scores(logs).chosen
+    assert "shots: 0 (1 model, such as a), 5 (1 model, such as b)" in about
+    assert "fixed" not in about
+
+
+@pytest.mark.parametrize(
+    ("model", "judge", "simulated"), [("a", "b", 0), ("urs_simulation/a", "b", 1), ("a", "urs_simulation/b", 1)]
+)
+def test_simulated_models_and_judges(tmp_path: Path, model: str, judge: str, simulated: bool) -> None:
+    assert read_sample_scores([write_log(tmp_path, model, **judged_by(judge))]).simulated == simulated
+
+
+def test_skipped_runs_are_counted_by_kind(tmp_path: Path) -> None:
+    for day in range(1, 21):
+        write_log(tmp_path, day=day)
+    left_out = read_sample_scores([str(tmp_path)]).left_out
+
+    assert len(left_out) == 4
+    assert left_out[-1].startswith("16 more logs")
+
+
 def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
     lines = [{"doc_id": "\ud800", "acc": 1.0, "doc": {"passage": "\udfff"}}]
     scores = read_sample_scores(
@@ -235,6 +292,18 @@ def test_direction_and_newest_run_of_lm_eval(tmp_path: Path) -> None:
     scores = read_sample_scores([str(tmp_path)], scorer="loss")
 
     assert (by_model(scores), scores.higher_is_better, len(scores.left_out)) == ({"m": [2.0]}, False, 1)
+
+
+def test_samples_that_lm_eval_gave_no_metric(tmp_path: Path) -> None:
+    bare: dict[str, Any] = {"metrics": []}
+    write_saved(tmp_path, "m", [{"acc": 1.0}, bare, bare])
+    write_saved(tmp_path, "n", [{"acc": 0.0}, {"acc": 1.0}, bare])
+    scores = read_sample_scores([str(tmp_path)])
+
+    assert by_model(scores)["n"] == [0.0, 1.0]
+    assert math.isnan(by_model(scores)["m"][1])
+    assert any("1 of 3 samples" in sentence for sentence in scores.left_out)
+    assert any("1 of 4 samples" in sentence for sentence in scores.left_out)
 
 
 def _two(tmp_path: Path, **second: Any) -> list[str]:
@@ -295,3 +364,17 @@ def test_damaged_logs_are_skipped_in_words(tmp_path: Path) -> None:
     for names in ([log, str(tmp_path / "damaged.eval")], [str(tmp_path / "saved")]):
         scores = read_sample_scores(names)
         assert (len(scores.runs), len(scores.left_out)) == (1, 1)
+
+
+def test_logs_with_an_unreadable_sample_are_skipped(tmp_path: Path) -> None:
+    facts = [{"page": "word " * 400}] * 2
+    good, bad = (write_log(tmp_path, model, metadata=facts) for model in "ab")
+    with zipfile.ZipFile(bad) as log:
+        parts = {name: log.read(name) for name in log.namelist()}
+    for name, unreadable in (("samples/0_epoch_1.json", b'{"id": '), ("summaries.json", b"[{")):
+        with zipfile.ZipFile(bad, "w") as log:
+            for part, content in (parts | {name: unreadable}).items():
+                log.writestr(part, content)
+        scores = read_sample_scores([good, bad], cluster="page")
+        assert set(by_model(scores)) == {"a"}
+        assert [Path(bad).name in sentence for sentence in scores.left_out] == [True]

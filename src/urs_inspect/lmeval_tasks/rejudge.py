@@ -23,6 +23,7 @@ from urs_inspect.lmeval_tasks.clients import call_parameters
 from urs_inspect.lmeval_tasks.judging import Record, judge_answers, judging_of, read_record, run_async
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, measures_of, metrics_of, preflight
+from urs_inspect.logs.samples import saved_results, task_and_date
 from urs_inspect.rubrics import Rubric
 
 _FIELDS = ("intent", "intent_group", "language", "question", "reference")
@@ -89,7 +90,9 @@ def written_to(file: Path, judge: str, judged_with: Mapping[str, Any], folder: P
     """
     who = re.sub(r"[^\w.-]+", "-", judge).strip("-")[-_MOST_OF_A_NAME:]
     digest = hashlib.sha256(json.dumps(dict(judged_with), sort_keys=True).encode()).hexdigest()[:_DIGITS]
-    return (file.parent if folder is None else folder) / f"rejudged_{who}-{digest}_{_original(file.stem)}.jsonl"
+    return (
+        file.parent if folder is None else folder
+    ) / f"rejudged_{who}-{digest}_{file.stem[max(file.stem.find(_START), 0) :]}.jsonl"
 
 
 def write_saved(
@@ -109,24 +112,13 @@ def write_saved(
 
 def run_of(file: Path) -> dict[str, Any]:
     """`model`, `urs_dataset` and `version` of the run whose samples a file holds, if its results are in the folder."""
-    task, date = _task_and_date(file)
-    try:
-        results = json.loads((file.parent / f"results_{date}.json").read_text(encoding="utf-8"))
-        metadata = results["configs"][task].get("metadata") or {}
-        facts = {"model": results.get("model_name"), "version": results.get("versions", {}).get(task)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    if not (results := saved_results(file)):
         return {}
+    task = task_and_date(file)[0]
+    metadata = (results.get("configs", {}).get(task) or {}).get("metadata") or {}
+    facts = {"model": results["model_name"], "version": results.get("versions", {}).get(task)}
     facts["urs_dataset"] = metadata.get("urs_dataset", "urs")
     return {name: value for name, value in facts.items() if value is not None}
-
-
-def _original(name: str) -> str:
-    return name[name.find(_START) :] if _START in name else name
-
-
-def _task_and_date(file: Path) -> tuple[str, str]:
-    task, _, date = _original(file.stem).removeprefix(_START).rpartition("_")
-    return task or date, date
 
 
 def _saved(text: str, place: str, others: Mapping[str, str] | str) -> Saved:
@@ -329,7 +321,7 @@ def _write(
     judged_with: Mapping[str, Any],
 ) -> None:
     metrics = [metrics_of(sample.doc, record, settings) for sample, record in zip(saved, records, strict=True)]
-    task, results, run = _task_and_date(file)[0], results_of(metrics), run_of(file)
+    task, results, run = task_and_date(file)[0], results_of(metrics), run_of(file)
     of_urs = not saved[0].given
     target.parent.mkdir(parents=True, exist_ok=True)
     write_saved(target, saved, records, metrics)

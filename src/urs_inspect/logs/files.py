@@ -52,6 +52,8 @@ def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
 
 _HARNESS_NAME = r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}.*\.json$"
 """What a file in JSON must be called to be taken for a log if its directory is named; the rule of the harness."""
+_FEW = 3
+"""How many skipped logs of a kind are named; of 500 only these and a count."""
 _SHARE = 2
 """A later run of no less than half of the questions stands in the place of an earlier one."""
 
@@ -125,6 +127,14 @@ def nothing_left(what: str, names: Iterable[str], skipped: Iterable[str]) -> Inp
     return InputError("\n".join([f"{what} in: {', '.join(names)}", *skipped]))
 
 
+def first_few(sentences: Sequence[str], what: str = "log", why: str = "for such a reason") -> list[str]:
+    """The first sentences about logs that were skipped, and how many more were skipped, and why."""
+    more = len(sentences) - _FEW
+    were = "was" if more == 1 else "were"
+    rest = [f"{more:,} more {what}{'' if more == 1 else 's'} {were} left out {why}."] if more > 0 else []
+    return [*sentences[:_FEW], *rest]
+
+
 def finished_headers(
     names: Iterable[str], skipped: list[str], task: str | None = None, *, also_foreign: bool = False
 ) -> list[EvalLog]:
@@ -135,7 +145,7 @@ def finished_headers(
     else the newest is named.
     """
     finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
-    skipped += map(_about_unfinished, unfinished)
+    skipped += first_few([*map(_about_unfinished, unfinished)], why="as they did not finish")
     return finished
 
 
@@ -168,6 +178,7 @@ def sorted_headers(
     by_name = {name: _files_of(name) for name in names}
     skipped += [f"{name} has no logs." for name, found in by_name.items() if not found]
     files = _distinct_files(file for found in by_name.values() for file in found)
+    damaged: list[str] = []
     copies = copies_of_files(files)
     for file in files:
         if file in copies:
@@ -175,7 +186,8 @@ def sorted_headers(
         try:
             logs.append(read_log(file, header_only=True))
         except InputError as error:
-            skipped.append(about_damaged(file, error))
+            damaged.append(about_damaged(file, error))
+    skipped += first_few(damaged, "file", "as they cannot be read")
     logs.sort(key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
     copies |= _copies_of_logs(logs)
     if copies:
@@ -343,16 +355,17 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
     Runs come, and are returned, in the order in which they were made; `skipped` gets a sentence for each skipped one.
     """
     kept: list[_Run] = []
+    copies, replaced, small = list[str](), list[str](), list[str]()
     for run in reversed(runs):
         later = [newer for newer in kept if newer.replaces(run)]
         asked = len({question for newer in later for question in newer.questions})
         names = ", ".join(short_name(newer.file) for newer in reversed(later))
         if later and later[0].run_id and later[0].run_id == run.run_id:
             left, right = _distinct_ends(run.file, later[0].file)
-            skipped.append(f"{left} was left out: {right} is another file of the same run.")
+            copies.append(f"{left} was left out: {right} is another file of the same run.")
         elif later and _SHARE * asked >= len(run.questions):
             are = "is a later run" if len(later) == 1 else "are later runs"
-            skipped.append(
+            replaced.append(
                 f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same conditions "
                 f"({counted(asked, 'question')}; {len(run.questions):,} in the one left out)."
             )
@@ -361,11 +374,14 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
             if later:
                 it = "it is a later run" if len(later) == 1 else "they are later runs"
                 were = "was" if len(later) == 1 else "were"
-                skipped.append(
+                small.append(
                     f"{names} of {run.of} {were} left out: {it} under the same conditions, but of only "
                     f"{counted(asked, 'question')}; {short_name(run.file)}, which counts, has {len(run.questions):,}."
                 )
             kept = [*(newer for newer in kept if newer not in later), run]
+    skipped += first_few(copies, why="as they are other files of the same runs")
+    skipped += first_few(replaced, why="as later runs replace them")
+    skipped += first_few(small, why="as they are later runs of only a few questions")
     return kept[::-1]
 
 

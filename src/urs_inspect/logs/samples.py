@@ -4,8 +4,8 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,10 +14,10 @@ from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs import files
-from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
+from urs_inspect.logs.files import finished_headers, first_few, latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import distinct_names, model_settings, sounds_secret, whole_characters
 from urs_inspect.logs.responses import text_of
-from urs_inspect.logs.scores import answered_by
+from urs_inspect.logs.scores import SIMULATED, answered_by
 
 _TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _UNUSED = ("events", "messages", "store", "error_retries", "output")
@@ -27,9 +27,13 @@ _NO_GROUP = "(none)"
 _SHORTENED = ("...", "Key removed from summary (> 1k)")
 _OF_ANY_EPOCHS = ("mean", "median", "pass_")
 """What reducers are called whose values compare whatever the number of epochs."""
+_JUDGE_ROLE = re.compile("grad|judg|scor|evaluat")
+_UNJUDGED = ("match", "includes", "pattern", "answer", "choice", "exact", "f1", "math")
+"""Scorers of inspect-ai that call no model."""
+_TWO_JUDGES = ". Scores of two judges do not compare; `urs-inspect gate OLD NEW --equivalent` compares the judges."
 
-_Line = tuple[str, Any, Mapping[str, Any], str]
-"""Of an answer: sample, value of its score, metadata of the sample, its input."""
+
+_Sample = EvalSample | EvalSampleSummary
 
 
 @dataclass(frozen=True)
@@ -52,39 +56,66 @@ class SampleScores:
     hash)."""
     task: str
     scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
-    chosen: str  # sentences on how it was chosen, and how epochs are reduced; may be empty
+    chosen: str  # sentences on how it was chosen, how epochs are reduced, and how runs differ; may be empty
     scale: tuple[float, float] | None  # (0, 1) where all values are letters or booleans
     higher_is_better: bool  # as lm-eval has it; True for inspect-ai, which does not record it
     runs: tuple[SampleRun, ...]  # in the order in which they were made
     left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
     version: str = ""  # of the task; empty if not known
     dataset: str = ""
+    judge: str = ""  # models in the role of a judge, the same for all runs; empty if none is known
+    simulated: bool = False  # whether a model, or a model in any role, is simulated
+
+
+@dataclass(frozen=True)
+class _Query:
+    """What to read; arguments of `read_sample_scores`."""
+
+    scorer: str | None
+    value: str | None
+    cluster: str | None
+    by: str | None
+    task: str | None
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
-    """The scores of a log; implements `Run`."""
+class _Scored:
+    """The scores of a run; implements `files.Run`."""
 
     file: str
-    run_id: str
-    of: str
+    of: str  # the model
     created: str
-    settings: dict[str, str]  # that may change scores
-    reducer: str  # of epochs
-    several: bool  # whether there are several epochs
-    table: pd.DataFrame  # sample, value, cluster and group (None: missing), input (hash)
+    table: pd.DataFrame  # sample, value, cluster and group (None: missing), input (hash), is_unit (letter or boolean)
     keys: frozenset[str]  # of metadata
-    of_unit: bool  # whether all values are letters or booleans
+    run_id: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)  # of the model, that may change scores
+    arguments: Mapping[str, str] = field(default_factory=dict)  # of the task, and models in roles other than a judge's
+    judge: str = ""
+    simulated: bool = False
+    reducer: str = ""  # of epochs; empty for one epoch
+    key: str = ""  # of a dictionary score
 
     @property
     def questions(self) -> frozenset[str]:
         """Ids of its samples."""
         return frozenset(self.table["sample"])
 
-    def replaces(self, other: "_Read") -> bool:
+    def replaces(self, other: "_Scored") -> bool:
         """Whether it has scores of the same model, with the same settings, on some of the same samples."""
-        same = (self.of, self.settings) == (other.of, other.settings)
+        same = all(getattr(self, each) == getattr(other, each) for each in ("of", "settings", "arguments", "judge"))
         return same and not self.questions.isdisjoint(other.questions)
+
+
+@dataclass(frozen=True)
+class _TaskRuns:
+    """All runs of a task, in the order in which they were made."""
+
+    task: str
+    scorer: str
+    runs: list[_Scored]
+    version: str = ""
+    dataset: str = ""
+    higher_is_better: bool = True
 
 
 def read_sample_scores(
@@ -113,48 +144,39 @@ def read_sample_scores(
     Raises:
         InputError: If logs cannot be compared, a value is no number, a scorer or key is unknown, or nothing is left.
     """
-    names, left_out, chosen = list(logs), list[str](), list[str]()
-    logs_there, keys, higher, headers = files.log_files(names), (cluster, by), True, list[EvalLog]()
-    if saved := _saved_files(names):
-        if others := [file for file in logs_there if not _SAVED.search(file)]:
-            raise InputError(
-                f"{counted(len(others), 'log')} of inspect-ai, such as {short_name(others[0])}, and {len(saved):,} of "
-                f"lm-eval, such as {short_name(saved[0])}, cannot be compared"
-            )
-        task, what, read, higher = _saved_runs(saved, scorer or value, task, keys, chosen, left_out)
-    else:
-        if not (headers := finished_headers(names, left_out)):
-            raise nothing_left("no finished log", names, left_out)
-        task = _one_task(Counter(log.eval.task for log in headers), task)
-        if other := [log for log in headers if log.eval.task != task]:
-            left_out.append(files.of_other_tasks(other, task))
-        headers = [log for log in headers if log.eval.task == task]
-        _refuse_different("task versions", ((_version(log), log.location) for log in headers))
-        _refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
-        what, key = _choice(headers[-1], scorer, value, chosen)
-        runs = (_read_log(log, what, key, value is not None, keys, left_out) for log in headers)
-        read, what = [run for run in runs if run is not None], f"{what}: {key}" if key else what
-    if not read:
-        raise nothing_left(f"scorer: no log has a score of '{what}'", names, left_out)
-    kept = latest_runs(read, left_out)
-    _refuse_different("epoch reducers", ((run.reducer, run.file) for run in kept))
-    if any("of" in run.reducer or run.several for run in kept):
-        chosen.append(f"Epochs are reduced by {kept[0].reducer}.")
+    names, query = list(logs), _Query(scorer, value, cluster, by, task)
+    chosen, left_out = list[str](), list[str]()
+    others = [file for file in files.log_files(names) if not _SAVED.search(file)]
+    if (saved := _saved_files(names)) and others:
+        raise InputError(
+            f"{counted(len(others), 'log')} of inspect-ai, such as {short_name(others[0])}, and {len(saved):,} of "
+            f"lm-eval, such as {saved[0].name}, cannot be compared"
+        )
+    read = _of_lm_eval(saved, query, chosen, left_out) if saved else _of_inspect(names, query, chosen, left_out)
+    if not read.runs:
+        raise nothing_left(f"scorer: no log has a score of '{read.scorer}'", names, left_out)
+    kept = latest_runs(read.runs, left_out)
+    reducer = _refuse_different("epoch reducers", ((run.reducer or "mean", run.file) for run in kept))
+    unnamed = "no judge named" if any(run.judge for run in kept) else ""
+    judge = _refuse_different("judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES)
+    chosen += [f"Epochs are reduced by {reducer}."] if any(run.reducer for run in kept) else []
+    chosen += _about_arguments(kept)
     models = [whole_characters(name) for name in _model_names(kept)]
+    table = _frame(kept, models, query, left_out)
+    runs = zip(kept, models, strict=True)
     return SampleScores(
-        table=_frame(kept, models, cluster, by, left_out),
-        task=task,
-        scorer=what,
+        table=table,
+        task=read.task,
+        scorer=read.scorer,
         chosen=" ".join(chosen),
-        scale=(0.0, 1.0) if all(run.of_unit for run in kept) else None,
-        higher_is_better=higher,
-        runs=tuple(
-            SampleRun(short_name(run.file), model, run.created, len(run.table))
-            for run, model in zip(kept, models, strict=True)
-        ),
+        scale=(0.0, 1.0) if all(run.table["is_unit"].all() for run in kept) else None,
+        higher_is_better=read.higher_is_better,
+        runs=tuple(SampleRun(short_name(run.file), model, run.created, len(run.table)) for run, model in runs),
         left_out=tuple(left_out),
-        version=max(map(_version, headers), default=""),
-        dataset=max(map(_dataset, headers), default=""),
+        version=read.version,
+        dataset=read.dataset,
+        judge=judge,
+        simulated=any(run.simulated for run in kept),
     )
 
 
@@ -169,6 +191,165 @@ def _one_task(tasks: Counter[str], task: str | None) -> str:
     raise InputError("task: " + (f"no '{task}'" if task else "logs of several tasks, name one") + f": {there}")
 
 
+def _refuse_different(what: str, facts: Iterable[tuple[str, str]], hint: str = "") -> str:
+    """The fact that is known (not empty) of logs; raise if they differ in it, with counts and a log for each value."""
+    logs: dict[str, list[str]] = defaultdict(list)
+    for fact, log in facts:
+        logs[fact].append(short_name(log))
+    logs.pop("", None)
+    if len(logs) > 1:
+        each = (f"{fact} ({counted(len(names), 'log')}, such as {names[0]})" for fact, names in logs.items())
+        raise InputError(f"logs of different {what} cannot be compared: {'; '.join(each)}{hint}")
+    return next(iter(logs), "")
+
+
+def _about_arguments(runs: Sequence[_Scored]) -> list[str]:
+    """A sentence on the arguments in which runs of different models differ, if there are any."""
+    about = []
+    for name in sorted({name for run in runs for name in run.arguments}):
+        models: dict[str, set[str]] = defaultdict(set)
+        values: dict[str, set[str]] = defaultdict(set)
+        for run in runs:
+            value = run.arguments.get(name, "not given")
+            models[value].add(run.of)
+            values[run.of].add(value)
+        if len(set(map(frozenset, values.values()))) > 1:
+            each = (f"{value[:60]} ({counted(len(of), 'model')}, such as {min(of)})" for value, of in models.items())
+            about.append(f"{name}: {', '.join(each)}")
+    return [f"Arguments of the task differ between models: {'; '.join(about)}."] if about else []
+
+
+def _model_names(runs: Sequence[_Scored]) -> list[str]:
+    """Names of the models, with the settings and arguments in which the logs of one model differ."""
+    facts: dict[str, list[Mapping[str, str]]] = defaultdict(list)
+    of_runs = [{**run.settings, **run.arguments} for run in runs]
+    for run, own in zip(runs, of_runs, strict=True):
+        if own not in facts[run.of]:
+            facts[run.of].append(own)
+    names = {model: distinct_names([(model, own) for own in there]) for model, there in facts.items()}
+    return [names[run.of][facts[run.of].index(own)] for run, own in zip(runs, of_runs, strict=True)]
+
+
+# --- the table ---
+
+
+def _frame(runs: Sequence[_Scored], models: Sequence[str], query: _Query, left_out: list[str]) -> pd.DataFrame:
+    """The table of `SampleScores`; what a log does not know of a sample is taken from the others."""
+    parts = [run.table.assign(model=model, file=run.file) for run, model in zip(runs, models, strict=True)]
+    table = pd.concat(parts, ignore_index=True)
+    there = sorted(frozenset[str]().union(*(run.keys for run in runs)))
+    _complete(table, "input", "input")
+    for column, option, key in (("cluster", "cluster", query.cluster), ("group", "by", query.by)):
+        if key is None:
+            continue
+        if key not in there:
+            raise InputError(f"{option}: no sample has '{key}'; there are: {choices(there) or 'none'}")
+        _complete(table, column, key)
+        if missing := table.loc[table[column].isna(), "sample"].nunique():
+            how = f"their group is {_NO_GROUP}" if option == "by" else "each is a cluster of its own"
+            left_out.append(f"{missing:,} of {counted(table['sample'].nunique(), 'sample')} have no '{key}': {how}.")
+    own = table["sample"] if query.cluster is None else "sample " + table["sample"]
+    table["cluster"] = table["cluster"].fillna(own)
+    table["group"] = "" if query.by is None else table["group"].fillna(_NO_GROUP)
+    if (without := table.loc[table["value"].isna(), "model"].value_counts()).size:
+        left_out.append(
+            f"{without.sum():,} of {len(table):,} samples of all models together have no score, as they failed or were "
+            f"not scored; most of {without.index[0]} ({without.iloc[0]:,})."
+        )
+    return table[["sample", "model", "value", "cluster", "group", "input"]]
+
+
+def _complete(table: pd.DataFrame, column: str, key: str) -> None:
+    """Give all rows of a sample its only value in a column; raise if it has several."""
+    samples = table.groupby("sample", sort=False)[column]
+    values = samples.nunique()
+    if (several := values[values > 1]).size:
+        named = table.loc[table["sample"] == several.index[0]].drop_duplicates(column)["file"]
+        raise InputError(
+            f"{len(several):,} of {counted(len(values), 'sample')} have another {key} in one log than in another, "
+            f"such as '{several.index[0]}' in {' and '.join(map(short_name, named[:2]))}"
+        )
+    table[column] = samples.transform("first")
+
+
+def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
+    """One row per sample of rows with sample, raw, cluster, group and input; epochs by their mean."""
+    rows = rows.assign(value=rows["raw"].map(_number, na_action=None).astype(float))
+    if (refused := rows[rows["value"].isin([math.inf])]).size:
+        raise InputError(
+            f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in {short_name(file)} are no "
+            f"number: {whole_characters(repr(refused['raw'].iloc[0]))[:60]} of sample '{refused['sample'].iloc[0]}'; "
+            f"allowed: {choices(_TEXTS)}, finite numbers"
+        )
+    letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
+    rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(_TEXTS.values()))
+    first = dict.fromkeys(("cluster", "group", "input"), "first")
+    samples = rows.groupby("sample", sort=False, as_index=False)
+    return samples.agg({"value": "mean", **first, "is_unit": "all"})
+
+
+def _number(value: Any) -> float:
+    """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
+    if isinstance(value, str):
+        value = _TEXTS.get(value, _TEXTS.get(value.lower() if len(value) > 1 else value, value))
+    try:
+        return math.nan if value is None else abs(number) if math.isinf(number := float(value)) else number
+    except (TypeError, ValueError, OverflowError):
+        return math.inf
+
+
+def _row(sample: Any, raw: Any, metadata: Mapping[str, Any], text: str, query: _Query) -> dict[str, Any]:
+    """A row as for `_table`."""
+    labels = {"cluster": _label(metadata, query.cluster), "group": _label(metadata, query.by)}
+    return {"sample": whole_characters(str(sample)), "raw": raw, **labels, "input": hash(text)}
+
+
+def _label(metadata: Mapping[str, Any], key: str | None) -> str | None:
+    value = metadata.get(key) if key else None
+    if value is None or value == "":
+        return None
+    return whole_characters(value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True))
+
+
+def _texts(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Facts that are known and no secret, as texts."""
+    return {name: str(fact) for name, fact in facts.items() if fact is not None and not sounds_secret(name)}
+
+
+# --- inspect-ai ---
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Scorer and key to read."""
+
+    scorer: str
+    key: str  # empty where scores are no dictionaries, or it is not known
+    is_named: bool  # whether the key was asked for
+    metric: str  # of the headline; the key, if dictionaries have one of this name
+
+
+def _of_inspect(names: Sequence[str], query: _Query, chosen: list[str], left_out: list[str]) -> _TaskRuns:
+    if not (headers := finished_headers(names, left_out)):
+        raise nothing_left("no finished log", names, left_out)
+    task = _one_task(Counter(log.eval.task for log in headers), query.task)
+    if other := [log for log in headers if log.eval.task != task]:
+        left_out.append(files.of_other_tasks(other, task))
+    headers = [log for log in headers if log.eval.task == task]
+    version = _refuse_different("task versions", ((_version(log), log.location) for log in headers))
+    dataset = _refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
+    choice = _choice(headers[-1], query)
+    skipped: list[str] = []
+    runs = [run for log in headers if (run := _read_log(log, choice, query, skipped)) is not None]
+    left_out += first_few(skipped)
+    key = _refuse_different("keys", ((run.key, run.file) for run in runs))
+    what = f"{choice.scorer}: {key}" if key else choice.scorer
+    if query.scorer is None or (key and not query.value):
+        name = f", {choice.metric}" if choice.metric not in ("", key) else ""
+        chosen.append(f"Scores of the task's headline metric{name}: {choice.scorer if query.value else what}.")
+    return _TaskRuns(task, what, runs, version, dataset)
+
+
 def _version(log: EvalLog) -> str:
     return str(log.eval.task_version or "").partition("-")[0]
 
@@ -178,261 +359,228 @@ def _dataset(log: EvalLog) -> str:
     return f"{name} {str((log.eval.metadata or {}).get('dataset_sha256', ''))[:8]}".strip()
 
 
-def _refuse_different(what: str, facts: Iterable[tuple[str, str]]) -> None:
-    """Raise if logs differ in a fact that is known (not empty) of them, with counts and a log for each value."""
-    logs: dict[str, list[str]] = defaultdict(list)
-    for fact, log in facts:
-        logs[fact].append(short_name(log))
-    logs.pop("", None)
-    if len(logs) > 1:
-        each = (f"{fact} ({counted(len(names), 'log')}, such as {names[0]})" for fact, names in logs.items())
-        raise InputError(f"logs of different {what} cannot be compared: {'; '.join(each)}")
-
-
-def _model_names(runs: Sequence[_Read]) -> list[str]:
-    """Names of the models, with the settings in which the logs of one model differ."""
-    facts = {run.of: list[dict[str, str]]() for run in runs}
-    for run in runs:
-        if run.settings not in facts[run.of]:
-            facts[run.of].append(run.settings)
-    names = {model: distinct_names([(model, each) for each in settings]) for model, settings in facts.items()}
-    return [names[run.of][facts[run.of].index(run.settings)] for run in runs]
-
-
-def _frame(
-    runs: Sequence[_Read], models: Sequence[str], cluster: str | None, by: str | None, left_out: list[str]
-) -> pd.DataFrame:
-    """The table of `SampleScores`; what a log does not know of a sample is taken from the others."""
-    parts = [run.table.assign(model=model, file=run.file) for run, model in zip(runs, models, strict=True)]
-    table = pd.concat(parts, ignore_index=True)
-    samples = table.groupby("sample", sort=False)
-    there = sorted(frozenset[str]().union(*(run.keys for run in runs)))
-    for column, option, key in (("input", "", "input"), ("cluster", "cluster", cluster), ("group", "by", by)):
-        if key is None:
-            continue
-        if option and key not in there:
-            raise InputError(f"{option}: no sample has '{key}'; there are: {choices(there) or 'none'}")
-        values = samples[column].nunique()
-        if (several := values[values > 1]).size:
-            named = table.loc[table["sample"] == several.index[0]].drop_duplicates(column)["file"]
-            raise InputError(
-                f"{len(several):,} of {counted(len(values), 'sample')} have another {key} in one log than in another, "
-                f"such as '{several.index[0]}' in {' and '.join(map(short_name, named[:2]))}"
-            )
-        table[column] = samples[column].transform("first")
-        if option and (missing := int((values == 0).sum())):
-            how = "each is a cluster of its own" if option == "cluster" else f"their group is {_NO_GROUP}"
-            left_out.append(f"{missing:,} of {counted(len(values), 'sample')} have no '{key}': {how}.")
-    table["cluster"] = table["cluster"].fillna(table["sample"] if cluster is None else "sample " + table["sample"])
-    table["group"] = "" if by is None else table["group"].fillna(_NO_GROUP)
-    if (without := table.loc[table["value"].isna(), "model"].value_counts()).size:
-        left_out.append(
-            f"{without.sum():,} of {len(table):,} samples of all models together have no score, as they failed or were "
-            f"not scored; most of {without.index[0]} ({without.iloc[0]:,})."
-        )
-    return table[["sample", "model", "value", "cluster", "group", "input"]]
-
-
-def _number(value: Any) -> float | None:
-    """A score as a number, NaN if there is none; None if it cannot be read as by inspect-ai."""
-    if isinstance(value, str):
-        value = _TEXTS.get(value, _TEXTS.get(value.lower() if len(value) > 1 else value, value))
-    try:
-        number = math.nan if value is None else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return None if math.isinf(number) else number
-
-
-def _run(
-    file: str,
-    of: tuple[str, str, str, Mapping[str, Any]],
-    what: str,
-    lines: Iterable[_Line],
-    keys: Sequence[str | None],
-    reducer: str = "",
-    reduced: Mapping[str, Any] | None = None,
-) -> _Read:
-    """The run `of` a model (run id, model, time and settings); epochs by their mean, or as `reduced`."""
-    values, rows = defaultdict[str, list[float]](list), dict[str, list[Any]]()
-    there, refused, of_unit, answers = set[str](), list[tuple[str, Any]](), True, 0
-    for name, raw, metadata, text in lines:
-        sample, number, answers = whole_characters(name), _number(raw), answers + 1
-        if number is None:
-            refused.append((sample, raw))
-        elif not math.isnan(number):
-            values[sample].append(number)
-            of_unit &= isinstance(raw, (bool, str)) and number in _TEXTS.values()
-        if sample not in rows:
-            rows[sample] = [sample, *(None if key is None else _label(metadata.get(key)) for key in keys), hash(text)]
-            there.update(metadata)
-    if refused:
-        raise InputError(
-            f"scorer: {len(refused):,} of {counted(answers, 'score')} of '{what}' in {short_name(file)} are no number: "
-            f"{whole_characters(repr(refused[0][1]))[:60]} of sample '{refused[0][0]}'; allowed: "
-            f"{choices(_TEXTS)}, finite numbers"
-        )
-    table = pd.DataFrame(rows.values(), columns=["sample", "cluster", "group", "input"])
-    final = {sample: math.fsum(each) / len(each) for sample, each in values.items()}
-    if reduced is not None:
-        final = {
-            whole_characters(name): math.nan if (n := _number(raw)) is None else n for name, raw in reduced.items()
-        }
-    table["value"] = table["sample"].map(final).astype(float)
-    run_id, model, created, facts = of
-    settings = {name: str(fact) for name, fact in facts.items() if fact is not None and not sounds_secret(name)}
-    several = answers > len(rows)
-    return _Read(file, run_id, model, created, settings, reducer, several, table, frozenset(there), of_unit)
-
-
-def _label(value: Any) -> str | None:
-    if value is None or value == "":
-        return None
-    return whole_characters(value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True))
-
-
-# --- inspect-ai ---
-
-
-def _choice(log: EvalLog, scorer: str | None, value: str | None, chosen: list[str]) -> tuple[str, str | None]:
-    """Scorer and key to read: those named, else those of the headline metric."""
+def _choice(log: EvalLog, query: _Query) -> _Choice:
+    """What was asked for, else what the headline metric is of."""
     scores, headline = (log.results.scores, log.results.headline) if log.results else ([], None)
-    if scorer is None and value:
-        scorer = next((score.scorer for score in scores if value.startswith(f"{score.scorer}.")), None)
-    first, first_key = ("", "")
+    first, first_key, metric = "", "", ""
     if headline and headline.scorer:
-        first, first_key = headline.scorer, headline.score or ""
+        first, first_key, metric = headline.scorer, headline.score or "", headline.metric or ""
     elif scores:
-        first, first_key = scores[0].scorer, scores[0].name
-    if not (what := scorer or first):
+        first, first_key, metric = scores[0].scorer, scores[0].name, next(iter(scores[0].metrics), "")
+    value = query.value or ""
+    of_value = next((score.scorer for score in scores if value.startswith(f"{score.scorer}.")), "")
+    if not (what := query.scorer or of_value or first):
         raise InputError(f"scorer: {short_name(log.location)} has no metrics; name a scorer")
-    key = value.removeprefix(f"{what}.") if value else first_key if what == first != first_key else None
-    if scorer is None or (key and not value):
-        name = f", {headline.metric}" if headline else ""
-        chosen.append(f"Scores of the task's headline metric{name}: {what}{f': {key}' if key and not value else ''}.")
-    return what, key or None
+    if value:
+        return _Choice(what, value.removeprefix(f"{what}."), True, metric)
+    if what != first:
+        return _Choice(what, "", False, "")
+    return _Choice(what, first_key if first_key != what else "", False, metric)
 
 
-def _read_log(
-    log: EvalLog, what: str, key: str | None, asked: bool, keys: Sequence[str | None], left_out: list[str]
-) -> _Read | None:
-    spec, name = log.eval, short_name(log.location)
-    if (summaries := files.read_summaries(log, left_out)) is None:
+def _read_log(log: EvalLog, choice: _Choice, query: _Query, left_out: list[str]) -> _Scored | None:
+    """The scores of a log; None, with a sentence in `left_out`, if it has none or they cannot be read."""
+    name, what, spec = short_name(log.location), choice.scorer, log.eval
+    if (samples := _samples(log, query, left_out)) is None:
         return None
-    scorers = {scorer for sample in summaries for scorer in sample.scores or ()}
+    scorers = {scorer for sample in samples for scorer in sample.scores or ()}
     if what not in scorers:
         left_out.append(f"{name} was left out: no score of '{what}'; it has: {choices(sorted(scorers)) or 'none'}.")
         return None
-    samples: Sequence[EvalSample | EvalSampleSummary] = summaries
-    if any(str((s.metadata or {}).get(key, "")).endswith(_SHORTENED) for s in summaries for key in keys if key):
-        samples = files.read_log(log.location, without=_UNUSED).samples or []
-    lines = ((str(s.id), _value(s, what, key, asked, name), s.metadata or {}, text_of(s)) for s in samples)
-    epochs, reduced, headline = max((s.epoch for s in summaries), default=1), None, log.results and log.results.headline
-    reducers = [headline.reducer if headline else None, *(spec.config.epochs_reducer or ()), "mean"]
-    reducer = "mean" if epochs == 1 else next(filter(None, reducers))
-    if reducer != "mean":
-        # The header of a log in JSON comes without them.
-        reductions = log.reductions or files.read_log(log.location, without=_UNUSED).reductions or ()
-        stored = [each.samples for each in reductions if (each.scorer, each.reducer) == (what, reducer)]
-        if not stored:
-            left_out.append(f"{name} was left out: it has no scores reduced by {reducer}.")
+    values, key = _values(samples, choice, name)
+    scored = zip(samples, values, strict=True)
+    rows = pd.DataFrame([_row(s.id, value, s.metadata or {}, text_of(s), query) for s, value in scored], dtype=object)
+    table, reducer = _table(rows, what, name), ""
+    if (epochs := max(sample.epoch for sample in samples)) > 1 and (reducer := _reducer(log)) != "mean":
+        if (reduced := _reduced(log, what, reducer, key, left_out)) is None:
             return None
-        reduced = {
-            str(s.sample_id): s.value.get(key or "") if isinstance(s.value, dict) else s.value for s in stored[0]
-        }
+        table["value"] = table["sample"].map(reduced).astype(float).replace(math.inf, math.nan)
         reducer += "" if reducer.startswith(_OF_ANY_EPOCHS) else f" of {epochs}"
-    facts = {**model_settings(log), **spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args or None}
-    for role, models in (spec.model_roles or {}).items():
-        facts[role] = choices(model.model for model in (models if isinstance(models, list) else [models]))
-    of = (spec.eval_id or "", answered_by(log), spec.created, facts)
-    return _run(log.location, of, what, lines, keys, reducer, reduced)
+    judges, others = _roles(log)
+    arguments = {**spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args or None, **others}
+    return _Scored(
+        file=log.location,
+        of=answered_by(log),
+        created=spec.created,
+        table=table,
+        keys=frozenset[str]().union(*(sample.metadata or () for sample in samples)),
+        run_id=spec.eval_id or "",
+        settings=_texts(model_settings(log)),
+        arguments=_texts(arguments),
+        judge="" if what in _UNJUDGED else ", ".join(judges.values()),
+        simulated=any(SIMULATED in name for name in [spec.model, *judges.values(), *others.values()]),
+        reducer=reducer,
+        key=key,
+    )
 
 
-def _value(sample: EvalSample | EvalSampleSummary, what: str, key: str | None, asked: bool, log: str) -> Any:
-    score = None if sample.error is not None else (sample.scores or {}).get(what)
-    value = score.value if score else None
-    if isinstance(value, dict):
-        if key is None or key not in value:
-            problem = f"no key '{key}'" if key else "several keys, name one"
-            raise InputError(f"value: scores of '{what}' in {log} have {problem}: {choices(value)}")
-        return value[key]
-    if asked and value is not None and value == value:  # not NaN, which is no score
-        raise InputError(f"value: scores of '{what}' in {log} have no keys, and so no '{key}'")
-    return value
+def _samples(log: EvalLog, query: _Query, left_out: list[str]) -> list[_Sample] | None:
+    """Summaries of the samples of a log; whole samples where summaries shorten the metadata that is wanted."""
+    if (summaries := files.read_summaries(log, left_out)) is None:
+        return None
+    facts = [sample.metadata or {} for sample in summaries]
+    if any(str(each.get(key, "")).endswith(_SHORTENED) for each in facts for key in (query.cluster, query.by) if key):
+        return None if (whole := _whole(log, left_out)) is None else list(whole.samples or ())
+    return list(summaries)
+
+
+def _whole(log: EvalLog, left_out: list[str]) -> EvalLog | None:
+    try:
+        return files.read_log(log.location, without=_UNUSED)
+    except InputError as error:
+        left_out.append(files.about_damaged(log.location, error))
+        return None
+
+
+def _roles(log: EvalLog) -> tuple[dict[str, str], dict[str, str]]:
+    """Models in the role of a judge, and in others."""
+    given = (log.eval.model_roles or {}).items()
+    lists = {role: models if isinstance(models, list) else [models] for role, models in given}
+    roles = {role: ", ".join(model.model for model in models) for role, models in lists.items()}
+    judges = {role: models for role, models in roles.items() if _JUDGE_ROLE.search(role)}
+    return judges, {role: models for role, models in roles.items() if role not in judges}
+
+
+def _values(samples: Sequence[_Sample], choice: _Choice, log: str) -> tuple[list[Any], str]:
+    """A score for each sample, and the key of scores, empty if these are no dictionaries."""
+    scores = [None if sample.error is not None else (sample.scores or {}).get(choice.scorer) for sample in samples]
+    values = [score.value if score else None for score in scores]
+    keys = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
+    key = choice.key or (choice.metric if choice.metric in keys else "")
+    if keys and key not in keys:
+        problem = f"no key '{key}'" if key else "several keys, name one"
+        raise InputError(f"value: scores of '{choice.scorer}' in {log} have {problem}: {choices(keys)}")
+    if choice.is_named and any(not isinstance(v, dict) and v is not None and v == v for v in values):
+        raise InputError(f"value: scores of '{choice.scorer}' in {log} have no keys, and so no '{choice.key}'")
+    return [value.get(key) if isinstance(value, dict) else value for value in values], key if keys else ""
+
+
+def _reducer(log: EvalLog) -> str:
+    headline = log.results.headline if log.results else None
+    named = [headline.reducer if headline else None, *(log.eval.config.epochs_reducer or ())]
+    return next(filter(None, named), "mean")
+
+
+def _reduced(log: EvalLog, what: str, reducer: str, key: str, left_out: list[str]) -> dict[str, float] | None:
+    """Scores of samples as the log reduced them; None, with a sentence in `left_out`, if it did not."""
+    # The header of a log in JSON comes without them.
+    whole = log if log.reductions else _whole(log, left_out)
+    if whole is None:
+        return None
+    for each in whole.reductions or ():
+        if (each.scorer, each.reducer) == (what, reducer):
+            values = {s.sample_id: s.value.get(key) if isinstance(s.value, dict) else s.value for s in each.samples}
+            return {whole_characters(str(sample)): _number(value) for sample, value in values.items()}
+    left_out.append(f"{short_name(log.location)} was left out: it has no scores reduced by {reducer}.")
+    return None
 
 
 # --- lm-eval ---
 
 
-def _saved_files(names: Iterable[str]) -> list[str]:
+def task_and_date(file: Path) -> tuple[str, str]:
+    """Task and time of a run in the name of a file of samples of lm-eval; without a time the name and nothing."""
+    match = _SAVED.search(file.name)
+    return (match[1], match[2]) if match else (file.stem, "")
+
+
+def saved_results(file: Path) -> dict[str, Any]:
+    """The dictionaries, and the model, in the results beside a file of samples; empty if there are none."""
+    try:
+        results = json.loads((file.parent / f"results_{task_and_date(file)[1]}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(results, dict) or not results.get("model_name"):
+        return {}
+    return {name: part for name, part in results.items() if name == "model_name" or isinstance(part, dict)}
+
+
+def _saved_files(names: Iterable[str]) -> list[Path]:
     """Files of samples at paths, as lm-eval names them."""
     paths = [Path(files.local_path(name)) for name in names]
     there = [file for path in paths for file in (sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path])]
-    return list(dict.fromkeys(str(file) for file in there if _SAVED.search(file.name)))
+    return [file for file in dict.fromkeys(there) if _SAVED.search(file.name)]
 
 
-def _saved_runs(
-    saved: list[str],
-    scorer: str | None,
-    task: str | None,
-    keys: Sequence[str | None],
-    chosen: list[str],
-    out: list[str],
-) -> tuple[str, str, list[_Read], bool]:
-    """Task, metric with its filter, runs in the order in which they were made, and whether higher is better."""
-    parts = [(*found.group(2, 1), file) for file in saved if (found := _SAVED.search(file))]
-    task = _one_task(Counter(name for _, name, _ in parts), task)
-    if others := sum(name != task for _, name, _ in parts):
-        out.append(f"{counted(others, 'file')} of samples of other tasks than {task} were left out.")
-    read, metrics = dict[tuple[str, str], list[tuple[str, _Line]]](), dict[str, str]()
-    for date, _, file in sorted(part for part in parts if part[1] == task):
+def _of_lm_eval(saved: Sequence[Path], query: _Query, chosen: list[str], left_out: list[str]) -> _TaskRuns:
+    task = _one_task(Counter(task_and_date(file)[0] for file in saved), query.task)
+    asked = sorted((date, file) for file in saved for name, date in [task_and_date(file)] if name == task)
+    if others := len(saved) - len(asked):
+        left_out.append(f"{counted(others, 'file')} of samples of other tasks than {task} were left out.")
+    lines, runs, skipped = dict[Path, pd.DataFrame](), list[_Scored](), list[str]()
+    for _, file in asked:
         try:
-            read[date, file] = list(_saved_lines(file, metrics, keys))
+            lines[file] = _saved_lines(file, query)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            out.append(f"{short_name(file)} was left out: it is damaged ({type(error).__name__}: {error}).")
-    named = [name for name, metric in metrics.items() if scorer in (None, name, metric)]
-    if not named or (scorer and len(named) > 1):
-        problem = f"scorer: {'several' if named else 'no'} '{scorer or ''}' in samples of {task}; there are: "
-        raise InputError("\n".join([problem + ("; ".join(metrics) or "none"), *out]))
-    what, runs, better, versions = named[0], list[_Read](), set[bool](), list[tuple[str, str]]()
-    if scorer is None and len(metrics) > 1:
-        chosen.append(f"The first metric of {task}: {what}.")
-    for (date, file), all_lines in read.items():
-        if not (lines := [line for name, line in all_lines if name == what]):
-            out.append(f"{short_name(file)} was left out: it has no {what}.")
+            skipped.append(f"{file.name} was left out: it is damaged ({type(error).__name__}: {error}).")
+    what = _saved_metric(task, lines.values(), query, chosen, [*left_out, *first_few(skipped, "file")])
+    metric, _, filter_ = what.rpartition(",")
+    lines = {file: each[each["filter"] == filter_] for file, each in lines.items()}
+    with_metric = {file: each[[metric in metrics for metrics in each["metrics"]]] for file, each in lines.items()}
+    known = set[str]().union(*(each["sample"] for each in with_metric.values()))
+    if without := set[str]().union(*(each["sample"] for each in lines.values())) - known:
+        left_out.append(f"{len(without):,} of {counted(len(known | without), 'sample')} have no {what} in any file.")
+    versions, upwards = list[tuple[str, str]](), set[bool]()
+    for file, each in lines.items():
+        if with_metric[file].empty:
+            skipped.append(f"{file.name} was left out: it has no {what}.")
             continue
-        model, version, higher, facts = _results(file, date, task, metrics[what])
-        versions.append((version, file))
-        better.add(higher)
-        runs.append(_run(file, ("", model, date, facts), what, lines, keys))
-    _refuse_different("task versions", versions)
-    return task, what, runs, better != {False}
+        results = saved_results(file)
+        versions.append((str(results.get("versions", {}).get(task) or ""), str(file)))
+        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric) is not False)
+        values = [metrics.get(metric) for metrics in each["metrics"]]
+        runs.append(_saved_run(file, results, what, each.assign(raw=values)[each["sample"].isin(known)]))
+    left_out += first_few(skipped, "file")
+    version = _refuse_different("task versions", versions)
+    return _TaskRuns(task, what, runs, version, higher_is_better=upwards != {False})
 
 
-def _saved_lines(file: str, metrics: dict[str, str], keys: Sequence[str | None]) -> Iterator[tuple[str, _Line]]:
-    """Metric with its filter and the line, for each metric of each sample; `metrics` gets the names of those there."""
-    with Path(file).open(encoding="utf-8") as opened:
+def _saved_lines(file: Path, query: _Query) -> pd.DataFrame:
+    """The lines of a file as for `_table`, with filter, metrics and keys of the document."""
+    rows = []
+    with file.open(encoding="utf-8") as opened:
         for line in map(json.loads, filter(str.strip, opened)):
             doc = line["doc"] if isinstance(line["doc"], dict) else {}
-            facts = {name: value if name in keys else None for name, value in doc.items()}
             own = (name for name in line if name not in _NO_METRICS and not name.endswith("_hash"))
-            for metric in line.get("metrics") or own:
-                if metric in line:
-                    metrics.setdefault(name := f"{metric},{line.get('filter', 'none')}", metric)
-                    text = line.get("doc_hash") or line.get("prompt_hash") or ""
-                    yield name, (str(line["doc_id"]), line[metric], facts, text)
+            metrics = {name: line[name] for name in line.get("metrics") or own if name in line}
+            text = line.get("doc_hash") or line.get("prompt_hash") or ""
+            filtered = {"filter": str(line.get("filter", "none")), "metrics": metrics, "keys": tuple(doc)}
+            rows.append(_row(line["doc_id"], None, doc, text, query) | filtered)
+    if not rows:
+        raise ValueError("no samples")
+    return pd.DataFrame(rows, dtype=object)
 
 
-def _results(file: str, date: str, task: str, metric: str) -> tuple[str, str, bool, dict[str, Any]]:
-    """Model, version of the task, whether higher is better, and settings, from the results beside a file of samples."""
-    try:
-        results = json.loads((Path(file).parent / f"results_{date}.json").read_text(encoding="utf-8"))
-        model, versions, config = str(results["model_name"]), results.get("versions") or {}, results.get("config") or {}
-        better = ((results.get("higher_is_better") or {}).get(task) or {}).get(metric)
-        shots = (results.get("n-shot") or {}).get(task)
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        return Path(file).parent.name, "", True, {}
+def _saved_metric(
+    task: str, lines: Iterable[pd.DataFrame], query: _Query, chosen: list[str], left_out: Sequence[str]
+) -> str:
+    """Metric with its filter."""
+    asked, metrics = query.scorer or query.value, dict[str, str]()
+    for each in lines:
+        for filter_, names in zip(each["filter"], each["metrics"], strict=True):
+            metrics.update({f"{name},{filter_}": name for name in names})
+    named = [name for name, metric in metrics.items() if asked in (None, name, metric)]
+    if not named or (asked and len(named) > 1):
+        problem = f"scorer: {'several' if named else 'no'} '{asked or ''}' in samples of {task}; there are: "
+        raise InputError("\n".join([problem + ("; ".join(metrics) or "none"), *left_out]))
+    if asked is None and len(metrics) > 1:
+        chosen.append(f"The first metric of {task}: {named[0]}.")
+    return named[0]
+
+
+def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.DataFrame) -> _Scored:
+    task, date = task_and_date(file)
+    config = results.get("config", {})
     given = config.get("model_args") or {}
     args = dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given
-    facts = {**args, "num_fewshot": shots, "gen_kwargs": config.get("gen_kwargs")}
-    return model, str(versions.get(task, "")), better is not False, facts
+    model = str(results.get("model_name") or file.parent.name)
+    return _Scored(
+        file=str(file),
+        of=model,
+        created=date,
+        table=_table(lines, what, str(file)),
+        keys=frozenset[str]().union(*lines["keys"]),
+        settings=_texts(args),
+        arguments=_texts({"num_fewshot": results.get("n-shot", {}).get(task), "gen_kwargs": config.get("gen_kwargs")}),
+        simulated=model.startswith(SIMULATED),
+    )
