@@ -167,13 +167,13 @@ def _plain(study: Study, seed: int) -> list[float]:
     truth = dict(zip(battles.players, (1000 + POINTS * strengths).tolist(), strict=True))
     ratings, fit = fit_bradley_terry(battles), fit_rows(battles, battles.outcome)
     step = POINTS * influence_draws(fit.values, fit.influences, 1000, seed)
-    found, significant = [], []
+    found, significant = list[float](), list[float]()
     for draws in (bootstrap_bradley_terry(battles, rounds=1000, seed=seed), 1000 + step - step.mean(1, keepdims=True)):
         places = place(battles, np.vstack([ratings, draws]), np.vstack([ratings, draws]), 0.95, seed)
         true = [truth[name] for name in places.players]
-        width = np.mean([rating.high - rating.low for rating in places.ratings])
+        width = float(np.mean([rating.high - rating.low for rating in places.ratings]))
         found += [held(places.ratings, true), _neighbours_held(places, truth), width]
-        significant.append(np.mean([gap.verdict == "significantly different" for gap in places.differences]))
+        significant.append(float(np.mean([gap.verdict == "significantly different" for gap in places.differences])))
     return [*found, *significant]
 
 

@@ -98,7 +98,8 @@ def _missing(value: object) -> bool:
 def measure_parts(folder: Path) -> dict[str, Any]:
     """Time each part of the report in this process."""
     from urs_inspect.reports.answers import read_answers
-    from urs_inspect.reports.leaderboard import ROUNDS, make_leaderboard
+    from urs_inspect.reports.comparison import ROUNDS
+    from urs_inspect.reports.leaderboard import make_leaderboard
     from urs_inspect.reports.leaderboard_report import report_leaderboard
     from urs_inspect.reports.page import render_page
 
@@ -127,7 +128,7 @@ def measure_floors(folder: Path) -> dict[str, Any]:
     from inspect_ai.log import list_eval_logs, read_eval_log
 
     from urs_inspect.reports.answers import read_answers
-    from urs_inspect.reports.leaderboard import ROUNDS
+    from urs_inspect.reports.comparison import ROUNDS
     from urs_inspect.reports.scores import columns_of, score_table
     from urs_inspect.rubrics import load_rubric
 

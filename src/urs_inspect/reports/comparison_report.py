@@ -8,7 +8,6 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs.samples import SampleScores
-from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.alternatives import VERDICTS, ranks_text
 from urs_inspect.reports.comparison import ComparedModels, Comparison
 from urs_inspect.reports.figures import Figure, difference_plot, forest_plot
@@ -39,6 +38,7 @@ COMPARISON = ReportKind(
 )
 UNSCORED_ALERT = 0.02
 """Share of answers without a score above which a report draws attention to it."""
+ALERT = f"! More than {UNSCORED_ALERT:.0%} of the answers have no score."
 _SMALL, _MEDIUM = 2, 50
 """Widths of scales up to which means have three decimals, and two."""
 
@@ -63,22 +63,20 @@ def report_comparison(
         command: The command that makes the report.
     """
     formats = _formats(compared, scores)
-    simulated = any(name.startswith(SIMULATED) for name in compared.names)
     first = _beside_baseline(compared, baseline) if baseline else best_sentence(compared, ALL)
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
-        *simulation_section(simulated),
+        *simulation_section(scores.simulated),
         _summary(compared, scores, first, formats[0], lower_is_better, ranked=baseline is None),
         _differences(compared, formats[1], difference),
         *([_groups(compared, groups, formats)] if groups else []),
         *([Section("Left out", scores.left_out)] if scores.left_out else []),
         Section("Runs", [f"This report was made by: {command}"] if command else (), [runs], appendix=True),
     ]
-    told = ("task", "scorer", "chosen", "scale", "left_out", "runs")
+    told = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
     facts = {
-        **{"headline": first, "baseline": baseline, "lower_is_better": lower_is_better},
-        **{"simulated": simulated, "command": command},
+        **{"headline": first, "baseline": baseline, "lower_is_better": lower_is_better, "command": command},
         **{name: getattr(scores, name) for name in told},
         **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
     }
@@ -104,8 +102,10 @@ def _summary(
         first,
         f"{about}. Means are over the questions for which all have a score, with {level} intervals."
         + (" Lower is better." if lower_is_better else " Higher is better, unless --lower-is-better is given."),
+        *([f"Judge: {scores.judge}."] if scores.judge else []),
         *([scores.chosen] if scores.chosen else []),
         *compared.notes,
+        *([ALERT] if (models["unscored_share"] > UNSCORED_ALERT).any() else []),
     ]
     data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
@@ -167,9 +167,9 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
     pairs = compared.comparisons[ALL]
     smallest = [compared.detectable(pair) for pair in pairs]
     texts = [DASH if pair.significant else signed(seen).lstrip("+") for pair, seen in zip(pairs, smallest, strict=True)]
-    more = {f"Seen at {share(POWER)}": texts}
-    notes = []
+    more, notes = dict[str, list[str]](), list[str]()
     if any(text != DASH for text in texts):
+        more[f"Seen at {share(POWER)}"] = texts
         notes.append(
             f"Seen at {share(POWER)}: the smallest difference that would have been significant with {share(POWER)} "
             "power. That two models cannot be distinguished does not make them equal."

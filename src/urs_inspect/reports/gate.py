@@ -10,7 +10,6 @@ import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs.samples import SampleScores
-from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.tables import (
     Report,
     ReportKind,
@@ -169,7 +168,7 @@ def make_gate(
     if series and not equivalent:
         raise InputError("series: needs --equivalent")
     base, new = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
-    _refuse_different(base, new)
+    _refuse_different(base, new, equivalent=equivalent)
     rows, one_sided = _common_samples(base, new)
     scores = _paired_scores(rows, base, new, scale, lower_is_better)
     width = scores.scale[1] - scores.scale[0] if scores.scale_known else math.inf
@@ -178,7 +177,7 @@ def make_gate(
     decision = decide(scores, Rule(margin, level, equivalent, sequential))
     power = power_of(decision, len(rows))
     sections = [
-        *simulation_section(any(run.model.startswith(SIMULATED) for run in base.runs + new.runs)),
+        *simulation_section(base.simulated or new.simulated),
         _decision_section(base, new, scores, decision),
         _power_section(power, len(rows), decision.code),
         *([_anchor_section(scores, decision, series)] if equivalent else []),
@@ -202,7 +201,10 @@ def _of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
     return replace(side, table=side.table[side.table["model"] == kept[0]], runs=runs)
 
 
-def _refuse_different(base: SampleScores, new: SampleScores) -> None:
+def _refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool) -> None:
+    if base.judge != new.judge and not equivalent:
+        judges = f"{base.judge or 'none named'} in BASE and {new.judge or 'none named'} in NEW"
+        raise InputError(f"BASE and NEW: the judge is {judges}; scores of two judges compare with --equivalent only")
     for fact in ("task", "version", "dataset", "scorer", "higher_is_better"):
         facts = getattr(base, fact), getattr(new, fact)
         if facts[0] != facts[1] and "" not in facts:

@@ -13,6 +13,7 @@ from urs_inspect.reports.alternatives import ranks_text
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.comparison import Comparison
 from urs_inspect.reports.comparison_report import (
+    ALERT,
     UNSCORED_ALERT,
     best_sentence,
     difference_figure,
@@ -176,7 +177,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
             "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each got 10."
         )
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
-        legend.append(f"! More than {UNSCORED_ALERT:.0%} of the answers have no score.")
+        legend.append(ALERT)
     equal, corrected = ranking.equal_length, ranking.corrected
     judged = [note for note in (first, more, *equal.start, *best_sentences(ranking)) if note]
     notes = [*(corrected.start if corrected else judged), *_condition_notes(ranking, place), *legend]
