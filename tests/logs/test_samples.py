@@ -13,13 +13,14 @@ from inspect_ai.log import (
     EvalDataset,
     EvalError,
     EvalLog,
+    EvalPlan,
     EvalResults,
     EvalSample,
     EvalSampleReductions,
     EvalSpec,
     write_eval_log,
 )
-from inspect_ai.model import ModelConfig
+from inspect_ai.model import GenerateConfig, ModelConfig
 from inspect_ai.scorer import Score, value_to_float
 
 from urs_inspect._util import InputError
@@ -48,6 +49,7 @@ def write_log(
     others: Mapping[str, Any] | None = None,
     suffix: str = "eval",
     metric: str = "mean",
+    plan: EvalPlan | None = None,
     **spec: Any,
 ) -> str:
     """A log of one sample for each `epochs` values; `others` are scores of other scorers, equal for all samples."""
@@ -78,6 +80,7 @@ def write_log(
             }
         ),
         status=status,
+        plan=plan or EvalPlan(),
         samples=samples,
         results=EvalResults.model_validate({"headline": results, "scores": [{"name": key, "scorer": name}]}),
     )
@@ -215,6 +218,22 @@ def test_other_settings_are_a_model_of_its_own(tmp_path: Path) -> None:
         write_log(tmp_path, day=day, task_args={"shots": shots, "api_key": f"secret{day}"})
 
     assert set(by_model(read_sample_scores([str(tmp_path)]))) == {"a (shots=0)", "a (shots=5)"}
+
+
+@pytest.mark.parametrize(
+    ("configs", "models"),
+    [
+        ([{"temperature": 0.0}, {"temperature": 1.0}], {"a (temperature=0.0)", "a (temperature=1.0)"}),
+        ([{"max_connections": 1, "cache_prompt": True}, {"max_connections": 9}], {"a"}),
+    ],
+)
+def test_settings_of_a_task_make_a_model_of_its_own_unless_they_only_change_speed(
+    tmp_path: Path, configs: Sequence[dict[str, Any]], models: set[str]
+) -> None:
+    for day, config in enumerate(configs, 1):
+        write_log(tmp_path, day=day, plan=EvalPlan(config=GenerateConfig(**config)))
+
+    assert set(by_model(read_sample_scores([str(tmp_path)]))) == models
 
 
 def judged_by(model: str) -> dict[str, Any]:
