@@ -29,6 +29,7 @@ from urs_inspect.logs.samples import SampleScores, read_sample_scores
 Values = Sequence[Any]
 FAILED = object()
 """In the place of a value: the sample failed."""
+_METRICS = ("failure_rate", "accuracy")
 
 
 def write_log(
@@ -126,11 +127,11 @@ def test_scale_is_known_for_letters_and_booleans(tmp_path: Path, values: Values,
     assert read_sample_scores([write_log(tmp_path, values=values)]).scale == scale
 
 
-def test_what_failed_or_was_not_scored_has_no_score_and_is_counted(tmp_path: Path) -> None:
+def test_what_failed_or_was_not_scored_has_no_score(tmp_path: Path) -> None:
     scores = read_sample_scores([write_log(tmp_path, values=["C", FAILED, None, math.nan])])
 
     assert [math.isnan(value) for value in by_model(scores)["a"]] == [False, True, True, True]
-    assert any("3 of 4 samples" in sentence for sentence in scores.left_out)
+    assert (scores.left_out, scores.table["value"].isna().sum()) == ((), 3)
 
 
 def test_key_of_a_dictionary(tmp_path: Path) -> None:
@@ -139,9 +140,18 @@ def test_key_of_a_dictionary(tmp_path: Path) -> None:
 
     headline, named = read_sample_scores([log]), read_sample_scores([log], value="long")
     assert (headline.scorer, by_model(headline)) == ("match: good", {"a": [1.0, 0.0]})
-    assert "good" in headline.chosen
+    assert "headline" in headline.chosen and "good" in headline.chosen
+    assert named.chosen == ""
     assert by_model(named) == by_model(read_sample_scores([log], value="match.long")) == {"a": [3.0, 5.0]}
     assert all(map(math.isnan, by_model(read_sample_scores([log], scorer="match", value="none"))["a"]))
+
+
+@pytest.mark.parametrize("scorer", [None, "match"])
+def test_headline_metric_that_is_no_mean_is_named(tmp_path: Path, scorer: str | None) -> None:
+    rate, mean = (read_sample_scores([write_log(tmp_path, name, metric=name)], scorer=scorer) for name in _METRICS)
+
+    assert "not failure_rate" in rate.chosen
+    assert " not " not in mean.chosen
 
 
 def test_key_is_the_headline_metric_of_this_name(tmp_path: Path) -> None:
@@ -168,6 +178,18 @@ def test_epochs_count_by_their_mean_over_those_with_a_score(tmp_path: Path) -> N
     assert by_model(scores)["a"][:2] == [0.5, 0.5]
     assert math.isnan(by_model(scores)["a"][2])
     assert "mean" in scores.chosen
+    assert "3 of 6" in scores.chosen
+    assert "fewer epochs: 1;" in scores.chosen
+
+
+@pytest.mark.parametrize("values", ["CCII", ["C", FAILED, "I", None]])
+def test_epochs_without_a_score_are_counted_only_where_there_are_any(tmp_path: Path, values: Values) -> None:
+    write_log(tmp_path, values=values, epochs=2)
+    write_log(tmp_path, "b", "CC")
+    about = read_sample_scores([str(tmp_path)]).chosen
+
+    assert "epochs: 2 (1 model, such as a), 1 (1 model" in about
+    assert ("2 of 6" in about) == (values != "CCII")
 
 
 @pytest.mark.parametrize("suffix", ["eval", "json"])
@@ -189,7 +211,7 @@ def test_clusters_and_groups_are_metadata(tmp_path: Path) -> None:
     assert list(table["cluster"][:2]) == ["x", "x"]
     assert table["cluster"].nunique() == 2
     assert list(table["group"]) == ["en", "(none)", "zh"]
-    assert sum("1 of 3 samples" in sentence for sentence in scores.left_out) == 2
+    assert scores.chosen.count("1 of 3 samples") == 2
     plain = read_sample_scores([str(tmp_path)]).table
     assert list(plain["cluster"]) == list(plain["sample"])
     assert set(plain["group"]) == {""}
@@ -322,7 +344,6 @@ def test_samples_that_lm_eval_gave_no_metric(tmp_path: Path) -> None:
     assert by_model(scores)["n"] == [0.0, 1.0]
     assert math.isnan(by_model(scores)["m"][1])
     assert any("1 of 3 samples" in sentence for sentence in scores.left_out)
-    assert any("1 of 4 samples" in sentence for sentence in scores.left_out)
 
 
 def _two(tmp_path: Path, **second: Any) -> list[str]:
