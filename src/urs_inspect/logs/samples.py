@@ -214,7 +214,7 @@ def _about_epochs(runs: Sequence[_Scored], reducer: str) -> list[str]:
     if max(run.epochs for run in runs) == 1:
         return []
     rows = pd.concat([run.table.assign(epochs=run.epochs) for run in runs])
-    answers, missing = rows["epochs"].sum(), rows["epochs"] - rows["scored"]
+    answers, missing = int(rows["epochs"].sum()), rows["epochs"] - rows["scored"]
     none = (rows["scored"] == 0).sum()
     unscored = (
         f"{missing.sum():,} of {counted(answers, 'answer')} have no score (samples with fewer epochs: "
