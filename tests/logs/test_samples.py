@@ -320,11 +320,20 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     scores = read_sample_scores([str(tmp_path)], scorer="acc,loose", cluster="passage")
 
     assert by_model(scores) == {"new": [1.0] * 3, "old": [1.0] * 3}
-    assert (scores.task, scores.scorer, scores.higher_is_better) == ("quiz", "acc,loose", True)
+    assert (scores.task, scores.scorer, scores.higher_is_better) == ("quiz", "acc,loose", None)
     assert set(scores.table["cluster"]) == {"p"}
     assert "acc,strict" in read_sample_scores([str(tmp_path)]).chosen
     with pytest.raises(InputError, match="acc,strict; acc,loose"):
         read_sample_scores([str(tmp_path)], scorer="acc")
+
+
+@pytest.mark.parametrize(("recorded", "known"), [([True, None], True), ([None], None), ([False, True], None)])
+def test_direction_is_known_where_lm_eval_recorded_it(tmp_path: Path, recorded: list[Any], known: bool | None) -> None:
+    for place, higher in enumerate(recorded):
+        write_saved(tmp_path, f"m{place}", [{"acc": 1.0}], higher_is_better={"quiz": {"acc": higher}})
+
+    assert read_sample_scores([str(tmp_path)]).higher_is_better is known
+    assert read_sample_scores([write_log(tmp_path)]).higher_is_better is None
 
 
 def test_direction_and_newest_run_of_lm_eval(tmp_path: Path) -> None:

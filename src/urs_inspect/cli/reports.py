@@ -272,7 +272,7 @@ def compare(
     limits, scores = parse_scale(scale, "scale") if scale else None, read_sample_scores(logs, **read)
     how: dict[str, Any] = {
         "baseline": baseline,
-        "lower_is_better": lower_is_better or not scores.higher_is_better,
+        "lower_is_better": lower_is_better or scores.higher_is_better is False,
     }
     compared = compare_models(scores.table, scale=limits or scores.scale, rounds=rounds, seed=seed, **how)
     return report_comparison(compared, scores, difference=difference, command=command, **how)

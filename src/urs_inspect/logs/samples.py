@@ -58,7 +58,7 @@ class SampleScores:
     scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
     chosen: str  # sentences on how it was chosen, how epochs are reduced, and how runs differ; may be empty
     scale: tuple[float, float] | None  # (0, 1) where all values are letters or booleans
-    higher_is_better: bool  # as lm-eval has it; True for inspect-ai, which does not record it
+    higher_is_better: bool | None  # as lm-eval has it; None where it is not recorded, as by inspect-ai
     runs: tuple[SampleRun, ...]  # in the order in which they were made
     left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
     version: str = ""  # of the task; empty if not known
@@ -122,7 +122,7 @@ class _TaskRuns:
     runs: list[_Scored]
     version: str = ""
     dataset: str = ""
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None
 
 
 def read_sample_scores(
@@ -539,19 +539,20 @@ def _of_lm_eval(saved: Sequence[Path], query: _Query, chosen: list[str], left_ou
     if without := set[str]().union(*(each["sample"] for each in lines.values())) - known:
         samples = counted(len(known | without), "sample")
         left_out.append(f"{len(without):,} of {samples} have no {what} in any file and were left out.")
-    versions, upwards = list[tuple[str, str]](), set[bool]()
+    versions, upwards = list[tuple[str, str]](), set[bool | None]()
     for file, each in lines.items():
         if with_metric[file].empty:
             skipped.append(f"{file.name} was left out: it has no {what}.")
             continue
         results = saved_results(file)
         versions.append((str(results.get("versions", {}).get(task) or ""), str(file)))
-        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric) is not False)
+        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
         values = [metrics.get(metric) for metrics in each["metrics"]]
         runs.append(_saved_run(file, results, what, each.assign(raw=values)[each["sample"].isin(known)]))
     left_out += first_few(skipped, "file")
     version = _refuse_different("task versions", versions)
-    return _TaskRuns(task, what, runs, version, higher_is_better=upwards != {False})
+    upwards.discard(None)
+    return _TaskRuns(task, what, runs, version, higher_is_better=upwards.pop() if len(upwards) == 1 else None)
 
 
 def _saved_lines(file: Path, query: _Query) -> pd.DataFrame:
