@@ -242,13 +242,10 @@ def _about_arguments(runs: Sequence[_Scored]) -> list[str]:
 
 def _model_names(runs: Sequence[_Scored]) -> list[str]:
     """Names of the models, with the settings and arguments in which the logs of one model differ."""
-    of_models: dict[str, list[Mapping[str, str]]] = defaultdict(list)
-    of_runs = [{**run.settings, **run.arguments} for run in runs]
-    for run, own in zip(runs, of_runs, strict=True):
-        if own not in of_models[run.of]:
-            of_models[run.of].append(own)
-    names = {model: distinct_names([(model, own) for own in several]) for model, several in of_models.items()}
-    return [names[run.of][of_models[run.of].index(own)] for run, own in zip(runs, of_runs, strict=True)]
+    of_runs = [(run.of, {**run.settings, **run.arguments}) for run in runs]
+    distinct = [model for place, model in enumerate(of_runs) if model not in of_runs[:place]]
+    names = distinct_names(distinct)
+    return [names[distinct.index(model)] for model in of_runs]
 
 
 # --- the table ---
