@@ -201,3 +201,9 @@ def test_commands_that_read_logs_and_their_tasks_exist() -> None:
     for task, command in _COMMANDS.items():
         assert hasattr(tasks, task)
         assert main.get_command(click.Context(main), command.split()[0]) is not None
+
+
+def test_empty_files_are_called_empty_and_not_copies(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.eval").touch()
+    assert [f"{name}.eval was left out: it is empty." for name in "ab"] == said_of(tmp_path)

@@ -13,13 +13,14 @@ from inspect_ai.log import (
     EvalDataset,
     EvalError,
     EvalLog,
+    EvalPlan,
     EvalResults,
     EvalSample,
     EvalSampleReductions,
     EvalSpec,
     write_eval_log,
 )
-from inspect_ai.model import ModelConfig
+from inspect_ai.model import GenerateConfig, ModelConfig
 from inspect_ai.scorer import Score, value_to_float
 
 from urs_inspect._util import InputError
@@ -28,6 +29,7 @@ from urs_inspect.logs.samples import SampleScores, read_sample_scores
 Values = Sequence[Any]
 FAILED = object()
 """In the place of a value: the sample failed."""
+_METRICS = ("failure_rate", "accuracy")
 
 
 def write_log(
@@ -48,6 +50,7 @@ def write_log(
     others: Mapping[str, Any] | None = None,
     suffix: str = "eval",
     metric: str = "mean",
+    plan: EvalPlan | None = None,
     **spec: Any,
 ) -> str:
     """A log of one sample for each `epochs` values; `others` are scores of other scorers, equal for all samples."""
@@ -78,6 +81,7 @@ def write_log(
             }
         ),
         status=status,
+        plan=plan or EvalPlan(),
         samples=samples,
         results=EvalResults.model_validate({"headline": results, "scores": [{"name": key, "scorer": name}]}),
     )
@@ -123,11 +127,11 @@ def test_scale_is_known_for_letters_and_booleans(tmp_path: Path, values: Values,
     assert read_sample_scores([write_log(tmp_path, values=values)]).scale == scale
 
 
-def test_what_failed_or_was_not_scored_has_no_score_and_is_counted(tmp_path: Path) -> None:
+def test_what_failed_or_was_not_scored_has_no_score(tmp_path: Path) -> None:
     scores = read_sample_scores([write_log(tmp_path, values=["C", FAILED, None, math.nan])])
 
     assert [math.isnan(value) for value in by_model(scores)["a"]] == [False, True, True, True]
-    assert any("3 of 4 samples" in sentence for sentence in scores.left_out)
+    assert (scores.left_out, scores.table["value"].isna().sum()) == ((), 3)
 
 
 def test_key_of_a_dictionary(tmp_path: Path) -> None:
@@ -136,9 +140,18 @@ def test_key_of_a_dictionary(tmp_path: Path) -> None:
 
     headline, named = read_sample_scores([log]), read_sample_scores([log], value="long")
     assert (headline.scorer, by_model(headline)) == ("match: good", {"a": [1.0, 0.0]})
-    assert "good" in headline.chosen
+    assert "headline" in headline.chosen and "good" in headline.chosen
+    assert named.chosen == ""
     assert by_model(named) == by_model(read_sample_scores([log], value="match.long")) == {"a": [3.0, 5.0]}
     assert all(map(math.isnan, by_model(read_sample_scores([log], scorer="match", value="none"))["a"]))
+
+
+@pytest.mark.parametrize("scorer", [None, "match"])
+def test_headline_metric_that_is_no_mean_is_named(tmp_path: Path, scorer: str | None) -> None:
+    rate, mean = (read_sample_scores([write_log(tmp_path, name, metric=name)], scorer=scorer) for name in _METRICS)
+
+    assert "not failure_rate" in rate.chosen
+    assert " not " not in mean.chosen
 
 
 def test_key_is_the_headline_metric_of_this_name(tmp_path: Path) -> None:
@@ -165,6 +178,18 @@ def test_epochs_count_by_their_mean_over_those_with_a_score(tmp_path: Path) -> N
     assert by_model(scores)["a"][:2] == [0.5, 0.5]
     assert math.isnan(by_model(scores)["a"][2])
     assert "mean" in scores.chosen
+    assert "3 of 6" in scores.chosen
+    assert "fewer epochs: 1;" in scores.chosen
+
+
+@pytest.mark.parametrize("values", ["CCII", ["C", FAILED, "I", None]])
+def test_epochs_without_a_score_are_counted_only_where_there_are_any(tmp_path: Path, values: Values) -> None:
+    write_log(tmp_path, values=values, epochs=2)
+    write_log(tmp_path, "b", "CC")
+    about = read_sample_scores([str(tmp_path)]).chosen
+
+    assert "epochs: 2 (1 model, such as a), 1 (1 model" in about
+    assert ("2 of 6" in about) == (values != "CCII")
 
 
 @pytest.mark.parametrize("suffix", ["eval", "json"])
@@ -186,7 +211,7 @@ def test_clusters_and_groups_are_metadata(tmp_path: Path) -> None:
     assert list(table["cluster"][:2]) == ["x", "x"]
     assert table["cluster"].nunique() == 2
     assert list(table["group"]) == ["en", "(none)", "zh"]
-    assert sum("1 of 3 samples" in sentence for sentence in scores.left_out) == 2
+    assert scores.chosen.count("1 of 3 samples") == 2
     plain = read_sample_scores([str(tmp_path)]).table
     assert list(plain["cluster"]) == list(plain["sample"])
     assert set(plain["group"]) == {""}
@@ -215,6 +240,22 @@ def test_other_settings_are_a_model_of_its_own(tmp_path: Path) -> None:
         write_log(tmp_path, day=day, task_args={"shots": shots, "api_key": f"secret{day}"})
 
     assert set(by_model(read_sample_scores([str(tmp_path)]))) == {"a (shots=0)", "a (shots=5)"}
+
+
+@pytest.mark.parametrize(
+    ("configs", "models"),
+    [
+        ([{"temperature": 0.0}, {"temperature": 1.0}], {"a (temperature=0.0)", "a (temperature=1.0)"}),
+        ([{"max_connections": 1, "cache_prompt": True}, {"max_connections": 9}], {"a"}),
+    ],
+)
+def test_settings_of_a_task_make_a_model_of_its_own_unless_they_only_change_speed(
+    tmp_path: Path, configs: Sequence[dict[str, Any]], models: set[str]
+) -> None:
+    for day, config in enumerate(configs, 1):
+        write_log(tmp_path, day=day, plan=EvalPlan(config=GenerateConfig(**config)))
+
+    assert set(by_model(read_sample_scores([str(tmp_path)]))) == models
 
 
 def judged_by(model: str) -> dict[str, Any]:
@@ -279,11 +320,20 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     scores = read_sample_scores([str(tmp_path)], scorer="acc,loose", cluster="passage")
 
     assert by_model(scores) == {"new": [1.0] * 3, "old": [1.0] * 3}
-    assert (scores.task, scores.scorer, scores.higher_is_better) == ("quiz", "acc,loose", True)
+    assert (scores.task, scores.scorer, scores.higher_is_better) == ("quiz", "acc,loose", None)
     assert set(scores.table["cluster"]) == {"p"}
     assert "acc,strict" in read_sample_scores([str(tmp_path)]).chosen
     with pytest.raises(InputError, match="acc,strict; acc,loose"):
         read_sample_scores([str(tmp_path)], scorer="acc")
+
+
+@pytest.mark.parametrize(("recorded", "known"), [([True, None], True), ([None], None), ([False, True], None)])
+def test_direction_is_known_where_lm_eval_recorded_it(tmp_path: Path, recorded: list[Any], known: bool | None) -> None:
+    for place, higher in enumerate(recorded):
+        write_saved(tmp_path, f"m{place}", [{"acc": 1.0}], higher_is_better={"quiz": {"acc": higher}})
+
+    assert read_sample_scores([str(tmp_path)]).higher_is_better is known
+    assert read_sample_scores([write_log(tmp_path)]).higher_is_better is None
 
 
 def test_direction_and_newest_run_of_lm_eval(tmp_path: Path) -> None:
@@ -303,7 +353,6 @@ def test_samples_that_lm_eval_gave_no_metric(tmp_path: Path) -> None:
     assert by_model(scores)["n"] == [0.0, 1.0]
     assert math.isnan(by_model(scores)["m"][1])
     assert any("1 of 3 samples" in sentence for sentence in scores.left_out)
-    assert any("1 of 4 samples" in sentence for sentence in scores.left_out)
 
 
 def _two(tmp_path: Path, **second: Any) -> list[str]:

@@ -277,7 +277,7 @@ def compare(
             scores.table,
             baseline=baseline,
             scale=limits or scores.scale,
-            lower_is_better=lower_is_better or not scores.higher_is_better,
+            lower_is_better=lower_is_better or scores.higher_is_better is False,
             rounds=rounds,
             seed=seed,
         )

@@ -213,6 +213,7 @@ def copies_of_files(files: Sequence[str]) -> dict[str, str]:
     for file in files:
         with suppress(OSError):
             sizes[Path(file).stat().st_size].append(file)
+    sizes.pop(0, None)  # empty files
     copies: dict[str, str] = {}
     for same_size in sizes.values():
         first: dict[str, str] = {}
@@ -290,7 +291,9 @@ def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog |
 def about_damaged(file: str, error: InputError) -> str:
     """Report that a file was skipped because it cannot be read, without its folder, as reports are shared."""
     short = short_name(file)
-    reason = error.message.replace(f" '{file}'", "").replace(file, short)
+    path, reason = Path(local_path(file)), error.message.replace(f" '{file}'", "").replace(file, short)
+    if path.exists() and not path.stat().st_size:
+        reason = "it is empty"
     return f"{short} was left out: {reason}."
 
 

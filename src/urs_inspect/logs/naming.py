@@ -18,7 +18,7 @@ _SKIPPED = ("bench", "judge")
 _SETTINGS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort", "reasoning_tokens", "effort")
 _SPEED = {
     *("max_connections", "adaptive_connections", "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout"),
-    *("batch", "cache"),
+    *("batch", "cache", "cache_prompt"),
 }
 """Settings that change how fast a run is, and not its result."""
 _SECRET = re.compile(r"key|auth|secret|password|credential|(?<!max_)(?<!reasoning_)token", re.IGNORECASE)
@@ -67,7 +67,9 @@ def sounds_secret(name: str) -> bool:
 
 def model_settings(log: EvalLog) -> dict[str, Any]:
     """Settings of the model under test that may change its answers: temperature, effort and so on."""
-    given = {**log.eval.model_args, **log.eval.model_generate_config.model_dump(exclude_none=True)}
+    # As inspect-ai merges them: those of the task, or of `eval`, override the model's own.
+    config = log.eval.model_generate_config.merge(log.plan.config)
+    given = {**log.eval.model_args, **config.model_dump(exclude_none=True)}
     return {name: value for name, value in given.items() if name not in _SPEED and not sounds_secret(name)}
 
 

@@ -26,7 +26,7 @@ _NO_METRICS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps"
 _NO_GROUP = "(none)"
 _SHORTENED = ("...", "Key removed from summary (> 1k)")
 _OF_ANY_EPOCHS = ("mean", "median", "pass_")
-"""What reducers are called whose values compare whatever the number of epochs."""
+"""Prefixes of reducers that may be compared across numbers of epochs."""
 _JUDGE_ROLE = re.compile("grad|judg|scor|evaluat")
 _UNJUDGED = ("match", "includes", "pattern", "answer", "choice", "exact", "f1", "math")
 """Scorers of inspect-ai that call no model."""
@@ -52,13 +52,13 @@ class SampleScores:
 
     table: pd.DataFrame
     """One row per sample and model, epochs reduced: sample, model (with the settings in which its logs differ), value
-    (NaN: no score), cluster (the sample itself where it has none), group (empty if none was asked for), input (its
+    (NaN: no score), cluster (the sample itself where it has none), group (empty without `by`), input (its
     hash)."""
     task: str
     scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
     chosen: str  # sentences on how it was chosen, how epochs are reduced, and how runs differ; may be empty
     scale: tuple[float, float] | None  # (0, 1) where all values are letters or booleans
-    higher_is_better: bool  # as lm-eval has it; True for inspect-ai, which does not record it
+    higher_is_better: bool | None  # as lm-eval has it; None where it is not recorded, as by inspect-ai
     runs: tuple[SampleRun, ...]  # in the order in which they were made
     left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
     version: str = ""  # of the task; empty if not known
@@ -85,7 +85,9 @@ class _Scored:
     file: str
     of: str  # the model
     created: str
-    table: pd.DataFrame  # sample, value, cluster and group (None: missing), input (hash), is_unit (letter or boolean)
+    table: pd.DataFrame
+    """Sample, value, cluster and group (None: missing), input (hash), is_unit (letter or boolean), epochs, scored (how
+    many of them have a score)."""
     keys: frozenset[str]  # of metadata
     run_id: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)  # of the model, that may change scores
@@ -94,6 +96,11 @@ class _Scored:
     simulated: bool = False
     reducer: str = ""  # of epochs; empty for one epoch
     key: str = ""  # of a dictionary score
+
+    @property
+    def epochs(self) -> int:
+        """Epochs that were asked for."""
+        return int(self.table["epochs"].max())
 
     @property
     def questions(self) -> frozenset[str]:
@@ -115,7 +122,7 @@ class _TaskRuns:
     runs: list[_Scored]
     version: str = ""
     dataset: str = ""
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None
 
 
 def read_sample_scores(
@@ -159,10 +166,9 @@ def read_sample_scores(
     reducer = _refuse_different("epoch reducers", ((run.reducer or "mean", run.file) for run in kept))
     unnamed = "no judge named" if any(run.judge for run in kept) else ""
     judge = _refuse_different("judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES)
-    chosen += [f"Epochs are reduced by {reducer}."] if any(run.reducer for run in kept) else []
-    chosen += _about_arguments(kept)
+    chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept)]
     models = [whole_characters(name) for name in _model_names(kept)]
-    table = _frame(kept, models, query, left_out)
+    table = _frame(kept, models, query, chosen)
     runs = zip(kept, models, strict=True)
     return SampleScores(
         table=table,
@@ -187,32 +193,47 @@ def _one_task(tasks: Counter[str], task: str | None) -> str:
     named = [name for name in tasks if task in (None, name, name.rpartition("/")[2])]
     if len(named) == 1:
         return named[0]
-    there = ", ".join(f"{name} ({counted(count, 'log')})" for name, count in sorted(tasks.items()))
-    raise InputError("task: " + (f"no '{task}'" if task else "logs of several tasks, name one") + f": {there}")
+    allowed = ", ".join(f"{name} ({counted(count, 'log')})" for name, count in sorted(tasks.items()))
+    raise InputError("task: " + (f"no '{task}'" if task else "logs of several tasks, name one") + f": {allowed}")
 
 
-def _refuse_different(what: str, facts: Iterable[tuple[str, str]], hint: str = "") -> str:
-    """The fact that is known (not empty) of logs; raise if they differ in it, with counts and a log for each value."""
+def _refuse_different(what: str, values: Iterable[tuple[str, str]], hint: str = "") -> str:
+    """The only value of pairs (value, log) that is not empty; raise if there are several, with counts of logs."""
     logs: dict[str, list[str]] = defaultdict(list)
-    for fact, log in facts:
-        logs[fact].append(short_name(log))
+    for value, log in values:
+        logs[value].append(short_name(log))
     logs.pop("", None)
     if len(logs) > 1:
-        each = (f"{fact} ({counted(len(names), 'log')}, such as {names[0]})" for fact, names in logs.items())
+        each = (f"{value} ({counted(len(names), 'log')}, such as {names[0]})" for value, names in logs.items())
         raise InputError(f"logs of different {what} cannot be compared: {'; '.join(each)}{hint}")
     return next(iter(logs), "")
 
 
+def _about_epochs(runs: Sequence[_Scored], reducer: str) -> list[str]:
+    """Sentences on how epochs are reduced, and on those without a score, if there is more than one."""
+    if max(run.epochs for run in runs) == 1:
+        return []
+    rows = pd.concat([run.table.assign(epochs=run.epochs) for run in runs])
+    answers, missing = int(rows["epochs"].sum()), rows["epochs"] - rows["scored"]
+    none = (rows["scored"] == 0).sum()
+    unscored = (
+        f"{missing.sum():,} of {counted(answers, 'answer')} have no score (samples with fewer epochs: "
+        f"{(missing > 0).sum() - none:,}; with none: {none:,})."
+    )
+    return [f"Epochs are reduced by {reducer}.", *([unscored] if missing.any() else [])]
+
+
 def _about_arguments(runs: Sequence[_Scored]) -> list[str]:
-    """A sentence on the arguments in which runs of different models differ, if there are any."""
+    """A sentence on the arguments, and number of epochs, in which runs of different models differ, if there are any."""
     about = []
-    for name in sorted({name for run in runs for name in run.arguments}):
+    of_runs = [(run.of, {**run.arguments, "epochs": str(run.epochs)}) for run in runs]
+    for name in sorted({name for _, arguments in of_runs for name in arguments}):
         models: dict[str, set[str]] = defaultdict(set)
         values: dict[str, set[str]] = defaultdict(set)
-        for run in runs:
-            value = run.arguments.get(name, "not given")
-            models[value].add(run.of)
-            values[run.of].add(value)
+        for model, arguments in of_runs:
+            value = arguments.get(name, "not given")
+            models[value].add(model)
+            values[model].add(value)
         if len(set(map(frozenset, values.values()))) > 1:
             each = (f"{value[:60]} ({counted(len(of), 'model')}, such as {min(of)})" for value, of in models.items())
             about.append(f"{name}: {', '.join(each)}")
@@ -221,41 +242,33 @@ def _about_arguments(runs: Sequence[_Scored]) -> list[str]:
 
 def _model_names(runs: Sequence[_Scored]) -> list[str]:
     """Names of the models, with the settings and arguments in which the logs of one model differ."""
-    facts: dict[str, list[Mapping[str, str]]] = defaultdict(list)
-    of_runs = [{**run.settings, **run.arguments} for run in runs]
-    for run, own in zip(runs, of_runs, strict=True):
-        if own not in facts[run.of]:
-            facts[run.of].append(own)
-    names = {model: distinct_names([(model, own) for own in there]) for model, there in facts.items()}
-    return [names[run.of][facts[run.of].index(own)] for run, own in zip(runs, of_runs, strict=True)]
+    of_runs = [(run.of, {**run.settings, **run.arguments}) for run in runs]
+    distinct = [model for place, model in enumerate(of_runs) if model not in of_runs[:place]]
+    names = distinct_names(distinct)
+    return [names[distinct.index(model)] for model in of_runs]
 
 
 # --- the table ---
 
 
-def _frame(runs: Sequence[_Scored], models: Sequence[str], query: _Query, left_out: list[str]) -> pd.DataFrame:
+def _frame(runs: Sequence[_Scored], models: Sequence[str], query: _Query, chosen: list[str]) -> pd.DataFrame:
     """The table of `SampleScores`; what a log does not know of a sample is taken from the others."""
     parts = [run.table.assign(model=model, file=run.file) for run, model in zip(runs, models, strict=True)]
     table = pd.concat(parts, ignore_index=True)
-    there = sorted(frozenset[str]().union(*(run.keys for run in runs)))
+    keys = sorted(frozenset[str]().union(*(run.keys for run in runs)))
     _complete(table, "input", "input")
     for column, option, key in (("cluster", "cluster", query.cluster), ("group", "by", query.by)):
         if key is None:
             continue
-        if key not in there:
-            raise InputError(f"{option}: no sample has '{key}'; there are: {choices(there) or 'none'}")
+        if key not in keys:
+            raise InputError(f"{option}: no sample has '{key}'; there are: {choices(keys) or 'none'}")
         _complete(table, column, key)
         if missing := table.loc[table[column].isna(), "sample"].nunique():
             how = f"their group is {_NO_GROUP}" if option == "by" else "each is a cluster of its own"
-            left_out.append(f"{missing:,} of {counted(table['sample'].nunique(), 'sample')} have no '{key}': {how}.")
+            chosen.append(f"{missing:,} of {counted(table['sample'].nunique(), 'sample')} have no '{key}': {how}.")
     own = table["sample"] if query.cluster is None else "sample " + table["sample"]
     table["cluster"] = table["cluster"].fillna(own)
     table["group"] = "" if query.by is None else table["group"].fillna(_NO_GROUP)
-    if (without := table.loc[table["value"].isna(), "model"].value_counts()).size:
-        left_out.append(
-            f"{without.sum():,} of {len(table):,} samples of all models together have no score, as they failed or were "
-            f"not scored; most of {without.index[0]} ({without.iloc[0]:,})."
-        )
     return table[["sample", "model", "value", "cluster", "group", "input"]]
 
 
@@ -283,9 +296,9 @@ def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
         )
     letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
     rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(_TEXTS.values()))
-    first = dict.fromkeys(("cluster", "group", "input"), "first")
-    samples = rows.groupby("sample", sort=False, as_index=False)
-    return samples.agg({"value": "mean", **first, "is_unit": "all"})
+    rows = rows.assign(epochs=1, scored=rows["value"].notna())
+    how = dict.fromkeys(("cluster", "group", "input"), "first") | {"value": "mean", "is_unit": "all"}
+    return rows.groupby("sample", sort=False, as_index=False).agg({**how, "epochs": "sum", "scored": "sum"})
 
 
 def _number(value: Any) -> float:
@@ -311,9 +324,9 @@ def _label(metadata: Mapping[str, Any], key: str | None) -> str | None:
     return whole_characters(value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True))
 
 
-def _texts(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Facts that are known and no secret, as texts."""
-    return {name: str(fact) for name, fact in facts.items() if fact is not None and not sounds_secret(name)}
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Values that are known and no secret, as texts."""
+    return {name: str(value) for name, value in values.items() if value is not None and not sounds_secret(name)}
 
 
 # --- inspect-ai ---
@@ -333,8 +346,8 @@ def _of_inspect(names: Sequence[str], query: _Query, chosen: list[str], left_out
     if not (headers := finished_headers(names, left_out)):
         raise nothing_left("no finished log", names, left_out)
     task = _one_task(Counter(log.eval.task for log in headers), query.task)
-    if other := [log for log in headers if log.eval.task != task]:
-        left_out.append(files.of_other_tasks(other, task))
+    if others := [log for log in headers if log.eval.task != task]:
+        left_out.append(files.of_other_tasks(others, task))
     headers = [log for log in headers if log.eval.task == task]
     version = _refuse_different("task versions", ((_version(log), log.location) for log in headers))
     dataset = _refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
@@ -344,9 +357,11 @@ def _of_inspect(names: Sequence[str], query: _Query, chosen: list[str], left_out
     left_out += first_few(skipped)
     key = _refuse_different("keys", ((run.key, run.file) for run in runs))
     what = f"{choice.scorer}: {key}" if key else choice.scorer
-    if query.scorer is None or (key and not query.value):
-        name = f", {choice.metric}" if choice.metric not in ("", key) else ""
-        chosen.append(f"Scores of the task's headline metric{name}: {choice.scorer if query.value else what}.")
+    other = choice.metric if choice.metric not in ("", key) else ""
+    if query.scorer is None and not query.value:
+        chosen.append(f"Scores of the task's headline metric{other and f', {other}'}: {what}.")
+    if other not in ("", "mean", "accuracy") and not query.value:
+        chosen.append(f"The mean of the scores is compared, not {other}.")
     return _TaskRuns(task, what, runs, version, dataset)
 
 
@@ -418,8 +433,8 @@ def _samples(log: EvalLog, query: _Query, left_out: list[str]) -> list[_Sample] 
     """Summaries of the samples of a log; whole samples where summaries shorten the metadata that is wanted."""
     if (summaries := files.read_summaries(log, left_out)) is None:
         return None
-    facts = [sample.metadata or {} for sample in summaries]
-    if any(str(each.get(key, "")).endswith(_SHORTENED) for each in facts for key in (query.cluster, query.by) if key):
+    keys, metadata = filter(None, (query.cluster, query.by)), [sample.metadata or {} for sample in summaries]
+    if any(str(each.get(key, "")).endswith(_SHORTENED) for key in keys for each in metadata):
         return None if (whole := _whole(log, left_out)) is None else list(whole.samples or ())
     return list(summaries)
 
@@ -498,17 +513,17 @@ def saved_results(file: Path) -> dict[str, Any]:
 def _saved_files(names: Iterable[str]) -> list[Path]:
     """Files of samples at paths, as lm-eval names them."""
     paths = [Path(files.local_path(name)) for name in names]
-    there = [file for path in paths for file in (sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path])]
-    return [file for file in dict.fromkeys(there) if _SAVED.search(file.name)]
+    listed = (file for path in paths for file in (sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]))
+    return [file for file in dict.fromkeys(listed) if _SAVED.search(file.name)]
 
 
 def _of_lm_eval(saved: Sequence[Path], query: _Query, chosen: list[str], left_out: list[str]) -> _TaskRuns:
     task = _one_task(Counter(task_and_date(file)[0] for file in saved), query.task)
-    asked = sorted((date, file) for file in saved for name, date in [task_and_date(file)] if name == task)
-    if others := len(saved) - len(asked):
+    of_task = sorted((date, file) for file in saved for name, date in [task_and_date(file)] if name == task)
+    if others := len(saved) - len(of_task):
         left_out.append(f"{counted(others, 'file')} of samples of other tasks than {task} were left out.")
     lines, runs, skipped = dict[Path, pd.DataFrame](), list[_Scored](), list[str]()
-    for _, file in asked:
+    for _, file in of_task:
         try:
             lines[file] = _saved_lines(file, query)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -519,20 +534,22 @@ def _of_lm_eval(saved: Sequence[Path], query: _Query, chosen: list[str], left_ou
     with_metric = {file: each[[metric in metrics for metrics in each["metrics"]]] for file, each in lines.items()}
     known = set[str]().union(*(each["sample"] for each in with_metric.values()))
     if without := set[str]().union(*(each["sample"] for each in lines.values())) - known:
-        left_out.append(f"{len(without):,} of {counted(len(known | without), 'sample')} have no {what} in any file.")
-    versions, upwards = list[tuple[str, str]](), set[bool]()
+        samples = counted(len(known | without), "sample")
+        left_out.append(f"{len(without):,} of {samples} have no {what} in any file and were left out.")
+    versions, upwards = list[tuple[str, str]](), set[bool | None]()
     for file, each in lines.items():
         if with_metric[file].empty:
             skipped.append(f"{file.name} was left out: it has no {what}.")
             continue
         results = saved_results(file)
         versions.append((str(results.get("versions", {}).get(task) or ""), str(file)))
-        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric) is not False)
+        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
         values = [metrics.get(metric) for metrics in each["metrics"]]
         runs.append(_saved_run(file, results, what, each.assign(raw=values)[each["sample"].isin(known)]))
     left_out += first_few(skipped, "file")
     version = _refuse_different("task versions", versions)
-    return _TaskRuns(task, what, runs, version, higher_is_better=upwards != {False})
+    upwards.discard(None)
+    return _TaskRuns(task, what, runs, version, higher_is_better=upwards.pop() if len(upwards) == 1 else None)
 
 
 def _saved_lines(file: Path, query: _Query) -> pd.DataFrame:
@@ -555,15 +572,15 @@ def _saved_metric(
     task: str, lines: Iterable[pd.DataFrame], query: _Query, chosen: list[str], left_out: Sequence[str]
 ) -> str:
     """Metric with its filter."""
-    asked, metrics = query.scorer or query.value, dict[str, str]()
+    wanted, metrics = query.scorer or query.value, dict[str, str]()
     for each in lines:
         for filter_, names in zip(each["filter"], each["metrics"], strict=True):
             metrics.update({f"{name},{filter_}": name for name in names})
-    named = [name for name, metric in metrics.items() if asked in (None, name, metric)]
-    if not named or (asked and len(named) > 1):
-        problem = f"scorer: {'several' if named else 'no'} '{asked or ''}' in samples of {task}; there are: "
+    named = [name for name, metric in metrics.items() if wanted in (None, name, metric)]
+    if not named or (wanted and len(named) > 1):
+        problem = f"scorer: {'several' if named else 'no'} '{wanted or ''}' in samples of {task}; there are: "
         raise InputError("\n".join([problem + ("; ".join(metrics) or "none"), *left_out]))
-    if asked is None and len(metrics) > 1:
+    if wanted is None and len(metrics) > 1:
         chosen.append(f"The first metric of {task}: {named[0]}.")
     return named[0]
 

@@ -207,7 +207,7 @@ def _refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool
         raise InputError(f"BASE and NEW: the judge is {judges}; scores of two judges compare with --equivalent only")
     for fact in ("task", "version", "dataset", "scorer", "higher_is_better"):
         facts = getattr(base, fact), getattr(new, fact)
-        if facts[0] != facts[1] and "" not in facts:
+        if facts[0] != facts[1] and not {"", None} & {*facts}:
             name = fact.replace("_", " ")
             raise InputError(f"BASE and NEW cannot be compared: {name} is {facts[0]} in BASE and {facts[1]} in NEW")
     if base.runs == new.runs:
@@ -241,7 +241,7 @@ def _paired_scores(
     seen = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     if scale and len(known) and (seen[0] < scale[0] or seen[1] > scale[1]):
         raise InputError(f"scale: {scale[0]:g} to {scale[1]:g}, but scores go from {seen[0]:g} to {seen[1]:g}")
-    lower_is_better = lower_is_better or not base.higher_is_better
+    lower_is_better = lower_is_better or False in (base.higher_is_better, new.higher_is_better)
     clusters = number_clusters(rows["cluster_base"].tolist())
     return PairedScores(before, after, clusters, scale or seen, scale is not None, lower_is_better)
 
