@@ -137,6 +137,18 @@ def _chances_and_quantiles(clusters: Integers, level: float, sequential: bool) -
     return chances, np.where(share < 1, np.sqrt((clusters - 1) * share / np.maximum(1 - share, 1e-9)), np.nan)
 
 
+def verdicts(low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None) -> Integers:
+    """0 if new is shown to be not worse by more than the margin, else 1 if it is shown to be worse, else 2; any shape.
+
+    `low` and `high` are one-sided bounds of new less base. For equivalence, `different` says where the two-sided
+    interval leaves out 0: then 0 takes both bounds inside the margin, which is two one-sided tests (Schuirmann, "A
+    Comparison of the Two One-Sided Tests Procedure and the Power Approach", 1987), and 1 says that the two differ.
+    """
+    if different is None:
+        return np.where(low > -margin, 0, np.where(high < 0, 1, 2))
+    return np.where((low > -margin) & (high < margin), 0, np.where(different, 1, 2))
+
+
 def pass_power(margin: float, half: float, error: float, clusters: int, *, equivalent: bool = False) -> float:
     """How often so many samples pass a margin if the two are equal, by Student's t, 0 to 1; NaN without a spread."""
     from scipy.special import stdtr
