@@ -17,7 +17,7 @@ from urs_inspect import compare
 from urs_inspect._util import InputError
 from urs_inspect.logs.samples import SampleRun, SampleScores
 from urs_inspect.reports.comparison import ComparedModels
-from urs_inspect.reports.comparison_report import report_comparison
+from urs_inspect.reports.comparison_report import best_sentence, report_comparison
 from urs_inspect.reports.page import render_page
 from urs_inspect.reports.scores import ALL
 
@@ -72,7 +72,7 @@ def test_it_is_what_the_report_of_urs_has() -> None:
     assert compared.names == ranking.names
     assert compared.means[ALL] == ranking.means[ALL] and compared.comparisons[ALL] == ranking.comparisons[ALL]
     assert compared.models["rank_to"].tolist() == ranking.models["rank_to"].tolist()
-    assert compared.notes == ranking.notes[: len(compared.notes)]
+    assert [note.replace("samples", "questions") for note in compared.notes] == [*ranking.notes[: len(compared.notes)]]
 
 
 @checked
@@ -127,6 +127,36 @@ def test_with_a_baseline_only_its_comparisons_are_made_and_corrected() -> None:
     assert max(pair.p_holm for pair in pairs) <= 1 and pairs[-1].p_holm <= 3 * pairs[-1].p
 
 
+def test_a_named_baseline_is_not_a_choice_of_the_data() -> None:
+    values, groups = right(6, 120, 0.0, 1.2, 0.4), ["x", "y"] * 60
+    best = compare(frame(values, group=groups)).comparisons["x"]
+    named = compare(frame(values, group=groups), baseline=best[0].first).comparisons["x"]
+    assert [pair.p for pair in named] == [pair.p for pair in best]
+    # Holm over two comparisons in each of two groups; the best of three models was chosen by the same data.
+    assert min(pair.p_holm for pair in named) == pytest.approx(min(pair.p for pair in named) * 2 * 2)
+    assert [pair.p_holm for pair in best] == pytest.approx([min(1, 1.5 * pair.p_holm) for pair in named])
+
+
+def test_a_group_called_all_is_a_group() -> None:
+    values = right(7, 60, 0.0, 0.5)
+    compared = compare(frame(values, group=["all", "x"] * 30))
+    assert compared.comparisons[ALL] == compare(frame(values)).comparisons[ALL]
+    assert compared.question_counts == {"all": 60, "all (group)": 30, "x": 30}
+
+
+def test_the_lowest_mean_is_called_the_lowest() -> None:
+    compared = compare(frame({"a": [1, 2, 3, 4, 5, 7], "b": [2, 1, 3, 5, 4, 7.5]}), lower_is_better=True)
+    assert "a has the lowest mean score" in best_sentence(compared, ALL)
+
+
+def test_many_pairs_are_shown_in_part_and_written_in_whole() -> None:
+    table = frame(right(8, 20, *np.linspace(0, 1, 12)))
+    [_, differences, *_] = report_comparison(compare(table, rounds=100), sample_scores(table)).sections
+    shown, written = differences.tables
+    assert (len(shown.data), len(written.data)) == (11 + 10, 66)
+    assert any("66" in note for note in differences.notes)
+
+
 def test_groups_claim_falsely_no_more_often_than_one_test() -> None:
     """Of 300 simulations of equal models in six groups, any group has a claim in at most about 5%."""
     groups, claims = [f"g{place % 6}" for place in range(120)], 0
@@ -162,6 +192,10 @@ GOOD = frame({"a": [1, 0, 1, 0], "b": [1, 1, 1, 0]}, cluster=list("ppqq"), group
         (GOOD.assign(sample=list("abcdefgh")), {}, ["no sample", "a 4", "b 4"]),
         (GOOD, {"baseline": "c"}, ["'c'", "a", "b"]),
         (GOOD, {"scale": (0, 0.5)}, ["5 of 8", "0 to 0.5"]),
+        (GOOD, {"scale": (0, NAN)}, ["scale", "nan"]),
+        (GOOD, {"scale": (1, 0)}, ["scale", "1 and 0"]),
+        (GOOD.assign(model=GOOD["model"].where(GOOD.index > 0)), {}, ["1 of 8 rows"]),
+        (GOOD.assign(value=[1, NAN, NAN, NAN, *[1] * 4]), {}, ["a", "half", "a 1", "b 4"]),
     ],
 )
 def test_what_cannot_be_compared_is_said(table: pd.DataFrame, options: dict[str, Any], said: list[str]) -> None:

@@ -17,7 +17,8 @@ def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), high
     table["cluster"] = names if clusters is None else clusters
     table["input"] = "x"
     runs = (SampleRun(f"{id(table)}.eval", model, "2026-01-01T00:00:00+00:00", len(names)),)
-    return SampleScores(table, "task", "match", "", scale, higher, runs, ())
+    simulated = model.startswith("urs_simulation/")
+    return SampleScores(table, "task", "match", "", scale, higher, runs, (), simulated=simulated)
 
 
 def notes(found):

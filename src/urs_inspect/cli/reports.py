@@ -248,7 +248,9 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
 @click.option("--baseline", metavar="MODEL", help="Compare the others with this model only.")
 @click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for missing ones.")
 @click.option("--lower-is-better", is_flag=True, help="A lower score is better; lm-eval's files say so themselves.")
-@click.option("--difference", type=click.FloatRange(min=0, min_open=True), help="Say how many questions this takes.")
+@click.option(
+    "--difference", type=click.FloatRange(min=0, min_open=True), help="Say how many samples it takes to see this."
+)
 def compare(
     logs: tuple[str, ...],
     *,
@@ -271,12 +273,18 @@ def compare(
     from urs_inspect.reports.comparison_report import report_comparison
 
     limits, scores = parse_scale(scale, "scale") if scale else None, read_sample_scores(logs, **read)
-    how: dict[str, Any] = {
-        "baseline": baseline,
-        "lower_is_better": lower_is_better or not scores.higher_is_better,
-    }
-    compared = compare_models(scores.table, scale=limits or scores.scale, rounds=rounds, seed=seed, **how)
-    return report_comparison(compared, scores, difference=difference, command=command, **how)
+    try:
+        compared = compare_models(
+            scores.table,
+            baseline=baseline,
+            scale=limits or scores.scale,
+            lower_is_better=lower_is_better or not scores.higher_is_better,
+            rounds=rounds,
+            seed=seed,
+        )
+    except InputError as error:  # what was skipped may be the cause
+        raise InputError("\n".join([error.message, *scores.left_out])) from error
+    return report_comparison(compared, scores, baseline=baseline, difference=difference, command=command)
 
 
 def parse_scale(value: str, option: str) -> tuple[float, float]:

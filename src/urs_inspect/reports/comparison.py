@@ -18,7 +18,6 @@ from urs_inspect.reports.scores import (
     ALL,
     OrderedScores,
     Resampling,
-    ScoreTable,
     columns_of_means,
     compare_models,
     order_models,
@@ -65,7 +64,7 @@ class Comparison:
         return self.verdict == "significant"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparedModels:
     """Models compared on the same questions, those of a data frame or of a ranking of the report.
 
@@ -85,6 +84,8 @@ class ComparedModels:
         question_counts: Key of a column -> number of questions that its means are over.
         asked: Number of questions.
         notes: What missing scores and questions take away, one sentence each.
+        lower_is_better: Whether the best model is the one with the lowest mean.
+        noun: What a question is called.
     """
 
     models: pd.DataFrame
@@ -93,6 +94,8 @@ class ComparedModels:
     question_counts: dict[str, int]
     asked: int
     notes: tuple[str, ...]
+    lower_is_better: bool = False
+    noun: str = "question"
 
     @property
     def names(self) -> list[str]:
@@ -106,7 +109,7 @@ class ComparedModels:
 
     @property
     def questions(self) -> int:
-        """Questions for which every ranked model has a score."""
+        """Number of questions for which every ranked model has a score."""
         return self.question_counts[ALL]
 
     def mean(self, name: str, key: str = ALL) -> Estimate:
@@ -198,35 +201,48 @@ def compare(
             sample of two clusters or groups, or no sample that all models have a score for.
     """
     answers, names = _checked(frame), list(dict.fromkeys(frame["model"].astype(str)))
-    if baseline is not None and baseline not in names:
-        raise InputError(f"baseline: no model '{baseline}'; allowed: {choices(names)}")
+    if baseline is not None:
+        full = {short: name for name, short in short_names(names).items()}
+        if (baseline := full.get(baseline, baseline)) not in names:
+            raise InputError(f"baseline: no model '{baseline}'; allowed: {choices(names)}")
     known = answers[FINAL].dropna()
     low, high = scale or (float(known.min()), float(known.max()))
+    if not (math.isfinite(low) and math.isfinite(high) and (low < high or scale is None)):
+        raise InputError(f"scale: must be two numbers, the lowest before the highest, got {low:g} and {high:g}")
     if beyond := int(((known < low) | (known > high)).sum()):
         raise InputError(f"scale: {beyond:,} of {len(known):,} values lie beyond {low:g} to {high:g}")
     sign = -1 if lower_is_better else 1
     answers[FINAL] *= sign
     facts = [name for name in ("cluster", "group") if name in answers] or ["model"]
     table = score_table(answers, names, facts, (min(sign * low, sign * high), max(sign * low, sign * high)))
-    groups = [name for name in table.facts.get("group", pd.Series(dtype=str)).unique() if name]
-    columns = {ALL: np.arange(len(table.facts))}
-    columns |= {name: np.flatnonzero(table.facts["group"] == name) for name in sorted(groups)}
-    compared = compare_table(order_models(table), columns, list(columns), Resampling(rounds, level, seed), baseline)
-    if not compared.questions:
-        counts = ", ".join(f"{name} {number:,}" for name, number in _scored(table).items())
+    ordered = order_models(table)
+    counts = ", ".join(f"{name} {n:,}" for name, n in zip(names, (~np.isnan(table.finals)).sum(axis=0), strict=True))
+    if not len(ordered.common):
         raise InputError(f"no sample has a score of every model; samples with a score: {counts}")
-    attempted = {name: int((column > 0).sum()) for name, column in zip(table.models, table.asked.T, strict=True)}
-    notes = list(compared.notes)
-    if len(set(attempted.values())) > 1 or max(attempted.values()) < len(table.facts):
-        there = ", ".join(f"{name} {number:,}" for name, number in attempted.items())
+    unranked = ordered.table.models[ordered.ranked :]
+    if ordered.ranked < 2 or baseline in unranked:
+        raise InputError(
+            f"{choices(unranked)}: a model with a score for fewer than half as many samples as another cannot be "
+            f"compared; samples with a score: {counts}"
+        )
+    columns = {ALL: np.arange(len(table.facts))}
+    for group in sorted(name for name in table.facts.get("group", pd.Series(dtype=str)).unique() if name):
+        columns[f"{group} (group)" if group == ALL else group] = np.flatnonzero(table.facts["group"] == group)
+    found = compare_table(ordered, columns, list(columns), Resampling(rounds, level, seed), baseline, noun="sample")
+    attempted = [int((column > 0).sum()) for column in table.asked.T]
+    notes = list(found.notes)
+    if min(attempted) < len(table.facts):
+        there = ", ".join(f"{name} {number:,}" for name, number in zip(names, attempted, strict=True))
         notes.insert(0, f"The models did not attempt the same samples ({there}): only those count that all have.")
-    return replace(compared if sign > 0 else _negated(compared), notes=tuple(notes))
+    return replace(found if sign > 0 else _negated(found), notes=tuple(notes))
 
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with the names that `score_table` has for its columns."""
     if missing := [name for name in ("sample", "model", "value") if name not in frame]:
         raise InputError(f"the data frame lacks {choices(missing)}; it has {choices(map(str, frame.columns))}")
+    if nameless := int(frame[["sample", "model"]].isna().any(axis=1).sum()):
+        raise InputError(f"{nameless:,} of {counted(len(frame), 'row')} have no sample or no model")
     if frame["model"].nunique() < 2:
         raise InputError(f"one model only, {choices(frame['model'].astype(str).unique())}: two or more are compared")
     values = pd.to_numeric(frame["value"].astype(object), errors="coerce").astype(float)
@@ -247,10 +263,6 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     return answers.astype({"model": str, "question": str})
 
 
-def _scored(table: ScoreTable) -> dict[str, int]:
-    return dict(zip(table.models, (~np.isnan(table.finals)).sum(axis=0).tolist(), strict=True))
-
-
 def compare_table(
     scores: OrderedScores,
     columns: Mapping[str, Integers],
@@ -259,6 +271,7 @@ def compare_table(
     baseline: str | None = None,
     *,
     together: bool = True,
+    noun: str = "question",
 ) -> ComparedModels:
     """Compare ordered models over all questions and in columns, all over the same rounds of the bootstrap.
 
@@ -269,6 +282,7 @@ def compare_table(
         resampling: Settings of the bootstrap.
         baseline: Model with which alone others are compared.
         together: Whether p-values of all tested columns but `all` are corrected together, or each column by itself.
+        noun: What a question is called.
     """
     table, names = scores.table, scores.table.models
     wanted = columns_of_means(scores, columns)
@@ -299,7 +313,8 @@ def compare_table(
         comparisons={key: tuple(_comparison(scores, columns[key], pair) for pair in pairs[key]) for key in tested},
         question_counts={key: int(np.isin(scores.common, chosen).sum()) for key, chosen in columns.items()},
         asked=len(table.facts),
-        notes=tuple(_missing_notes(scores)),
+        notes=tuple(_missing_notes(scores, noun)),
+        noun=noun,
     )
 
 
@@ -332,6 +347,7 @@ def _negated(compared: ComparedModels) -> ComparedModels:
     models = models.assign(mean_scored=-models["mean_scored"], mean_lowest=-high, mean_highest=-low)
     return replace(
         compared,
+        lower_is_better=True,
         models=models,
         means={key: tuple(-mean for mean in means) for key, means in compared.means.items()},
         comparisons={
@@ -341,14 +357,14 @@ def _negated(compared: ComparedModels) -> ComparedModels:
     )
 
 
-def _missing_notes(scores: OrderedScores) -> list[str]:
+def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
     """What missing scores take away, one sentence each."""
     table, asked, common = scores.table, len(scores.table.finals), len(scores.common)
     unscored = int(table.unscored.sum())
     if not unscored:
         return []
     lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
-    over = f"over the {common:,} of {asked:,} questions for which"
+    over = f"over the {common:,} of {asked:,} {noun}s for which"
     notes = [
         f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a difference is significant only "
         "if it is so in the worst case of the missing scores."
@@ -363,11 +379,11 @@ def _missing_notes(scores: OrderedScores) -> list[str]:
         most = int(np.argmax(without))
         notes.append(
             f"{table.models[most]} takes away most of the other {asked - common:,}: without its log, the ranking would "
-            f"be over {without[most]:,} questions."
+            f"be over {without[most]:,} {noun}s."
         )
     most_scored = int(there.sum(axis=0).max(initial=0))
     notes += [
-        f"{name} is not ranked: it has a score for {counted(number, 'question')}, fewer than half of the "
+        f"{name} is not ranked: it has a score for {counted(number, noun)}, fewer than half of the "
         f"{most_scored:,} of the model with the most."
         for name, number in zip(table.models[scores.ranked :], there[:, scores.ranked :].sum(axis=0), strict=True)
     ]

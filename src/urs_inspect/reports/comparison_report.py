@@ -1,5 +1,6 @@
 """Compared models -> the report of `urs-inspect compare`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -39,6 +40,8 @@ COMPARISON = ReportKind(
 UNSCORED_ALERT = 0.02
 """Share of answers without a score above which a report draws attention to it."""
 ALERT = f"! More than {UNSCORED_ALERT:.0%} of the answers have no score."
+_MOST_PAIRS = 45
+"""Pairs of ten models: of more, only some are shown."""
 _SMALL, _MEDIUM = 2, 50
 """Widths of scales up to which means have three decimals, and two."""
 
@@ -49,7 +52,6 @@ def report_comparison(
     *,
     baseline: str | None = None,
     difference: float | None = None,
-    lower_is_better: bool = False,
     command: str = "",
 ) -> Report:
     """The report of a comparison, to print or to write.
@@ -59,24 +61,24 @@ def report_comparison(
         scores: Where the scores come from.
         baseline: The model with which alone the others were compared.
         difference: A difference for which the number of questions is given that it takes to see it.
-        lower_is_better: As for `compare`.
         command: The command that makes the report.
     """
+    baseline = {short: name for name, short in compared.short.items()}.get(baseline or "", baseline)
     formats = _formats(compared, scores)
     first = _beside_baseline(compared, baseline) if baseline else best_sentence(compared, ALL)
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
         *simulation_section(scores.simulated),
-        _summary(compared, scores, first, formats[0], lower_is_better, ranked=baseline is None),
+        _summary(compared, scores, first, formats[0], ranked=baseline is None),
         _differences(compared, formats[1], difference),
-        *([_groups(compared, groups, formats)] if groups else []),
+        *([_groups(compared, groups, formats, baseline)] if groups else []),
         *([Section("Left out", scores.left_out)] if scores.left_out else []),
         Section("Runs", [f"This report was made by: {command}"] if command else (), [runs], appendix=True),
     ]
     told = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
     facts = {
-        **{"headline": first, "baseline": baseline, "lower_is_better": lower_is_better, "command": command},
+        **{"headline": first, "baseline": baseline, "lower_is_better": compared.lower_is_better, "command": command},
         **{name: getattr(scores, name) for name in told},
         **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
     }
@@ -91,17 +93,17 @@ def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Fo
     return number(digits), number(digits, sign=True)
 
 
-def _summary(
-    compared: ComparedModels, scores: SampleScores, first: str, plain: Format, lower_is_better: bool, *, ranked: bool
-) -> Section:
+def _summary(compared: ComparedModels, scores: SampleScores, first: str, plain: Format, *, ranked: bool) -> Section:
     models, means = compared.models, compared.means[ALL]
     clusters, level = means[0].clusters, level_text(means[0].level)
-    about = f"{scores.task}, {scores.scorer}: {counted(compared.questions, 'question')}"
+    about = f"{scores.task}, {scores.scorer}: {counted(compared.questions, compared.noun)}"
     about += f" in {counted(clusters, 'cluster')}" if clusters < compared.questions else ""
     notes = [
         first,
-        f"{about}. Means are over the questions for which all have a score, with {level} intervals."
-        + (" Lower is better." if lower_is_better else " Higher is better, unless --lower-is-better is given."),
+        f"{about}. Means are over those for which all ranked models have a score, with {level} intervals."
+        + (
+            " Lower is better." if compared.lower_is_better else " Higher is better, unless --lower-is-better is given."
+        ),
         *([f"Judge: {scores.judge}."] if scores.judge else []),
         *([scores.chosen] if scores.chosen else []),
         *compared.notes,
@@ -125,7 +127,7 @@ def _summary(
     by_group = Table(pd.DataFrame(rows, columns=["column", "model", "mean"]), name="means", main="mean", shown=())
     caption = (
         f"Dots are means, lines their {level} intervals. The difference of two that overlap may still be significant, "
-        "because the comparison goes question by question."
+        "because the comparison goes sample by sample."
     )
     figure = Figure(
         "means", "Mean of each model", caption, lambda width: forest_plot(forest_frame(compared), width, scores.scorer)
@@ -135,13 +137,17 @@ def _summary(
     return Section("Comparison", notes, tables, figures=[figure])
 
 
-def _groups(compared: ComparedModels, groups: Sequence[str], formats: tuple[Format, Format]) -> Section:
+_BEST = "the best model is compared with each other one"
+
+
+def _groups(
+    compared: ComparedModels, groups: Sequence[str], formats: tuple[Format, Format], baseline: str | None
+) -> Section:
     headings = {key: f"{key} ({compared.question_counts[key]:,})" for key in groups}
     means = pd.DataFrame({"Model": compared.names, **{key: compared.means[key] for key in groups}})
     tests = [(key, pair) for key in groups for pair in compared.comparisons[key]]
-    notes = [
-        "The best model of each group is compared with the others; p-values are corrected over all groups together."
-    ]
+    tested = f"{compared.short[baseline]} is compared with each other model" if baseline else _BEST
+    notes = [f"In each group {tested}; p-values are corrected over all groups together."]
     tables = [
         Table(means, dict.fromkeys(groups, formats[0]), headings=headings),
         pairs_table(compared, tests, formats[1], group="Group"),
@@ -165,8 +171,9 @@ def _beside_baseline(compared: ComparedModels, baseline: str) -> str:
 
 def _differences(compared: ComparedModels, signed: Format, difference: float | None) -> Section:
     pairs = compared.comparisons[ALL]
-    smallest = [compared.detectable(pair) for pair in pairs]
-    texts = [DASH if pair.significant else signed(seen).lstrip("+") for pair, seen in zip(pairs, smallest, strict=True)]
+    shown = _shown(compared)
+    smallest = [math.nan if pairs[place].significant else compared.detectable(pairs[place]) for place in shown]
+    texts = [signed(seen).lstrip("+") for seen in smallest]
     more, notes = dict[str, list[str]](), list[str]()
     if any(text != DASH for text in texts):
         more[f"Seen at {share(POWER)}"] = texts
@@ -175,26 +182,45 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
             "power. That two models cannot be distinguished does not make them equal."
         )
     if difference is not None:
-        counts = [compared.needed(pair, difference) for pair in pairs]
+        counts = [compared.needed(pairs[place], difference) for place in shown]
         more[f"Needed for {difference:g}"] = [DASH if count is None else f"{count:,}" for count in counts]
-        notes.append(
-            f"Needed for {difference:g}: questions for {share(POWER)} power at a difference of {difference:g}."
-        )
+        notes.append(f"Needed for {difference:g}: samples for {share(POWER)} power at a difference of {difference:g}.")
     if any(pair.depends_on for tested in compared.comparisons.values() for pair in tested):
         notes.append("Depends: significant only if the answers without a score are like the others.")
+    if any(
+        pair.verdict == "not significant over all questions"
+        for tested in compared.comparisons.values()
+        for pair in tested
+    ):
+        notes.append("Not over all: significant over the samples that count, but not over all that the two answered.")
+    if len(shown) < len(pairs):
+        notes.append(f"Shown: pairs with the best model, and neighbours; differences.csv (-o) has all {len(pairs):,}.")
     figures = []
     if len(pairs) >= len(compared.names) > 2:
         figures = [difference_figure(compared, "differences", signed)]
     tables = [
-        pairs_table(compared, [("", pair) for pair in pairs], signed, more=more),
+        pairs_table(compared, [("", pairs[place]) for place in shown], signed, more=more),
         differences_table(compared),
     ]
     return Section("Differences", notes, tables, 3, figures=figures)
 
 
+def _shown(compared: ComparedModels) -> list[int]:
+    """Places of the pairs to be shown: of many, those with the best model and those of neighbours."""
+    pairs, order = compared.comparisons[ALL], {name: place for place, name in enumerate(compared.names)}
+    gaps = [(order[pair.first], order[pair.second]) for pair in pairs]
+    few = len(pairs) <= _MOST_PAIRS
+    return [place for place, (one, other) in enumerate(gaps) if few or one == 0 or other - one == 1]
+
+
 # --- what the report of `urs-inspect report` shows as well ---
 
-_SIGNIFICANT = {"significant": "yes", "depends on unscored answers": "depends", "not comparable": DASH}
+_SIGNIFICANT = {
+    "significant": "yes",
+    "depends on unscored answers": "depends",
+    "not significant over all questions": "not over all",
+    "not comparable": DASH,
+}
 
 
 def pairs_table(
@@ -264,7 +290,7 @@ def best_sentence(ranking: ComparedModels, key: str) -> str:
     """Which model is best in a column, and which ones cannot be distinguished from it."""
     compared, short = ranking.beside_best(key), ranking.short
     if not any(pair.difference.n for pair in compared):
-        return "No question has a score of every ranked model."
+        return f"No {ranking.noun} has a score of every ranked model."
     by_verdict: dict[str, list[str]] = {}
     for pair in compared:
         by_verdict.setdefault(pair.verdict, []).append(short[pair.second])
@@ -274,18 +300,20 @@ def best_sentence(ranking: ComparedModels, key: str) -> str:
         rest = "both others" if others == 2 else f"all {others} others" if others > 1 else better[0]
         return f"{name} is best, significantly better than {rest}."
     equal = [short[pair.second] for pair in compared if round(pair.difference.value, DIGITS) == 0]
-    text = f"{listed([name, *equal])} share the highest mean score" if equal else f"{name} has the highest mean score"
+    highest, above = ("lowest", "below") if ranking.lower_is_better else ("highest", "above")
+    have = f"{listed([name, *equal])} share" if equal else f"{name} has"
+    text = f"{have} the {highest} mean score"
     unclear = [other for other in unclear if other not in equal]
     if better:
-        text += f", significantly above {counted(len(better), 'other')}"
+        text += f", significantly {above} {counted(len(better), 'other')}"
     if len(unclear) == others > 1:
         text += ", but cannot be distinguished from any other model"
     elif unclear:
         text += f", but cannot be distinguished from {listed(unclear, 'or')}"
     if partly := by_verdict.get("not significant over all questions"):
         text += (
-            f"; it is significantly above {listed(partly)} only over the "
-            f"{counted(compared[0].difference.n, 'common question')}, not over all that were asked"
+            f"; it is significantly {above} {listed(partly)} only over the "
+            f"{counted(compared[0].difference.n, f'common {ranking.noun}')}, not over all that were asked"
         )
     if depends := by_verdict.get("depends on unscored answers"):
         lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
@@ -324,7 +352,7 @@ def matrix_frame(compared: ComparedModels, signed: Format) -> pd.DataFrame:
     for pair in compared.comparisons[ALL]:
         details = (
             f"{short[pair.first]} less {short[pair.second]}: {signed(pair.difference)}, Holm-corrected p "
-            f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, 'question')}"
+            f"{p_value(pair.p_holm)}, worst case {p_value(pair.p_worst)}, {counted(pair.difference.n, compared.noun)}"
         )
         for sign, row, column in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
             text = signed(sign * pair.difference.value)

@@ -54,7 +54,7 @@ class Traffic:
     effective_questions: float  # Kish's effective number of questions under the weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ranking(ComparedModels):
     """Models that may be ranked together; `models` has the facts of `_facts` as well.
 

@@ -302,8 +302,10 @@ def compare_models(
         [*others, *wanted], len(finals), reweight=reweight, clusters=drawn_by, rounds=rounds, seed=seed
     )
     worst = _worst(scores, columns, pairs, resampling)
+    # In each other column the best of M models is chosen by the same data; a baseline is not.
+    chosen = {key: 1.0 if baseline is not None else (len(compared) + 1) / 2 for key, compared in pairs.items()}
+    selections = {key: 1.0 if key == ALL else families * max(1.0, chosen[key]) for key in pairs}
     widest = scores.table.scale[1] - scores.table.scale[0]
-    chosen_by_data = 1.0 if baseline is not None else 0.5
     tested = {
         key: mean_differences(
             drawn,
@@ -311,7 +313,8 @@ def compare_models(
             resampling.level,
             p=None if reweight else paired_p_values(column.values, _part(drawn_by, column.questions)),
             worst=worst[key],
-            selection=1 if key == ALL else families * max(1.0, chosen_by_data * (len(pairs[key]) + 1)),
+            errors=None if reweight else clustered_means(column.values, _part(drawn_by, column.questions)).errors,
+            selection=selections[key],
             scale=(-widest, widest),
         )
         for key, column, drawn in zip(columns, wanted, draws[len(others) :], strict=True)

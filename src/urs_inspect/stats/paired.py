@@ -201,6 +201,7 @@ def mean_differences(
     level: float = LEVEL,
     *,
     p: Floats | None = None,
+    errors: Floats | None = None,
     worst: Floats | None = None,
     selection: float = 1.0,
     scale: Scale | None = None,
@@ -218,6 +219,7 @@ def mean_differences(
             less this.
         p: p-values of no difference, as from `paired_p_values`; by default those of the rounds, which hold for
             weighted means as well.
+        errors: Standard errors, as from `clustered_means`; by default those of the rounds.
         worst: p-value of each claim in the worst case of the missing scores, as from `worst_p_values`; NaN where none
             is missing. By default none is.
         selection: What corrected p-values are multiplied with because the pairs were chosen by the same data. For the
@@ -226,13 +228,14 @@ def mean_differences(
         scale: Lowest and highest possible difference.
     """
     p = p_values(found) if p is None else p
+    errors = standard_errors(found) if errors is None else errors
     claim = p if worst is None else np.fmax(p, np.where(np.isnan(p), np.nan, worst))
     corrected, survived = (np.minimum(1.0, selection * np.array(holm(raw.tolist()))) for raw in (p, claim))
     adjusted = (raw.tolist() for raw in (p, corrected, survived))
     return tuple(
         MeanDifference(first, second, estimate, raw, p_holm, p_worst, p_worst < 1 - level, error)
         for (first, second), estimate, raw, p_holm, p_worst, error in zip(
-            pairs, mean_estimates(found, level, scale), *adjusted, standard_errors(found).tolist(), strict=True
+            pairs, mean_estimates(found, level, scale), *adjusted, errors.tolist(), strict=True
         )
     )
 
