@@ -23,10 +23,10 @@ def smallest_difference(error: float, clusters: int, *, tests: int = 1, level: f
     the number of tests, as in Holm's first step. Up to `FEW` clusters, where the test is the exact sign-flip test,
     alpha is the largest p-value below it, K / 2^(C - 1), and the difference is wider by 1 / (6 K), which was fitted to
     simulations: with one to ten tests, for normal differences the power is 76% to 82% over 6 to 50 clusters, for
-    exponential ones with the tail against the better side 70% to 76%. `benchmarks/compare_coverage.py` prints it.
+    exponential ones with the tail against the better side 66% to 77%. `benchmarks/compare_coverage.py` prints it.
 
     Scores of two values are compared by McNemar's test, whose power depends on how many samples differ. Where 10% to
-    60% do, it is 76% to 81% over 200 samples and 63% to 93% over 50; over 20 and fewer it is anything from 5% to 100%.
+    60% do, it is 76% to 82% over 200 samples and 62% to 93% over 50; over 20 and fewer it is anything from 5% to 100%.
 
     Args:
         error: Clustered standard error of the difference.
