@@ -6,10 +6,11 @@ wrong (1 or 0), or whole numbers from 1 to 10. In one half of the simulations th
 better. What is computed is what `compare` computes: the same functions on the same kind of table.
 
 Run from the repository: python -m benchmarks.compare_coverage [--simulations 2000] [--seed 0] [--rounds 1000]
+With --power it prints instead how often the smallest difference that is seen at 80% is significant.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect.reports.scores import ALL, Resampling, ScoreTable, compare_models, order_models
+from urs_inspect.stats.paired import paired_p_values
+from urs_inspect.stats.power import smallest_difference
 
 QUESTIONS, SIZES = (20, 100, 1000), ("1", "5", "30", "1 to 59")
 BETTER = 0.35
@@ -97,6 +100,36 @@ def rows(simulations: int, rounds: int, seed: int) -> Iterator[dict[str, Any]]:
                 }
 
 
+def power_rows(simulations: int, seed: int) -> Iterator[dict[str, str]]:
+    """How often a true difference of `smallest_difference`, for the true standard error, is significant.
+
+    Of scores of two values, the error is that of equal models; where the difference is above the share of samples that
+    differ between these, so many differ, all to the same side.
+    """
+    generator = np.random.default_rng(seed)
+    shapes: dict[str, Callable[[tuple[int, int]], Any]] = {
+        "normal": generator.standard_normal,
+        "even": lambda size: 12**0.5 * (generator.random(size) - 0.5),
+        "exponential, tail to losses": lambda size: 1 - generator.exponential(size=size),
+    }
+    settings = [(name, clusters, 1.0) for name in shapes for clusters in (6, 7, 8, 10, 12, 13, 20, 50)]
+    settings += [(f"0 or 1, {q:.0%} differ", n, q) for n in (10, 20, 50, 200) for q in (0.1, 0.2, 0.4, 0.6)]
+    for name, clusters, share in settings:
+        row = {"Differences": name, "Clusters": str(clusters)}
+        for tests in (1, 3):
+            size, shape = smallest_difference((share / clusters) ** 0.5, clusters, tests=tests), (clusters, simulations)
+            none = np.isnan(size) or (size > 1 and name not in shapes)
+            if name in shapes:
+                drawn = shapes[name](shape) + size
+            else:
+                there, place = max(share, size), generator.random(shape)
+                drawn = (place < (there + size) / 2).astype(float) - (place > 1 - (there - size) / 2)
+            power = (paired_p_values(drawn) * tests < 0.05).mean()
+            row[f"Seen, k = {tests}"] = "none" if none else f"{size:.2f}"
+            row[f"Power, k = {tests}"] = "–" if none else f"{power:.1%}"
+        yield row
+
+
 def _percent(share: float) -> str:
     return "none" if np.isnan(share) else f"{share:.1%}"
 
@@ -107,9 +140,10 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--power", action="store_true")
     given = parser.parse_args()
-    first = True
-    for row in rows(given.simulations, given.rounds, given.seed):
+    first, seed = True, given.seed
+    for row in power_rows(given.simulations, seed) if given.power else rows(given.simulations, given.rounds, seed):
         if first:
             print(f"| {' | '.join(row)} |\n|{'---|' * len(row)}")
             first = False

@@ -24,9 +24,9 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from urs_inspect.reports.gate import PairedScores, Rule, decide, power_of, verdicts
+from urs_inspect.reports.gate import PairedScores, Rule, decide, power_of
 from urs_inspect.stats.bootstrap import Floats, Integers
-from urs_inspect.stats.power import mean_bounds, pass_power
+from urs_inspect.stats.power import mean_bounds, pass_power, verdicts
 
 LOOKS = 50
 SIZES, CLUSTERS = (20, 100, 1000), (1, 5)

@@ -157,6 +157,16 @@ def test_many_pairs_are_shown_in_part_and_written_in_whole() -> None:
     assert any("66" in note for note in differences.notes)
 
 
+def test_what_few_samples_cannot_show_is_not_given() -> None:
+    few = compare(frame(right(9, 40, 0.0, 0.1)))
+    assert math.isnan(few.detectable(few.comparisons[ALL][0]))
+    many = compare(frame(right(9, 60, 0.0, 0.1)))
+    assert many.detectable(many.comparisons[ALL][0]) > 0
+    generator = np.random.default_rng(0)
+    clustered = compare(frame({name: generator.normal(size=12) for name in "abc"}, cluster=list("uvwxyz") * 2))
+    assert all(math.isnan(clustered.detectable(pair)) for pair in clustered.comparisons[ALL])  # 3 tests of 6 clusters
+
+
 def test_groups_claim_falsely_no_more_often_than_one_test() -> None:
     """Of 300 simulations of equal models in six groups, any group has a claim in at most about 5%."""
     groups, claims = [f"g{place % 6}" for place in range(120)], 0

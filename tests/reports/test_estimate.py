@@ -32,6 +32,7 @@ from urs_inspect.reports.token_lengths import (
 )
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
+from urs_inspect.stats.power import smallest_difference
 from urs_inspect.tasks import mad, md_eval, urs, urs_addition, urs_case_review, urs_references
 
 BUILDER = PromptBuilder(load_rubric())
@@ -582,7 +583,9 @@ def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Pa
     assert found.margin.low == pytest.approx(t(0.975) * min(deviations) * range_[0] / np.sqrt(8))
     assert found.margin.high == pytest.approx(t(0.975) * max(deviations) * range_[1] / np.sqrt(8))
     apart = np.std(np.subtract(FINALS, other), ddof=1) / np.sqrt(8)
-    assert found.difference.expected == pytest.approx((t(0.975) + t(0.8)) * apart)
+    assert found.difference.expected == pytest.approx(smallest_difference(apart, 8))
+    few = with_precision(of([sample() for _ in range(5)], models=["m", "n"]), logs)
+    assert few.margin and few.difference is None
     alone = with_precision(of([sample() for _ in range(8)]), logs[:1]).margin
     low, high = stats.ttest_1samp(FINALS, 0).confidence_interval()
     assert alone and alone.expected == pytest.approx((high - low) / 2)

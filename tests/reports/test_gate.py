@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -6,7 +7,8 @@ import pytest
 
 from urs_inspect._util import InputError
 from urs_inspect.logs.samples import SampleRun, SampleScores
-from urs_inspect.reports.gate import make_gate, verdicts
+from urs_inspect.reports.gate import make_gate
+from urs_inspect.stats.power import verdicts
 
 
 def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), higher=True):
@@ -73,6 +75,8 @@ def test_missing_scores_count_against_every_claim():
     assert found.code == 2
     table = found.report.tables()["gate"].set_index("what")["mean"]
     assert table["Missing scores all against NEW"] == pytest.approx(np.nan_to_num(good).mean() - BASE.mean())
+    assert table["NEW: a"] - table["BASE: a"] == pytest.approx(table["Difference"])
+    assert table["BASE: a"] == pytest.approx(BASE[~np.isnan(good)].mean())
     assert table["Missing scores all for NEW"] == pytest.approx(np.nan_to_num(good, nan=1).mean() - BASE.mean())
     bad[np.flatnonzero(bad == 0)[:100]] = math.nan
     assert make_gate(scores(BASE), scores(bad), margin=0.05).code == 2
@@ -91,14 +95,17 @@ def test_equal_scores_pass_with_enough_samples_and_a_scale():
     assert make_gate(scores(BASE[:20]), scores(BASE[:20]), margin=0.1).code == 2
     assert make_gate(scores(BASE[:40]), scores(BASE[:40]), margin=0.1).code == 0
     sides = scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None)
-    assert make_gate(*sides, margin=0.5).code == 2
+    found = make_gate(*sides, margin=0.5)
+    assert found.code == 2
+    assert "--scale" in notes(found)
+    assert "too few" not in notes(found)
     assert make_gate(*sides, margin=0.5, scale=(1, 10)).code == 0
 
 
 @pytest.mark.parametrize(
     "options",
     [{"margin": margin} for margin in (0, math.nan, math.inf, 9)]
-    + [{"scale": scale} for scale in ((1, 5), (10, 1), (math.nan, 10), (0, math.inf))]
+    + [{"scale": (1, 5)}]
     + [{"level": math.nan}, {"level": 1}, {"series": (1,)}],
 )
 def test_options_out_of_range_are_refused(options):
@@ -113,6 +120,12 @@ def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     assert "100 only of BASE, 100 only of NEW" in notes(found)
     with pytest.raises(InputError, match=r"150 samples of both, 250 only of BASE, 250 only of NEW"):
         make_gate(scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5)
+
+
+def test_an_error_also_says_what_was_left_out_of_each_side():
+    base, new = (replace(scores(BASE[:n]), left_out=(f"{n} reasons.",)) for n in (400, 30))
+    with pytest.raises(InputError, match=r"30 samples of both.*\nBASE: 400 reasons.\nNEW: 30 reasons."):
+        make_gate(base, new, margin=0.5)
 
 
 def test_sides_that_do_not_compare_are_refused():
@@ -160,6 +173,6 @@ def test_a_series_moves_by_the_shift_and_a_shift_that_depends_on_the_score_is_wa
 
 
 def test_the_report_names_simulated_models():
-    found = make_gate(scores(BASE, model="urs_simulation/strong"), scores(BASE), margin=0.1)
+    found = make_gate(replace(scores(BASE), simulated=True), scores(BASE), margin=0.1)
     assert found.report.sections[0].title == "Simulation"
     assert "SIMULATION" in found.report.markdown()

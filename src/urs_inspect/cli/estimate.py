@@ -189,9 +189,13 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
     ]
     _print_table("Expected, and from lowest to highest", "calls", rows, console)
     console.print(_cost(found), highlight=False, markup=False)
-    if found.margin and found.difference:
+    if found.margin:
         most = "at most " if found.margin.low == found.margin.high else ""
-        seen = f"smallest difference of two models that would be seen {most}{_sentence(found.difference)} (80% power)"
+        seen = "no difference of two models would be significant"
+        if found.difference:
+            seen = (
+                f"smallest difference of two models that would be seen {most}{_sentence(found.difference)} (80% power)"
+            )
         console.print(f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}.", highlight=False)
     for sentence in found.assumptions:
         console.print(f"- {sentence}", highlight=False, markup=False)

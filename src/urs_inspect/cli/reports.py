@@ -1,5 +1,6 @@
 """Commands that make one report: read logs, print it, and with `-o` write it; `table` only prints."""
 
+import math
 import shlex
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -290,7 +291,10 @@ def parse_scale(value: str, option: str) -> tuple[float, float]:
     """Lowest and highest value, as in `1,10`."""
     from urs_inspect._arguments import Scale, check
 
-    return cast("tuple[float, float]", check(option, value, Scale))
+    low, high = cast("tuple[float, float]", check(option, value, Scale))
+    if not -math.inf < low < high < math.inf:
+        raise InputError(f"{option}: must have a lowest value below a highest, both finite, got '{value}'")
+    return low, high
 
 
 @click.command()

@@ -30,6 +30,8 @@ from urs_inspect.stats.power import questions_needed, smallest_difference
 
 ROUNDS = 10_000
 """Rounds of the bootstrap of a report."""
+_FEWEST_TWO_VALUED = 50
+"""Questions below which the power of McNemar's test depends more on how many scores differ than on the error."""
 _SHRUNK = 0.9
 """Below this share of the questions that were asked, a note names the model that takes most of them away."""
 Verdict = Literal[
@@ -86,6 +88,7 @@ class ComparedModels:
         notes: What missing scores and questions take away, one sentence each.
         lower_is_better: Whether the best model is the one with the lowest mean.
         noun: What a question is called.
+        two_valued: Whether scores have two values and questions are no clusters, as for McNemar's test.
     """
 
     models: pd.DataFrame
@@ -96,6 +99,7 @@ class ComparedModels:
     notes: tuple[str, ...]
     lower_is_better: bool = False
     noun: str = "question"
+    two_valued: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -152,6 +156,8 @@ class ComparedModels:
         The p-value is corrected over all pairs.
         """
         found = pair.difference
+        if self.two_valued and found.n < _FEWEST_TWO_VALUED:
+            return math.nan
         return smallest_difference(pair.error, found.clusters, tests=self._tests, level=found.level)
 
     def needed(self, pair: Comparison, difference: float) -> int | None:
@@ -234,7 +240,8 @@ def compare(
     if min(attempted) < len(table.facts):
         there = ", ".join(f"{name} {number:,}" for name, number in zip(names, attempted, strict=True))
         notes.insert(0, f"The models did not attempt the same samples ({there}): only those count that all have.")
-    return replace(found if sign > 0 else _negated(found), notes=tuple(notes))
+    found = replace(found, notes=tuple(notes), two_valued=known.nunique() <= 2 and table.clusters is None)
+    return found if sign > 0 else _negated(found)
 
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:
@@ -363,7 +370,8 @@ def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
     unscored = int(table.unscored.sum())
     if not unscored:
         return []
-    lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
+    what = "answers" if noun == "question" else f"{noun}s of all models together"
+    lacking = f"{unscored:,} of {int(table.asked.sum()):,} {what} have no score."
     over = f"over the {common:,} of {asked:,} {noun}s for which"
     notes = [
         f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a difference is significant only "

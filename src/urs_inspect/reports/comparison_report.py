@@ -98,12 +98,12 @@ def _summary(compared: ComparedModels, scores: SampleScores, first: str, plain: 
     clusters, level = means[0].clusters, level_text(means[0].level)
     about = f"{scores.task}, {scores.scorer}: {counted(compared.questions, compared.noun)}"
     about += f" in {counted(clusters, 'cluster')}" if clusters < compared.questions else ""
+    direction = "Lower is better." if compared.lower_is_better else "Higher is better."
+    if scores.higher_is_better is None and not compared.lower_is_better:
+        direction = "Higher is better, unless --lower-is-better is given."
     notes = [
         first,
-        f"{about}. Means are over those for which all ranked models have a score, with {level} intervals."
-        + (
-            " Lower is better." if compared.lower_is_better else " Higher is better, unless --lower-is-better is given."
-        ),
+        f"{about}. Means are over those for which all ranked models have a score, with {level} intervals. {direction}",
         *([f"Judge: {scores.judge}."] if scores.judge else []),
         *([scores.chosen] if scores.chosen else []),
         *compared.notes,
@@ -180,6 +180,11 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
         notes.append(
             f"Seen at {share(POWER)}: the smallest difference that would have been significant with {share(POWER)} "
             "power. That two models cannot be distinguished does not make them equal."
+        )
+    if any(math.isnan(seen) and not pairs[place].significant for place, seen in zip(shown, smallest, strict=True)):
+        notes.append(
+            "What would have been seen is not given where nothing could be significant over so few samples or clusters, "
+            "and for fewer than 50 samples with scores of two values."
         )
     if difference is not None:
         counts = [compared.needed(pairs[place], difference) for place in shown]

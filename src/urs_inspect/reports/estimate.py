@@ -436,14 +436,17 @@ _ABOUT_ACCURACY = (
 def with_precision(found: RunEstimate, logs: Sequence[str]) -> RunEstimate:
     """Add what the samples can show; the spread of final scores comes from logs of `urs`, or is assumed."""
     models, n = [role.model for role in found.roles if role.role == UNDER_TEST], found.samples
+    from scipy.special import stdtrit
+
     if n < 2 or not (found.task == "md_eval" or (found.task == "urs" and len(models) < len(found.roles))):
         return found
     spread, paired, about = Amount.exactly(0.5), Amount.exactly(math.sqrt(0.5)), _ABOUT_ACCURACY
     if found.task == "urs":
         spread, paired, about = _spread(logs, models)
     tests = max(1, len(all_pairs(len(models))))
-    margin = spread * smallest_difference(n**-0.5, n, power=0.5)  # t(0.5) is 0, which leaves half an interval's width
-    difference = paired * smallest_difference(n**-0.5, n, tests=tests)
+    margin = spread * (float(stdtrit(n - 1, 0.975)) / math.sqrt(n))
+    seen = smallest_difference(n**-0.5, n, tests=tests)
+    difference = None if math.isnan(seen) else paired * seen
     return replace(found, margin=margin, difference=difference, assumptions=(*found.assumptions, about))
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
@@ -23,8 +22,8 @@ from urs_inspect.reports.tables import (
 )
 from urs_inspect.stats import Estimate
 from urs_inspect.stats.bootstrap import Floats, Integers, Scale, number_clusters
-from urs_inspect.stats.paired import clustered_means
 from urs_inspect.stats.power import (
+    FEWEST,
     POWER,
     MeanBounds,
     mean_bounds,
@@ -32,6 +31,7 @@ from urs_inspect.stats.power import (
     passing_margin,
     questions_to_pass,
     score_slope,
+    verdicts,
 )
 
 GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate", ("gate", "runs", "series"))
@@ -148,29 +148,23 @@ def make_gate(
 ) -> Gate:
     """Decide whether new is not worse than base by more than the margin, or equivalent to it, over their samples.
 
-    Args:
-        base: Scores of BASE.
-        new: Scores of NEW, of the same task and scorer; its model may be another.
-        margin: Largest loss, or for equivalence shift either way, that counts as none, in the unit of the scores.
-        model: The model of both sides, where they have several.
-        level: Confidence level of each one-sided bound.
-        equivalent: Whether to show equivalence in place of no loss.
-        sequential: Whether bounds hold at every look, for runs that grow.
-        series: Means on the old scale, to be given on the new one.
-        scale: Lowest and highest possible score, where scores do not tell.
-        lower_is_better: Whether lower scores are better although the sides do not say so.
-
-    Raises:
-        InputError: If the two cannot be compared.
+    Options are those of `urs-inspect gate`; `margin` and `series` are in the unit of the scores. `lower_is_better` is
+    for sides that do not say so.
     """
     if not 0.5 < level < 1:
         raise InputError(f"level: must be above 0.5 and below 1, got {level:g}")
     if series and not equivalent:
         raise InputError("series: needs --equivalent")
-    base, new = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
-    _refuse_different(base, new, equivalent=equivalent)
-    rows, one_sided = _common_samples(base, new)
-    scores = _paired_scores(rows, base, new, scale, lower_is_better)
+    left_out = [f"{name}: {note}" for name, side in (("BASE", base), ("NEW", new)) for note in side.left_out]
+    try:
+        base, new = _of_model(base, "BASE", model), _of_model(new, "NEW", model)
+        _refuse_different(base, new, equivalent=equivalent)
+        rows, one_sided = _common_samples(base, new)
+    except InputError as error:
+        raise InputError("\n".join([error.message, *left_out])) from error
+    scores = _paired_scores(
+        rows, base, new, scale, lower_is_better or False in (base.higher_is_better, new.higher_is_better)
+    )
     width = scores.scale[1] - scores.scale[0] if scores.scale_known else math.inf
     if not 0 < margin < width:
         raise InputError(f"margin: must be above 0 and below {width:g}, the width of the scale; got {margin:g}")
@@ -181,7 +175,7 @@ def make_gate(
         _decision_section(base, new, scores, decision),
         _power_section(power, len(rows), decision.code),
         *([_anchor_section(scores, decision, series)] if equivalent else []),
-        *_other_sections(base, new, scores, one_sided),
+        *_other_sections(base, new, scores, [*one_sided, *left_out]),
     ]
     outcome = decision.reason.partition(":")[0].lower()
     facts = {"code": decision.code, "decision": outcome, "difference": decision.estimate().value}
@@ -214,8 +208,8 @@ def _refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool
         raise InputError(f"BASE and NEW are the same: {choices(run.log for run in base.runs)}")
 
 
-def _common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame, str]:
-    """Samples of both sides, one per row, and how many are of one side only, in words; empty if none are."""
+def _common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame, list[str]]:
+    """Samples of both sides, one per row, and a sentence on how many are of one side only, if any are."""
     rows = base.table.merge(new.table, on="sample", how="outer", suffixes=("_base", "_new"), indicator="side")
     counts, rows = rows["side"].value_counts(), rows[rows["side"] == "both"]
     one_sided = f"{counts['left_only']:,} only of BASE, {counts['right_only']:,} only of NEW"
@@ -226,36 +220,20 @@ def _common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame
         sides = rows[[f"{fact}_base", f"{fact}_new"]].dropna()
         if moved := int((sides.iloc[:, 0] != sides.iloc[:, 1]).sum()):
             raise InputError(f"NEW: {moved:,} of {counted(len(rows), 'sample')} have another {fact} than in BASE")
-    return rows, "" if len(rows) == counts.sum() else f"Samples left out: {one_sided}."
+    return rows, [] if len(rows) == counts.sum() else [f"Samples left out: {one_sided}."]
 
 
 def _paired_scores(
     rows: pd.DataFrame, base: SampleScores, new: SampleScores, scale: Scale | None, lower_is_better: bool
 ) -> PairedScores:
-    if scale and not 0 < scale[1] - scale[0] < math.inf:
-        raise InputError(f"scale: must be two numbers, the lower one first, got {scale[0]:g},{scale[1]:g}")
     scale = scale or (base.scale if base.scale == new.scale else None)
     before, after = (rows[column].to_numpy(dtype=np.float64) for column in ("value_base", "value_new"))
-    known = np.concatenate([before, after])
-    known = known[~np.isnan(known)]
+    known = pd.concat([rows["value_base"], rows["value_new"]]).dropna()
     seen = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     if scale and len(known) and (seen[0] < scale[0] or seen[1] > scale[1]):
         raise InputError(f"scale: {scale[0]:g} to {scale[1]:g}, but scores go from {seen[0]:g} to {seen[1]:g}")
-    lower_is_better = lower_is_better or False in (base.higher_is_better, new.higher_is_better)
     clusters = number_clusters(rows["cluster_base"].tolist())
     return PairedScores(before, after, clusters, scale or seen, scale is not None, lower_is_better)
-
-
-def verdicts(low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None) -> Integers:
-    """0 if new is shown to be not worse by more than the margin, else 1 if it is shown to be worse, else 2; any shape.
-
-    `low` and `high` are one-sided bounds of new less base. For equivalence, `different` says where the two-sided
-    interval leaves out 0: then 0 takes both bounds inside the margin, which is two one-sided tests (Schuirmann, "A
-    Comparison of the Two One-Sided Tests Procedure and the Power Approach", 1987), and 1 says that the two differ.
-    """
-    if different is None:
-        return np.where(low > -margin, 0, np.where(high < 0, 1, 2))
-    return np.where((low > -margin) & (high < margin), 0, np.where(different, 1, 2))
 
 
 def decide(scores: PairedScores, rule: Rule) -> Decision:
@@ -285,30 +263,32 @@ def power_of(decision: Decision, n: int) -> Power:
 
 def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScores, decision: Decision) -> Section:
     rule, n, clusters = decision.rule, len(scores.base), int(decision.bounds.clusters[0])
-    missing = int(np.isnan(scores.base + scores.new).sum())
+    both = ~np.isnan(scores.base + scores.new)
+    missing = n - int(both.sum())
     kind = f"{level_text(rule.level)} one-sided bounds{' valid at every look' if rule.sequential else ''}"
     worst = ", with missing scores at the worst for each" if missing else ""
-    difference = decision.estimate()
     notes = [
         decision.reason,
-        f"Difference of the means, NEW less BASE: {_SIGNED(difference.value)}; its {kind}{worst}: "
+        f"Difference of the means, NEW less BASE: {_SIGNED(decision.estimate().value)}; its {kind}{worst}: "
         f"{_SIGNED(decision.low)} and {_SIGNED(decision.high)}.",
     ]
     if decision.code == 0 and decision.high < 0:
         notes.append("NEW is significantly worse than BASE, but by less than the margin.")
-    if math.isnan(decision.low):
+    if math.isnan(decision.low) and clusters >= FEWEST and scores.scale[0] == scores.scale[1]:
+        notes.append("No bounds: all scores are the same and no scale is known; --scale LOW,HIGH gives one.")
+    elif math.isnan(decision.low):
         notes.append(f"No bounds: too few clusters with scores of both sides ({clusters}).")
-    if missing < n and not np.nan_to_num(scores.differences[:, 0]).any():
+    elif missing < n and not np.nan_to_num(scores.differences[:, 0]).any():
         notes.append(f"No score changed; the bounds allow for changes in other samples. {scores.scale_note}")
     if scores.lower_is_better:
         notes.append("Lower scores are better: differences are reversed, so that NEW is better above 0.")
     notes += [f"Task {base.task}, score {base.scorer}.", *dict.fromkeys(filter(None, (base.chosen, new.chosen)))]
-    means = clustered_means(np.stack([scores.base, scores.new], axis=1)).values.tolist()
     data: list[tuple[str, float | Estimate]] = [
-        (f"{name}: {side.runs[0].model}", mean)
-        for name, side, mean in zip(("BASE", "NEW"), (base, new), means, strict=True)
+        (f"{name}: {side.runs[0].model}", float(values[both].mean()) if both.any() else math.nan)
+        for name, side, values in (("BASE", base, scores.base), ("NEW", new, scores.new))
     ]
     data += [(case, decision.estimate(k)) for k, case in enumerate(_CASES[: 3 if missing else 1])]
+    cases = f", cases of missing scores over all {n:,}" if missing else ""
     among = "" if clusters == n - missing else f" in {counted(clusters, 'cluster')}"
     table = Table(
         pd.DataFrame(data, columns=["what", "mean"]),
@@ -316,7 +296,7 @@ def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScore
         "gate",
         {"what": ""},
         main="mean",
-        title=f"Means over {counted(n, 'sample')} of both sides{among}; {kind}",
+        title=f"Means over {counted(n - missing, 'sample')} with a score of both sides{among}{cases}; {kind}",
     )
     return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
 
@@ -346,7 +326,7 @@ def _anchor_section(scores: PairedScores, decision: Decision, series: Sequence[f
     if p < 1 - shift.level:
         warnings = [
             f"The shift depends on the score: it changes by {_SIGNED(slope)} per point (p {p_value(p)}). No constant "
-            "re-anchors a series: give the old answers to the new judge, or compare each range of scores by itself."
+            "re-anchors a series: score the old logs with the new judge, or compare each range of scores by itself."
         ]
     elif not math.isnan(p):
         notes.append(f"No sign that the shift depends on the score: {_SIGNED(slope)} per point (p {p_value(p)}).")
@@ -357,16 +337,13 @@ def _anchor_section(scores: PairedScores, decision: Decision, series: Sequence[f
     return Section("Re-anchoring", [*notes, *warnings], [table] if moved else [], warnings=warnings)
 
 
-def _other_sections(base: SampleScores, new: SampleScores, scores: PairedScores, one_sided: str) -> list[Section]:
+def _other_sections(base: SampleScores, new: SampleScores, scores: PairedScores, left_out: list[str]) -> list[Section]:
     lacking = [int(np.isnan(side).sum()) for side in (scores.base, scores.new)]
     missing = (
         f"Samples without a score: {lacking[0]:,} of BASE, {lacking[1]:,} of NEW. A claim must also hold with these "
         f"scores at the end of the scale that is worst for it. {scores.scale_note}"
     )
-    sides = {"BASE": base, "NEW": new}
-    left_out = [one_sided] if one_sided else []
-    left_out += [f"{name}: {note}" for name, side in sides.items() for note in side.left_out]
-    runs = [{"side": name} | asdict(run) for name, side in sides.items() for run in side.runs]
+    runs = [{"side": name} | asdict(run) for name, side in (("BASE", base), ("NEW", new)) for run in side.runs]
     return [
         *([Section("Missing scores", [missing])] if any(lacking) else []),
         *([Section("Left out", left_out)] if left_out else []),
