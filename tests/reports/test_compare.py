@@ -72,7 +72,10 @@ def test_it_is_what_the_report_of_urs_has() -> None:
     assert compared.names == ranking.names
     assert compared.means[ALL] == ranking.means[ALL] and compared.comparisons[ALL] == ranking.comparisons[ALL]
     assert compared.models["rank_to"].tolist() == ranking.models["rank_to"].tolist()
-    assert [note.replace("samples", "questions") for note in compared.notes] == [*ranking.notes[: len(compared.notes)]]
+    assert [
+        note.replace("samples of all models together", "answers").replace("samples", "questions")
+        for note in compared.notes
+    ] == [*ranking.notes[: len(compared.notes)]]
 
 
 @checked
