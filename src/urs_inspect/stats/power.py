@@ -12,7 +12,7 @@ from urs_inspect.stats.bootstrap import LEVEL, Floats, Integers, fewest_clusters
 from urs_inspect.stats.paired import FEW, cluster_sums, clustered_means
 
 POWER = 0.8
-"""How often a difference of the smallest size that is said to be seen would have been significant."""
+"""How often the smallest difference that is reported as visible would have been significant."""
 
 
 def smallest_difference(error: float, clusters: int, *, tests: int = 1, level: float = 0.95) -> float:
