@@ -400,6 +400,8 @@ def test_the_hash_of_the_rubric_names_its_whole_content(tmp_path: Path):
 # Mistakes: each names the file, the key and what is allowed.
 
 MISTAKES = [
+    ("intents: {leisure: {group: all}}", ["intents.leisure.group", "'all'", "taken"]),
+    ("intents: {leisure: {group: en}}", ["intents.leisure.group", "'en'", "taken"]),
     ("critera: {}", ["critera: unknown key", "allowed: name, version, reference_score"]),
     (
         "intents: {leisure: {criterion: [clarity]}}",

@@ -102,6 +102,8 @@ class Rubric(_Model):
             if criterion not in self.criteria:
                 raise ValueError(f"dominant: unknown criterion '{criterion}'; allowed: {choices(self.criteria)}")
         for intent_id, intent in self.intents.items():
+            if intent.group in ("all", *self.languages):  # columns of reports
+                raise ValueError(f"intents.{intent_id}.group: the name '{intent.group}' is taken; choose another")
             for criterion in intent.criteria:
                 if criterion not in self.criteria:
                     raise ValueError(
