@@ -1,4 +1,4 @@
-"""A ranking at equal length: a lead that length has won, what is said about it, and what cannot be compared."""
+"""A ranking at equal length: leads that length has won, their warnings, and models that cannot be compared."""
 
 import math
 from collections.abc import Mapping
