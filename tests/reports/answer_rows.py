@@ -1,7 +1,7 @@
 """Tables of answers made by hand."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +71,13 @@ def rows(model: str, finals: Mapping[str, float], **others: Any) -> list[dict[st
 def answers(*models: list[dict[str, Any]], left_out: tuple[str, ...] = ()) -> Answers:
     """The answers of several models."""
     return Answers(pd.DataFrame([one for rows in models for one in rows]), (), left_out)
+
+
+def answers_of(finals: Mapping[str, Iterable[float]], names: Sequence[str] = ()) -> Answers:
+    """The answers of several models to the same questions, by default of one intent: model -> final scores."""
+    given = {model: [float(value) for value in values] for model, values in finals.items()}
+    ids = names or [f"leisure-en-{number:03}" for number in range(max(map(len, given.values())))]
+    return answers(*(rows(model, dict(zip(ids, values, strict=False))) for model, values in given.items()))
 
 
 def ranking_of(found: Answers, **options: Any) -> Ranking:

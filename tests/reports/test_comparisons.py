@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tests.reports.answer_rows import answers, model_of, models_of, ranking_of, row, rows
+from tests.reports.answer_rows import answers, answers_of, model_of, models_of, ranking_of, row, rows
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.comparison_report import best_sentence
 from urs_inspect.reports.leaderboard_report import headline
@@ -61,11 +61,8 @@ def claims(finals: Floats, seed: int) -> tuple[int, int]:
 @pytest.mark.parametrize(("models", "share"), [(2, 0.02), (2, 0.05), (3, 0.25), (2, 0.5)])
 def test_scores_missing_by_badness_never_yield_more_false_claims_than_nominal(models: int, share: float) -> None:
     generator = np.random.default_rng((models, int(100 * share)))
-    false = np.zeros(2)
-    for seed in range(RUNS):
-        found = claims(without_worst(scores(generator, 60, models), share), seed)
-        false += [count > 0 for count in found]
-    assert false.max() <= MOST_FALSE
+    found = [claims(without_worst(scores(generator, 60, models), share), seed) for seed in range(RUNS)]
+    assert np.count_nonzero(found, axis=0).max() <= MOST_FALSE
 
 
 def test_best_scores_missing_from_one_model_and_worst_from_another_yield_no_more_false_claims() -> None:
@@ -95,16 +92,12 @@ def test_a_better_model_is_found_though_scores_are_missing() -> None:
 # --- what a report says ---
 
 
-def finals_of(model: str, values: Floats) -> list[dict[str, object]]:
-    return rows(model, {f"leisure-en-{number:03}": float(value) for number, value in enumerate(values)})
-
-
 def lacking(missing: int = 80, questions: int = 300) -> tuple[Answers, Floats]:
     """Two equal models, the worst scores of one of which are missing."""
     generator = np.random.default_rng(5)
     whole = scores(generator, questions, 2)
     some = without_worst(whole, missing / questions)
-    return answers(finals_of("lacking", some[:, 0]), finals_of("whole", some[:, 1])), whole
+    return answers_of({"lacking": some[:, 0], "whole": some[:, 1]}), whole
 
 
 def test_the_80_worst_of_300_scores_missing_make_no_claim() -> None:
@@ -148,29 +141,21 @@ def test_means_ranks_and_tests_are_over_the_questions_that_all_ranked_models_hav
 
 
 def test_the_model_that_takes_questions_away_is_named() -> None:
-    full = {f"leisure-en-{number}": 5.0 for number in range(20)}
-    ranking = ranking_of(
-        answers(
-            rows("a", full),
-            rows("b", {name: NAN if place < 6 else value for place, (name, value) in enumerate(full.items())}),
-            rows("c", {name: NAN if place < 1 else value for place, (name, value) in enumerate(full.items())}),
-        )
-    )
+    lost = {"a": 0, "b": 6, "c": 1}
+    ranking = ranking_of(answers_of({name: [NAN] * count + [5.0] * (20 - count) for name, count in lost.items()}))
     assert ranking.questions == 14
     [note] = [note for note in ranking.notes if note.startswith("b ")]
     assert "19 questions" in note
 
 
 def test_a_model_that_lacks_most_scores_is_not_ranked_and_takes_nothing_from_the_others() -> None:
-    full = {f"leisure-en-{number}": float(number % 5 + 3) for number in range(20)}
-    few = {name: value if place < 9 else NAN for place, (name, value) in enumerate(full.items())}
-    ranking = ranking_of(answers(rows("a", full), rows("b", {n: v - 1 for n, v in full.items()}), rows("few", few)))
+    full = np.arange(20.0) % 5 + 3
+    few = np.where(np.arange(20) < 9, full, NAN)
+    ranking = ranking_of(answers_of({"a": full, "b": full - 1, "few": few}))
     assert ranking.questions == 20
     assert [(model.model, model.ranks) for model in models_of(ranking)] == [("a", (1, 1)), ("b", (2, 2)), ("few", None)]
     last = models_of(ranking)[-1]
-    assert math.isnan(last.all.value) and last.mean_scored == pytest.approx(
-        np.mean([v for v in few.values() if v == v])
-    )
+    assert math.isnan(last.all.value) and last.mean_scored == pytest.approx(np.nanmean(few))
     assert {pair.verdict for pair in ranking.comparisons["all"] if pair.second == "few"} == {"not comparable"}
     assert any("few is not ranked" in note and "9 questions" in note for note in ranking.notes)
 
@@ -212,7 +197,7 @@ def test_missing_scores_of_the_worse_model_count_as_well() -> None:
     generator = np.random.default_rng(1)
     finals = np.clip(scores(generator, 100, 2) - np.array([0, 2]), 1, 10)
     finals[np.argsort(finals[:, 1])[-40:], 1] = NAN
-    [pair] = ranking_of(answers(finals_of("a", finals[:, 0]), finals_of("b", finals[:, 1]))).comparisons["all"]
+    [pair] = ranking_of(answers_of({"a": finals[:, 0], "b": finals[:, 1]})).comparisons["all"]
     assert (pair.first, pair.verdict, pair.depends_on) == ("a", "depends on unscored answers", {"b": 40})
 
 
@@ -222,7 +207,7 @@ def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over
     finals = 6 + noise + np.where(np.arange(100) < 45, 0.0, 1.0)[:, None] * np.array([1, 0, 0])
     finals[:45] += np.array([0, 55 / 45, 0])
     finals[:45, 2] = NAN
-    ranking = ranking_of(answers(*[finals_of(model, column) for model, column in zip("abc", finals.T, strict=True)]))
+    ranking = ranking_of(answers_of(dict(zip("abc", finals.T, strict=True))))
     [pair] = [one for one in ranking.comparisons["all"] if {one.first, one.second} == {"a", "b"}]
     assert (pair.difference.n, pair.p_holm < 0.001) == (55, True)
     # The verdict must not contradict the p-value over the common questions.
@@ -252,13 +237,9 @@ def test_the_worst_case_with_shares_is_that_of_the_weighted_questions() -> None:
     generator = np.random.default_rng(2)
     finals = np.clip(scores(generator, 200, 2) - np.array([0, 1.5]), 1, 10)
     finals[:60, 0] = NAN
-    names = [f"{'leisure' if place < 60 else 'factual_qa'}-en-{place}" for place in range(200)]
-    seen = [
-        rows(model, dict(zip(names, column.tolist(), strict=True)))
-        for model, column in zip("ab", finals.T, strict=True)
-    ]
-    extra = [rows(model, {f"leisure-en-{n}": 5.0 for n in range(200, 203)}) for model in "ab"]
-    found = answers(*seen, *extra)
+    finals = np.append(finals, np.full((3, 2), 5.0), axis=0)
+    names = [f"{'factual_qa' if 60 <= place < 200 else 'leisure'}-en-{place}" for place in range(203)]
+    found = answers_of(dict(zip("ab", finals.T, strict=True)), names)
     assert ranking_of(found).comparisons["all"][0].verdict == "depends on unscored answers"
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.001, "factual_qa": 0.999}})
     assert ranking_of(found, traffic=mix).comparisons["all"][0].verdict == "significant"
@@ -269,23 +250,11 @@ def test_the_worst_case_with_shares_is_that_of_the_weighted_questions() -> None:
 
 def test_each_intent_and_language_has_its_own_best() -> None:
     generator = np.random.default_rng(0)
-    effect = generator.normal(0, 1, 80)
-    names = [f"{'leisure' if n % 2 else 'factual_qa'}-{'en' if n < 40 else 'zh'}-{n:02}" for n in range(80)]
-    level = {"a": {"leisure": 8.0, "factual_qa": 5.0}, "b": {"leisure": 5.0, "factual_qa": 8.0}}
-    ranking = ranking_of(
-        answers(
-            *[
-                rows(
-                    model,
-                    {
-                        name: float(np.clip(by_intent[name.split("-")[0]] + shared + generator.normal(0, 1), 1, 10))
-                        for name, shared in zip(names, effect, strict=True)
-                    },
-                )
-                for model, by_intent in level.items()
-            ]
-        )
-    )
+    places = np.arange(80)
+    names = [f"{'leisure' if n % 2 else 'factual_qa'}-{'en' if n < 40 else 'zh'}-{n:02}" for n in places]
+    effects, better = generator.normal(0, 1, 80), np.where(places % 2, 8.0, 5.0)
+    noise = generator.normal(0, 1, (2, 80))
+    ranking = ranking_of(answers_of({"a": better + effects + noise[0], "b": 13 - better + effects + noise[1]}, names))
     cells = {"Leisure/en", "Leisure/zh", "Factual QA/en", "Factual QA/zh"}
     assert set(ranking.comparisons) == {"all", "Leisure", "Factual QA", "en", "zh", *cells}
     assert (ranking.best("Leisure"), ranking.best("Factual QA")) == ("a", "b")
@@ -319,8 +288,7 @@ def test_one_model_has_no_comparison_and_no_mark() -> None:
 
 def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
     _, whole = lacking()
-    some = without_worst(whole, 80 / 300)
-    ranking = ranking_of(answers(finals_of("alone", some[:, 0])))
+    ranking = ranking_of(answers_of({"alone": without_worst(whole, 80 / 300)[:, 0]}))
     [model] = models_of(ranking)
     first, more = headline(ranking)
     assert "over 220 of 300 questions" in first
@@ -329,5 +297,5 @@ def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
     [note] = [note for note in ranking.notes if "no score" in note]
     assert "220 of 300" in note
     assert not any(word in note for word in ("every", "rank", "difference", "tests"))
-    first, more = headline(ranking_of(answers(finals_of("alone", whole[:, 0]))))
+    first, more = headline(ranking_of(answers_of({"alone": whole[:, 0]})))
     assert " of 300 " not in first and "no score" not in more

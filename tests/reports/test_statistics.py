@@ -1,44 +1,38 @@
 """Answers become a report: every number by hand or by slow obvious code."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.report_coverage import EQUAL, FALSE, population, simulate
 
-from tests.reports.answer_rows import answers, model_of, models_of, ranking_of, row, rows
+from tests.reports import boards
+from tests.reports.answer_rows import answers, answers_of, model_of, models_of, ranking_of, row, rows
 from urs_inspect._util import InputError
 from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.leaderboard import make_leaderboard
+from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
 from urs_inspect.reports.scores import Resampling
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import Rubric, load_rubric
 
 NAN = math.nan
-KINDS = [
-    ("leisure", "en"),
-    ("leisure", "zh"),
-    ("factual_qa", "en"),
-    ("api", "zh"),
-    ("solve_professional_problem", "zh"),
-]
+KINDS = [kind.split("-") for kind in boards.KINDS]
 
 
 def random_answers(seed: int, questions: int = 60, models: int = 3, missing: float = 0.1, epochs: int = 2) -> Answers:
     """Models of which each is better than the one before, with unscored answers."""
     generator = np.random.default_rng(seed)
+    names = [f"{intent}-{language}-{n}" for n, (intent, language) in zip(range(questions), cycle(KINDS), strict=False)]
     table = []
-    for model in range(models):
-        for number in range(questions):
-            intent, language = KINDS[number % len(KINDS)]
-            for epoch in range(1, epochs + 1):
-                final = float(np.clip(round(generator.normal(5 + model, 1.5)), 1, 10))
-                name = f"{intent}-{language}-{number}"
-                lost = generator.random() < missing
-                table.append(row(f"m{model}", name, NAN if lost else final, epoch=epoch))
+    for (model, name), epoch in product(product(range(models), names), range(1, epochs + 1)):
+        final = float(np.clip(round(generator.normal(5 + model, 1.5)), 1, 10))
+        table.append(row(f"m{model}", name, NAN if generator.random() < missing else final, epoch=epoch))
     return answers(table)
 
 
@@ -83,49 +77,35 @@ def test_all_columns_agree_with_plain_means(seed: int) -> None:
     common = set(known[known == 3].index)
     assert 30 < len(common) < 60
     table = table[table["question"].isin(common)]
+    table = table.assign(cell=table["group"] + "/" + table["language"], part=table["group"] + ": " + table["intent"])
     for model in models_of(ranking):
         own = table[table["model"] == model.model]
         assert model.all.value == pytest.approx(own["final"].mean())
-        for group, one in model.by_group.items():
-            assert one.value == pytest.approx(own[own["group"] == group]["final"].mean())
-            assert one.n == own[own["group"] == group]["final"].count()
-        for cell, one in model.by_cell.items():
-            group, language = cell.split("/")
-            chosen = own[(own["group"] == group) & (own["language"] == language)]
-            assert one.value == pytest.approx(chosen["final"].mean())
-        for part, one in model.by_part.items():
-            assert one.value == pytest.approx(own[own["intent"] == part.split(": ")[1]]["final"].mean())
+        for column in ("group", "language", "cell", "part"):
+            shown = getattr(model, f"by_{column}")
+            plain = own.groupby(column)["final"].agg(["mean", "count"]).loc[list(shown)]
+            assert [one.value for one in shown.values()] == pytest.approx(plain["mean"].tolist())
+            assert [one.n for one in shown.values()] == plain["count"].tolist()
     assert set(ranking.columns.parts) == {"Solve Problem: api", "Solve Problem: solve_professional_problem"}
     assert (ranking.questions, ranking.asked) == (len(common), 60)
-    assert ranking.question_counts["all"] == len(common)
     assert ranking.question_counts["Leisure/zh"] == sum(name.startswith("leisure-zh") for name in common)
+    assert ranking.columns.countries == () and not any("country" in note for note in ranking.notes)
 
 
 def test_the_order_of_logs_and_answers_changes_nothing() -> None:
     found = random_answers(4)
-    shuffled = replace(found, table=found.table.sample(frac=1, random_state=1))
-    one, other = ranking_of(found), ranking_of(shuffled)
-    assert [model.model for model in models_of(one)] == [model.model for model in models_of(other)]
-    for first, second in zip(models_of(one), models_of(other), strict=True):
-        assert first.all == second.all
-        assert first.by_group == second.by_group
+    one, other = ranking_of(found), ranking_of(replace(found, table=found.table.sample(frac=1, random_state=1)))
+    assert one.names == other.names and repr(one.means) == repr(other.means)
     assert one.comparisons["all"] == other.comparisons["all"]
 
 
-def test_ids_of_the_rubric_give_order_and_names() -> None:
+def test_ids_of_the_rubric_give_order_and_names_and_others_come_last() -> None:
     ranking = ranking_of(random_answers(0))
     assert ranking.columns.groups == ("Factual QA", "Solve Problem", "Leisure")
     assert ranking.columns.languages == ("en", "zh")
-    assert ranking.titles["api"] == "Usage through API"
-    assert ranking.titles["Solve Problem: api"] == "Solve Problem: Usage through API"
-    assert (ranking.titles["en"], ranking.titles["zh"], ranking.titles["criterion/clarity"]) == (
-        "English",
-        "Chinese",
-        "Clarity",
-    )
-
-
-def test_ids_that_the_rubric_does_not_know_come_last() -> None:
+    names = {"api": "Usage through API", "Solve Problem: api": "Solve Problem: Usage through API"}
+    names |= {"en": "English", "zh": "Chinese", "criterion/clarity": "Clarity"}
+    assert names.items() <= ranking.titles.items()
     own = [row("a", f"x{n}", 5.0, intent="own_intent", group="Own", language="fr") for n in range(3)]
     ranking = ranking_of(answers(own + rows("a", {"leisure-en-1": 5.0})))
     assert ranking.columns.groups == ("Leisure", "Own")
@@ -136,120 +116,69 @@ def test_ids_that_the_rubric_does_not_know_come_last() -> None:
 # --- ranking ---
 
 
-def test_models_come_best_first_with_rank_intervals() -> None:
-    generator = np.random.default_rng(0)
-    base = generator.normal(0, 1, 80)
-    levels = {"low": 3.0, "top": 8.0, "next": 7.9}
-    found = answers(
-        *[
-            rows(
-                name,
-                {f"leisure-en-{n}": level + effect + float(generator.normal(0, 1)) for n, effect in enumerate(base)},
-            )
-            for name, level in levels.items()
-        ]
-    )
-    ranking = ranking_of(found, rounds=1000)
-    assert ranking.names == ["top", "next", "low"] or model_of(ranking).model == "next"
-    assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2), (3, 3)]
-    assert [(one.first, one.second) for one in ranking.comparisons["all"]][-1][1] == "low"
-    assert [one.significant for one in ranking.comparisons["all"]] == [False, True, True]
-    assert ranking.comparisons["all"][1].p_holm >= ranking.comparisons["all"][1].p
+def far_apart(seed: int, levels: Sequence[float], noise: float, questions: int = 150) -> Ranking:
+    """Models of these levels, whose scores share the effect of each question."""
+    generator = np.random.default_rng(seed)
+    effects = generator.normal(0, 1, questions)
+    finals = {
+        f"m{place:02}": level + effects + generator.normal(0, noise, questions) for place, level in enumerate(levels)
+    }
+    return ranking_of(answers_of(finals), rounds=1000)
 
 
 def test_rank_intervals_never_part_models_that_cannot_be_distinguished() -> None:
     # Each model differs significantly from the next but one only: a line between any two neighbours would be false.
-    generator = np.random.default_rng(6)
-    effect = generator.normal(0, 1, 150)
-    found = answers(
-        *[
-            rows(
-                f"m{number}",
-                {
-                    f"leisure-en-{n}": float(np.clip(7 - 0.16 * number + e + generator.normal(0, 0.9), 1, 10))
-                    for n, e in enumerate(effect)
-                },
-            )
-            for number in range(5)
-        ]
-    )
-    ranking = ranking_of(found, rounds=1000)
+    ranking = far_apart(6, [7 - 0.16 * number for number in range(5)], 0.9)
     ranks = {model.model: model.ranks for model in models_of(ranking)}
-    unclear = [pair for pair in ranking.comparisons["all"] if not pair.significant]
-    assert 0 < len(unclear) < len(ranking.comparisons["all"])
+    significant = [(pair.first, pair.second) for pair in ranking.comparisons["all"] if pair.significant]
+    assert 0 < len(significant) < len(ranking.comparisons["all"])
+    for place, (name, (first, last)) in enumerate(ranks.items(), start=1):
+        assert first == 1 + sum(second == name for _, second in significant) <= place
+        assert last == 5 - sum(better == name for better, _ in significant) >= place
     for pair in ranking.comparisons["all"]:
+        assert pair.p_holm >= pair.p
         one, other = ranks[pair.first], ranks[pair.second]
-        assert one is not None and other is not None
-        better = [p.first for p in ranking.comparisons["all"] if p.significant and p.second == pair.second]
-        assert other[0] == 1 + len(better)
-        assert one[1] == 5 - sum(p.significant for p in ranking.comparisons["all"] if p.first == pair.first)
-        if not pair.significant:
-            assert max(one[0], other[0]) <= min(one[1], other[1])
+        assert pair.significant or max(one[0], other[0]) <= min(one[1], other[1])
 
 
 def test_twenty_five_models_far_apart_all_differ_significantly() -> None:
-    # 300 pairs: by the share of 2,000 rounds alone no corrected p-value could be below 0.3.
-    generator = np.random.default_rng(1)
-    effect = generator.normal(0, 1, 150)
-    found = answers(
-        *[
-            rows(
-                f"m{number:02d}",
-                {f"leisure-en-{n}": number / 5 + e + float(generator.normal(0, 0.1)) for n, e in enumerate(effect)},
-            )
-            for number in range(25)
-        ]
-    )
-    ranking = ranking_of(found, rounds=2000)
+    # 300 pairs: by the share of 1,000 rounds alone no corrected p-value could be below 0.3.
+    ranking = far_apart(1, [-number / 5 for number in range(25)], 0.1)
     assert all(one.significant for one in ranking.comparisons["all"])
-    assert [model.ranks for model in models_of(ranking)] == [(rank, rank) for rank in range(1, 26)]
-
-
-def test_other_conditions_make_blocks() -> None:
-    report = make_leaderboard(
-        answers(
-            rows("a", {"leisure-en-1": 5.0}),
-            rows("b", {"leisure-en-1": 5.0}),
-            rows("c", {"leisure-en-1": 5.0}, judges="x"),
-        ),
-        rounds=10,
-    )
-    assert [ranking.names for ranking in report.rankings] == [["a", "b"], ["c"]]
-    assert report.rankings[1].differs_from_first == ("Other judges: x, not p/judge.",)
-    assert report.rankings[1].comparisons["all"] == ()
-    assert model_of(report.rankings[1]).ranks == (1, 1)
+    assert {model.model: model.ranks for model in models_of(ranking)} == {f"m{n:02}": (n + 1, n + 1) for n in range(25)}
 
 
 # --- what did not count ---
 
 
 def test_errors_and_unscored_answers_are_counted_and_never_a_score() -> None:
+    empty = [f"no_response{ending}" for ending in ("", "_cut_off", "_withheld")]
     found = answers(
         [
             row("a", "leisure-en-1", 4.0),
             row("a", "leisure-en-2", NAN, outcome="error", error="gone"),
             row("a", "leisure-en-3", NAN),
-            row("a", "leisure-en-4", 1.0, outcome="no_response"),
-            row("a", "leisure-en-5", 1.0, outcome="no_response_cut_off"),
-            row("a", "leisure-en-6", 1.0, outcome="no_response_withheld"),
+            *(row("a", f"leisure-en-{n}", 1.0, outcome=outcome) for n, outcome in enumerate(empty, start=4)),
         ]
     )
     model = model_of(found, "a")
     assert model.all.value == (4 + 1 + 1 + 1) / 4
     assert (model.questions, model.answers, model.unscored, model.errors, model.empty) == (4, 6, 2, 1, 3)
+    assert model.cut_off == 1
 
 
-def test_answers_that_were_cut_off_are_counted_with_their_models_and_what_helps() -> None:
-    found = answers(
-        [
-            row("a", "leisure-en-1", 4.0, outcome="answer_cut_off"),
-            row("a", "leisure-en-2", 1.0, outcome="no_response_cut_off"),
-        ],
-        rows("b", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}),
-    )
-    [note] = [one for one in ranking_of(found).notes if "--max-tokens" in one]
-    assert "2 of 4" in note and "a 2" in note and "b" not in note.partition(":")[2].partition(".")[0]
-    assert model_of(found, "a").outcomes == {"answer_cut_off": 1, "no_response_cut_off": 1}
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"outcome": "answer_cut_off"}, ["2 of 4", ": a 2.", "--max-tokens"]),
+        ({"judge_temperatures": "1"}, ["temperatures: 0, 1"]),
+        ({"judge_temperatures": "0 (not sent)"}, ["2 of 4", "not sent"]),  # no other temperature
+    ],
+)
+def test_what_must_be_known_of_answers_is_said(facts: dict[str, Any], said: list[str]) -> None:
+    both = {"leisure-en-1": 5.0, "leisure-en-2": 5.0}
+    [note] = ranking_of(answers(rows("a", both, **facts), rows("b", both))).notes
+    assert all(words in note for words in said)
 
 
 def test_a_model_without_any_score_is_last_and_has_no_numbers() -> None:
@@ -261,11 +190,6 @@ def test_a_model_without_any_score_is_last_and_has_no_numbers() -> None:
     assert last.ranks is None
     assert (last.mean_lowest, last.mean_highest) == (1, 10)
     assert last.bins == []
-
-
-def test_left_out_is_passed_on() -> None:
-    found = answers(rows("a", {"leisure-en-1": 2.0}), left_out=("x was left out.",))
-    assert make_leaderboard(found, rounds=5).skipped == ("x was left out.",)
 
 
 # --- facts of models ---
@@ -292,16 +216,12 @@ def test_lengths_by_hand() -> None:
     assert math.isnan(unknown.median_length) and unknown.bins == []
 
 
-def test_self_judged_simulated_and_noise() -> None:
-    found = answers(
-        rows("urs_simulation/a", {"leisure-en-1": 5.0}, judges="p/x, urs_simulation/a", self_judged=True),
-        rows("b", {"leisure-en-1": 5.0}, judges="p/x, urs_simulation/a"),
-    )
-    assert model_of(found, "urs_simulation/a").self_judged == 1.0
-    assert model_of(found, "b").self_judged == 0.0
-    assert model_of(found, "b").simulated  # its judge is
-    assert make_leaderboard(found, rounds=5).simulated
-    assert math.isnan(model_of(found, "b").epoch_deviation)
+def test_self_judged_and_simulated_by_the_judge() -> None:
+    judges = {"judges": "p/x, urs_simulation/a"}
+    one = {"leisure-en-1": 5.0}
+    found = answers(rows("urs_simulation/a", one, **judges, self_judged=True), rows("b", one, **judges))
+    assert [model_of(found, name).self_judged for name in ("urs_simulation/a", "b")] == [1, 0]
+    assert model_of(found, "b").simulated and make_leaderboard(found, rounds=5).simulated
 
 
 def test_the_deviation_of_the_judge_is_that_between_judgements_of_one_answer() -> None:
@@ -320,21 +240,6 @@ def test_the_deviation_of_the_judge_is_that_between_judgements_of_one_answer() -
     assert math.isnan(model_of(found, "b").judge_deviation)
 
 
-def test_temperatures_of_judges_that_differ_are_said() -> None:
-    found = answers(rows("a", {"leisure-en-1": 5.0}), rows("b", {"leisure-en-1": 5.0}, judge_temperatures="1"))
-    [note] = ranking_of(found).notes
-    assert "temperatures" in note and "0, 1" in note
-
-
-def test_temperatures_that_were_not_sent_are_counted_and_are_no_other_temperature() -> None:
-    found = answers(
-        rows("a", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}, judge_temperatures="0 (not sent)"),
-        rows("b", {"leisure-en-1": 5.0, "leisure-en-2": 5.0}),
-    )
-    [note] = ranking_of(found).notes
-    assert "2 of 4" in note and "not sent" in note
-
-
 # --- countries ---
 
 
@@ -344,12 +249,8 @@ def countries(*names: str) -> Answers:
 
 def test_countries_have_columns_the_most_frequent_first() -> None:
     ranking = ranking_of(countries("Peru", "Chile", "Chile", "", "Ghana", "Ghana", "Ghana"))
-    assert ranking.columns.countries == ("Ghana", "Chile", "Peru")
-    assert {name: one.value for name, one in model_of(ranking).by_country.items()} == {
-        "Ghana": 5,
-        "Chile": 1.5,
-        "Peru": 0,
-    }
+    means = {name: one.value for name, one in model_of(ranking).by_country.items()}
+    assert list(means) == list(ranking.columns.countries) and means == {"Ghana": 5, "Chile": 1.5, "Peru": 0}
     assert "1 of 7 questions name no country" in ranking.notes[0]
 
 
@@ -366,12 +267,6 @@ def test_a_country_may_be_called_as_a_language() -> None:
     ranking = ranking_of(countries("en", "en", "zh"))
     assert ranking.columns.countries == ("en (country)", "zh")
     assert ranking.question_counts["en"] == 3
-
-
-def test_without_countries_there_are_no_columns() -> None:
-    ranking = ranking_of(random_answers(0))
-    assert ranking.columns.countries == ()
-    assert not any("country" in note for note in ranking.notes)
 
 
 # --- traffic ---
@@ -454,10 +349,10 @@ def test_a_later_block_that_cannot_have_the_shares_is_left_out() -> None:
 
 
 def test_parameters_are_echoed() -> None:
-    report = make_leaderboard(
-        random_answers(0, questions=20), rounds=30, level=0.9, seed=5, command="urs-inspect report x"
-    )
+    found = replace(random_answers(0, questions=20), left_out=("x was left out.",))
+    report = make_leaderboard(found, rounds=30, level=0.9, seed=5, command="urs-inspect report x")
     assert (report.resampling, report.command) == (Resampling(30, 0.9, 5), "urs-inspect report x")
+    assert report.skipped == ("x was left out.",)
     estimate = model_of(report.rankings[0]).all
     assert (estimate.rounds, estimate.level, estimate.seed) == (30, 0.9, 5)
 
