@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.reports.answer_rows import answers, row, rows
+from tests.reports.answer_rows import answers, answers_of, row
 from urs_inspect.reports.answers import Run
 from urs_inspect.reports.leaderboard import Leaderboard, make_leaderboard
 from urs_inspect.reports.traffic import TrafficMix
@@ -52,10 +52,6 @@ def many_board(models: int = 20) -> Leaderboard:
     """Many models."""
     generator = np.random.default_rng(1)
     names = [f"{KINDS[number % 5]}-{number:02}" for number in range(30)]
-    found = answers(
-        *[
-            rows(f"p/model-{place:02}-with-a-long-name", dict(zip(names, np.clip(finals, 1, 10).tolist(), strict=True)))
-            for place, finals in enumerate(generator.normal(6, 1, (models, 30)))
-        ]
-    )
+    finals = np.clip(generator.normal(6, 1, (models, 30)), 1, 10)
+    found = answers_of({f"p/model-{place:02}-with-a-long-name": row for place, row in enumerate(finals)}, names)
     return make_leaderboard(found, rounds=100)

@@ -1,9 +1,13 @@
-"""Logs that several tests of reports read and none changes."""
+"""Logs that several tests of reports read and none changes, and a browser."""
 
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.reports.pairs import Logs
 
@@ -39,3 +43,15 @@ def with_rubric(rubric_folder: Path) -> EvalLog:
     """A judge that rates with the rubric, as from `judge_with_rubric`."""
     [file] = rubric_folder.glob("*.eval")
     return read_eval_log(str(file))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser that makes no requests of its own."""
+    chromium = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    assert chromium, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        yield found
+        found.close()

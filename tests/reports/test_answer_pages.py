@@ -4,9 +4,7 @@ import functools
 import http.server
 import json
 import math
-import os
 import re
-import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -19,12 +17,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 from inspect_ai.model import ModelOutput
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from tests.reports.judged_logs import answered, judgement, unscored, write_judged
 from urs_inspect.cli import main
 
-_CHROMIUM = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 _HOSTILE = "</script><script>ran = 1</script><img src=http://evil.test/x> \x00 \u202e 中文 " + "ab " * 200_000 + "END"
 _IDS = ("a/b", "a:b", "问题 一?#%41&", "x" * 300, "a\u202e b")
 _MODELS = ("p/m" * 60, "通义/千问", "通义/千义", "p/m:1")
@@ -163,15 +160,6 @@ def test_what_is_not_written_is_said(logs: Path, tmp_path: Path, monkeypatch: py
     assert not (tmp_path / "answers.parquet").exists()
     assert len((tmp_path / "answers.jsonl").read_text(encoding="utf-8").splitlines()) == 6
     assert "4 other answers" in done.output and "4 other answers" in (tmp_path / "report.md").read_text("utf-8")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert _CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 @pytest.mark.browser

@@ -257,8 +257,8 @@ def test_several_rankings_and_models_without_scores(scores: tuple[Floats, Floats
     found = board(tmp_path / "a.csv", judged(none), ratings_of(people))
     assert names_of(corrected_of(found)[1]) == []
     assert "125 rated answers without a score of the judge, skipped." in corrected_of(found)[1].notes
-    few = other.table["model"] == "p/few"
-    table = pd.concat([other.table[~few], other.table[few].assign(judges="p/other")], ignore_index=True)
+    few = rows("p/few", dict(zip(NAMES, judge[:, 3].tolist(), strict=True)), judges="p/other")
+    table = pd.concat([other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True)
     lines = [line for line in ratings_of(people) if "p/few" not in line]
     found = board(tmp_path / "b.csv", replace(other, table=table), lines)
     first, second = (ranking.corrected for ranking in found.rankings)

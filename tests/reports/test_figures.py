@@ -23,16 +23,8 @@ from urs_inspect.reports.figures import (
 
 NAN = math.nan
 NAMES = ["gpt-large", "通义千问-max", "<b>&</script>", "unscored"]
-MEANS = pd.DataFrame(
-    {
-        "model": NAMES,
-        "rank": ["1–2", "1–2", "3", "–"],
-        "mean": [8.43, 8.21, 5.5, NAN],
-        "low": [8.1, 8.0, NAN, NAN],
-        "high": [8.7, 8.4, NAN, NAN],
-        "hollow": [False, True, False, False],
-    }
-)
+MEANS = pd.DataFrame({"model": NAMES, "mean": [8.43, 8.21, 5.5, NAN]})
+MEANS = MEANS.assign(low=[8.1, 8.0, NAN, NAN], high=[8.7, 8.4, NAN, NAN])
 BINS = MEANS[["model"]].merge(
     pd.DataFrame({"length": [10.0, 1000.0], "score": [5.0, 6.0], "answers": [9, 9]}), how="cross"
 )

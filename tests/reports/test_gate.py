@@ -25,11 +25,7 @@ def notes(found):
     return " ".join(note for section in found.report.sections for note in section.notes)
 
 
-def rng():
-    return np.random.default_rng(0)
-
-
-BASE = (rng().random(400) < 0.7).astype(float)
+BASE = (np.random.default_rng(0).random(400) < 0.7).astype(float)
 
 
 def changed(gained, lost):
@@ -61,10 +57,11 @@ def test_verdicts_of_many_at_once():
     assert verdicts(low, high, 0.1, np.array([True, True, False, False, False])).tolist() == [0, 1, 2, 2, 2]
 
 
-def test_where_lower_is_better_a_rise_is_a_loss():
-    assert make_gate(scores(BASE, higher=False), scores(changed(60, 10), higher=False), margin=0.05).code == 1
-    assert make_gate(scores(BASE, higher=False), scores(changed(10, 60), higher=False), margin=0.05).code == 0
-    assert make_gate(scores(BASE), scores(changed(60, 10)), margin=0.05, lower_is_better=True).code == 1
+@pytest.mark.parametrize(("higher", "options"), [(False, {}), (True, {"lower_is_better": True})])
+def test_where_lower_is_better_a_rise_is_a_loss(higher, options):
+    for gained, lost, code in ((60, 10, 1), (10, 60, 0)):
+        sides = scores(BASE, higher=higher), scores(changed(gained, lost), higher=higher)
+        assert make_gate(*sides, margin=0.05, **options).code == code
 
 
 def test_missing_scores_count_against_every_claim():
@@ -91,15 +88,18 @@ def test_few_clusters_and_no_scores_decide_nothing():
     assert make_gate(scores(nothing), scores(nothing, scale=None), margin=0.5).code == 2
 
 
+def constant():
+    return scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None)
+
+
 def test_equal_scores_pass_with_enough_samples_and_a_scale():
-    assert make_gate(scores(BASE[:20]), scores(BASE[:20]), margin=0.1).code == 2
-    assert make_gate(scores(BASE[:40]), scores(BASE[:40]), margin=0.1).code == 0
-    sides = scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None)
-    found = make_gate(*sides, margin=0.5)
+    for size, code in ((20, 2), (40, 0)):
+        assert make_gate(scores(BASE[:size]), scores(BASE[:size]), margin=0.1).code == code
+    found = make_gate(*constant(), margin=0.5)
     assert found.code == 2
     assert "--scale" in notes(found)
     assert "too few" not in notes(found)
-    assert make_gate(*sides, margin=0.5, scale=(1, 10)).code == 0
+    assert make_gate(*constant(), margin=0.5, scale=(1, 10)).code == 0
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,8 @@ def test_equal_scores_pass_with_enough_samples_and_a_scale():
     + [{"level": math.nan}, {"level": 1}, {"series": (1,)}],
 )
 def test_options_out_of_range_are_refused(options):
-    sides = scores([7.0] * 90, scale=None), scores([7.0] * 90, scale=None)
     with pytest.raises(InputError, match=next(iter(options))):
-        make_gate(*sides, **({"margin": 0.5, "scale": (1, 10)} | options))
+        make_gate(*constant(), **({"margin": 0.5, "scale": (1, 10)} | options))
 
 
 def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
@@ -129,33 +128,31 @@ def test_an_error_also_says_what_was_left_out_of_each_side():
 
 
 def test_sides_that_do_not_compare_are_refused():
-    two = scores(BASE)
+    base, two, moved = scores(BASE), scores(BASE), scores(BASE)
     two.table.loc[:199, "model"] = "b"
-    with pytest.raises(InputError, match=r"NEW.*a, b"):
-        make_gate(scores(BASE), two, margin=0.1)
-    with pytest.raises(InputError, match=r"BASE.*zzz.*a"):
-        make_gate(scores(BASE), scores(BASE), margin=0.1, model="zzz")
-    moved = scores(BASE)
     moved.table.loc[:2, "input"] = "y"
-    with pytest.raises(InputError, match=r"3 of 400"):
-        make_gate(scores(BASE), moved, margin=0.1)
-    with pytest.raises(InputError, match=r"scorer.*match.*other"):
-        make_gate(scores(BASE), SampleScores(**{**vars(scores(BASE)), "scorer": "other"}), margin=0.1)
-    with pytest.raises(InputError, match=r"the same: .*\.eval"):
-        make_gate(same := scores(BASE), same, margin=0.1)
-    with pytest.raises(InputError, match=r"cluster"):
-        make_gate(scores(BASE), scores(BASE, clusters=["c"] * 400), margin=0.1)
+    for new, options, said in (
+        (two, {}, r"NEW.*a, b"),
+        (scores(BASE), {"model": "zzz"}, r"BASE.*zzz.*a"),
+        (moved, {}, r"3 of 400"),
+        (replace(scores(BASE), scorer="other"), {}, r"scorer.*match.*other"),
+        (replace(scores(BASE), judge="p/judge"), {}, r"judge.*p/judge.*--equivalent"),
+        (base, {}, r"the same: .*\.eval"),
+        (scores(BASE, clusters=["c"] * 400), {}, r"cluster"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make_gate(base, new, margin=0.1, **options)
 
 
 def test_the_order_of_samples_does_not_matter():
-    order = rng().permutation(400)
+    order = np.random.default_rng(0).permutation(400)
     mixed = scores(changed(10, 60)[order], ids=[f"s{place}" for place in order])
     one, other = (make_gate(scores(BASE), side, margin=0.05) for side in (scores(changed(10, 60)), mixed))
     assert one.report.tables()["gate"].equals(other.report.tables()["gate"])
 
 
 def test_a_series_moves_by_the_shift_and_a_shift_that_depends_on_the_score_is_warned_of():
-    draws = rng()
+    draws = np.random.default_rng(0)
     old = draws.normal(6, 1, 300).clip(1, 10)
     moved, stretched = old + 0.3 + draws.normal(0, 0.2, 300), 1.2 * old + draws.normal(0, 0.2, 300)
 

@@ -165,12 +165,9 @@ def test_people_by_their_ratings_and_repetition_by_judging_again(tmp_path: Path)
     board = board_of(tmp_path / "logs", human=read_human_ratings(ratings, (1.0, 10.0)))
     assert results(board, PEOPLE) == {str(ratings): (pytest.approx(1.0), 8)}
     assert results(board, REPEATS) == {"this ranking": (pytest.approx(math.sqrt(0.5)), 8)}
-
-
-def test_epochs_which_answer_again_are_no_repetition_of_the_judge(tmp_path: Path) -> None:
-    samples = [answered(f"q{n}", judgement(float(n + e)), epoch=e) for n, e in product(range(1, 7), (1, 2))]
-    write_judged(tmp_path / "a.eval", *samples)
-    assert [fact.result for fact in facts_of(board_of(tmp_path), REPEATS)] == [None]
+    epochs = [answered(f"q{n}", judgement(float(n + e)), epoch=e) for n, e in product(range(1, 7), (1, 2))]
+    write_judged(tmp_path / "epochs" / "a.eval", *epochs)  # which answer again
+    assert [fact.result for fact in facts_of(board_of(tmp_path / "epochs"), REPEATS)] == [None]
 
 
 def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run: Run) -> None:  # noqa: F811

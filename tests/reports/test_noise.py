@@ -14,10 +14,8 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.judge_details import judges_report
 from urs_inspect.reports.judges import read_judges, read_ratings
-from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
-from urs_inspect.reports.leaderboard_report import report_leaderboard
+from urs_inspect.reports.leaderboard import Ranking
 from urs_inspect.reports.noise import noise_section, panel_section
-from urs_inspect.reports.tables import Section
 
 PANEL = ("p/one", "p/two", "p/three")
 
@@ -39,12 +37,8 @@ def model(name: str, epochs: int = 1, panel: tuple[str, ...] = PANEL, questions:
     return rows
 
 
-def section_of(ranking: Ranking) -> Section:
-    return noise_section(ranking.noise, ranking.short, 1, ranking.traffic is not None)
-
-
 def said(ranking: Ranking) -> str:
-    return "\n".join(section_of(ranking).notes)
+    return "\n".join(noise_section(ranking.noise, ranking.short, 1, False).notes)
 
 
 @pytest.fixture(scope="module")
@@ -71,34 +65,18 @@ def test_the_half_width_is_that_of_the_reports_interval(ranking: Ranking) -> Non
         assert ranking.noise.table["margin"][place] == pytest.approx((mean.high - mean.low) / 2, rel=0.15)
 
 
-def test_the_report_shows_and_writes_it() -> None:
-    board = make_leaderboard(answers(model("p/a", 2), model("p/bb", 2)), rounds=100)
-    report = report_leaderboard(board)
-    [section] = [section for section in report.sections if section.title == "Where noise comes from"]
-    assert section.level == 3
-    [table] = section.tables
-    assert table.text().headings[:4] == ("Model", "Less", "Now", "Twice the questions")
-    assert sorted(table.text().rows[-1][:2]) == ["p/a", "p/bb"]
-    rows = report.as_dict()["tables"]["noise"]
-    assert {"block", "kind", "variance_judgement", "one_more_judge"} <= rows[0].keys()
-    assert rows[0]["variance_judgement"] is None
-    notes = "\n".join(section.notes)
-    assert "±" in notes
-    assert "inspect score" in notes  # how to measure judging again
-    assert "--epochs" not in notes
-
-
-def test_one_answer_by_one_judge_is_one_sentence() -> None:
-    section = section_of(ranking_of(answers(model("p/a", panel=("p/one",)), model("p/bb", panel=("p/one",)))))
-    assert len(section.notes) == 1
-    assert not section.tables
-
-
-def test_what_is_not_measured_is_named_with_a_command() -> None:
-    notes = said(ranking_of(answers(model("p/a"), model("p/bb"))))
-    assert "--epochs 2" in notes
-    notes = said(ranking_of(answers(model("p/a", 2, ("p/one",)), model("p/bb", 2, ("p/one",)))))
-    assert "--model-role 'grader=[JUDGE, OTHER]'" in notes
+def test_what_is_not_measured_is_named_with_a_command(ranking: Ranking) -> None:
+    one = ("p/one",)
+    found = ranking_of(answers(model("p/a", panel=one), model("p/bb", panel=one)))
+    assert said(found) == " ".join(found.noise.notes) and found.noise.table.empty
+    again, epochs, judges = "inspect score", "--epochs 2", "--model-role 'grader=[JUDGE, OTHER]'"
+    for notes, named in (
+        (said(ranking), [again]),
+        (said(ranking_of(answers(model("p/a"), model("p/bb")))), [again, epochs]),
+        (said(ranking_of(answers(model("p/a", 2, one), model("p/bb", 2, one)))), [again, judges]),
+    ):
+        assert [command for command in (again, epochs, judges) if command in notes] == named
+        assert "±" in notes
 
 
 def test_unequal_epochs_and_judges_that_fail_or_never_differ_leave_estimates() -> None:

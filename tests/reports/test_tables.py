@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, escaped
 from urs_inspect.reports.tables import (
     Format,
     Report,
@@ -37,11 +37,8 @@ UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
 
 
 def files(value: float = 1.0, *more: str) -> dict[str, str | bytes]:
-    return {
-        "r.csv": "a\n",
-        "r.json": Report(KIND, "R", (), {"value": value}).json(),
-        **dict.fromkeys(more, b"drawn"),
-    }
+    written: dict[str, str | bytes] = {"r.csv": "a\n", "r.json": Report(KIND, "R", (), {"value": value}).json()}
+    return written | dict.fromkeys(more, b"drawn")
 
 
 def report() -> Report:
@@ -87,6 +84,8 @@ def report() -> Report:
         (share, 1.0, "100%"),
         (share, math.nan, "–"),
         (level_text, 0.999, "99.9%"),
+        (lambda bounds: interval(*bounds), (0.7, 0.912), "0.70–0.91"),
+        (lambda bounds: interval(*bounds), (math.nan, 0.9), "–"),
     ],
 )
 def test_numbers_as_text(shown: Format, value: object, text: str) -> None:
@@ -132,18 +131,14 @@ def test_columns_of_estimates_without_a_row_keep_their_bounds() -> None:
     assert csv_text(table.flat()) == "model,mean,low,high,cases,gap,gap_low,gap_high,gap_cases\n"
 
 
-def test_intervals_of_a_column_of_their_own() -> None:
-    assert (interval(0.7, 0.912), interval(math.nan, 0.9)) == ("0.70–0.91", "–")
-
-
 def test_markdown_shows_notes_and_tables_escaped() -> None:
-    lines = report().markdown().splitlines()
-    assert [line for line in lines if line.startswith("#")] == ["# Title", "## First", "### Second"]
-    assert "| Model | Mean | p |" in lines
-    assert "| --- | ---: | ---: |" in lines
-    assert "**A title**" in lines
-    assert not any("<m|1>" in line or "| m|1 |" in line for line in lines)
-    assert not any("| a |" in line for line in lines), "a table that is not shown is in the text"
+    assert report().markdown() == (
+        "# Title\n\n## First\n\n- A note about \\<m\\|1\\>.\n\n"
+        "| Model | Mean | p |\n| --- | ---: | ---: |\n"
+        "| m\\|1 | 0.83 (0.70 to 0.91) | \\<0.001 |\n| m2 | – | – |\n\n### Second\n\n"
+        "| model | mean | p | key |\n| --- | --- | --- | --- |\n"
+        f"| m3 | {ESTIMATE} | 0.0004 | 1 |\n\n**A title**\n\n| only |\n| --- |\n| shown |\n"
+    ).replace(str(ESTIMATE), escaped(str(ESTIMATE)))
 
 
 def test_a_users_file_with_the_name_of_a_table_is_not_overwritten(tmp_path: Path) -> None:
@@ -185,18 +180,14 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path, other: bytes | None
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "mine"
 
 
-def test_a_directory_of_other_files_will_do(tmp_path: Path) -> None:
+def test_a_directory_of_other_files_will_do_and_a_file_will_not(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     check_directory(tmp_path, KIND)
     check_directory(tmp_path / "none", KIND)
-
-
-def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="is a file; name a directory"):
-        check_directory(tmp_path / "file", KIND)
+        check_directory(tmp_path / "notes.txt", KIND)
     with pytest.raises(InputError, match="output: cannot write to"):
-        write_directory(tmp_path / "file" / "below", files(), KIND)
+        write_directory(tmp_path / "notes.txt" / "below", files(), KIND)
 
 
 def test_halves_of_characters_do_not_stop_a_report(tmp_path: Path) -> None:
@@ -210,17 +201,6 @@ def test_an_unknown_number_is_an_empty_cell() -> None:
 
 
 def test_json_holds_dataclasses_and_no_nan() -> None:
+    one = {"value": None, "low": 0.5, "high": 1.0, "n": 3, "clusters": 2, "level": 0.95, "rounds": 2000, "seed": 0}
     found = plain({"one": Estimate(math.nan, 0.5, 1.0, 3, 2), ("a", "b"): (1, None)})
-    assert json.loads(json.dumps(found, allow_nan=False)) == {
-        "one": {
-            "value": None,
-            "low": 0.5,
-            "high": 1.0,
-            "n": 3,
-            "clusters": 2,
-            "level": 0.95,
-            "rounds": 2000,
-            "seed": 0,
-        },
-        "a/b": [1, None],
-    }
+    assert json.loads(json.dumps(found, allow_nan=False)) == {"one": one, "a/b": [1, None]}

@@ -12,7 +12,7 @@ from urs_inspect.rubrics import Rubric
 
 def write(path: Path, text: str) -> Path:
     file = path / "mix.yaml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="latin-1")
     return file
 
 
@@ -52,31 +52,36 @@ def test_shares_become_margins(tmp_path: Path, rubric: Rubric) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("intents: {leisure: 0.5, factual_qa: 0.4}", "intents: shares must add up to 1, they add up to 0.9"),
+        ("intents: {leisure: 0.5, factual_qa: 0.4}", "intents: .*0.9$"),
         ("intents: {leisure: 0.5, factual_qa: 0.50001}", "must add up to 1"),
-        ("intents: {leisure: 1.2, factual_qa: -0.2}", "intents.leisure: must be a share from 0 to 1, is 1.2"),
-        ("intents: {leisure: half, factual_qa: 0.5}", "intents.leisure: must be a share from 0 to 1, is 'half'"),
-        ("intents: {leisure: true}", "must be a share from 0 to 1, is True"),
-        ("intents: {leisure: .nan}", "must be a share from 0 to 1, is nan"),
-        ("intents: {gossip: 1}", "intents: unknown intent 'gossip'; allowed: factual_qa, .*, or the reported intents"),
-        ("intents: {leisure: 0.5, Leisure: 0.5}", "intents: 'Leisure' names 'leisure' a second time"),
-        ("intents: {api: 0.5, Solve Problem: 0.5}", "'api' is a part of 'Solve Problem'; name one of the two"),
-        ("languages: {fr: 1}", "languages: unknown language 'fr'"),
-        ("countries: {Peru: 1}", "countries: unknown country 'Peru'; allowed: Chile, NO"),
-        ("countries: {NO: 1}", "countries: a name was read as False; put it into quotation marks"),
-        ("intent: {leisure: 1}", "unknown key 'intent'; allowed: intents, languages, countries"),
-        ("intents: [leisure]", "intents: must be a mapping of names to shares"),
-        ("intents: {}", "intents: must be a mapping of names to shares"),
-        ("- intents", "must hold a mapping with one or more of: intents, languages, countries"),
-        ("", "must hold a mapping"),
+        ("intents: {leisure: 1.2, factual_qa: -0.2}", "intents.leisure: .* 0 to 1, is 1.2"),
+        ("intents: {leisure: half, factual_qa: 0.5}", "intents.leisure: .* 0 to 1, is 'half'"),
+        ("intents: {leisure: true}", "is True"),
+        ("intents: {leisure: .nan}", "is nan"),
+        ("intents: {gossip: 1}", "'gossip'; allowed: factual_qa, .*, or the reported intents"),
+        ("intents: {leisure: 0.5, Leisure: 0.5}", "'Leisure' names 'leisure' a second time"),
+        ("intents: {api: 0.5, Solve Problem: 0.5}", "'api' is a part of 'Solve Problem'"),
+        ("languages: {fr: 1}", "languages: .*'fr'"),
+        ("countries: {Peru: 1}", "countries: .*'Peru'; allowed: Chile, NO"),
+        ("countries: {NO: 1}", "countries: .*False; put it into quotation marks"),
+        ("intent: {leisure: 1}", "'intent'; allowed: intents, languages, countries"),
+        ("intents: [leisure]", "intents: must be a mapping"),
+        ("intents: {}", "intents: must be a mapping"),
+        ("- intents", "mapping with one or more of: intents, languages, countries"),
+        ("", "mapping with one or more of"),
         ("intents: {leisure: 1", "is not valid YAML"),
-        ("intents: {leisure: 0.5, leisure: 1}", "the key 'leisure' is there twice"),
+        ("intents: {leisure: 0.5, leisure: 1}", "'leisure' is there twice"),
+        ("\xff\xfe\xff", "as UTF-8 text"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, rubric: Rubric, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=rf"(?s)mix\.yaml.*{said}"):
         read_traffic(write(tmp_path, text), rubric, ["Chile", "NO"])
-    assert "mix.yaml" in str(caught.value)
+
+
+def test_countries_need_countries(tmp_path: Path, rubric: Rubric) -> None:
+    with pytest.raises(InputError, match="none, the cases have no country"):
+        read_traffic(write(tmp_path, "countries: {Chile: 1}"), rubric)
 
 
 def test_shares_may_be_off_by_rounding(tmp_path: Path, rubric: Rubric) -> None:
@@ -84,16 +89,8 @@ def test_shares_may_be_off_by_rounding(tmp_path: Path, rubric: Rubric) -> None:
 
 
 def test_a_file_must_be_there(tmp_path: Path, rubric: Rubric) -> None:
-    with pytest.raises(InputError, match=r"traffic: no file 'none\.yaml'"):
+    with pytest.raises(InputError, match=r"no file 'none\.yaml'"):
         read_traffic(Path("none.yaml"), rubric)
-    (tmp_path / "mix.yaml").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(InputError, match="cannot read"):
-        read_traffic(tmp_path / "mix.yaml", rubric)
-
-
-def test_countries_need_countries(tmp_path: Path, rubric: Rubric) -> None:
-    with pytest.raises(InputError, match="none, the cases have no country"):
-        read_traffic(write(tmp_path, "countries: {Chile: 1}"), rubric)
 
 
 def test_a_kind_without_questions_is_an_error(tmp_path: Path, rubric: Rubric) -> None:
