@@ -1,6 +1,7 @@
 """Tests of `urs_inspect.reports.answers`."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.reports.answer_rows import ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, tokens, unscored, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.reports.answers import answer_row, read_answers, run_command
-from urs_inspect.reports.blocks import blocks_of
+from urs_inspect.reports.conditions import blocks_of
 from urs_inspect.tasks import urs
 
 
@@ -295,17 +296,6 @@ def test_the_later_of_two_runs_counts_if_it_is_half_of_the_other(
         assert answers.left_out == (said,)
 
 
-def test_a_copy_of_a_log_counts_once(tmp_path: Path) -> None:
-    first = write_judged(tmp_path / "a.eval", answered("x", judgement(1.0)), eval_id="same")
-    second = tmp_path / "copies" / "a.eval"
-    second.parent.mkdir()
-    second.write_bytes(Path(first).read_bytes())
-    answers = read_answers([first, str(second), str(tmp_path)])
-    assert len(answers.table) == 1
-    # No more folders than it takes: the page goes to others.
-    assert answers.left_out == (f"copies/a.eval was left out: it is a copy of {tmp_path.name}/a.eval.",)
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -349,23 +339,17 @@ def test_settings_tell_the_logs_of_one_model_apart(tmp_path: Path) -> None:
 def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
     good = write_judged(tmp_path / "good.eval", answered("x", judgement(1.0)))
     write_judged(tmp_path / "half.eval", answered("x", judgement(1.0)), status="error", task_id="t1")
-    write_judged(tmp_path / "retried.eval", answered("x", judgement(1.0)), status="cancelled", task_id="t2")
-    write_judged(tmp_path / "again.eval", answered("z", judgement(1.0)), task_id="t2")
     write_judged(tmp_path / "probe.eval", answered("x", judgement(1.0)), task="urs_inspect/urs_probe")
     write_judged(tmp_path / "unjudged.eval", answered("x"), task="theirs/own")
-    (tmp_path / "damaged.eval").write_bytes(b"no zip")
-    (tmp_path / "empty").mkdir()
-    answers = read_answers([str(tmp_path), str(tmp_path / "empty"), good])
-    assert sorted(answers.table["question"]) == ["x", "z"]
-    said = "\n".join(answers.left_out)
-    assert "half.eval of p/model was left out: its status is 'error'" in said
-    assert "finish it with `inspect eval-retry`" in said
-    assert "retried.eval was left out: retried by again.eval" in said
-    assert "1 log was left out, not being of urs_inspect/urs: 1 of urs_inspect/urs_probe" in said
-    assert "unjudged.eval was left out: none of its 1 samples was scored by intent_judge" in said
-    assert "damaged.eval was left out" in said
-    assert "empty has no logs" in said
-    assert len(answers.left_out) == 6
+    answers = read_answers([str(tmp_path), good])
+    assert answers.table["question"].tolist() == ["x"]
+    assert len(answers.left_out) == 3
+    for name, said in (
+        ("half.eval", "its status is 'error'.*`inspect eval-retry`"),
+        ("1 log", "not being of urs_inspect/urs: 1 of urs_inspect/urs_probe"),
+        ("unjudged.eval", "none of its 1 samples was scored by intent_judge"),
+    ):
+        assert any(re.search(f"^{name}.*{said}", sentence) for sentence in answers.left_out)
 
 
 def test_answers_of_a_minority_of_judges_or_prompts_are_left_out(tmp_path: Path) -> None:
@@ -387,11 +371,6 @@ def test_nothing_left_is_an_error_that_says_why(tmp_path: Path) -> None:
     half = write_judged(tmp_path / "logs" / "half.eval", answered("x", judgement(1.0)), status="started")
     with pytest.raises(InputError, match=r"(?s)no finished log with answers.*half\.eval.*status is 'started'"):
         read_answers([half])
-    (tmp_path / "none").mkdir()
-    with pytest.raises(InputError, match="none has no logs"):
-        read_answers([str(tmp_path / "none")])
-    with pytest.raises(InputError, match="no log 'missing'"):
-        read_answers(["missing"])
 
 
 def test_the_table_joins_the_dataframes_of_the_harness_as_documented(

@@ -131,17 +131,17 @@ def test_sides_that_do_not_compare_are_refused():
     base, two, moved = scores(BASE), scores(BASE), scores(BASE)
     two.table.loc[:199, "model"] = "b"
     moved.table.loc[:2, "input"] = "y"
-    for new, options, said in (
-        (two, {}, r"NEW.*a, b"),
-        (scores(BASE), {"model": "zzz"}, r"BASE.*zzz.*a"),
-        (moved, {}, r"3 of 400"),
-        (replace(scores(BASE), scorer="other"), {}, r"scorer.*match.*other"),
-        (replace(scores(BASE), judge="p/judge"), {}, r"judge.*p/judge.*--equivalent"),
-        (base, {}, r"the same: .*\.eval"),
-        (scores(BASE, clusters=["c"] * 400), {}, r"cluster"),
+    for new, model, said in (
+        (two, None, r"NEW.*a, b"),
+        (scores(BASE), "zzz", r"BASE.*zzz.*a"),
+        (moved, None, r"3 of 400"),
+        (replace(scores(BASE), scorer="other"), None, r"scorer.*match.*other"),
+        (replace(scores(BASE), judge="p/judge"), None, r"judge.*p/judge.*--equivalent"),
+        (base, None, r"the same: .*\.eval"),
+        (scores(BASE, clusters=["c"] * 400), None, r"cluster"),
     ):
         with pytest.raises(InputError, match=said):
-            make_gate(base, new, margin=0.1, **options)
+            make_gate(base, new, margin=0.1, model=model)
 
 
 def test_the_order_of_samples_does_not_matter():

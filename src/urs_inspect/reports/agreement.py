@@ -15,8 +15,7 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import Answers, read_answers
-from urs_inspect.reports.blocks import BlockAnswers, blocks_of
-from urs_inspect.reports.conditions import Conditions
+from urs_inspect.reports.conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports.human_data import (
     HumanRating,
     HumanRatings,

@@ -64,14 +64,9 @@ _APP = '<div id="app"></div>'
 def report_with_answers(board: Leaderboard, output: Path, said: list[str], read: int) -> Report:
     """Write the answers of a leaderboard, and make its report with links to them.
 
-    Args:
-        board: The leaderboard; texts of its answers are read from its logs.
-        output: Directory of the report; what an earlier one wrote is replaced.
-        said: Gets a sentence about what is written, and about everything that could not be.
-        read: How many answers were read, those that do not count among them.
-
-    Raises:
-        InputError: If files of these names are there that no report wrote, or the directory cannot be written to.
+    Texts are read from the logs of the board; what an earlier report wrote in its directory `output` is replaced.
+    `said` gets a sentence about what is written and about everything that could not be; `read` is how many answers
+    were read, those that do not count among them.
     """
     check_directory(output, ANSWERS)
     pages, view, earlier = output / "answers", output / "view", _earlier(output)

@@ -5,9 +5,9 @@ import math
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
@@ -44,7 +44,6 @@ Row = dict[str, Any]
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _LIMITS = ("limit", "epochs", "sample_id", "sample_shuffle", "message_limit", "token_limit", "time_limit")
 _LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
-_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -67,26 +66,21 @@ class Run:
 class Answers:
     """Answers of models, and where they come from.
 
-    Attributes:
-        table: One row per log, question and epoch, with the columns log, model (its name, with the settings in
-            which its logs differ), base_model (the name alone), task, question, epoch, intent, group, language,
-            country (empty if none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none),
-            outcome, cut_off (at the token limit), judges (joined by ", "), judge_finals (judge -> final score),
-            earlier_finals (earlier final scores of the same answer by the same judges), earlier_judge_finals (the same,
-            judge -> final score each), judge_temperatures, self_judged, judge_language, prompt_sha256, rubric, dataset,
-            dataset_sha256, references (empty for those of the data), task_version, answer_length (characters),
-            input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost (US dollars),
-            seconds, error (empty if none). Unknown numbers are NaN. By log, question (as id) and epoch it joins the
-            data frame of `inspect_ai.analysis.samples_df`.
-        runs: The logs, in the order in which they were made.
-        left_out: What was skipped and why, one sentence each, with counts.
-        judge_logs: Headers of logs of tasks about judges, where they were asked for.
+    `table` has one row per log, question and epoch, with the columns log, model (its name, with the settings in which
+    its logs differ), base_model (the name alone), task, question, epoch, intent, group, language, country (empty if
+    none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none), outcome, cut_off (at the token
+    limit), judges (joined by ", "), judge_finals (judge -> final score), earlier_finals (earlier final scores of the
+    same answer by the same judges), earlier_judge_finals (the same, judge -> final score each), judge_temperatures,
+    self_judged, judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the
+    data), task_version, answer_length (characters), input_tokens, output_tokens, judge_input_tokens,
+    judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Unknown numbers are NaN. By log,
+    question (as id) and epoch it joins the data frame of `inspect_ai.analysis.samples_df`.
     """
 
     table: pd.DataFrame
-    runs: tuple[Run, ...]
-    left_out: tuple[str, ...]
-    judge_logs: tuple[EvalLog, ...] = ()
+    runs: tuple[Run, ...]  # the logs, in the order in which they were made
+    left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
+    judge_logs: tuple[EvalLog, ...] = ()  # headers of logs of tasks about judges, where they were asked for
 
 
 def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answers:
@@ -116,13 +110,12 @@ def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answer
     if not kept:
         left_out += [of_other_tasks(judge_logs, PACKAGE + TASK)] if judge_logs else []
         raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
-    models = [whole_characters(model) for model in _model_names(kept)]
-    return Answers(
-        table=pd.concat([_frame(*pair) for pair in zip(kept, models, strict=True)], ignore_index=True),
-        runs=tuple(_run(*pair) for pair in zip(kept, models, strict=True)),
-        left_out=tuple(left_out),
-        judge_logs=tuple(judge_logs),
-    )
+    models, tables = [whole_characters(model) for model in _model_names(kept)], list[pd.DataFrame]()
+    for read, model in zip(kept, models, strict=True):
+        tables.append(read.table.copy())
+        tables[-1].insert(1, "model", model)
+    runs = tuple(map(_run, kept, models))
+    return Answers(pd.concat(tables, ignore_index=True), runs, tuple(left_out), tuple(judge_logs))
 
 
 # --- logs ---
@@ -180,7 +173,7 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
         return None
     whole = _whole_samples(log, summaries)
     rows = [answer_row(sample, log, whole.get((str(sample.id), sample.epoch))) for sample in summaries]
-    judges = _most_common(row["judges"] for row in rows if row["judges"]) or ""
+    [(judges, _)] = Counter(row["judges"] for row in rows if row["judges"]).most_common(1) or [("", 0)]
     kept = [row for row in rows if row["judges"] in ("", judges)]
     if len(kept) < len(rows):
         others = ", ".join(sorted({row["judges"] for row in rows} - {"", judges}))
@@ -188,8 +181,12 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
             f"{len(rows) - len(kept)} of {len(rows)} answers of {name} were left out: they were judged by {others}, "
             f"the others by {judges}."
         )
-    rows, prompts = kept, _prompts(kept)
-    kept = [row for row in rows if not row["prompt_sha256"] or prompts[row["intent"], row["language"]] == _prompt(row)]
+    rows, prompts = kept, defaultdict[tuple[str, str], Counter[str]](Counter)
+    for row in rows:
+        if row["prompt_sha256"]:
+            prompts[row["intent"], row["language"]][_prompt(row)] += 1
+    usual = {kind: counts.most_common(1)[0][0] for kind, counts in prompts.items()}
+    kept = [row for row in rows if not row["prompt_sha256"] or usual[row["intent"], row["language"]] == _prompt(row)]
     if len(kept) < len(rows):
         left_out.append(
             f"{len(rows) - len(kept)} of {len(rows)} answers of {name} were left out: they were judged with another "
@@ -222,21 +219,8 @@ def _whole_samples(log: EvalLog, summaries: Iterable[EvalSampleSummary]) -> dict
     return {(str(sample.id), sample.epoch): sample for sample in samples}
 
 
-def _prompts(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
-    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        if row["prompt_sha256"]:
-            counts[row["intent"], row["language"]][_prompt(row)] += 1
-    return {kind: prompts.most_common(1)[0][0] for kind, prompts in counts.items()}
-
-
 def _prompt(row: Row) -> str:
     return f"{row['judge_language']}/{row['prompt_sha256']}"
-
-
-def _most_common(values: Iterable[_Key]) -> _Key | None:
-    counts = Counter(values).most_common(1)
-    return counts[0][0] if counts else None
 
 
 def _references(metadata: Mapping[str, Any]) -> str:
@@ -256,12 +240,6 @@ def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
             settings[log.of].append(log.settings)
     names = {model: distinct_names([(model, facts) for facts in each]) for model, each in settings.items()}
     return [names[log.of][settings[log.of].index(log.settings)] for log in logs]
-
-
-def _frame(read: JudgedLog, model: str) -> pd.DataFrame:
-    table = read.table.copy()
-    table.insert(1, "model", model)
-    return table
 
 
 def _run(read: JudgedLog, model: str) -> Run:
@@ -373,15 +351,12 @@ def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
 
 
 def _temperatures(facts: Mapping[str, Any]) -> str:
-    judges = facts.get("judges")
-    return ", ".join(map(_temperature, judges)) if isinstance(judges, list) else ""
-
-
-def _temperature(judge: Mapping[str, Any]) -> str:
-    requested = judge.get("temperature_requested", judge.get("temperature"))  # the second in logs of version 0.1
-    if requested is None:
-        return "default"
-    return f"{requested:g}{'' if judge.get('temperature_sent', requested) is not None else NOT_SENT}"
+    shown, judges = list[str](), facts.get("judges")
+    for judge in judges if isinstance(judges, list) else ():
+        requested = judge.get("temperature_requested", judge.get("temperature"))  # the second in logs of version 0.1
+        sent = judge.get("temperature_sent", requested) is not None
+        shown.append("default" if requested is None else f"{requested:g}{'' if sent else NOT_SENT}")
+    return ", ".join(shown)
 
 
 def _length(facts: Mapping[str, Any], whole: EvalSample | None) -> float:
@@ -442,8 +417,9 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     if spec.model_base_url:
         words += ["--model-base-url", _shown(spec.model_base_url)]
     words += _pairs("-M", spec.model_args)
-    for role, models in (spec.model_roles or {}).items():
-        words += ["--model-role", f"{role}={_role(models)}"]
+    for role, given in (spec.model_roles or {}).items():
+        models = [_model(model) for model in (given if isinstance(given, list) else [given])]
+        words += ["--model-role", f"{role}={models[0]}" if len(models) == 1 else f"{role}=[{', '.join(models)}]"]
     words += _pairs("-T", spec.task_args_passed)
     if spec.solver:
         words += ["--solver", spec.solver, *_pairs("-S", spec.solver_args_passed or {})]
@@ -472,11 +448,6 @@ def _flags(values: Mapping[str, Any]) -> list[str]:
         if value is not None and value is not False and _clean(value) != {}
         for word in (f"--{name.replace('_', '-')}", *([] if value is True else [_shown(value)]))
     ]
-
-
-def _role(models: ModelConfig | list[ModelConfig]) -> str:
-    listed = models if isinstance(models, list) else [models]
-    return _model(listed[0]) if len(listed) == 1 else f"[{', '.join(map(_model, listed))}]"
 
 
 def _model(model: ModelConfig) -> str:

@@ -19,10 +19,10 @@ from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, 
 from urs_inspect.logs.naming import distinct_names, model_settings, whole_characters
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.answers import ERROR, JudgedLog, read_judged_log
-from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
 from urs_inspect.reports.comparison import Comparison as Pair
 from urs_inspect.reports.comparison_report import best_sentence, pairs_table
+from urs_inspect.reports.conditions import BlockAnswers, blocks_of
 from urs_inspect.reports.published import published_section
 from urs_inspect.reports.scores import ALL, Resampling, ScoreTable, order_models, score_table
 from urs_inspect.reports.tables import (

@@ -71,35 +71,23 @@ class ComparedModels:
     """Models compared on the same questions, those of a data frame or of a ranking of the report.
 
     Means and intervals are over the questions for which every ranked model has a score, so that those of two models
-    compare.
-
-    Attributes:
-        models: One row per model, the best first, those that are not ranked last, with `rank_from` and `rank_to` (the
-            ranks that the model may have: 1 + the number of models that are significantly better, and the number of
-            ranked models less those that are significantly worse; None if not ranked), `mean_scored` (over all
-            questions for which it has a score), `mean_lowest` and `mean_highest` (over all questions that it was asked,
-            if each missing score were the lowest or the highest), `answers`, `unscored` and `unscored_share`. A
-            `Ranking` has more.
-        means: Key of a column (`all`, a group) -> one mean per model.
-        comparisons: `all` -> every pair; another column -> the best model with each other one; with a baseline, only
-            its comparisons.
-        question_counts: Key of a column -> number of questions that its means are over.
-        asked: Number of questions.
-        notes: What missing scores and questions take away, one sentence each.
-        lower_is_better: Whether the best model is the one with the lowest mean.
-        noun: What a question is called.
-        two_valued: Whether scores have two values and questions are no clusters, as for McNemar's test.
+    compare. `models` has one row per model, the best first, those that are not ranked last, with `rank_from` and
+    `rank_to` (the ranks that the model may have: 1 + the number of models that are significantly better, and the number
+    of ranked models less those that are significantly worse; None if not ranked), `mean_scored` (over all questions for
+    which it has a score), `mean_lowest` and `mean_highest` (over all questions that it was asked, if each missing score
+    were the lowest or the highest), `answers`, `unscored` and `unscored_share`. A `Ranking` has more.
     """
 
     models: pd.DataFrame
-    means: dict[str, tuple[Estimate, ...]]
+    means: dict[str, tuple[Estimate, ...]]  # key of a column (`all`, a group) -> one mean per model
+    # `all` -> every pair; another column -> the best model with each other one; with a baseline, only its comparisons
     comparisons: dict[str, tuple[Comparison, ...]]
-    question_counts: dict[str, int]
-    asked: int
-    notes: tuple[str, ...]
+    question_counts: dict[str, int]  # key of a column -> number of questions that its means are over
+    asked: int  # number of questions
+    notes: tuple[str, ...]  # what missing scores and questions take away, one sentence each
     lower_is_better: bool = False
-    noun: str = "question"
-    two_valued: bool = False
+    noun: str = "question"  # what a question is called
+    two_valued: bool = False  # whether scores have two values and questions are no clusters, as for McNemar's test
 
     @property
     def names(self) -> list[str]:
@@ -293,14 +281,9 @@ def compare_table(
 ) -> ComparedModels:
     """Compare ordered models over all questions and in columns, all over the same rounds of the bootstrap.
 
-    Args:
-        scores: The models with their scores.
-        columns: Key of a column -> numbers of its questions; `all` is one of them.
-        tested: The columns in which models are tested against each other.
-        resampling: Settings of the bootstrap.
-        baseline: Model with which alone others are compared.
-        together: Whether p-values of all tested columns but `all` are corrected together, or each column by itself.
-        noun: What a question is called.
+    `columns` are keys with the numbers of their questions, among them `all`; in those that are `tested`, models are
+    tested against each other, or with a `baseline` alone. `together` says whether p-values of all tested columns but
+    `all` are corrected together, or each column by itself; `noun` what a question is called.
     """
     table, names = scores.table, scores.table.models
     wanted = columns_of_means(scores, columns)

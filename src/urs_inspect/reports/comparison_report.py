@@ -41,6 +41,8 @@ UNSCORED_ALERT = 0.02
 ALERT = f"! More than {UNSCORED_ALERT:.0%} of the answers have no score."
 _MOST_PAIRS = 45
 """Pairs of ten models: of more, only some are shown."""
+_MOST_NAMED = 4
+"""Most models that a cell with the best of a column names."""
 _SMALL, _MEDIUM = 2, 50
 """Widths of scales up to which means have three decimals, and two."""
 
@@ -53,14 +55,10 @@ def report_comparison(
     difference: float | None = None,
     command: str = "",
 ) -> Report:
-    """The report of a comparison, to print or to write.
+    """The report of compared models, to print or to write.
 
-    Args:
-        compared: The models, as `compare` returns them for the table of the scores.
-        scores: Where the scores come from.
-        baseline: The model with which alone the others were compared.
-        difference: A difference for which the number of questions is given that it takes to see it.
-        command: The command that makes the report.
+    `baseline` is the model with which alone the others were compared, `difference` one for which the number of
+    questions is given that it takes to see it, `command` the command that makes the report.
     """
     baseline = {short: name for name, short in compared.short.items()}.get(baseline or "", baseline)
     formats = _formats(compared, scores)
@@ -111,29 +109,19 @@ def _summary(compared: ComparedModels, scores: SampleScores, first: str, plain: 
     data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
-        data["At worst and best"] = [
-            f"{plain(low)} to {plain(high)}"
-            for low, high in zip(models["mean_lowest"], models["mean_highest"], strict=True)
-        ]
+        bounds = zip(models["mean_lowest"], models["mean_highest"], strict=True)
+        data["At worst and best"] = [f"{plain(low)} to {plain(high)}" for low, high in bounds]
     formats: dict[str, Format] = {"Mean": plain, "Without a score": str, "At worst and best": str}
     marked = [(row, "Mean") for row, name in enumerate(compared.names) if name in compared.marked(ALL)]
     every = models.assign(mean=pd.Series(means, models.index)).reset_index(names="model")
-    rows = [
-        [key, name, mean]
-        for key in compared.means
-        for name, mean in zip(compared.names, compared.means[key], strict=True)
-    ]
-    by_group = Table(pd.DataFrame(rows, columns=["column", "model", "mean"]), name="means", main="mean", shown=())
-    shown = data if ranked else data.drop(columns="Rank")
+    rows = [(key, *pair) for key, found in compared.means.items() for pair in zip(compared.names, found, strict=True)]
+    by_column = pd.DataFrame(rows, columns=["column", "model", "mean"])
     tables = [
-        Table(shown, formats, marked=marked, bars=["Mean"]),
+        Table(data if ranked else data.drop(columns="Rank"), formats, marked=marked, bars=["Mean"]),
         Table(every, name="models", main="mean", shown=()),
-        by_group,
+        Table(by_column, name="means", main="mean", shown=()),
     ]
     return Section("Comparison", notes, tables)
-
-
-_BEST = "the best model is compared with each other one"
 
 
 def _groups(
@@ -142,7 +130,8 @@ def _groups(
     headings = {key: f"{key} ({compared.question_counts[key]:,})" for key in groups}
     means = pd.DataFrame({"Model": compared.names, **{key: compared.means[key] for key in groups}})
     tests = [(key, pair) for key in groups for pair in compared.comparisons[key]]
-    tested = f"{compared.short[baseline]} is compared with each other model" if baseline else _BEST
+    tested = f"{compared.short[baseline]} is compared with each other model" if baseline else ""
+    tested = tested or "the best model is compared with each other one"
     notes = [f"In each group {tested}; p-values are corrected over all groups together."]
     tables = [
         Table(means, dict.fromkeys(groups, formats[0]), headings=headings),
@@ -329,6 +318,26 @@ def best_sentence(ranking: ComparedModels, key: str) -> str:
         lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
         text += f"; whether it is better than {listed(depends)} depends on unscored answers of {listed(list(lacking))}"
     return f"{text}."
+
+
+def best_text(ranking: ComparedModels, key: str) -> str:
+    """The best model of a column with its mean, and the models that are not significantly worse."""
+    if not ranking.question_counts.get(key):
+        return DASH
+    name, pairs, short = ranking.best(key), ranking.beside_best(key), ranking.short
+    text = f"{short[name]} {ranking.mean(name, key).value:.2f} ({ranking.question_counts[key]:,})"
+    if not ranking.testable(key):
+        return f"{text}: too few questions"
+    better = [short[pair.second] for pair in pairs if pair.significant]
+    if len(better) == len(pairs):
+        return f"{text}: significantly best, p {p_value(max(np.fmax(pair.p_holm, pair.p_worst) for pair in pairs))}"
+    unclear = [pair for pair in pairs if not pair.significant]
+    others = [short[pair.second] + (" (depends)" if pair.depends_on else "") for pair in unclear]
+    if len(others) == 1:
+        return f"{text} or {others[0]}, p {p_value(unclear[0].p_holm)}"
+    if not better or len(others) > max(_MOST_NAMED, len(better)):
+        return f"{text} or any other{f' but {listed(better)}' if better else ''}"
+    return f"{text} or {listed(others, 'or')}"
 
 
 def unscored_text(part: float) -> str:

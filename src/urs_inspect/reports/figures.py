@@ -36,19 +36,12 @@ _MOST_LINES = 8
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a page.
+    """A figure of a page."""
 
-    Attributes:
-        name: Its id on the page: letters, digits and hyphens.
-        title: Its name for screen readers.
-        caption: What its marks mean.
-        draw: Draws it in a width, `WIDE` or `NARROW`.
-    """
-
-    name: str
-    title: str
-    caption: str
-    draw: Callable[[int], Specification]
+    name: str  # its id on the page: letters, digits and hyphens
+    title: str  # for screen readers
+    caption: str  # what its marks mean
+    draw: Callable[[int], Specification]  # in a width, `WIDE` or `NARROW`
 
 
 def missing_viz() -> str:
@@ -62,11 +55,7 @@ def missing_viz() -> str:
 
 
 def svg(specification: Specification) -> str:
-    """A figure as an SVG element.
-
-    Raises:
-        InputError: If altair or vl-convert is missing.
-    """
+    """A figure as an SVG element."""
     return str(_load("vl_convert").vegalite_to_svg(specification))
 
 
@@ -91,10 +80,7 @@ def scripts() -> str:
 def dumbbell_plot(means: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
     """Means of each model by language with their intervals, one row per model; a band joins the means of a model.
 
-    Args:
-        means: Columns model, language, mean, low and high, in order.
-        width: In CSS pixels.
-        label: Title of the axis.
+    The rows, in order, have the columns model, language, mean, low and high.
     """
     alt = _load("altair")
     means = means.dropna(subset="mean")
@@ -121,10 +107,7 @@ def dumbbell_plot(means: pd.DataFrame, width: int, label: str = "mean final scor
 def cost_plot(rows: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
     """Means with their intervals against the cost of answers; a name that would overlap an earlier one is left out.
 
-    Args:
-        rows: Columns model, cost (US dollars per 1,000 answers), mean, low and high, in order.
-        width: In CSS pixels.
-        label: Title of the vertical axis.
+    The rows, in order, have the columns model, cost (US dollars per 1,000 answers), mean, low and high.
     """
     alt = _load("altair")
     rows = rows.dropna(subset=["cost", "mean"]).reset_index(drop=True)
@@ -165,10 +148,7 @@ def _named(rows: pd.DataFrame, room: int, log: bool) -> pd.DataFrame:
 def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
     """Mean scores of answers of about one length, one panel per model; a few models have all lines behind each panel.
 
-    Args:
-        bins: Columns model, length (characters), score and answers (their number), in order.
-        width: In CSS pixels.
-        label: Title of the vertical axes.
+    The bins, in order, have the columns model, length (characters), score and answers (their number).
     """
     alt = _load("altair")
     base = _chart().encode(
@@ -177,7 +157,12 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
         tooltip=_tooltips("model", "length", "score", "answers"),
     )
     layered = alt.layer(base.mark_line(color=MARK), base.mark_point(color=MARK, fill=MARK, size=20, opacity=1))
-    drawn = _panels(layered, bins, width, height=90)
+    models = list(dict.fromkeys(bins["model"]))
+    columns = min(3 if width > NARROW else 1, len(models))
+    room = (_room(width, pd.Series(["4.5"])) - 24 * (columns - 1)) // columns
+    header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelLimit=room)
+    facet = alt.Facet("model:N", sort=models, title=None, header=header)
+    drawn = _specification(layered.properties(width=room, height=90).facet(facet, columns=columns), bins, width)
     if bins["model"].nunique() > _MOST_LINES:
         return drawn
     behind = base.mark_line(color=LINE, opacity=0.18, strokeWidth=1).encode(detail="model:N").to_dict(validate=False)
@@ -185,18 +170,6 @@ def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score")
     drawn["spec"]["layer"].insert(0, {**{key: behind[key] for key in ("mark", "encoding")}, "data": {"name": "all"}})
     drawn["datasets"]["all"] = drawn["datasets"][_ROWS]
     return drawn
-
-
-def _panels(layered: Any, data: pd.DataFrame, width: int, height: int) -> Specification:
-    """Small multiples, one panel per model: three in a row, on a phone one."""
-    alt = _load("altair")
-    models = list(dict.fromkeys(data["model"]))
-    columns = min(3 if width > NARROW else 1, len(models))
-    room = _room(width, pd.Series(["4.5"])) - 24 * (columns - 1)
-    panel = layered.properties(width=room // columns, height=height)
-    header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelLimit=room // columns)
-    facets = panel.facet(alt.Facet("model:N", sort=models, title=None, header=header), columns=columns)
-    return _specification(facets, data, width)
 
 
 def _chart() -> Any:

@@ -126,13 +126,9 @@ def judges_report(
 ) -> Report:
     """The judges of each dataset, what they cost, which is better, and what others published.
 
-    Args:
-        pairs: Judges of pairs, by dataset.
-        ratings: Judges that rate, by dataset.
-        by: What details are shown by: a grouping, `measure`, or `failure`.
-        published: Which published tables are shown: `all`, those about the same datasets (`matching`), or `none`.
-        skipped: A sentence for each log that was skipped.
-        numbers: Whether the report has the table `NUMBERS` of all details, which takes time.
+    Details are shown `by` groupings, `measure` or `failure`; `published` tables are `all`, those about the same
+    datasets (`matching`), or `none`; `skipped` has a sentence for each log that was skipped; `numbers` says whether the
+    report has the table `NUMBERS` of all details, which takes time.
     """
     sections = [section for dataset in pairs for section in _pair_sections(dataset, by, numbers)]
     sections += [section for dataset in ratings for section in _rating_sections(dataset, by, numbers)]

@@ -15,9 +15,8 @@ from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.agreement import Matched, match_blocks, unused
 from urs_inspect.reports.alternatives import Alternative, equal_length
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
-from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
-from urs_inspect.reports.conditions import Conditions
+from urs_inspect.reports.conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports.corrected import correct_means
 from urs_inspect.reports.human_data import HumanRatings
 from urs_inspect.reports.judge_checks import judge_checks, read_judge_facts
@@ -165,13 +164,13 @@ def _ranking(
         for name, row in zip(names, compared.models.to_dict("records"), strict=True)
     ]
     criteria = tuple(in_order(table.criteria, rubric.criteria))
+    facts = {
+        "models": _object_frame(models, names),
+        "notes": (*notes, *compared.notes, *_answer_notes(answers, table.facts)),
+    }
+    common = answers[answers["question"].isin(table.facts.index[scores.common])]
     return Ranking(
-        models=_object_frame(models, names),
-        means=compared.means,
-        comparisons=compared.comparisons,
-        question_counts=compared.question_counts,
-        asked=compared.asked,
-        notes=(*notes, *compared.notes, *_answer_notes(answers, table.facts)),
+        **vars(compared) | facts,
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
         lengths=pd.concat([_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True),
@@ -179,14 +178,8 @@ def _ranking(
         columns=columns,
         criteria=criteria,
         titles=_titles(columns, table.facts, criteria, rubric),
-        traffic=None
-        if mix is None
-        else Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)),
-        noise=noise_of(
-            answers[answers["question"].isin(table.facts.index[scores.common])],
-            names[: scores.ranked],
-            resampling.level,
-        ),
+        traffic=Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)) if mix else None,
+        noise=noise_of(common, names[: scores.ranked], resampling.level),
         answers=answers,
         corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
     )
@@ -318,3 +311,36 @@ def _titles(columns: Columns, facts: pd.DataFrame, criteria: Iterable[str], rubr
         **languages,
         **{CRITERION + name: named(name, rubric.criteria.get(name, {})) for name in criteria},
     }
+
+
+# --- all means ---
+
+
+def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
+    """Every mean, one row per model and column; ranks and bounds in the rows of all questions."""
+    columns, criteria = ranking.columns, [CRITERION + name for name in ranking.criteria]
+    kinds = {
+        "all": (ALL,),
+        "intent": columns.groups,
+        "part": columns.parts,
+        "language": columns.languages,
+        "intent and language": columns.cells,
+        "country": columns.countries,
+        "criterion": criteria,
+    }
+    over_all = ["rank_from", "rank_to", "unscored_share", "mean_scored", "mean_lowest", "mean_highest"]
+    facts = ranking.models[over_all].to_dict("index")
+    beside: dict[tuple[str, str], str] = {}
+    for key in ranking.comparisons:
+        beside[key, ranking.best(key)] = "best"
+        beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
+    rows = [
+        [place, name, kind, key.removeprefix(CRITERION), ranking.mean(name, key), beside.get((key, name), "")]
+        + (list(facts[name].values()) if kind == "all" else [None] * len(over_all))
+        for name in ranking.names
+        for kind, keys in kinds.items()
+        for key in keys
+    ]
+    return pd.DataFrame(
+        rows, columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all], dtype=object
+    )

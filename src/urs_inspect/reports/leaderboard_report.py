@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
@@ -19,6 +19,7 @@ from urs_inspect.reports.comparison_report import (
     MATRIX,
     UNSCORED_ALERT,
     best_sentence,
+    best_text,
     difference_matrix,
     differences_table,
     unscored_text,
@@ -26,48 +27,36 @@ from urs_inspect.reports.comparison_report import (
 )
 from urs_inspect.reports.figures import Figure, cost_plot, dumbbell_plot, length_plot
 from urs_inspect.reports.judge_checks import judge_section, judge_sentence
-from urs_inspect.reports.leaderboard import Leaderboard, Ranking
+from urs_inspect.reports.leaderboard import Leaderboard, Ranking, means_frame
 from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL
 from urs_inspect.reports.tables import (
     DASH,
+    UNKNOWN,
     Format,
     Report,
     ReportKind,
     Section,
     Table,
+    count,
+    duration,
     interval,
     level_text,
     listed,
+    money,
     number,
-    p_value,
     share,
     simulation_section,
 )
+from urs_inspect.stats import Estimate
 from urs_inspect.stats.bootstrap import fewest_clusters
 
-LEADERBOARD = ReportKind(
-    "urs-inspect intent report",
-    3,
-    "urs-inspect report",
-    "report",
-    (
-        "leaderboard",
-        "differences",
-        "models",
-        "lengths",
-        "equal_length",
-        "equal_length_differences",
-        "noise",
-        "corrected",
-        "corrected_differences",
-        "judge",
-    ),
-    ("report.html",),
+_FILES = (
+    *("leaderboard", "differences", "models", "lengths", "equal_length", "equal_length_differences", "noise"),
+    *("corrected", "corrected_differences", "judge"),
 )
-_NAMED = 4
-"""Most models that a cell of the table of best models names."""
+LEADERBOARD = ReportKind("urs-inspect intent report", 3, "urs-inspect report", "report", _FILES, ("report.html",))
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
 Linking = Callable[[Sequence[Section], Ranking, int], list[Section]]
 """Sections of a ranking, the ranking and its number -> the sections with links."""
@@ -128,8 +117,8 @@ def _judged_headline(ranking: Ranking) -> tuple[str, str]:
     top, mean = scored[0], _MEAN(ranking.mean(scored[0]))
     if len(scored) > 1:
         return best_sentence(ranking, ALL), f"{ranking.short[top]} has a mean score of {mean}."
-    lacking = ranking.questions < ranking.asked
-    over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}" if lacking else ""
+    over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}"
+    over = over if ranking.questions < ranking.asked else ""
     facts: Any = ranking.models.loc[top]
     unscored = (
         f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all questions, the mean "
@@ -183,35 +172,26 @@ def _conditions(ranking: Ranking) -> Section:
 def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
     several = len(ranking.names) > 1
     title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
-    scale = f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals."
-    legend = [scale]
-    if (ranking.models["unscored"] > 0).any():
-        legend.append(
-            "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each got 10."
-        )
-    if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
-        legend.append(ALERT)
-    if ranking.models["cost"].isna().all():
-        legend.append("What the answers cost is not known; --prices FILE gives prices.")
-    if ranking.models["rank_from"].notna().sum() > 1:
-        legend.append(
-            "The best: mean (number of questions), 'or' models that are not significantly worse; (depends) on answers "
-            "without a score. Bold: significantly better than all others."
-        )
+    models, ranked = ranking.models, ranking.models["rank_from"].notna().sum() > 1
+    legend = {
+        f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals.": True,
+        "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each got 10.": (
+            models["unscored"] > 0
+        ).any(),
+        ALERT: (models["unscored_share"] > UNSCORED_ALERT).any(),
+        "What the answers cost is not known; --prices FILE gives prices.": models["cost"].isna().all(),
+        "The best: mean (number of questions), 'or' models that are not significantly worse; (depends) on answers "
+        "without a score. Bold: significantly better than all others.": ranked,
+    }
     equal, corrected = ranking.equal_length, ranking.corrected
     first, more = headline(ranking)
-    start = [*(corrected.start[1:] if corrected else ()), *equal.start]
-    notes = [
-        note
-        for note in (first, _rests_on(ranking), more, judge_sentence(ranking), *start, *_notes(ranking), *legend)
-        if note
-    ]
-    best = [_best(ranking)] if ranking.models["rank_from"].notna().sum() > 1 else []
+    notes = [first, _rests_on(ranking), more, judge_sentence(ranking), *(corrected.start[1:] if corrected else ())]
+    notes += [*equal.start, *_notes(ranking), *(text for text, holds in legend.items() if holds)]
+    best = [_best(ranking)] if ranked else []
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
     warnings = [*(corrected.warnings if corrected else ()), *equal.warnings]
-    sections = [
-        Section(title, notes, [*best, _summary(ranking), means, differences_table(ranking, place)], warnings=warnings)
-    ]
+    tables = [*best, _summary(ranking), means, differences_table(ranking, place)]
+    sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
     sections += [judge_section(ranking, place)] if ranking.conditions.judges else []
     sections += [_differences(ranking)] if several else []
     sections += [_intents(ranking), *_criteria(ranking), *_languages(ranking, place), _cost(ranking, place)]
@@ -230,33 +210,13 @@ def _best(ranking: Ranking) -> Table:
         keys = {"": group} | {name: name if group == ALL else f"{group}/{name}" for name in languages}
         marked += [(len(rows), column) for column, key in keys.items() if len(ranking.marked(key)) == 1]
         title = "All" if group == ALL else ranking.title(group)
-        rows.append([title, *(_best_text(ranking, key) for key in keys.values())])
+        rows.append([title, *(best_text(ranking, key) for key in keys.values())])
     headings = {"": "All languages" if languages else "Best"} | {name: ranking.title(name) for name in languages}
     data = pd.DataFrame(rows, columns=["Questions of", "", *languages])
     by = " by the judge's scores" if ranking.corrected else ""
     title = f"The best for each intent{' and language' if languages else ''}{by}"
     marked = [] if ranking.corrected else marked
     return Table(data, headings=headings, title=title, marked=marked)
-
-
-def _best_text(ranking: Ranking, key: str) -> str:
-    """The best model of a column with its mean, and the models that are not significantly worse."""
-    if not ranking.question_counts.get(key):
-        return DASH
-    name, pairs, short = ranking.best(key), ranking.beside_best(key), ranking.short
-    text = f"{short[name]} {ranking.mean(name, key).value:.2f} ({ranking.question_counts[key]:,})"
-    if not ranking.testable(key):
-        return f"{text}: too few questions"
-    better = [short[pair.second] for pair in pairs if pair.significant]
-    if len(better) == len(pairs):
-        return f"{text}: significantly best, p {p_value(max(np.fmax(pair.p_holm, pair.p_worst) for pair in pairs))}"
-    unclear = [pair for pair in pairs if not pair.significant]
-    others = [short[pair.second] + (" (depends)" if pair.depends_on else "") for pair in unclear]
-    if len(others) == 1:
-        return f"{text} or {others[0]}, p {p_value(unclear[0].p_holm)}"
-    if not better or len(others) > max(_NAMED, len(better)):
-        return f"{text} or any other{f' but {listed(better)}' if better else ''}"
-    return f"{text} or {listed(others, 'or')}"
 
 
 def _summary(ranking: Ranking) -> Table:
@@ -335,16 +295,9 @@ def _languages(ranking: Ranking, place: int) -> list[Section]:
     tables, figures = [_means(ranking, ranking.columns.languages)], []
     several = len(ranking.columns.languages) > 1
     if several and len(ranking.names) > 1:
-        short = ranking.short
-        means = pd.DataFrame(
-            [
-                (short[name], ranking.title(key), mean.value, mean.low, mean.high)
-                for name in ranking.names
-                for key in ranking.columns.languages
-                if not math.isnan((mean := ranking.mean(name, key)).value)
-            ],
-            columns=["model", "language", "mean", "low", "high"],
-        )
+        pairs = product(ranking.names, ranking.columns.languages)
+        rows = [(ranking.short[name], ranking.title(key), ranking.mean(name, key)) for name, key in pairs]
+        means = _drawn(rows, "language")
         caption = "Means by language, with their intervals; a line joins those of a model."
         title = "Mean final score of each model by language"
         draw = partial(dumbbell_plot, means, label=_axis(ranking))
@@ -361,10 +314,10 @@ def _languages(ranking: Ranking, place: int) -> list[Section]:
 def _differences(ranking: Ranking) -> Section:
     notes = [
         "That two models cannot be distinguished does not make them equal: with more questions they might be "
-        "distinguished."
+        "distinguished.",
+        *(MATRIX, *verdict_notes(ranking)),
     ]
     title = "Differences by the judge's scores" if ranking.corrected else "Differences"
-    notes += [MATRIX, *verdict_notes(ranking)]
     return Section(title, notes, [difference_matrix(ranking, _SIGNED)], 3)
 
 
@@ -459,12 +412,12 @@ def _cost(ranking: Ranking, place: int) -> Section:
     models = ranking.models
     data = models.assign(cost_1000=_cost_of_1000(models), seconds_each=models["seconds"] / models["answers"])
     columns: _Columns = {
-        "input_tokens": ("Tokens in", _count_or_unknown),
-        "output_tokens": ("Tokens out", _count_or_unknown),
+        "input_tokens": ("Tokens in", count),
+        "output_tokens": ("Tokens out", count),
         "cost": ("Cost", money),
         "cost_1000": ("per 1,000", money),
-        "judge_input_tokens": ("Judges' tokens in", _count_or_unknown),
-        "judge_output_tokens": ("Judges' tokens out", _count_or_unknown),
+        "judge_input_tokens": ("Judges' tokens in", count),
+        "judge_output_tokens": ("Judges' tokens out", count),
         "judge_cost": ("Judges' cost", money),
         "seconds": ("Working time", duration),
         "seconds_each": ("per answer", duration),
@@ -475,85 +428,23 @@ def _cost(ranking: Ranking, place: int) -> Section:
         "and take less."
     ]
     table = _model_table(data.reset_index(names="model"), columns)
-    means = {name: ranking.mean(name) for name in ranking.names}
-    rows = pd.DataFrame(
-        [
-            (ranking.short[name], float(data["cost_1000"][name]), mean.value, mean.low, mean.high)
-            for name, mean in means.items()
-            if data["cost_1000"][name] >= 0 and not math.isnan(mean.value)
-        ],
-        columns=["model", "cost", "mean", "low", "high"],
-    )
+    costs = data["cost_1000"].astype(float)
+    rows = _drawn([(ranking.short[name], costs[name], ranking.mean(name)) for name in ranking.names], "cost")
     caption = "What 1,000 answers cost, and the mean score with its interval: up and to the left is better."
-    if undrawn := [short for name, short in ranking.short.items() if math.isnan(data["cost_1000"][name])]:
+    if undrawn := [short for name, short in ranking.short.items() if math.isnan(costs[name])]:
         caption += f" Not drawn, because the cost is not known: {listed(undrawn)}."
     draw = partial(cost_plot, rows, label=_axis(ranking))
-    figures = (
-        [Figure(f"r{place}-cost", "Mean final score of each model by cost", caption, draw)] if len(rows) > 1 else []
-    )
-    return Section("Tokens, cost and time", notes, [table], 3, figures=figures)
-
-
-UNKNOWN = "not known"
-
-
-def _count_or_unknown(value: float) -> str:
-    return UNKNOWN if math.isnan(value) else f"{value:,.0f}"
-
-
-def money(dollars: float) -> str:
-    """US dollars, small sums with two significant digits."""
-    if math.isnan(dollars):
-        return UNKNOWN
-    if dollars == 0 or dollars >= 1:
-        return f"${dollars:,.2f}"
-    return f"${dollars:.{min(6, max(2, 1 - math.floor(math.log10(dollars))))}f}"
-
-
-def duration(seconds: float) -> str:
-    """A time span in at most two units."""
-    if math.isnan(seconds):
-        return UNKNOWN
-    if seconds < 60:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-    whole, minutes = round(seconds), round(seconds / 60)
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60:,} h {minutes % 60} min"
-
-
-# --- data frames ---
-
-
-def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
-    """Every mean, one row per model and column; ranks and bounds in the rows of all questions."""
-    columns, criteria = ranking.columns, [CRITERION + name for name in ranking.criteria]
-    kinds = {
-        "all": (ALL,),
-        "intent": columns.groups,
-        "part": columns.parts,
-        "language": columns.languages,
-        "intent and language": columns.cells,
-        "country": columns.countries,
-        "criterion": criteria,
-    }
-    over_all = ["rank_from", "rank_to", "unscored_share", "mean_scored", "mean_lowest", "mean_highest"]
-    facts = ranking.models[over_all].to_dict("index")
-    beside: dict[tuple[str, str], str] = {}
-    for key in ranking.comparisons:
-        beside[key, ranking.best(key)] = "best"
-        beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
-    rows = [
-        [place, name, kind, key.removeprefix(CRITERION), ranking.mean(name, key), beside.get((key, name), "")]
-        + (list(facts[name].values()) if kind == "all" else [None] * len(over_all))
-        for name in ranking.names
-        for kind, keys in kinds.items()
-        for key in keys
-    ]
-    return pd.DataFrame(
-        rows, columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all], dtype=object
-    )
+    figure = Figure(f"r{place}-cost", "Mean final score of each model by cost", caption, draw)
+    return Section("Tokens, cost and time", notes, [table], 3, figures=[figure] if len(rows) > 1 else [])
 
 
 # --- figures ---
+
+
+def _drawn(rows: Sequence[tuple[str, Any, Estimate]], column: str) -> pd.DataFrame:
+    """Rows of a figure: model, language or cost, and the mean with its bounds, where all are known."""
+    cells = [(model, place, mean.value, mean.low, mean.high) for model, place, mean in rows]
+    return pd.DataFrame(cells, columns=["model", column, "mean", "low", "high"]).dropna(subset=[column, "mean"])
 
 
 def _axis(ranking: Ranking) -> str:

@@ -63,8 +63,10 @@ def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> Nois
     judges = list(dict.fromkeys(judge for finals in scored["judge_finals"] for judge in finals))
     again = scored["earlier_judge_finals"].map(len).any()
     if not models or not (scored.duplicated(["model", "question"]).any() or len(judges) > 1 or again):
-        what = "One answer to each question, judged once by one judge: what answering and judging add is a part of the "
-        what += "noise between questions. `--epochs 2`, a panel of judges, or judging the log again would measure it."
+        what = (
+            "One answer to each question, judged once by one judge: what answering and judging add is a part of the "
+            "noise between questions. `--epochs 2`, a panel of judges, or judging the log again would measure it."
+        )
         return Noise(pd.DataFrame(), (what,), level)
     scores = {str(name): rows for name, rows in _judgements(scored, judges).groupby("model")}
     best = scores[models[0]]
@@ -153,11 +155,9 @@ _MOST_JUDGES = 12
 def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters) -> Section:
     """How many votes a panel of judges is worth, and its best small part.
 
-    Args:
-        values: One column per judge, the best first, and one row per item: 1 for a right and 0 for a wrong verdict, or
-            a rating on the scale of the labels. Items with a NaN count for none.
-        labels: Labels of ratings; None for verdicts.
-        prompts: Prompt of each item.
+    `values` has one column per judge, the best first, and one row per item: 1 for a right and 0 for a wrong verdict,
+    where `labels` is None, or a rating on the scale of the labels. Items with a NaN count for none; `prompts` are the
+    prompt of each item.
     """
     title, known = "How many votes the judges are worth", values.notna().all(axis=1).to_numpy()
     notes = [f"The best {_MOST_JUDGES} of {values.shape[1]} judges."] if values.shape[1] > _MOST_JUDGES else []

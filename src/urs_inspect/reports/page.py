@@ -30,11 +30,7 @@ _RELATIVE = re.compile(r"(?!/)[^\x00-\x20\x7f:\\/?#]*([/?#][^\x00-\x20\x7f\\]*)?
 
 
 def render_page(report: Report) -> str:
-    """The page; the same report always gives the same. Without the extra `viz` it has no figures and says so.
-
-    Raises:
-        InputError: If a table links a cell to an address that is not relative to the page.
-    """
+    """The page; the same report always gives the same. Without the extra `viz` it has no figures and says so."""
     missing = missing_viz() if any(section.figures for section in report.sections) else ""
     drawn: dict[str, Markup] = {}
     specifications: dict[str, Specification] = {}

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect._util import InputError
@@ -221,7 +220,16 @@ def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedSco
     scored = np.count_nonzero(~np.isnan(table.finals), axis=0)
     counts = (scored > 0) & (_SHARE * scored >= scored.max(initial=0))
     common = np.flatnonzero(~np.isnan(table.finals[:, counts]).any(axis=1) & counts.any())
-    weights, common_weights = _weights(table.facts, mix), _weights_of_common(table, common, mix)
+    weights = _weights(table.facts, mix)
+    try:
+        common_weights = _weights(table.facts.iloc[common], mix if len(common) else None)
+    except InputError as error:
+        if len(common) == len(table.finals):
+            raise
+        raise InputError(
+            f"{error.message}; only the {len(common):,} of {len(table.finals):,} questions count for which all ranked "
+            "models have a score: leave out the log of a model that lacks many"
+        ) from error
     means = np.round(common_weights.means(table.finals[common]), DIGITS)
     keys = [-math.inf if math.isnan(mean) or not kept else mean for mean, kept in zip(means, counts, strict=True)]
     order = sorted(range(len(keys)), key=lambda model: (not counts[model], -keys[model], table.models[model]))
@@ -240,18 +248,6 @@ def _weights(facts: pd.DataFrame, mix: TrafficMix | None) -> Weights:
             "too few questions are of several of the kinds at once"
         )
     return Weights(reweight, weights)
-
-
-def _weights_of_common(table: ScoreTable, common: Integers, mix: TrafficMix | None) -> Weights:
-    try:
-        return _weights(table.facts.iloc[common], mix if len(common) else None)
-    except InputError as error:
-        if len(common) == len(table.finals):
-            raise
-        raise InputError(
-            f"{error.message}; only the {len(common):,} of {len(table.finals):,} questions count for which all ranked "
-            "models have a score: leave out the log of a model that lacks many"
-        ) from error
 
 
 # --- comparisons ---
@@ -277,17 +273,10 @@ def compare_models(
 ) -> tuple[dict[str, tuple[MeanDifference, ...]], list[tuple[Estimate, ...]]]:
     """Test models against each other, over all questions and in columns.
 
-    p-values are those of `paired_p_values`; where questions are weighted, those of the bootstrap.
-
-    Args:
-        scores: The models, with their scores.
-        columns: Key of a column -> numbers of its questions in the table. In the column `all` every two models are
-            compared; in each other one the ranked model with the highest mean there with each other ranked one.
-        resampling: Settings of the bootstrap.
-        others: Further columns over the common questions, which are numbered from 0; their means are taken over the
-            same rounds.
-        baseline: Number of the model with which alone others are compared; None for all pairs.
-        families: Over how many columns other than `all` p-values are corrected together.
+    p-values are those of `paired_p_values`; where questions are weighted, those of the bootstrap. In the column `all`
+    every two models are compared, or each with the `baseline` alone; in each other one the ranked model with the
+    highest mean there with each other ranked one, where p-values are corrected together over `families` columns.
+    `others` are further columns over the common questions, whose means are taken over the same rounds.
 
     Returns:
         Key of a column -> its comparisons, the model with the higher mean as first; and the means of the others.
@@ -359,31 +348,25 @@ def _worst(
             continue
         column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
         if reweight:
-            [drawn] = bootstrap_means(
-                [column], len(table.finals), reweight=reweight, rounds=resampling.rounds, seed=resampling.seed
-            )
-            p[key] = worst_p_values(drawn.values, p_values(drawn))
+            rounds, seed = resampling.rounds, resampling.seed
+            [drawn] = bootstrap_means([column], len(table.finals), reweight=reweight, rounds=rounds, seed=seed)
+            values, plain = drawn.values, p_values(drawn)
         else:
             clusters = _part(table.clusters, chosen)
-            means = clustered_means(column.values, clusters).values
-            p[key] = worst_p_values(means, paired_p_values(column.values, clusters))
+            values, plain = clustered_means(column.values, clusters).values, paired_p_values(column.values, clusters)
+        p[key] = worst_p_values(values, plain)
     return p
 
 
 def columns_of_means(scores: OrderedScores, columns: Mapping[str, Integers]) -> dict[str, MeanColumn]:
     """Key of a column, or `criterion/<id>` -> its scores on the common questions, as for `bootstrap_means`."""
     finals, ranked = scores.comparable, np.arange(len(scores.table.models)) < scores.ranked
-    wanted = {key: _column(finals, np.isin(scores.common, chosen)) for key, chosen in columns.items()}
+    wanted = {key: (finals, np.isin(scores.common, chosen)) for key, chosen in columns.items()}
     for name, values in scores.table.criteria.items():
         given = np.where(ranked, values[scores.common], np.nan)
         judged = ~np.isnan(given).all(axis=0)
-        complete = np.isnan(given[:, judged]).sum(axis=1) == 0
-        wanted[CRITERION + name] = _column(given, complete if judged.any() else np.zeros_like(complete))
-    return wanted
-
-
-def _column(values: Floats, chosen: npt.NDArray[np.bool_]) -> MeanColumn:
-    return MeanColumn(np.flatnonzero(chosen), values[chosen])
+        wanted[CRITERION + name] = given, np.logical_and(~np.isnan(given[:, judged]).any(axis=1), judged.any())
+    return {key: MeanColumn(np.flatnonzero(chosen), given[chosen]) for key, (given, chosen) in wanted.items()}
 
 
 def with_shares(table: ScoreTable, mix: TrafficMix | None, notes: list[str]) -> ScoreTable:

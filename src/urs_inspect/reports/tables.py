@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,21 +23,13 @@ if TYPE_CHECKING:
 
 DASH = "–"
 """Shown where a number is not known."""
+UNKNOWN = "not known"
 Format = Callable[[Any], str]
 _MOST_NAMES = 4
 
 
 def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
-    """A format of numbers and estimates.
-
-    Args:
-        digits: Decimal places.
-        sign: Whether a plus sign stands before positive numbers.
-        percent: Whether 0.5 is shown as `50%`.
-
-    Returns:
-        A function from a number or an `Estimate` to text: `0.83`, `0.83 (0.70 to 0.91)`, or a dash for NaN and None.
-    """
+    """A format of numbers and estimates: `0.83`, `0.83 (0.70 to 0.91)`, `+0.83`, `83%`, or a dash for NaN and None."""
 
     def digits_of(value: float) -> str:
         shown = round(100 * value if percent else value, digits) or 0.0  # no negative zero
@@ -78,6 +70,30 @@ def interval(low: float, high: float) -> str:
     return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
 
 
+def count(value: float) -> str:
+    """A count, or that it is not known."""
+    return UNKNOWN if math.isnan(value) else f"{value:,.0f}"
+
+
+def money(dollars: float) -> str:
+    """US dollars, small sums with two significant digits."""
+    if math.isnan(dollars):
+        return UNKNOWN
+    if dollars == 0 or dollars >= 1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.{min(6, max(2, 1 - math.floor(math.log10(dollars))))}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units."""
+    if math.isnan(seconds):
+        return UNKNOWN
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole, minutes = round(seconds), round(seconds / 60)
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
 def listed(names: Sequence[str], joint: str = "and", separator: str = ", ") -> str:
     """Names as part of a sentence, those beyond the most as a count."""
     shown = list(names)
@@ -108,36 +124,23 @@ class Table:
     A cell may be an `Estimate`: text shows the value with its interval; CSV and JSON have the columns `<column>`,
     `<column>_low`, `<column>_high` and `<column>_n`.
 
-    Attributes:
-        data: One row per row of the table.
-        formats: Formats of the columns of numbers, which are aligned to the right. Other columns are shown as they are.
-        name: Name of the CSV file and of the table in JSON. Tables of one name, as of several groups, are written one
-            below the other. A table without a name is only shown.
-        headings: Headings of columns where they are not the columns' names.
-        shown: The columns that text shows, names before numbers; all of them if not given, none if empty.
-        main: The column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix.
-        estimates: Other columns of estimates, which have their columns of bounds even if no row has an estimate.
-        size: What `n` is called in CSV.
-        title: A title above the table.
-        marked: Number of the row and column of each cell that stands out, as the best of a column.
-        bars: Columns of estimates that a page draws beside the numbers, as a dot and an interval on one axis.
-        relative: Whether a page shades numbers by their place between the lowest and the highest of their column.
-        links: Number of the row and column of a cell -> address that a page links it to, relative to the page.
     """
 
     data: pd.DataFrame
-    formats: Mapping[str, Format] = field(default_factory=dict)
+    formats: Mapping[str, Format] = field(default_factory=dict)  # of the columns of numbers, aligned to the right
+    # Of the CSV file and of the table in JSON; tables of one name are written one below the other, those without a
+    # name only shown.
     name: str = ""
-    headings: Mapping[str, str] = field(default_factory=dict)
-    shown: Sequence[str] | None = None
-    main: str = ""
+    headings: Mapping[str, str] = field(default_factory=dict)  # where they are not the columns' names
+    shown: Sequence[str] | None = None  # columns that text shows, names before numbers; all if not given
+    main: str = ""  # the column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix
     title: str = ""
-    estimates: Sequence[str] = ()
-    size: str = "n"
-    marked: Collection[tuple[int, str]] = ()
-    bars: Sequence[str] = ()
-    relative: bool = False
-    links: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    estimates: Sequence[str] = ()  # others that have their columns of bounds even if no row has an estimate
+    size: str = "n"  # what `n` is called in CSV
+    marked: Collection[tuple[int, str]] = ()  # row and column of the cells that stand out
+    bars: Sequence[str] = ()  # columns of estimates that a page draws beside the numbers, on one axis
+    relative: bool = False  # whether a page shades numbers by their place between those of their column
+    links: Mapping[tuple[int, str], str] = field(default_factory=dict)  # row and column -> address, for a page
 
     @property
     def columns(self) -> list[str]:
@@ -180,22 +183,15 @@ def _part(cell: Any, part: str) -> Any:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: a title, notes of one sentence each, and tables.
-
-    Attributes:
-        level: 2 for a part, 3 for a part of a part.
-        warnings: Those of the notes that stand out.
-        appendix: Whether only the Markdown file has it, and not the terminal.
-        figures: Figures of a page.
-    """
+    """A part of a report: a title, notes of one sentence each, and tables."""
 
     title: str
     notes: Sequence[str] = ()
     tables: Sequence[Table] = ()
-    level: int = 2
-    warnings: Sequence[str] = ()
-    appendix: bool = False
-    figures: Sequence["Figure"] = ()
+    level: int = 2  # 3 for a part of a part
+    warnings: Sequence[str] = ()  # those of the notes that stand out
+    appendix: bool = False  # whether only the Markdown file has it, and not the terminal
+    figures: Sequence["Figure"] = ()  # of a page
 
 
 SIMULATION = (
@@ -211,23 +207,14 @@ def simulation_section(simulated: bool) -> list[Section]:
 
 @dataclass(frozen=True)
 class ReportKind:
-    """A kind of report, and the files it consists of.
+    """A kind of report, and the files it consists of."""
 
-    Attributes:
-        format: The `format` that its JSON file states.
-        version: Its `schema_version`, raised when a key changes its name or meaning.
-        command: The command that makes such reports.
-        stem: Name of the JSON and the Markdown file, without the suffix.
-        tables: Names of the tables that are written as CSV files.
-        more: Names of other files, as glob patterns.
-    """
-
-    format: str
-    version: int
-    command: str
-    stem: str
-    tables: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
+    format: str  # that its JSON file states
+    version: int  # its `schema_version`, raised when a key changes its name or meaning
+    command: str  # that makes such reports
+    stem: str  # name of the JSON and the Markdown file, without the suffix
+    tables: tuple[str, ...] = ()  # that are written as CSV files
+    more: tuple[str, ...] = ()  # names of other files, as glob patterns
 
     @property
     def json(self) -> str:
@@ -352,15 +339,15 @@ def plain(value: Any) -> Any:
 
 
 def check_directory(directory: Path, kind: ReportKind) -> None:
-    """Make sure that a report may be written, before anything is computed.
-
-    Raises:
-        InputError: If the directory is a file, or holds files of the report's names that are not of such a report.
-    """
+    """Refuse a file, and a directory with files of the report's names that are not of such a report."""
     if directory.exists() and not directory.is_dir():
         raise InputError(f"output: '{directory}' is a file; name a directory")
-    there = [file.name for file in _files(directory, (*kind.others, kind.json))]
-    if there and not _has_format(directory / kind.json, kind.format):
+    there = [file.name for pattern in (*kind.others, kind.json) for file in sorted(directory.glob(pattern))]
+    try:
+        found = json.loads((directory / kind.json).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        found = None
+    if there and not (isinstance(found, dict) and found.get("format") == kind.format):
         raise InputError(
             f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are of `{kind.command}`; "
             "name another directory, or move them"
@@ -368,11 +355,7 @@ def check_directory(directory: Path, kind: ReportKind) -> None:
 
 
 def write_directory(directory: Path, contents: Mapping[str, str | bytes], kind: ReportKind) -> tuple[Path, ...]:
-    """Write the files of a report, and remove what an earlier one has beside them.
-
-    Raises:
-        InputError: As `check_directory`, or if the directory cannot be made or written to.
-    """
+    """Write the files of a report, and remove what an earlier one has beside them."""
     check_directory(directory, kind)
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -380,22 +363,10 @@ def write_directory(directory: Path, contents: Mapping[str, str | bytes], kind: 
             # A log may hold lone surrogates, which UTF-8 cannot encode.
             data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
             (directory / name).write_bytes(data)
-        for stale in _files(directory, kind.others):
-            if stale.name not in contents:
-                stale.unlink()
+        for pattern in kind.others:
+            for stale in directory.glob(pattern):
+                if stale.name not in contents:
+                    stale.unlink()
     except OSError as error:
         raise InputError(f"output: cannot write to '{directory}': {error.strerror or error}") from error
     return tuple(directory / name for name in contents)
-
-
-def _files(directory: Path, patterns: Iterable[str]) -> Iterator[Path]:
-    for pattern in patterns:
-        yield from sorted(directory.glob(pattern))
-
-
-def _has_format(file: Path, name: str) -> bool:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and found.get("format") == name

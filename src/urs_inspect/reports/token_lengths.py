@@ -37,39 +37,28 @@ class Lengths:
 
 def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
     """Lengths without a log."""
-    reply = _JUDGEMENT if judgement is None else Amount.exactly(judgement)
-    verdict = _VERDICT if judgement is None else Amount.exactly(judgement)
-    given = f"A judge's reply is taken to have {judgement} tokens{{}} (--judge-tokens)."
-    return Lengths(
-        answer=lambda _model, _language, reference: (
-            Amount.exactly(answer)
-            if answer is not None
-            else _WITHOUT_REFERENCE
-            if reference is None
-            else reference * _OF_REFERENCE
-        ),
-        judgement=lambda _judge, _language: reply,
-        verdict=verdict,
-        about_answers=(
-            "An answer is assumed to be as long as its reference, from half to twice as long, and without a reference "
-            f"to have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens)."
-            if answer is None
-            else f"An answer is taken to have {answer} tokens (--answer-tokens).",
-            *([_REASONING] if answer is None else []),
-        ),
-        about_judgements=(
-            f"A judge's reply is assumed to have {_said(_JUDGEMENT)} tokens (--judge-tokens); one that reasons takes "
-            "more."
-            if judgement is None
-            else given.format(""),
-        ),
-        about_verdicts=(
-            f"A judge's reply is assumed to have {_said(_VERDICT)} tokens for each verdict (--judge-tokens); one that "
-            "reasons takes more."
-            if judgement is None
-            else given.format(" for each verdict"),
-        ),
+    reply, verdict = (amount if judgement is None else Amount.exactly(judgement) for amount in (_JUDGEMENT, _VERDICT))
+    about_answers: tuple[str, ...] = (
+        "An answer is assumed to be as long as its reference, from half to twice as long, and without a reference to "
+        f"have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens).",
+        _REASONING,
     )
+    if answer is not None:
+        about_answers = (f"An answer is taken to have {answer} tokens (--answer-tokens).",)
+
+    def length(_model: str, _language: str, reference: Amount | None) -> Amount:
+        if answer is not None:
+            return Amount.exactly(answer)
+        return _WITHOUT_REFERENCE if reference is None else reference * _OF_REFERENCE
+
+    def about(amount: Amount, each: str) -> tuple[str]:
+        if judgement is not None:
+            return (f"A judge's reply is taken to have {judgement} tokens{each} (--judge-tokens).",)
+        said = f"A judge's reply is assumed to have {_said(amount)} tokens{each} (--judge-tokens)"
+        return (f"{said}; one that reasons takes more.",)
+
+    replies, verdicts = about(reply, ""), about(verdict, " for each verdict")
+    return Lengths(length, lambda _judge, _language: reply, verdict, about_answers, replies, verdicts)
 
 
 def _said(amount: Amount) -> str:

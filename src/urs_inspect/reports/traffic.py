@@ -21,40 +21,28 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class TrafficMix:
-    """Shares of kinds of requests, as read from a file.
+    """Shares of kinds of requests, as read from a file."""
 
-    Attributes:
-        source: The file.
-        shares: Kind (`intents`, `languages`, `countries`) -> id -> share; those of a kind add up to 1. An id of
-            `intents` is an intent or a reported intent.
-    """
-
-    source: str
+    source: str  # the file
+    # Kind (`intents`, `languages`, `countries`) -> id -> share; those of a kind add up to 1. An id of `intents` is an
+    # intent or a reported intent.
     shares: dict[str, dict[str, float]]
 
     def margins(self, questions: pd.DataFrame) -> list[Margin]:
-        """Turn the shares into margins of some questions.
+        """Turn the shares into one margin per kind of some questions, which have the columns of `_KINDS`.
 
-        Args:
-            questions: One row a question, with the columns intent, group, language and country.
-
-        Returns:
-            One margin a kind. A question outside all named categories, or in one without a share, has category -1.
-
-        Raises:
-            InputError: If no question is of a category that has a share.
+        A question outside all named categories, or in one without a share, has category -1.
         """
         return [self._margin(kind, shares, questions) for kind, shares in self.shares.items()]
 
     def _margin(self, kind: str, shares: Mapping[str, float], questions: pd.DataFrame) -> Margin:
         wanted = {name: share for name, share in shares.items() if share > 0}
         category = np.full(len(questions), -1, dtype=np.int64)
+        named = questions[list(_KINDS[kind])]
         for number, name in enumerate(wanted):
-            members = np.zeros(len(questions), dtype=bool)
-            for column in _KINDS[kind]:
-                members |= (questions[column] == name).to_numpy()
+            members = (named == name).any(axis=1).to_numpy()
             if not members.any():
-                there = _there(questions, kind)
+                there = sorted({str(value) for value in named.to_numpy().ravel()} - {""})
                 raise InputError(
                     f"{self.source}: {kind}: no question of '{name}' in the logs; allowed: {choices(there) or 'none'}"
                 )
@@ -63,20 +51,10 @@ class TrafficMix:
 
 
 def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> TrafficMix:
-    """Read a mix.
+    """Read a mix: YAML with one or more of `intents`, `languages` and `countries`, each a mapping of names to shares.
 
-    Args:
-        path: A YAML file with one or more of `intents`, `languages` and `countries`, each a mapping of names to shares
-            that add up to 1. Intents may be named as in the data or by their reported names; what is not named has
-            the share 0.
-        rubric: Says what intents and languages are called.
-        countries: The countries of the cases.
-
-    Returns:
-        The mix, with the ids of the rubric.
-
-    Raises:
-        InputError: Naming file and key of what is wrong, and what is allowed.
+    Intents may be named as in the data or by their reported names; what is not named has the share 0. The rubric says
+    what intents and languages are called; `countries` are those of the cases.
     """
     raw = _mapping(path)
     find: dict[str, Callable[[str], str]] = {
@@ -85,7 +63,11 @@ def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> T
         "countries": lambda name: _country(name, countries),
     }
     shares = {str(kind): _shares(path, str(kind), given, find) for kind, given in raw.items()}
-    _no_part_twice(path, shares.get("intents", {}), rubric)
+    intents = shares.get("intents", {})
+    for name in intents:
+        group = rubric.intents[name].group if name in rubric.intents else name
+        if group in intents and group != name:
+            raise InputError(f"{path}: intents: '{name}' is a part of '{group}'; name one of the two")
     return TrafficMix(str(path), shares)
 
 
@@ -144,15 +126,3 @@ def _country(name: str, countries: Iterable[str]) -> str:
         if country.casefold() == name.strip().casefold():
             return country
     raise InputError(f"unknown country '{name}'; allowed: {choices(known) or 'none, the cases have no country'}")
-
-
-def _no_part_twice(path: Path, intents: Mapping[str, float], rubric: Rubric) -> None:
-    for name in intents:
-        group = rubric.intents[name].group if name in rubric.intents else None
-        if group in intents and group != name:
-            raise InputError(f"{path}: intents: '{name}' is a part of '{group}'; name one of the two")
-
-
-def _there(questions: pd.DataFrame, kind: str) -> list[str]:
-    found = {str(name) for column in _KINDS[kind] for name in questions[column]}
-    return sorted(found - {""})
