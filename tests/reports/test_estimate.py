@@ -20,16 +20,18 @@ from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports import estimate
 from urs_inspect.reports.answers import read_answers
-from urs_inspect.reports.costs import Amount, load_prices, with_costs
-from urs_inspect.reports.estimate import _PAIRED, _SPREAD, RunEstimate, estimate_run, read_actual, with_precision
-from urs_inspect.reports.token_lengths import (
+from urs_inspect.reports.costs import (
+    Amount,
     Lengths,
     TokenCounter,
     assumed_lengths,
     count_by_rule,
     load_counter,
+    load_prices,
     measured_lengths,
+    with_costs,
 )
+from urs_inspect.reports.estimate import _PAIRED, _SPREAD, RunEstimate, estimate_run, read_actual, with_precision
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats.power import smallest_difference

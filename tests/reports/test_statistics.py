@@ -299,28 +299,6 @@ def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
     assert ranking.comparisons["all"][0].difference.value == pytest.approx(1)
 
 
-def test_given_shares_are_no_source_of_chance(skewed: Answers) -> None:
-    # Scores differ by intent alone: with its shares given there is nothing left to vary, without them there is.
-    weighted = model_of(skewed, "a", traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}))
-    # No interval is reported where nothing varies.
-    assert weighted.all.value == pytest.approx(5)
-    assert math.isnan(weighted.all.low)
-    plain = model_of(skewed, "a")
-    assert plain.all.high - plain.all.low > 1
-
-
-def test_the_shares_of_the_data_change_no_mean() -> None:
-    found = random_answers(2, missing=0.0)
-    facts = found.table.drop_duplicates("question")
-    shares = {str(name): float(share) for name, share in facts["intent"].value_counts(normalize=True).items()}
-    plain, weighted = ranking_of(found), ranking_of(found, traffic=mix(intents=shares))
-    for one, other in zip(models_of(plain), models_of(weighted), strict=True):
-        assert other.all.value == pytest.approx(one.all.value)
-        assert other.all.high - other.all.low <= (one.all.high - one.all.low) * 1.1
-    assert weighted.traffic is not None
-    assert weighted.traffic.effective_questions == pytest.approx(60)
-
-
 def test_questions_without_a_share_do_not_count(skewed: Answers) -> None:
     ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 1.0}))
     assert (ranking.questions, ranking.columns.groups) == (8, ("Leisure",))

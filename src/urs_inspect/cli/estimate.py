@@ -18,9 +18,8 @@ from urs_inspect.cli.output import PRICES_HELP, print_text_table
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-    from urs_inspect.reports.costs import Amount
+    from urs_inspect.reports.costs import Amount, Lengths
     from urs_inspect.reports.estimate import Actual, ActualUse, RunEstimate
-    from urs_inspect.reports.token_lengths import Lengths
 
 _UNKNOWN = "not known"
 _PREFIX = "urs_inspect/"
@@ -63,10 +62,9 @@ def estimate(
 
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
-    from urs_inspect.reports.costs import load_prices
+    from urs_inspect.reports.costs import load_counter, load_prices
     from urs_inspect.reports.estimate import GRADER, estimate_run, read_actual, with_precision
     from urs_inspect.reports.tables import plain
-    from urs_inspect.reports.token_lengths import load_counter
 
     name = task.removeprefix(_PREFIX)
     models, roles = _models(model), _roles(model_role)
@@ -157,7 +155,7 @@ def _lengths(
     logs: tuple[str, ...], answer: int | None, reply: int | None, models: Sequence[str], judges: Sequence[str]
 ) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
-    from urs_inspect.reports.token_lengths import assumed_lengths, measured_lengths
+    from urs_inspect.reports.costs import assumed_lengths, measured_lengths
 
     assumed = assumed_lengths(answer, reply)
     if not logs:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -112,12 +112,7 @@ def changed(mine: Mapping[_Name, str], first: Mapping[_Name, str]) -> list[_Name
 def comparable_groups(
     results: Iterable[_Results], differ: Callable[[Sequence[_Results], _Results], object]
 ) -> list[list[_Results]]:
-    """Put each of the results to the first group that it does not differ from.
-
-    Args:
-        results: The results, in the order in which they were made.
-        differ: Whether results may not be compared with those of a group.
-    """
+    """Put each of the results to the first group that it does not differ from."""
     groups: list[list[_Results]] = []
     for result in results:
         group = next((group for group in groups if not differ(group, result)), None)
@@ -146,39 +141,41 @@ class BlockAnswers:
     notes: tuple[str, ...]  # about the choice of questions
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Entry:
     """What one model did under one set of conditions."""
 
     model: str
     conditions: Conditions
     prompts: Prompts
-    tables: list[pd.DataFrame]
-    questions: set[str]
+    table: pd.DataFrame
+    questions: frozenset[str]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Block:
-    entries: list[_Entry] = field(default_factory=list)
-    prompts: Prompts = field(default_factory=dict)
-    questions: set[str] = field(default_factory=set)
+    """Models that may be ranked together, the one with the most questions first."""
 
-    def takes(self, entry: _Entry) -> bool:
-        return (
-            self.entries[0].conditions.key == entry.conditions.key
-            and not changed(self.prompts, entry.prompts)
-            and _SHARE * len(self.questions & entry.questions) >= len(self.most.questions)
-        )
+    entries: Sequence[_Entry]
 
     @property
     def most(self) -> _Entry:
-        """The one with the most questions: entries come in that order."""
         return self.entries[0]
 
-    def add(self, entry: _Entry) -> None:
-        self.questions = self.questions & entry.questions if self.entries else set(entry.questions)
-        self.entries.append(entry)
-        self.prompts |= entry.prompts
+    @property
+    def prompts(self) -> Prompts:
+        return {kind: prompt for entry in self.entries for kind, prompt in entry.prompts.items()}
+
+    @property
+    def questions(self) -> frozenset[str]:
+        return frozenset.intersection(*(entry.questions for entry in self.entries))
+
+    def takes(self, entry: _Entry) -> bool:
+        return (
+            self.most.conditions.key == entry.conditions.key
+            and not changed(self.prompts, entry.prompts)
+            and _SHARE * len(self.questions & entry.questions) >= len(self.most.questions)
+        )
 
 
 def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
@@ -190,42 +187,40 @@ def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
     which it leaves at least half as many questions as the block's largest model has; otherwise it begins another one.
     The block of most models comes first, then that of most questions; the order of the rows does not matter.
     """
-    blocks: list[_Block] = []
-    for entry in sorted(_entries(table), key=lambda entry: (-len(entry.questions), entry.model)):
-        block = next((block for block in blocks if block.takes(entry)), None)
-        if block is None:
-            blocks.append(block := _Block())
-        block.add(entry)
-    blocks.sort(key=lambda block: (-len(block.entries), -len(block.questions)))
+    entries = sorted(_entries(table), key=lambda entry: (-len(entry.questions), entry.model))
+    groups = comparable_groups(entries, lambda group, entry: not _Block(group).takes(entry))
+    blocks = sorted(map(_Block, groups), key=lambda block: (-len(block.entries), -len(block.questions)))
     return tuple(_answers(block, blocks[0]) for block in blocks)
 
 
 def _entries(table: pd.DataFrame) -> list[_Entry]:
-    entries: list[_Entry] = []
-    for _, rows in table.groupby("log", sort=True):
-        model, conditions, prompts = str(rows["model"].iloc[0]), conditions_of(rows), prompts_of(rows)
-        # Logs of one model about other questions, as one for each language, are one run in parts.
-        whole = next(
-            (
-                entry
-                for entry in entries
-                if (entry.model, entry.conditions.key) == (model, conditions.key)
-                and not changed(entry.prompts, prompts)
-            ),
-            None,
+    """The runs, in one log or in parts: logs of one model about other questions, as one for each language."""
+    logs = [
+        _Entry(str(rows["model"].iloc[0]), conditions_of(rows), prompts_of(rows), rows, frozenset(rows["question"]))
+        for _, rows in table.groupby("log", sort=True)
+    ]
+
+    def differ(parts: Sequence[_Entry], log: _Entry) -> bool:
+        first, prompts = parts[0], _Block(parts).prompts
+        return (first.model, first.conditions.key) != (log.model, log.conditions.key) or bool(
+            changed(prompts, log.prompts)
         )
-        if whole is None:
-            entries.append(whole := _Entry(model, conditions, {}, [], set()))
-        whole.prompts |= prompts
-        whole.tables.append(rows)
-        whole.questions |= set(rows["question"].unique())
-    return entries
+
+    return [
+        replace(
+            parts[0],
+            prompts=_Block(parts).prompts,
+            table=pd.concat([part.table for part in parts]),
+            questions=frozenset[str]().union(*(part.questions for part in parts)),
+        )
+        for parts in comparable_groups(logs, differ)
+    ]
 
 
 def _answers(block: _Block, first: _Block) -> BlockAnswers:
-    table = pd.concat([rows for entry in block.entries for rows in entry.tables], ignore_index=True)
+    table = pd.concat([entry.table for entry in block.entries], ignore_index=True)
     return BlockAnswers(
-        conditions=replace(block.entries[0].conditions, prompts=digest_of(block.prompts)),
+        conditions=replace(block.most.conditions, prompts=digest_of(block.prompts)),
         differs_from_first=() if block is first else tuple(_reasons(block, first)),
         table=table[table["question"].isin(block.questions)].reset_index(drop=True),
         models=tuple(entry.model for entry in block.entries),
@@ -244,7 +239,7 @@ def _notes(block: _Block) -> list[str]:
 
 
 def _reasons(block: _Block, first: _Block) -> list[str]:
-    reasons = block.entries[0].conditions.differences(first.entries[0].conditions)
+    reasons = block.most.conditions.differences(first.most.conditions)
     if other := changed(block.prompts, first.prompts):
         reasons.append(f"Judged with other prompts: they differ for {len(other)} of the kinds of cases that both have.")
     return reasons or [_too_few_in_common(block, first)]

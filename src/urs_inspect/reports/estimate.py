@@ -35,9 +35,8 @@ from urs_inspect.logs.usage import Usage, own_usage, role_models, summed, usage_
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.answers import read_answers
-from urs_inspect.reports.costs import Amount, Prices, total
+from urs_inspect.reports.costs import Amount, Lengths, Prices, TokenCounter, is_wide, total
 from urs_inspect.reports.scores import score_table
-from urs_inspect.reports.token_lengths import Lengths, TokenCounter, is_wide
 from urs_inspect.stats.bootstrap import LEVEL, Floats, fewest_clusters
 from urs_inspect.stats.paired import all_pairs, clustered_means, difference_column
 from urs_inspect.stats.power import smallest_difference
