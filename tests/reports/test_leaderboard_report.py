@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from tests.reports.boards import MIX, rich_board
 from tests.reports.golden_files import check_golden
 from urs_inspect.reports.comparison_report import best_sentence, differences_table
 from urs_inspect.reports.leaderboard import Leaderboard, means_frame
-from urs_inspect.reports.leaderboard_report import LEADERBOARD, report_leaderboard
+from urs_inspect.reports.leaderboard_report import report_leaderboard
+from urs_inspect.reports.scores import Resampling
 from urs_inspect.reports.tables import Report, csv_text
 
 
@@ -101,15 +101,12 @@ def test_equal_models_share_the_highest_mean_and_have_no_interval() -> None:
     assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2)]
 
 
-def test_one_model_is_a_report_of_its_own() -> None:
-    board = Leaderboard((), (), (), rich_board().resampling, "")
+def test_one_model_with_or_without_scores_is_a_report_of_its_own() -> None:
+    board = Leaderboard((), (), (), Resampling(200, 0.95, 0), "")
     assert [section.title for section in report_leaderboard(board).sections][:2] == ["Runs", "Method"]
-    alone = replace(board, rankings=(ranking_of(answers_of({"a": [5]})),))
-    titles = [section.title for section in report_leaderboard(alone).sections]
-    assert "Differences" not in titles and titles[0] == "Ranking"
-
-
-def test_all_files_are_written(tmp_path: Path, report: Report) -> None:
-    written = report.write(tmp_path / "new" / "report", {"report.html": lambda: "<!doctype html>"})
-    with_people = {name for name in LEADERBOARD.others if name.startswith("corrected")}
-    assert {path.name for path in written} == {*LEADERBOARD.others, LEADERBOARD.json} - with_people
+    for final in (5.0, math.nan):
+        alone = replace(board, rankings=(ranking_of(answers_of({"a": [final]})),))
+        sections = {section.title: section for section in report_leaderboard(alone).sections}
+        assert next(iter(sections)) == "Ranking" and "Differences" not in sections
+        assert ("Criteria" in sections) == ("Length and score" in sections) == (final == 5)
+    assert sections["Ranking"].notes[0] == "No model has a score."

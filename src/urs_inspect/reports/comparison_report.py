@@ -130,8 +130,9 @@ def _groups(
     headings = {key: f"{key} ({compared.question_counts[key]:,})" for key in groups}
     means = pd.DataFrame({"Model": compared.names, **{key: compared.means[key] for key in groups}})
     tests = [(key, pair) for key in groups for pair in compared.comparisons[key]]
-    tested = f"{compared.short[baseline]} is compared with each other model" if baseline else ""
-    tested = tested or "the best model is compared with each other one"
+    tested = "the best model is compared with each other one"
+    if baseline:
+        tested = f"{compared.short[baseline]} is compared with each other model"
     notes = [f"In each group {tested}; p-values are corrected over all groups together."]
     tables = [
         Table(means, dict.fromkeys(groups, formats[0]), headings=headings),
