@@ -212,11 +212,7 @@ class OrderedScores:
 
 
 def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedScores:
-    """Order models by their means over common questions, weighted by the shares of a mix.
-
-    Raises:
-        InputError: If no weights of these questions give the shares.
-    """
+    """Order models by their means over common questions, weighted by the shares of a mix, which must be possible."""
     scored = np.count_nonzero(~np.isnan(table.finals), axis=0)
     counts = (scored > 0) & (_SHARE * scored >= scored.max(initial=0))
     common = np.flatnonzero(~np.isnan(table.finals[:, counts]).any(axis=1) & counts.any())
