@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 from urs_inspect.annotation.votes import Vote, read_votes
 from urs_inspect.discrepancy.ballots import Ballot, write_ballots
 
-CHROMIUM = os.environ.get("URS_INSPECTCHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+CHROMIUM = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {

@@ -10,7 +10,7 @@ from tests.annotation.browsing import CHROMIUM, QUIET
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    assert CHROMIUM, "no Chromium: install it, or name one in URS_INSPECTCHROMIUM"
+    assert CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield found

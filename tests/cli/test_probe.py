@@ -1,5 +1,6 @@
 """`urs-inspect probe`."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,22 @@ def test_a_judge_is_required(run: Run) -> None:
     result = run("probe")
     assert result.exit_code == 2
     assert "--model-role" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("LOG.eval",),
+        ("LOG.eval", "--model-role", "grader=urs_simulation/judge"),
+        ("--model-role", "grader=urs_simulation/judge", "--no-fail-on-error", "LOG.eval"),
+        ("--max-connections", "2", "LOG.json"),
+    ],
+)
+def test_a_log_is_refused_before_anything_is_started(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    result = run("probe", *arguments, "--log-dir", tmp_path / "logs")
+    assert result.exit_code == 1
+    assert re.search(r"takes no log, got 'LOG\.\w+'; `urs-inspect report` reads logs of urs_probe", result.output)
+    assert not (tmp_path / "logs").exists()
 
 
 def test_a_generous_judge_is_suspect(tmp_path: Path) -> None:

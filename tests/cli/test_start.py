@@ -1,7 +1,9 @@
 """`urs-inspect new` and `check`: what is written runs, and what is broken is named."""
 
 import json
+import re
 import shlex
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -65,6 +67,11 @@ def test_what_is_written_is_right_and_the_printed_commands_run(kind: str, run: R
         assert log.results.scores[0].scored_samples == 4
     [show] = [words for words in printed if words[2].endswith("logs/simulated")]
     assert run(*show[1:]).exit_code == 0
+    for words in printed:
+        if words[0] == "echo":
+            subprocess.run(f"echo {shlex.quote(words[1])} {words[2]} {shlex.quote(words[3])}", shell=True, check=True)
+    [estimate] = [words for words in printed if words[1] == "estimate"]
+    assert re.search(r"^Together .* US dollars\.$", run(*estimate[1:]).output, re.MULTILINE)
 
 
 def test_new_overwrites_nothing_and_names_the_file(run: Run, start: Path) -> None:

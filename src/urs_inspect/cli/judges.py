@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,12 +76,24 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
 
+def _without_logs(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """What goes to `inspect eval`; a log, or what else is no option or its value, is refused."""
+    for before, word in pairwise(["", *given]):
+        if not word.startswith("-") and (word.endswith(".eval") or not before.startswith("-")):
+            from urs_inspect.logs.files import PACKAGE, reading_command
+
+            reads = reading_command(f"{PACKAGE}urs_probe")
+            hint = f"`{reads}` reads logs of urs_probe beside those of urs"
+            raise InputError(f"probe starts a run and takes no log, got '{word}'; {hint}")
+    return given
+
+
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--model-role", multiple=True, required=True, help="The judge: grader=<model>, as for inspect eval.")
 @click.option("--dataset", default="sample", show_default=True, help="Cases to use, as for the task urs.")
 @click.option("--per-kind", default=1, show_default=True, help="Cases of each intent and language.")
 @click.option("--log-dir", default="logs/probe", show_default=True, help="Where the log goes.")
-@click.argument("inspect_args", nargs=-1, type=click.UNPROCESSED)
+@click.argument("inspect_args", nargs=-1, type=click.UNPROCESSED, callback=_without_logs, is_eager=True)
 def probe(
     model_role: tuple[str, ...], dataset: str, per_kind: int, log_dir: str, inspect_args: tuple[str, ...]
 ) -> None:
