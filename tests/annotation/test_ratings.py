@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.annotation.rated import answer, rating
+from tests.annotation.samples import answer, rating
 from urs_inspect._util import InputError
 from urs_inspect.annotation.ratings import (
     Rating,

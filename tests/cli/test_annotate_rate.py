@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
 
-from tests.annotation.rated import shown_logs
+from tests.annotation.samples import shown_logs
 from tests.cli.conftest import Run
 from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect.annotation.rating_queue import ToRate, draw
