@@ -133,8 +133,11 @@ def test_keys_buttons_and_undo(browser: Browser, six: Server) -> None:
 def test_a_double_click_or_a_held_key_is_one_vote(browser: Browser, six: Server) -> None:
     with visiting(browser, six) as (page, _):
         sign_in(page, "twice")
+        expect(page.locator("#pair")).to_be_visible()
+        page.wait_for_load_state()
         page.wait_for_timeout(SETTLED)
         page.get_by_role("button", name="Equal").dblclick()
+        expect(page.locator("#pair")).to_have_attribute("data-done", "1")
         page.wait_for_timeout(SETTLED)
         page.keyboard.down("1")
         for _repeat in range(5):
