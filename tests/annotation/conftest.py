@@ -32,6 +32,7 @@ PHONE: dict[str, Any] = {
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     assert CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
+    expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield found

@@ -166,8 +166,8 @@ def test_unknown_ballots_are_refused_and_old_votes_kept(tmp_path: Path) -> None:
 def test_two_people_have_sessions_of_their_own(tmp_path: Path) -> None:
     campaign = Campaign(ballots(12), tmp_path, ["me", "you"], shuffled=True)
     mine, yours = campaign.session("me"), campaign.session("you")
-    assert ids(mine.ballots) != ids(yours.ballots)
-    assert set(mine.ballots) == set(yours.ballots)
+    assert ids(mine.items) != ids(yours.items)
+    assert set(mine.items) == set(yours.items)
     mine.cast(ballot(0).id, "tie", 1.0)
     yours.cast(ballot(0).id, "tie", 1.0)
     yours.cast(ballot(1).id, "cannot_tell", 1.0)

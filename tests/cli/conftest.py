@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import rich
 from click.testing import CliRunner, Result
 
 from urs_inspect.cli import main
@@ -17,6 +18,8 @@ Said = Callable[..., str]
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Call `urs-inspect` with arguments, on a terminal wide enough for every table."""
     monkeypatch.setenv("COLUMNS", "200")
+    # Earlier runs of the harness in this process decide whether it prints a task's warnings; a command has none.
+    monkeypatch.setattr(rich.get_console(), "quiet", True)
     runner = CliRunner()
     return lambda *arguments: runner.invoke(main, [str(argument) for argument in arguments])
 

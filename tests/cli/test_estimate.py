@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rich
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from rich.console import Console
@@ -20,12 +19,6 @@ from urs_inspect.tasks.urs_crossval import urs_crossval
 
 URS = ("estimate", "urs", "-T", "dataset=sample")
 WEAK, JUDGE, OTHER = "urs_simulation/weak", "urs_simulation/judge", "urs_simulation/quality-9"
-
-
-@pytest.fixture(autouse=True)
-def _quiet_harness(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Earlier runs of the harness in this process decide whether it prints a task's warnings; a command has none."""
-    monkeypatch.setattr(rich.get_console(), "quiet", True)
 
 
 def run_simulated(task: Task, place: Path, model: str | list[str], judges: Sequence[str], **options: Any) -> None:

@@ -8,8 +8,6 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import match
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from urs_inspect.cli.gate import gate
-from urs_inspect.cli.reports import compare
 from urs_inspect.reports.tables import DASH
 
 RIGHT = {"base": 56, "same": 55, "worse": 30}
@@ -96,15 +94,6 @@ def test_compare_refuses_the_same_scales(run, logs, scale):
     result = run("compare", logs / "base", "--scale", scale)
     assert result.exit_code == 1
     assert "scale: must " in result.stderr
-
-
-def test_options_of_gate_and_compare_are_the_same():
-    own, other = ({param.name: param for param in command.params} for command in (gate, compare))
-    shared = (own.keys() & other.keys()) - {"logs"}
-    assert {"task", "scorer", "value", "cluster", "scale", "lower_is_better"} <= shared
-    assert [(own[name].help, own[name].metavar) for name in shared] == [
-        (other[name].help, other[name].metavar) for name in shared
-    ]
 
 
 def test_an_error_of_the_program_is_no_decision(run, logs, monkeypatch):

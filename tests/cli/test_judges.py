@@ -21,20 +21,6 @@ def folders(pair_folder: Path, joint_folder: Path, rating_folder: Path, rubric_f
     return {"pairs": pair_folder, "dimensions": joint_folder, "ratings": rating_folder, "rubric": rubric_folder}
 
 
-@pytest.mark.parametrize("kind", ["pairs", "dimensions", "ratings", "rubric"])
-@pytest.mark.parametrize("width", [110, 72])
-def test_names_and_numbers_can_be_read_on_a_narrow_terminal(
-    run: Run, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, kind: str, width: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    result = run("judges", folders[kind], *PLAIN, *(["--published", "all"] if kind == "pairs" else []))
-    assert result.exit_code == 0, result.output
-    assert max(len(line) for line in result.output.splitlines()) <= width
-    assert "…" not in result.output
-    numbers = {"pairs": ("71.4 (", "82.33"), "dimensions": ("100.0",), "ratings": ("−1.000",), "rubric": ("1.000",)}
-    assert all(number in result.output for number in numbers[kind])
-
-
 def test_all_numbers_are_written_and_no_file_is_replaced(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     result = run("judges", folders["ratings"], folders["pairs"], *PLAIN, "--csv", path)

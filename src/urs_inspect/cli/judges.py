@@ -16,6 +16,9 @@ from rich.table import Table
 from urs_inspect._util import InputError
 from urs_inspect.cli.output import print_report
 
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
@@ -70,10 +73,6 @@ def judges(logs: tuple[str, ...], published: str, by: tuple[str, ...], csv_file:
     if csv_file is not None:
         csv_file.write_text(csv_text(report.tables()[NUMBERS]), encoding="utf-8")
         console.print(f"\nAll numbers: {csv_file}", markup=False, highlight=False, soft_wrap=True)
-
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
 
 
 def _without_logs(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
