@@ -8,6 +8,8 @@ from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 
 from tests.cli.conftest import Said
+from tests.reports.addition.logs import write_addition
+from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.mad_logs import XY, XZ, judged, write_log
 from tests.reports.pairs import write_pairs
 from urs_inspect import judge_pairwise, urs, urs_addition, urs_case_review, urs_references
@@ -58,3 +60,11 @@ def test_damaged_files_and_copies_are_skipped_with_one_line_each(
         assert output.count("20 copies of") == 1
         words = [word.format(out=tmp_path / f"{place} again.jsonl") for word in command]
         assert "cut.eval" in refused(*words, folder / "cut.eval")
+
+
+def test_logs_that_another_command_reads_are_named(said: Said, refused: Said, tmp_path: Path) -> None:
+    other = write_addition(tmp_path / "addition.eval", {2: "+"})
+    words = "not being of urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition` reads it)."
+    assert words in " ".join(refused("table", other).split())
+    write_judged(tmp_path / "urs.eval", answered("q", judgement(5.0)))
+    assert words in said("table", tmp_path)

@@ -34,7 +34,6 @@ class _InertRenderer(RendererHTML):
         return f'<span class="image">{escapeHtml(" · ".join(parts))}</span>'
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Mark the text of a link."""
         return '<span class="link">'
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
@@ -49,7 +48,6 @@ class _InertRenderer(RendererHTML):
         return f"<{_heading(tokens[idx])}>"
 
     def heading_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """End a heading."""
         return f"</{_heading(tokens[idx])}>\n"
 
     def code_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
@@ -63,7 +61,6 @@ class _InertRenderer(RendererHTML):
         return '<div class="wide" tabindex="0"><table>\n'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """End a table."""
         return "</table></div>\n"
 
     def td_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
