@@ -52,7 +52,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Ballots that a page could be broken with."""
     made = (*HOSTILE_BALLOTS, *shown_ballots()[:2], WIDE_BALLOT)
-    with serving(tmp_path_factory.mktemp("odd"), made, *named("me", "en", "zh")) as server:
+    with serving(tmp_path_factory.mktemp("odd"), made, *named("me", "en", "zh"), "--language", "zh") as server:
         yield server
 
 
@@ -85,7 +85,7 @@ def side(vote: Vote) -> str:
 
 
 def test_hostile_answers_are_text(browser: Browser, odd: Server) -> None:
-    with visiting(browser, odd, "/vote/me") as (page, watch):
+    with visiting(browser, odd, "/vote/me?language=en") as (page, watch):
         for done in (1, 2):  # once as a page, once as a part that the script puts in
             if done == 1:
                 page.get_by_text("Reference answer").click()
@@ -208,7 +208,9 @@ def test_killed_between_ten_pairs_and_finished(browser: Browser, tmp_path: Path)
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_phone_shows_everything_without_scrolling_sideways(browser: Browser, odd: Server, language: str) -> None:
-    with visiting(browser, odd, f"/vote/{language}?language={language}", **PHONE) as (page, watch):
+    asked = "" if language == "zh" else "?language=en"  # Chinese is what the server was started with
+    with visiting(browser, odd, f"/vote/{language}{asked}", **PHONE) as (page, watch):
+        expect(page.locator("html")).to_have_attribute("lang", language)
         for done in range(1, 6):
             expect_no_scrolling_sideways(page)
             for button in page.locator(".bar button").all():
