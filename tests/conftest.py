@@ -36,9 +36,9 @@ _LONGEST = (
         "samer/test_transformers_engine",
         "reports/test_crossval",
     ),
-    *("cli/test_probe", "test_import", "viewer/test_inspect_view", "viewer/test_samer_view", "viewer/test_mad_view"),
+    *("cli/test_judges", "test_import", "viewer/test_inspect_view", "viewer/test_samer_view", "viewer/test_mad_view"),
     *("scorers/test_samer", "tasks/test_urs_crossval", "tasks/test_killed", "tasks/test_mad_killed"),
-    *("lmeval_tasks/test_command", "cli/test_estimate", "cli/test_demo_and_table"),
+    *("lmeval_tasks/test_command", "cli/test_estimate", "cli/test_start"),
 )
 
 

@@ -1,8 +1,23 @@
-"""Ballots for the tests of the voting page."""
+"""Ballots, answers and logs for the tests of voting and rating."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+from inspect_ai.model import ModelOutput
+
+from tests.reports.judged_logs import answered, judgement, write_judged
+from urs_inspect.annotation.rating_campaign import RatingCampaign
+from urs_inspect.annotation.rating_queue import Answer, draw
+from urs_inspect.annotation.ratings import Rating
+from urs_inspect.annotation.votes import now
 from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.rubrics import load_rubric
+
+_ASKED = (
+    "How do I compute the **median** of a list of numbers in Python? Please show code and say what happens for an "
+    "empty list."
+)
 
 _MEDIAN = """The median is the middle value of the sorted numbers.
 
@@ -66,8 +81,7 @@ def shown_ballots() -> tuple[Ballot, ...]:
     """Twenty ballots, of which those at the front look well in a picture."""
     coding = Ballot.between(
         "median",
-        "How do I compute the **median** of a list of numbers in Python? Please show code and say what happens for an "
-        "empty list.",
+        _ASKED,
         {"apple": _MEDIAN, "pear": _STATISTICS},
         reference="`statistics.median` does it; for an empty list it raises `StatisticsError`.",
         scenario="coding",
@@ -79,3 +93,56 @@ def shown_ballots() -> tuple[Ballot, ...]:
 def ids(found: Sequence[Ballot]) -> list[str]:
     """The ids of ballots, in their order."""
     return [each.id for each in found]
+
+
+INTENTS = ("factual_qa", "leisure", "text_assistant")
+
+
+def answer(number: int, model: str = "apple", *, score: float = 5.0, text: str = "", intent: str = "") -> Answer:
+    """An answer to a question of this number."""
+    said = text or f"Answer {number} of somebody."
+    chosen = intent or INTENTS[number % len(INTENTS)]
+    return Answer(f"q{number}", model, 1, chosen, "en", f"Question {number}?", said, f"Reference {number}.", score)
+
+
+def answers(count: int, *models: str) -> list[Answer]:
+    """Answers of each model to the same questions, all with one score."""
+    return [answer(number, model) for model in models or ("apple",) for number in range(count)]
+
+
+def rating(about: Answer, final: int, rater: str = "me", **others: Any) -> Rating:
+    """A rating of an answer."""
+    given = {"final": final, "seconds": 2.0, "time": now(), **others}
+    return Rating(about.question, about.model, about.epoch, rater, about.text_digest, **given)
+
+
+def campaign(directory: Path, *annotators: str, of: list[Answer] | None = None, **options: Any) -> RatingCampaign:
+    """A campaign by the built-in rubric."""
+    queue = draw(answers(6) if of is None else of)
+    return RatingCampaign(queue, load_rubric(), directory, annotators, **options)
+
+
+def shown_logs(folder: Path, texts: dict[str, tuple[str, str, str]] | None = None) -> Path:
+    """Logs of two models with two answers each that look well in a picture; question -> its text and two answers."""
+    shown = texts or {
+        "median": (_ASKED, _MEDIAN, _STATISTICS),
+        "tea": ("怎样泡一杯好喝的绿茶？", _TEA, _TEA_SHORT),
+        **{f"plain{number}": (f"Question {number}?", f"Yes {number}.", f"No {number}.") for number in range(4)},
+    }
+    for place, name in enumerate(("apple", "pear")):
+        samples = [
+            answered(
+                question,
+                judgement(5 + place),
+                input=asked,
+                target="The reference answer.",
+                output=ModelOutput.from_content(f"p/{name}", said[place]),
+                metadata={
+                    "intent": "solve_professional_problem" if question == "median" else "ask_for_advice",
+                    "language": "zh" if question == "tea" else "en",
+                },
+            )
+            for question, (asked, *said) in shown.items()
+        ]
+        write_judged(folder / f"{name}.eval", *samples, model=f"p/{name}", metadata={"rubric": "urs 2"})
+    return folder

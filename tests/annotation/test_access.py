@@ -20,23 +20,19 @@ def post(**headers: str) -> dict[str, str]:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "LOCALHOST", "::1", "[::1]"])
 def test_loopback(host: str) -> None:
     assert is_loopback(host)
+    assert HERE.refusal("GET", {"host": f"[{host}]:1" if host == "::1" else f"{host}:1"}, {}) is None
+    assert HERE.refusal("GET", {"host": "localhost"}, {}) is None
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.org", "localhost.example.org", ""])
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "::", "192.168.0.1", "evil.test", "127.0.0.1.evil.test", "localhost.evil.test", "", "["]
+)
 def test_not_loopback(host: str) -> None:
     assert not is_loopback(host)
     with pytest.raises(InputError, match="can be reached from other machines; that needs a token"):
         Guard(host)
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:1", "localhost:9", "localhost", "[::1]:1"])
-def test_our_own_addresses_are_fine(host: str) -> None:
-    assert HERE.refusal("GET", {"host": host}, {}) is None
-
-
-@pytest.mark.parametrize("host", ["evil.test", "127.0.0.1.evil.test:1", "192.168.0.1", "", "[", "localhost.evil.test"])
-def test_a_rebound_name_is_refused(host: str) -> None:
-    assert HERE.refusal("GET", {"host": host}, {}) == "host"
+    for rebound in (host, f"{host}:1"):
+        assert HERE.refusal("GET", {"host": rebound}, {}) == "host"
     assert HERE.refusal("GET", {}, {}) == "host"
 
 
@@ -64,20 +60,14 @@ def test_an_open_server_demands_the_cookie() -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        post(origin="http://evil.test"),
-        post(origin="null"),
-        post(origin="http://127.0.0.1:2"),
-        post(sec_fetch_site="cross-site"),
-        post(sec_fetch_site="same-site"),
+        *(post(origin=origin) for origin in ("http://evil.test", "null", "http://127.0.0.1:2")),
+        *(post(sec_fetch_site=site) for site in ("cross-site", "same-site")),
         {"host": "127.0.0.1:1", "content-length": "10"},
     ],
 )
 def test_what_changes_something_must_come_from_the_page(headers: dict[str, str]) -> None:
     assert HERE.refusal("POST", headers, {}) == "origin"
     assert HERE.refusal("DELETE", headers, {}) == "origin"
-
-
-def test_the_page_may_post() -> None:
     assert HERE.refusal("POST", post(origin="http://127.0.0.1:1", sec_fetch_site="same-origin"), {}) is None
 
 

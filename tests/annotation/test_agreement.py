@@ -1,6 +1,5 @@
 """Majorities and agreement: by hand, by another implementation, by properties."""
 
-import itertools
 import math
 from collections import Counter
 
@@ -80,14 +79,9 @@ def test_alpha_by_hand() -> None:
     assert krippendorff_alpha(tables, (1.0, 0.5, 0.0)) == pytest.approx(16 / 30)
 
 
-def test_on_the_line_a_tie_is_nearer() -> None:
-    near, far = [(3, 1, 0), (0, 1, 3), (0, 4, 0)], [(3, 0, 1), (1, 0, 3), (0, 4, 0)]
-    assert krippendorff_alpha(near, (1.0, 0.5, 0.0)) > krippendorff_alpha(far, (1.0, 0.5, 0.0))
-
-
 def test_alpha_has_no_value_without_two_units() -> None:
-    assert math.isnan(krippendorff_alpha([]))
-    assert math.isnan(krippendorff_alpha([(2, 0, 0), (1, 0, 0), (0, 1, 0)]))
+    for tables in ([], [(2, 0, 0), (1, 0, 0), (0, 1, 0)]):
+        assert math.isnan(krippendorff_alpha(tables))
     assert krippendorff_alpha([(2, 0, 0), (3, 0, 0)]) == 1.0
 
 
@@ -110,16 +104,6 @@ def test_alpha_is_that_of_evalica(votes: list[Vote]) -> None:
         kept = ratings[compared]
         assert found.alpha == pytest.approx(evalica.alpha(kept, distance="nominal").alpha)
         assert found.ordered_alpha == pytest.approx(evalica.alpha(kept, distance="interval").alpha)
-
-
-def test_agreement_by_pairs_of_raters() -> None:
-    """For two raters, alpha is what the pairs give: slow and obvious."""
-    chosen = [("a", "a"), ("a", "tie"), ("b", "b"), ("tie", "tie"), ("b", "a"), ("a", "a")]
-    votes = [vote for number, pair in enumerate(chosen) for vote in cast(str(number), *pair)]  # type: ignore[arg-type]
-    values = [value for pair in chosen for value in pair]
-    observed = np.mean([first != second for first, second in chosen])
-    expected = np.mean([first != second for first, second in itertools.permutations(values, 2)])
-    assert agreement(votes).alpha == pytest.approx(1 - observed / expected)
 
 
 def test_left_and_right_of_a_person_by_hand() -> None:

@@ -1,6 +1,7 @@
 """Booths: what comes next, what a side means, what is taken back."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,29 +56,30 @@ def test_logs_and_files_give_each_ballot_once(log: EvalLog, tmp_path: Path) -> N
     assert load_ballots(tmp_path / "ballots.jsonl") == (ballot(3),)
 
 
-def test_a_run_that_did_not_finish_is_refused(log: EvalLog, tmp_path: Path) -> None:
-    path = tmp_path / "log.eval"
-    write_eval_log(log.model_copy(update={"status": "cancelled"}), str(path))
-    with pytest.raises(InputError, match=r"log\.eval: its status is 'cancelled'; finish it with"):
-        load_ballots(path)
+def without_ballots(log: EvalLog) -> EvalLog:
+    return log.model_copy(update={"samples": [each for each in log.samples or [] if each.id == "answer"]})
 
 
-def test_a_log_without_ballots_is_refused(log: EvalLog, tmp_path: Path) -> None:
-    path = tmp_path / "log.eval"
-    answers = [each for each in log.samples or [] if each.id == "answer"]
-    write_eval_log(log.model_copy(update={"samples": answers}), str(path))
-    with pytest.raises(InputError, match="no sample has a ballot; ballots are in logs of the task mad"):
-        load_ballots(path)
-
-
-def test_a_bad_ballot_names_its_sample(log: EvalLog, tmp_path: Path) -> None:
+def with_a_bad_ballot(log: EvalLog) -> EvalLog:
     samples = [each.model_copy(deep=True) for each in log.samples or []]
-    bad = next(each for each in samples if "ballot" in each.metadata)
-    bad.metadata["ballot"]["model_a"] = "zebra"
-    path = tmp_path / "log.eval"
-    write_eval_log(log.model_copy(update={"samples": samples}), str(path))
-    with pytest.raises(InputError, match=rf"log\.eval: sample {bad.id}: model_a must be the one that sorts first"):
-        load_ballots(path)
+    next(each for each in samples if each.id == ballot(0).id).metadata["ballot"]["model_a"] = "zebra"
+    return log.model_copy(update={"samples": samples})
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (lambda log: log.model_copy(update={"status": "cancelled"}), "its status is 'cancelled'; finish it with"),
+        (without_ballots, "no sample has a ballot; ballots are in logs of the task mad"),
+        (with_a_bad_ballot, f"sample {ballot(0).id}: model_a must be the one that sorts first"),
+    ],
+)
+def test_a_log_without_good_ballots_is_refused(
+    log: EvalLog, tmp_path: Path, changed: Callable[[EvalLog], EvalLog], words: str
+) -> None:
+    write_eval_log(changed(log), str(tmp_path / "log.eval"))
+    with pytest.raises(InputError, match=rf"log\.eval: {words}"):
+        load_ballots(tmp_path / "log.eval")
 
 
 @pytest.mark.parametrize(
@@ -164,8 +166,8 @@ def test_unknown_ballots_are_refused_and_old_votes_kept(tmp_path: Path) -> None:
 def test_two_people_have_sessions_of_their_own(tmp_path: Path) -> None:
     campaign = Campaign(ballots(12), tmp_path, ["me", "you"], shuffled=True)
     mine, yours = campaign.session("me"), campaign.session("you")
-    assert ids(mine.ballots) != ids(yours.ballots)
-    assert set(mine.ballots) == set(yours.ballots)
+    assert ids(mine.items) != ids(yours.items)
+    assert set(mine.items) == set(yours.items)
     mine.cast(ballot(0).id, "tie", 1.0)
     yours.cast(ballot(0).id, "tie", 1.0)
     yours.cast(ballot(1).id, "cannot_tell", 1.0)
@@ -175,16 +177,11 @@ def test_two_people_have_sessions_of_their_own(tmp_path: Path) -> None:
     campaign.close()
 
 
-def test_only_those_named_may_vote(tmp_path: Path) -> None:
-    campaign = Campaign(ballots(1), tmp_path, ["me"])
-    with pytest.raises(InputError, match="annotator 'you' may not vote here; allowed: me"):
-        campaign.session("you")
-    campaign.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["me.jsonl"]
-
-
-def test_if_one_file_is_in_use_no_other_stays_locked(tmp_path: Path) -> None:
+def test_only_those_named_may_vote_and_if_one_file_is_in_use_no_other_stays_locked(tmp_path: Path) -> None:
     first = Campaign(ballots(1), tmp_path, ["you"])
+    with pytest.raises(InputError, match="annotator 'me' may not vote here; allowed: you"):
+        first.session("me")
+    assert [path.name for path in tmp_path.iterdir()] == ["you.jsonl"]
     with pytest.raises(InputError, match="in use by another server"):
         Campaign(ballots(1), tmp_path, ["me", "you"])
     Campaign(ballots(1), tmp_path, ["me"]).close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.annotation.rated import answer, answers, campaign, rating
+from tests.annotation.samples import answer, answers, campaign, rating
 from urs_inspect._util import InputError
 from urs_inspect.annotation.rating_campaign import RatingSession
 from urs_inspect.annotation.ratings import read_ratings

@@ -3,7 +3,6 @@
 With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of the documentation are written there.
 """
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,26 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.annotation.browsing import CONTRAST, LAPTOP, PHONE, Server, running, visiting
-from tests.annotation.rated import shown_logs
-from tests.annotation.test_voting_page import HOSTILE
+from tests.annotation.conftest import (
+    HOSTILE,
+    LAPTOP,
+    PHONE,
+    SETTLED,
+    WIDE,
+    Server,
+    expect_contrast,
+    expect_inert,
+    expect_no_scrolling_sideways,
+    running,
+    take_picture,
+    visiting,
+)
+from tests.annotation.samples import shown_logs
 from urs_inspect.annotation.ratings import Rating, read_ratings
 
 pytestmark = pytest.mark.browser
 
-_SETTLED = 400  # ms after which the page takes the next rating
 _SHARED = ("--reference", "--raters", "9")  # each test rates under names of its own
-_WIDE = "word" * 200
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +46,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     directory = tmp_path_factory.mktemp("odd")
     texts = {
         "hostile": (HOSTILE, HOSTILE, f"# {HOSTILE}"),
-        "wide": (_WIDE, f"```\n{_WIDE}\n```", "| a |" * 40 + "\n" + "|--|" * 40),
+        "wide": (WIDE, f"```\n{WIDE}\n```", "| a |" * 40 + "\n" + "|--|" * 40),
     }
     people = [part for name in ("en", "zh") for part in ("--annotator", name)]
     with _serving(directory, shown_logs(directory / "logs", texts), *_SHARED, *people) as server:
@@ -66,7 +75,7 @@ def expect_done(page: Page, done: int) -> None:
 def rate(page: Page, keys: str, done: int) -> None:
     """Press keys once the page takes them, and wait until so many are done."""
     page.wait_for_load_state()  # its script runs before; the address changes earlier than that
-    page.wait_for_timeout(_SETTLED)
+    page.wait_for_timeout(SETTLED)
     press(page, keys)
     expect_done(page, done)
 
@@ -95,7 +104,7 @@ def test_three_answers_with_keys_undo_and_reload(browser: Browser, shown: Server
         page.reload()
         expect(page.locator("#rated")).to_have_attribute("data-answer", given[2].answer_id)
         page.get_by_role("group", name="Final Score").get_by_role("radio", name="4").click()
-        page.wait_for_timeout(_SETTLED)
+        page.wait_for_timeout(SETTLED)
         page.get_by_role("button", name="Save").click()
         expect_done(page, 3)
         assert [rating.final for rating in ratings(shown, "me")] == [10, 7, 4]
@@ -147,14 +156,14 @@ def test_two_people_get_different_answers_and_go_on_after_a_crash(browser: Brows
         server.kill()  # SIGKILL
         with (tmp_path / "ratings" / "Ann.jsonl").open("ab") as file:
             file.write(b'{"id": "half a li')  # as if the machine had gone down in the middle of a line
-        page.wait_for_timeout(_SETTLED)
+        page.wait_for_timeout(SETTLED)
         press(page, "4!")
         expect(page.get_by_role("alert")).to_contain_text("Not saved: the server does not answer")
         server.arguments += ("--annotator", "Ann")
         server.start()
         assert "was cut off" in server.told()
         assert "Ann.jsonl: 2 of 10 done" in server.told()
-        page.wait_for_timeout(_SETTLED)
+        page.wait_for_timeout(SETTLED)
         press(page, "!")  # the same page goes on, with the score that was chosen
         expect_done(page, 3)
         assert [rating.final for rating in ratings(server) if rating.annotator == "Ann"] == [3, 3, 4]
@@ -168,39 +177,33 @@ def test_odd_answers_are_text_and_a_phone_shows_them_without_scrolling_sideways(
         hostile = 0
         for done in range(1, 5):
             hostile += "alert(1)" in page.locator(".text").first.inner_text()
-            for forbidden in ("script", "img", "a", "iframe", "svg", "link", "meta", "style", "form", "button"):
-                expect(page.locator(".text").locator(forbidden)).to_have_count(0)
-            assert page.evaluate("window.ran") is None
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            expect_inert(page)
+            expect_no_scrolling_sideways(page)
             for scores in page.locator(".scale").all():
                 labels = scores.locator("label").all()
                 boxes: list[Any] = [label.bounding_box() for label in labels] if done == 1 else []
                 assert all(box["width"] >= 24 and box["height"] >= 36 for box in boxes)
                 labels[4 + done].tap()
-            page.wait_for_timeout(_SETTLED)
+            page.wait_for_timeout(SETTLED)
             page.locator("[data-save]").tap()
             expect_done(page, done)
         assert hostile == 2
         page.goto(f"{odd.address}/report?language={language}")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        expect_no_scrolling_sideways(page)
         given = [set(rating.criteria.values()) | {rating.final} for rating in ratings(odd, language)]
         assert given == [{6}, {7}, {8}, {9}]
         assert watch.problems == []
 
 
-_TEXTS = (
-    "h1, summary, .progress span, .card h2, .note, .bands dt, .bands dd, legend, .definition, .scale span, "
-    ".bar .keys, [data-save], nav a, nav .voter"
-)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast(browser: Browser, shown: Server, scheme: str) -> None:
-    """WCAG AA: 4.5 to 1 for text on what is behind it."""
     with visiting(browser, shown, "/rate/mei", **LAPTOP, color_scheme=scheme) as (page, _):
         press(page, "7")
-        for selector in (*_TEXTS.split(", "), "input:checked + span", "fieldset.active .definition"):
-            assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
+        expect_contrast(
+            page,
+            "h1, summary, .progress span, .card h2, .note, .bands dt, .bands dd, legend, .definition, .scale span, "
+            ".bar .keys, [data-save], nav a, nav .voter, input:checked + span, fieldset.active .definition",
+        )
 
 
 @pytest.mark.parametrize(
@@ -215,7 +218,5 @@ def test_pictures(browser: Browser, shown: Server, name: str, options: dict[str,
         page.locator("details.guide summary").click()
         press(page, "78")
         page.wait_for_timeout(300)
-        directory = os.environ.get("URS_INSPECT_SCREENSHOTS")
-        picture = page.screenshot(path=f"{directory}/{name}.png" if directory else None)
-        assert len(picture) > 20_000
+        take_picture(page, name)
         assert watch.problems == []

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.annotation.rated import answer, answers, rating
+from tests.annotation.samples import answer, answers, rating
 from urs_inspect.annotation.rating_queue import ToRate, draw, sampling_rates
 from urs_inspect.annotation.ratings import inclusion_weights
 

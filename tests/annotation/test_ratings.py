@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.annotation.rated import answer, rating
+from tests.annotation.samples import answer, rating
 from urs_inspect._util import InputError
 from urs_inspect.annotation.ratings import (
     Rating,
@@ -85,9 +85,7 @@ def test_a_rating_with_any_other_value_is_read_within_the_scale_or_refused(key: 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"rating": 11}, "rating must be a whole number from 1 to 10"),
-        ({"rating": 7.5}, "rating must be a whole number"),
-        ({"rating": True}, "rating must be a whole number"),
+        *(({"rating": rating}, "rating must be a whole number from 1 to 10") for rating in (11, 7.5, True)),
         ({"criteria": {"clarity": 0}}, "clarity must be a whole number from 1 to 10"),
         ({"criteria": [1]}, "criteria must be an object"),
         ({"epoch": 0}, "epoch must be a whole number of at least 1"),

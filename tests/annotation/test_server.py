@@ -1,18 +1,21 @@
-"""The voting page over HTTP, without a browser."""
+"""The pages for votes and for ratings over HTTP, without a browser."""
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.annotation.samples import ballot, ballots
+from tests.annotation.samples import answer, answers, ballot, ballots, campaign
 from urs_inspect._util import InputError
 from urs_inspect.annotation.access import HEADER, SECURITY_HEADERS, Guard
 from urs_inspect.annotation.campaign import Campaign
+from urs_inspect.annotation.rating_campaign import RatingCampaign
+from urs_inspect.annotation.ratings import read_ratings
 from urs_inspect.annotation.server import create_app, listen
 from urs_inspect.annotation.votes import read_votes
 from urs_inspect.discrepancy.ballots import Ballot
@@ -22,23 +25,31 @@ SENT = {HEADER: "1"}
 
 
 @contextmanager
-def visiting(
-    directory: Path,
-    *annotators: str,
-    made: tuple[Ballot, ...] = ballots(3),
-    base: str = "http://127.0.0.1",
-    **options: Any,
-) -> Iterator[TestClient]:
-    campaign = Campaign(made, directory, annotators)
-    with TestClient(create_app(campaign, **options), base_url=base, follow_redirects=False) as client:
+def visiting(made: Campaign | RatingCampaign, base: str = "http://127.0.0.1", **options: Any) -> Iterator[TestClient]:
+    app = create_app(made, **options)
+    with closing(made), TestClient(app, base_url=base, follow_redirects=False) as client:
         yield client
-    campaign.close()
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    with visiting(tmp_path, "me") as found:
+    """Three ballots for `me`."""
+    with visiting(Campaign(ballots(3), tmp_path / "votes", ["me"])) as found:
         yield found
+
+
+@pytest.fixture
+def rater(tmp_path: Path) -> Iterator[TestClient]:
+    """Six answers for `me`."""
+    with visiting(campaign(tmp_path / "ratings", "me")) as found:
+        yield found
+
+
+def page_of(tmp_path: Path, **ballot: Any) -> str:
+    """The page about one ballot."""
+    responses = {"a": "x", "b": "y"} | ballot.pop("responses", {})
+    with visiting(Campaign([Ballot.between("i", "q", responses, **ballot)], tmp_path, ["me"])) as client:
+        return client.get("/vote/me").text
 
 
 def cast(client: TestClient, number: int, choice: str = "left", **changes: object) -> Any:
@@ -46,18 +57,31 @@ def cast(client: TestClient, number: int, choice: str = "left", **changes: objec
     return client.post("/vote/me/cast", json=body, headers=SENT)
 
 
-def test_one_person_is_led_to_the_booth(client: TestClient) -> None:
-    response = client.get("/")
-    assert (response.status_code, response.headers["location"]) == (303, "/vote/me?language=en")
+def shown(page: str) -> tuple[str, list[str]]:
+    """Id of the answer on a page, and what is scored."""
+    [found] = re.findall(r'data-answer="([^"]*)"', page)
+    return found, re.findall(r'data-key="([^"]*)"', page)
 
 
-def test_the_page_names_no_model(client: TestClient) -> None:
+def rate(client: TestClient, page: str, **changes: object) -> Any:
+    item, keys = shown(page)
+    body = {"answer": item, "final": 6, "criteria": {key: 4 for key in keys if key != "final"}, "seconds": 1.5}
+    return client.post("/rate/me/cast", json={**body, **changes}, headers=SENT)
+
+
+def test_one_person_is_led_to_a_page_that_names_no_model(client: TestClient, rater: TestClient) -> None:
+    assert client.get("/").status_code == 303
+    assert client.get("/").headers["location"] == "/vote/me?language=en"
     page = client.get("/vote/me").text
-    assert "First answer 0." in page
-    assert "Second answer 0." in page
-    assert "apple" not in page
-    assert "pear" not in page
-    assert 'lang="en"' in page
+    assert all(words in page for words in ("First answer 0.", "Second answer 0.", 'lang="en"'))
+    assert not any(model in page for model in ("apple", "pear"))
+    assert rater.get("/").headers["location"] == "/rate/me?language=en"
+    page = rater.get("/rate/me").text
+    [number] = re.findall(r"Answer (\d) of somebody", page)
+    assert all(words in page for words in (f"Question {number}?", "Covers the core of what the user needs"))
+    assert not any(words in page for words in ("Reference", "apple"))
+    assert shown(page)[1][-1] == "final"
+    assert len(shown(page)[1]) == 6
 
 
 def test_the_answers_stand_where_the_vote_says(client: TestClient, tmp_path: Path) -> None:
@@ -65,7 +89,7 @@ def test_the_answers_stand_where_the_vote_says(client: TestClient, tmp_path: Pat
         page = client.get("/vote/me").text
         first_is_left = page.index(f"First answer {number}.") < page.index(f"Second answer {number}.")
         cast(client, number)
-        vote = read_votes([tmp_path / "me.jsonl"]).votes[number]
+        vote = read_votes([tmp_path / "votes" / "me.jsonl"]).votes[number]
         assert vote.choice == vote.left == ("a" if first_is_left else "b")
 
 
@@ -82,31 +106,66 @@ def test_a_vote_answers_with_the_next_pair(client: TestClient) -> None:
     assert "2 of 3 done" in undone.text
 
 
+def test_a_rating_answers_with_the_next_answer_and_can_be_taken_back(rater: TestClient, tmp_path: Path) -> None:
+    page = rater.get("/rate/me").text
+    response = rate(rater, page)
+    assert response.status_code == 200
+    assert "1 of 6 done" in response.text
+    first, second = shown(page)[0], shown(response.text)[0]
+    assert first != second
+    undone = rater.post("/rate/me/undo", json={"answer": first}, headers=SENT).text
+    assert shown(undone)[0] == first
+    assert len(re.findall(r'value="4" checked', undone)) == 5  # its scores can be changed
+    assert len(re.findall(r'value="6" checked', undone)) == 1
+    page = rate(rater, undone).text
+    assert "checked" not in page
+    [kept] = read_ratings([tmp_path / "ratings"]).ratings
+    assert (kept.final, set(kept.criteria.values()), kept.seconds) == (6, {4}, 1.5)
+    for _ in range(5):
+        page = rate(rater, page).text
+    assert "No answer is waiting for your rating" in page
+
+
+def test_the_reference_is_folded_or_shown_by_choice(tmp_path: Path) -> None:
+    page = page_of(tmp_path, reference="the *truth*")
+    folded = page[page.index('<details class="card reference">') : page.index("the <em>truth</em>")]
+    assert "Reference answer" in folded
+    assert "Reference answer" not in page_of(tmp_path / "without")
+    with visiting(campaign(tmp_path / "rated", "me", reference=True, final_only=True)) as client:
+        page = client.get("/rate/me").text
+        assert re.search(r"Reference \d\.", page)
+        assert shown(page)[1] == ["final"]
+
+
 def test_chinese_is_asked_for_or_set(tmp_path: Path, client: TestClient) -> None:
     assert "哪个回答更好" in client.get("/vote/me?language=zh").text
     assert "Which answer" in client.get("/vote/me?language=xx").text
-    assert (
-        "已完成"
-        in client.post(
-            "/vote/me/cast?language=zh", json={"ballot": ballot(0).id, "choice": "tie", "seconds": 1}, headers=SENT
-        ).text
-    )
-    with visiting(tmp_path / "zh", "me", language="zh") as other:
+    body = {"ballot": ballot(0).id, "choice": "tie", "seconds": 1}
+    assert "已完成" in client.post("/vote/me/cast?language=zh", json=body, headers=SENT).text
+    with visiting(Campaign(ballots(3), tmp_path / "zh", ["me"]), language="zh") as other:
         assert "哪个回答更好" in other.get("/vote/me").text
+    with visiting(campaign(tmp_path / "rated", "me"), language="zh") as other:
+        page = other.get("/rate/me").text
+        assert "这个回答有多好" in page
+        assert "核心需求" in page  # the bands as well
+        assert "已完成 1 / 6" in rate(other, page).text
+        assert "How good is this answer" in other.get("/rate/me?language=en").text
 
 
-@pytest.mark.parametrize("path", ["/", "/vote/me", "/report", "/static/vote.js", "/none", "/vote/..%2fme", "/docs"])
-def test_every_response_has_the_security_headers(client: TestClient, path: str) -> None:
-    response = client.get(path)
-    assert {name: response.headers.get(name) for name in SECURITY_HEADERS} == SECURITY_HEADERS
-
-
-def test_pages_carry_no_script_and_no_style_of_their_own(client: TestClient) -> None:
-    for path in ("/vote/me", "/report", "/none"):
-        page = client.get(path).text
-        assert re.findall(r"<script(?![^>]*src=)", page) == []
-        assert re.findall(r"<[^>]* (?:style|on\w+)=", page) == []
-        assert re.findall(r"""(?:src|href|action)=["']?(?![/"'])[^\s>]+""", page) == []
+@pytest.mark.parametrize(
+    "path", ["/", "/me", "/report", "/static/vote.js", "/static/rate.js", "/static/session.js", "/none",
+             "/vote/..%2fme", "/docs"],
+)  # fmt: skip
+def test_every_response_is_protected_and_carries_no_script_or_style_of_its_own(
+    client: TestClient, rater: TestClient, path: str
+) -> None:
+    for kind, visitor in (("vote", client), ("rate", rater)):
+        response = visitor.get(f"/{kind}/me" if path == "/me" else path)
+        assert {name: response.headers.get(name) for name in SECURITY_HEADERS} == SECURITY_HEADERS
+        if not path.endswith(".js"):
+            assert re.findall(r"<script(?![^>]*src=)", response.text) == []
+            assert re.findall(r"<[^>]* (?:style|on\w+)=", response.text) == []
+            assert re.findall(r"""(?:src|href|action)=["']?(?![/"'])[^\s>]+""", response.text) == []
 
 
 @pytest.mark.parametrize(
@@ -118,25 +177,43 @@ def test_pages_carry_no_script_and_no_style_of_their_own(client: TestClient) -> 
         ({"seconds": "x"}, 422, "seconds"),
         ({"ballot": "x" * 101}, 422, "ballot"),
         ({"ballot": "x" * 9000}, 413, "too large"),
+        *(({"final": final}, 422, "final") for final in (11, 0, 7.5, "7", True, None)),
+        ({"criteria": {"clarity": 99}}, 422, "criteria"),
+        ({"criteria": {}}, 409, "the rating was not recorded"),
+        ({"answer": "0" * 16}, 409, "no answer '0000000000000000' here"),
+        ({"answer": "x" * 101}, 422, "answer"),
+        ({"final": 5, "seconds": -1}, 422, "seconds"),
+        ({"criteria": {"x" * 9000: 1}}, 413, "too large"),
     ],
 )
-def test_what_is_no_vote_is_refused_with_words(
-    client: TestClient, tmp_path: Path, changes: dict[str, Any], status: int, words: str
+def test_what_does_not_fit_is_refused_with_words(
+    client: TestClient, rater: TestClient, tmp_path: Path, changes: dict[str, Any], status: int, words: str
 ) -> None:
-    response = cast(client, 0, **changes)
+    rated = changes.keys() & {"final", "criteria", "answer"}
+    response = rate(rater, rater.get("/rate/me").text, **changes) if rated else cast(client, 0, **changes)
     assert response.status_code == status
     assert words in response.json()["problem"]
-    assert (tmp_path / "me.jsonl").read_bytes() == b""
+    assert [path.read_bytes() for path in tmp_path.rglob("me.jsonl")] == [b"", b""]
 
 
-def test_foreign_pages_cannot_vote(client: TestClient, tmp_path: Path) -> None:
+def test_votes_have_no_place_among_ratings(rater: TestClient) -> None:
+    assert rater.post("/vote/me/cast", json={}, headers=SENT).status_code == 404
+    wrong = rater.get("/vote/me")
+    assert wrong.status_code == 404
+    assert "Back to rating" in wrong.text
+    assert "Back to voting" not in wrong.text
+
+
+def test_foreign_pages_cannot_vote_or_rate(client: TestClient, rater: TestClient, tmp_path: Path) -> None:
     body = {"ballot": ballot(0).id, "choice": "left", "seconds": 1}
     for headers in ({}, {**SENT, "Origin": "http://evil.test"}, {**SENT, "Sec-Fetch-Site": "cross-site"}):
         assert client.post("/vote/me/cast", json=body, headers=headers).status_code == 403
     assert client.get("/vote/me", headers={"Host": "evil.test"}).status_code == 421
     assert client.options("/vote/me/cast", headers={"Origin": "http://evil.test"}).status_code == 403
     assert "access-control-allow-origin" not in client.get("/vote/me", headers={"Origin": "http://evil.test"}).headers
-    assert (tmp_path / "me.jsonl").read_bytes() == b""
+    assert (tmp_path / "votes" / "me.jsonl").read_bytes() == b""
+    item, _ = shown(rater.get("/rate/me").text)
+    assert rater.post("/rate/me/undo", json={"answer": item}).status_code == 403
 
 
 def test_a_full_disk_is_said_and_the_vote_not_counted(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +240,7 @@ def test_a_fault_of_ours_is_one_line_with_headers(client: TestClient, monkeypatc
 
 
 def test_anybody_may_come_if_nobody_is_named(tmp_path: Path) -> None:
-    with visiting(tmp_path) as client:
+    with visiting(Campaign(ballots(3), tmp_path)) as client:
         assert 'name="annotator"' in client.get("/").text
         # Opening an address makes no file; signing in does.
         response = client.get("/vote/小 明")
@@ -178,16 +255,15 @@ def test_anybody_may_come_if_nobody_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../me", "", "/etc/passwd", "a/b", "..", "x" * 41])
 def test_names_that_are_paths_are_refused(tmp_path: Path, name: str) -> None:
-    with visiting(tmp_path / "votes") as client:
+    with visiting(Campaign(ballots(3), tmp_path / "votes")) as client:
         response = client.post("/enter", json={"annotator": name}, headers=SENT)
         assert response.status_code == 409
         assert "allowed are 1 to 40 letters" in response.json()["problem"]
-    assert not (tmp_path / "votes").exists()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_those_named_are_listed_and_others_refused(tmp_path: Path) -> None:
-    with visiting(tmp_path, "me", "you") as client:
+    with visiting(Campaign(ballots(3), tmp_path, ["me", "you"])) as client:
         start = client.get("/").text
         assert 'href="/vote/me?language=en"' in start
         assert 'href="/vote/you?language=en"' in start
@@ -197,60 +273,57 @@ def test_those_named_are_listed_and_others_refused(tmp_path: Path) -> None:
 
 
 def test_hostile_names_and_texts_are_escaped(tmp_path: Path) -> None:
-    made = (
-        Ballot.between("i", "<script>q</script>", {"a": "</script><script>1</script>", "b": "![x](http://evil.test)"}),
-    )
-    with visiting(tmp_path, made=made) as client:
-        assert "<script>q" not in client.get("/?annotator=%22%3E%3Cscript%3Eq").text
-        client.post("/enter", json={"annotator": "me"}, headers=SENT)
-        page = client.get("/vote/me").text
-        assert "<script>q" not in page
-        assert "<script>1" not in page
-        assert "<img" not in page
-        report = client.get("/report?annotator=%22%3E%3Cscript%3E").text
-        assert "<script>" not in report
-
-
-def test_the_language_of_a_ballot_is_escaped(tmp_path: Path) -> None:
-    made = (Ballot.between("i", "q", {"a": "x", "b": "y"}, language='en" onclick="x'),)
-    with visiting(tmp_path, "me", made=made) as client:
-        assert 'onclick="' not in client.get("/vote/me").text
+    script, image = "</script><script>alert(1)</script>", "![x](http://evil.test)"
+    asked = Ballot.between("i", script, {"a": script, "b": image}, language='en" onclick="x')
+    rated = answer(0, '<b>"model', text=f'">{script}\n\n{image}')
+    for made in (Campaign([asked], tmp_path / "votes"), campaign(tmp_path / "rated", of=[rated], reference=True)):
+        with visiting(made) as client:
+            assert "<script>q" not in client.get("/?annotator=%22%3E%3Cscript%3Eq").text
+            assert "No ratings yet" in client.get("/report").text or made.kind == "vote"  # before anybody came
+            address = client.post("/enter", json={"annotator": "me"}, headers=SENT).json()["address"]
+            page = client.get(address).text
+            assert not any(markup in page for markup in ("<script>alert", "<img", 'onclick="'))
+            assert "alert(1)" in unescape(page)
+            assert "<script>" not in client.get("/report?annotator=%22%3E%3Cscript%3E").text
 
 
 def test_an_empty_answer_is_shown_as_one(tmp_path: Path) -> None:
-    made = (Ballot.between("i", "q", {"a": " \n", "b": "y"}),)
-    with visiting(tmp_path, "me", made=made) as client:
-        assert "(empty answer)" in client.get("/vote/me").text
-
-
-def test_the_reference_is_folded(tmp_path: Path) -> None:
-    made = (Ballot.between("i", "q", {"a": "x", "b": "y"}, reference="the *truth*"),)
-    with visiting(tmp_path, "me", made=made) as client:
-        page = client.get("/vote/me").text
-        folded = page[page.index('<details class="card reference">') : page.index("the <em>truth</em>")]
-        assert "Reference answer" in folded
-    with visiting(tmp_path, "you") as client:
-        assert "Reference answer" not in client.get("/vote/you").text
+    assert "(empty answer)" in page_of(tmp_path, responses={"a": " \n"})
 
 
 def test_the_report_shows_people_and_no_models(tmp_path: Path) -> None:
-    with visiting(tmp_path, "me", "you") as client:
+    with visiting(Campaign(ballots(3), tmp_path, ["me", "you"])) as client:
         assert "No votes yet" in client.get("/report").text
         for name in ("me", "you"):
             for number, choice in enumerate(("tie", "tie", "cannot_tell")):
                 body = {"ballot": ballot(number).id, "choice": choice, "seconds": 3}
                 assert client.post(f"/vote/{name}/cast", json=body, headers=SENT).status_code == 200
         page = client.get("/report").text
-        assert '<p class="number">100%</p>' in page
-        assert '<p class="number">1.00</p>' in page
-        assert '<p class="number">6</p>' in page
+        assert [f'<p class="number">{value}</p>' in page for value in ("100%", "1.00", "6")] == [True] * 3
         assert "apple" not in page
         assert "一致" in client.get("/report?language=zh").text
 
 
+def test_the_overview_counts_ratings_and_names_no_model(tmp_path: Path) -> None:
+    made = campaign(tmp_path, "me", "you", raters=2, of=answers(3, "apple", "pear"), checks=1.0)
+    with visiting(made) as client:
+        assert "No ratings yet" in client.get("/report").text
+        page = client.get("/rate/me").text
+        for _ in range(12):
+            page = rate(client, page).text
+        item, keys = shown(client.get("/rate/you").text)
+        theirs = {"answer": item, "final": 9, "criteria": dict.fromkeys(keys[:-1], 9), "seconds": 3.0}
+        assert client.post("/rate/you/cast", json=theirs, headers=SENT).status_code == 200
+        report = re.sub(r"\s+", " ", client.get("/report?annotator=me").text)
+        assert "of 6 of 6 answers; checks are not counted" in report
+        cells = re.findall(r'<t[hd] (?:scope="row"|class="right")>([^<]*)<', report)
+        assert cells[-14:] == ["me", "6", "6.0", "3.0", "6", "0.0", "2 s", "you", "1", "9.0", "3.0", "0", "–", "3 s"]
+        assert "apple" not in report
+
+
 def test_an_open_server_wants_the_token_first(tmp_path: Path) -> None:
     guard = Guard("0.0.0.0", TOKEN, 7580)
-    with visiting(tmp_path, "me", base="http://192.168.0.7:7580", guard=guard) as client:
+    with visiting(Campaign(ballots(3), tmp_path, ["me"]), "http://192.168.0.7:7580", guard=guard) as client:
         for path in ("/", "/vote/me", "/report", "/static/vote.js", "/?token=wrong", "/vote/me?token="):
             response = client.get(path)
             assert response.status_code == 401
@@ -274,9 +347,10 @@ def test_an_open_server_wants_the_token_first(tmp_path: Path) -> None:
 def test_a_port_in_use_is_one_line() -> None:
     with listen("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
-        with pytest.raises(InputError, match=f"cannot listen at 127.0.0.1 port {port}: .*choose another with --port"):
-            listen("127.0.0.1", port)
-    with pytest.raises(InputError, match=r"cannot listen at 127\.0\.0\.1 port 99999"):
-        listen("127.0.0.1", 99999)
-    with pytest.raises(InputError, match=r"cannot listen at no\.such\.host\.invalid"):
-        listen("no.such.host.invalid", 0)
+        for host, number, words in (
+            ("127.0.0.1", port, f"cannot listen at 127.0.0.1 port {port}: .*choose another with --port"),
+            ("127.0.0.1", 99999, r"cannot listen at 127\.0\.0\.1 port 99999"),
+            ("no.such.host.invalid", 0, r"cannot listen at no\.such\.host\.invalid"),
+        ):
+            with pytest.raises(InputError, match=words):
+                listen(host, number)

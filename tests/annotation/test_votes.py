@@ -5,7 +5,7 @@ import math
 import os
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -48,21 +48,10 @@ def test_a_vote_comes_back_from_its_line(ballot, choice, left, seconds) -> None:
 
 
 def test_the_line_has_the_published_keys() -> None:
-    vote = Vote("id", "me", "a", "b", 1.234, EARLY)
-    assert json.loads(vote.to_line()) == {
-        "ballot": "id",
-        "annotator": "me",
-        "choice": "a",
-        "left": "b",
-        "seconds": 1.23,
-        "time": EARLY,
-    }
-    assert json.loads(Undo("id", "me", EARLY).to_line()) == {
-        "ballot": "id",
-        "annotator": "me",
-        "undo": True,
-        "time": EARLY,
-    }
+    vote = {"ballot": "id", "annotator": "me", "choice": "a", "left": "b", "seconds": 1.23, "time": EARLY}
+    assert json.loads(Vote("id", "me", "a", "b", 1.234, EARLY).to_line()) == vote
+    undo = {"ballot": "id", "annotator": "me", "undo": True, "time": EARLY}
+    assert json.loads(Undo("id", "me", EARLY).to_line()) == undo
 
 
 @pytest.mark.parametrize(
@@ -115,23 +104,24 @@ def test_the_last_line_of_a_person_about_a_ballot_counts(tmp_path: Path) -> None
     assert (reading.undone, reading.replaced, reading.errors) == (1, 2, ())
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_across_files_the_later_time_counts(tmp_path: Path, turned: bool) -> None:
-    early = write(tmp_path / "early.jsonl", Vote("x", "me", "a", time=EARLY), Vote("y", "me", "a", time=EARLY))
-    late = write(tmp_path / "late.jsonl", Vote("x", "me", "b", time=LATE), Undo("y", "me", time=LATE))
-    reading = read_votes([late, early] if turned else [early, late])
-    assert [(vote.ballot, vote.choice) for vote in reading.votes] == [("x", "b")]
+X_EARLY, X_LATE = Vote("x", "me", "a", time=EARLY), Vote("x", "me", "b", time=LATE)
+AT_FIRST, THEN = (X_EARLY, Vote("y", "me", "a", time=EARLY)), (X_LATE, Undo("y", "me", time=LATE))
+ONE, OTHER = (Vote("x", "me", "a"),), (Vote("x", "me", "b"),)
 
 
-def test_across_files_without_times_the_later_file_counts(tmp_path: Path) -> None:
-    one, two = write(tmp_path / "1", Vote("x", "me", "a")), write(tmp_path / "2", Vote("x", "me", "b"))
-    assert [vote.choice for vote in read_votes([one, two]).votes] == ["b"]
-    assert [vote.choice for vote in read_votes([two, one]).votes] == ["a"]
-
-
-def test_within_a_file_the_last_line_counts_even_if_the_clock_went_back(tmp_path: Path) -> None:
-    path = write(tmp_path / "votes.jsonl", Vote("x", "me", "a", time=LATE), Vote("x", "me", "b", time=EARLY))
-    assert [vote.choice for vote in read_votes([path]).votes] == ["b"]
+@pytest.mark.parametrize(
+    ("files", "kept"),
+    [
+        pytest.param([AT_FIRST, THEN], "b", id="across files the later time counts"),
+        pytest.param([THEN, AT_FIRST], "b", id="in any order of the files"),
+        pytest.param([ONE, OTHER], "b", id="without times the file that is named later"),
+        pytest.param([OTHER, ONE], "a", id="in this order as well"),
+        pytest.param([(X_LATE, X_EARLY)], "a", id="within a file the last line, even if the clock went back"),
+    ],
+)
+def test_which_vote_of_a_person_counts(tmp_path: Path, files: list[tuple[Vote | Undo, ...]], kept: str) -> None:
+    paths = [write(tmp_path / str(number), *events) for number, events in enumerate(files)]
+    assert [(vote.ballot, vote.choice) for vote in read_votes(paths).votes] == [("x", kept)]
 
 
 def test_bad_lines_are_named_and_cost_no_other_vote(tmp_path: Path) -> None:
@@ -145,13 +135,10 @@ def test_bad_lines_are_named_and_cost_no_other_vote(tmp_path: Path) -> None:
     )
 
 
-def test_votes_about_other_ballots_are_kept_apart(tmp_path: Path) -> None:
+def test_votes_about_other_ballots_are_kept_apart_and_a_missing_file_is_named(tmp_path: Path) -> None:
     reading = read_votes([write(tmp_path / "votes.jsonl", Vote("x", "me", "a"), Vote("old", "me", "b"))])
     known, unknown = reading.about(["x", "y"])
     assert ([vote.ballot for vote in known], [vote.ballot for vote in unknown]) == (["x"], ["old"])
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read the votes '.*none\.jsonl': No such file"):
         read_votes([tmp_path / "none.jsonl"])
 
@@ -170,7 +157,7 @@ def test_names_that_are_paths_are_not(name: str) -> None:
         annotator_name(name)
 
 
-WHOLE = Vote("x", "me", "a", "a", 1.0, "2026-01-01T00:00:00+00:00")
+WHOLE = Vote("x", "me", "a", "a", 1.0, EARLY)
 
 
 def test_votes_are_there_when_it_opens_again(tmp_path: Path) -> None:
@@ -288,17 +275,8 @@ def test_a_file_system_without_locks_is_not_called_another_server(
 
 
 def test_lines_of_many_threads_do_not_mix(tmp_path: Path) -> None:
-    with VoteStore(tmp_path, "me") as store:
-
-        def cast(first: int) -> None:
-            for number in range(first, first + 25):
-                store.add(Vote(f"ballot {number}", "me", "a"))
-
-        threads = [threading.Thread(target=cast, args=(100 * thread,)) for thread in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with VoteStore(tmp_path, "me") as store, ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: store.add(Vote(f"ballot {number}", "me", "a")), range(200)))
         assert len(store.votes) == 200
     reading = read_votes([store.path])
     assert (len(reading.votes), reading.errors) == (200, ())
@@ -313,15 +291,12 @@ def test_lines_appended_by_hand_are_not_overwritten(tmp_path: Path) -> None:
     assert [vote.ballot for vote in read_votes([store.path]).votes] == ["x", "by hand", "y"]
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named_and_a_closed_store_takes_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(InputError, match="cannot write the votes"):
         VoteStore(tmp_path / "file", "me")
     with pytest.raises(InputError, match="allowed are 1 to 40"):
         VoteStore(tmp_path, "../me")
-
-
-def test_a_closed_store_takes_nothing(tmp_path: Path) -> None:
     store = VoteStore(tmp_path, "me")
     store.close()
     with pytest.raises(OSError, match="closed"):
@@ -333,19 +308,13 @@ def test_a_side_stays_the_same() -> None:
     assert [left_side("me", "1"), left_side("me", "10")] == ["a", "b"]
 
 
-def test_sides_are_even_for_a_person_and_for_a_ballot() -> None:
-    n = 4000
-    for sides in (
-        [left_side("me", str(number)) for number in range(n)],
-        [left_side(str(number), "ballot") for number in range(n)],
-    ):
-        # Four standard deviations of a fair coin: 4 * sqrt(4000) / 2 = 126
-        assert abs(sides.count("a") - n / 2) < 126
-
-
-def test_sides_of_two_people_are_independent() -> None:
-    same = sum(left_side("me", str(number)) == left_side("you", str(number)) for number in range(4000))
-    assert abs(same - 2000) < 126
+def test_sides_are_even_and_those_of_two_people_independent() -> None:
+    numbers = [str(number) for number in range(4000)]
+    mine = [left_side("me", number) for number in numbers]
+    same = [left_side("you", number) == side for number, side in zip(numbers, mine, strict=True)]
+    # Four standard deviations of a fair coin: 4 * sqrt(4000) / 2 = 126
+    for heads in (mine.count("a"), [left_side(number, "ballot") for number in numbers].count("a"), sum(same)):
+        assert abs(heads - 2000) < 126
 
 
 def test_an_own_order_is_a_permutation_of_ones_own() -> None:

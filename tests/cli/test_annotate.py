@@ -1,18 +1,28 @@
-"""`urs-inspect annotate`, without its page."""
+"""`urs-inspect annotate`, for votes and with --rate, without its page, and what reads its files."""
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from inspect_ai.log import read_eval_log, write_eval_log
 
-from tests.annotation.samples import ballot, ballots
-from tests.cli.conftest import Run
+from tests.annotation.samples import ballot, ballots, rating, shown_logs
+from tests.cli.conftest import Run, Said, cells_of
+from tests.reports.judged_logs import answered, judgement, write_judged
+from urs_inspect._util import InputError
+from urs_inspect.annotation.rating_queue import ToRate, draw
 from urs_inspect.annotation.votes import Vote
 from urs_inspect.discrepancy.ballots import write_ballots
+from urs_inspect.reports.agreement import report_agreement
+from urs_inspect.reports.human_data import read_human_ratings
+from urs_inspect.reports.rated_answers import answers_to_rate
+from urs_inspect.rubrics import load_rubric
 
 
 @pytest.fixture
@@ -22,18 +32,52 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def cast(directory: Path, annotator: str, *chosen: str) -> None:
-    directory.mkdir(exist_ok=True)
-    lines = [Vote(ballot(n).id, annotator, choice, "a", 2.0).to_line() for n, choice in enumerate(chosen)]  # type: ignore[arg-type]
-    (directory / f"{annotator}.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shown_logs(tmp_path_factory.mktemp("rated"))
+
+
+def write(path: Path, *lines: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def cast(directory: Path, annotator: str, *chosen: str, more: tuple[str, ...] = ()) -> None:
+    votes = [Vote(ballot(n).id, annotator, choice, "a", 2.0) for n, choice in enumerate(chosen)]  # type: ignore[arg-type]
+    write(directory / f"{annotator}.jsonl", *(vote.to_line() for vote in votes), *more)
+
+
+def queue(*logs: Path) -> tuple[ToRate, ...]:
+    return draw(answers_to_rate(map(str, logs), load_rubric())[0])
+
+
+@pytest.fixture
+def ratings(logs: Path, tmp_path: Path) -> Path:
+    """Nine ratings of each of two people, and a line of the second that is none."""
+    for number, rater in enumerate(("ann", "ben")):
+        write(
+            tmp_path / "ratings" / f"{rater}.jsonl",
+            *(
+                rating(
+                    drawn.answer,
+                    final - number,
+                    rater,
+                    criteria={"clarity": 4},
+                    rate=drawn.rate,
+                    threshold=drawn.threshold,
+                    seconds=3,
+                ).to_line()
+                for drawn, final in zip(queue(logs), range(2, 11), strict=False)
+            ),
+            *["[garbage]"] * number,
+        )
+    return tmp_path / "ratings"
 
 
 def test_the_report_tells_agreement_people_and_what_does_not_count(run: Run, source: Path, tmp_path: Path) -> None:
     votes = tmp_path / "votes"
     cast(votes, "ann", "a", "tie", "a", "b")  # the fourth is about a ballot that is not here
-    cast(votes, "ben", "a", "tie", "b")
-    with (votes / "ben.jsonl").open("a", encoding="utf-8") as file:
-        file.write("[garbage]\n")
+    cast(votes, "ben", "a", "tie", "b", more=("[garbage]",))
     result = run("annotate", source, "--votes", votes, "--report")
     assert result.exit_code == 0, result.output
     # Shares of the most chosen option: 1, 1 and 1/2, mean 5/6.
@@ -43,42 +87,90 @@ def test_the_report_tells_agreement_people_and_what_does_not_count(run: Run, sou
     assert "6 votes on 3 pairs, 3 of them with two choices or more; 1 without" in result.output
     assert "1 votes are about other ballots" in result.output
     assert f"does not count: {votes / 'ben.jsonl'}: line 4: not JSON" in result.output
-    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in result.output.splitlines() if "│" in line]
     # voter, votes, left, tie, right, cannot tell, left share, p, with others, median seconds
-    assert rows == [
+    assert cells_of(result.output) == [
         ["ann", "3", "2", "1", "0", "0", "100%", "0.50", "67%", "2"],
         ["ben", "3", "1", "1", "1", "0", "50%", "1.00", "67%", "2"],
     ]
 
 
-def test_without_votes_the_report_says_so(run: Run, source: Path, tmp_path: Path) -> None:
+def test_the_report_counts_ratings_raters_and_what_does_not_count(run: Run, logs: Path, ratings: Path) -> None:
+    result = run("annotate", logs, "--rate", "--ratings", ratings, "--report", "--limit", 5)
+    assert result.exit_code == 0, result.output
+    assert "10 ratings of 5 of 5 answers: 5 with 2 ratings." in result.output
+    # Finals 2 to 6 and 1 to 5: within 5 * 2, all values (1..6, with 2 to 5 twice) 10 * sum of squares 22.5 * 2.
+    assert "Krippendorff's alpha of final scores: 0.80" in result.output
+    assert "8 ratings are about other answers" in result.output
+    assert f"does not count: {ratings / 'ben.jsonl'}: line 10: not JSON" in result.output
+    assert cells_of(result.output) == [
+        ["ann", "5", "4.0", "1.0", "0", "-", "3"],
+        ["ben", "5", "3.0", "1.0", "0", "-", "3"],
+    ]
+
+
+def test_without_votes_or_ratings_the_report_says_so(run: Run, source: Path, logs: Path, tmp_path: Path) -> None:
     cast(tmp_path / "votes", "ann")
     assert run("annotate", source, "--votes", tmp_path / "votes", "--report").output == "No votes yet.\n"
+    (tmp_path / "none").mkdir()
+    assert run("annotate", logs, "--rate", "--ratings", tmp_path / "none", "--report").output == "No ratings yet.\n"
+
+
+ODD_LOGS: dict[str, Any] = {
+    "unscored": lambda path: write_judged(path, answered("q")),
+    "unfinished": lambda path: write_judged(path, answered("q", judgement(5)), status="error"),
+    "other": lambda path: write_judged(path, answered("q", judgement(5)), metadata={"rubric": "mine 1"}),
+    "intent": lambda path: write_judged(
+        path, answered("q", judgement(5), metadata={"intent": "gossip"}), metadata={"rubric": "urs 2"}
+    ),
+    "twice": lambda path: write_judged(
+        path,
+        answered("tea", judgement(5, "p/other")),
+        model="p/apple",
+        roles={"grader": ["p/other"]},
+        metadata={"rubric": "urs 2"},
+    ),
+}
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("none.eval",), "Error: no file 'none.eval' with ballots"),
-        (("{source}", "--annotator", "../me"), 'Error: annotator "../me": allowed are 1 to 40 letters'),
-        (("{source}", "--votes", "{source}", "--annotator", "me"), "Error: cannot write the votes"),
-        (("{source}", "--votes", "nowhere", "--report"), "Error: no directory 'nowhere' with votes"),
-        (("{source}", "--host", "no.such.host.invalid"), "Error: cannot listen at no.such.host.invalid"),
+        ("none.eval", "no file 'none.eval' with ballots"),
+        ("{source} --annotator ../me", 'annotator "../me": allowed are 1 to 40 letters'),
+        ("{source} --votes {source} --annotator me", "cannot write the votes"),
+        ("{source} --votes nowhere --report", "no directory 'nowhere' with votes"),
+        ("{source} --host no.such.host.invalid", "cannot listen at no.such.host.invalid"),
+        ("{logs} --raters 2", "--raters is for ratings; add --rate"),
+        ("{logs} --rate --votes v", "--votes is for votes; leave out --rate"),
+        ("{logs}/apple.eval {logs}/pear.eval", "votes are about one log or file with ballots, got 2"),
+        ("{logs} --rate --ratings nowhere --report", "no directory 'nowhere' with ratings"),
+        ("none.eval --rate", "no log 'none.eval'"),
+        ("{logs} --rate --output x.eval", "output: needs one log of urs"),
+        ("{logs}/apple.eval --rate --ratings no --output x.eval", "no file 'no' with ratings"),
+        ("unscored.eval --rate", "no finished log with answers scored by intent_judge"),
+        ("unfinished.eval --rate", "no finished log with answers scored by intent_judge"),
+        ("other.eval --rate", "other.eval: was judged by the rubric 'mine 1'"),
+        ("intent.eval --rate", "intent.eval: 'q' has the intent 'gossip', which the rubric does not have"),
+        ("{logs}/apple.eval twice.eval --rate", "'tea' has different answers of p/apple, epoch 1"),
+        ("{logs} --rate --ratings votes --annotator me", "votes/me.jsonl: holds votes"),
     ],
 )
-def test_bad_input_is_one_line(
-    run: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
+def test_bad_input_is_refused(
+    refused: Said, source: Path, logs: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, words: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = run("annotate", *(argument.format(source=source) for argument in arguments))
-    assert result.exit_code == 1
-    assert result.output.startswith(words)
-    assert result.output.count("\n") == 1
+    monkeypatch.chdir(source.parent)
+    cast(Path("votes"), "me", "a")
+    for name, make in ODD_LOGS.items():
+        if f"{name}.eval" in arguments:
+            make(Path(f"{name}.eval"))
+    error = refused("annotate", *arguments.format(source=source, logs=logs).split())
+    assert error.startswith(f"Error: {words}")
 
 
-def test_a_short_token_is_refused(run: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_options_are_refused(run: Run, source: Path, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("annotate", logs, "--rate", "--checks", "2").exit_code == 2
     monkeypatch.setenv("URS_INSPECT_TOKEN", "short")
-    result = run("annotate", source, "--votes", tmp_path / "votes", "--host", "0.0.0.0")
+    result = run("annotate", source, "--votes", source.parent / "votes", "--host", "0.0.0.0")
     assert "Error: URS_INSPECT_TOKEN has 5 characters; at least 16 are needed" in result.output
 
 
@@ -86,7 +178,8 @@ def test_a_short_token_is_refused(run: Run, source: Path, tmp_path: Path, monkey
 def test_it_prints_its_address_and_ctrl_c_ends_it_cleanly(source: Path, tmp_path: Path, host: str) -> None:
     votes = tmp_path / "votes"
     cast(votes, "me", "a")
-    (votes / "me.jsonl").write_text((votes / "me.jsonl").read_text("utf-8") + '{"ball', "utf-8")
+    with (votes / "me.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"ball')
     command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "annotate", str(source)]
     options = ["--annotator", "me", "--votes", str(votes), "--port", "0", "--host", host]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
@@ -117,3 +210,70 @@ def test_it_prints_its_address_and_ctrl_c_ends_it_cleanly(source: Path, tmp_path
     assert process.returncode == 0
     assert rest.splitlines()[-1] == "me: 1 of 3 done"
     assert "Traceback" not in rest
+
+
+# --- what reads ratings ---
+
+
+def test_answers_of_logs_of_both_formats(logs: Path, tmp_path: Path) -> None:
+    log = read_eval_log(str(logs / "pear.eval"))
+    write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_pear.json"))
+    both = [drawn.answer for drawn in queue(logs / "apple.eval", tmp_path / "2026-01-01T00-00-00_pear.json")]
+    assert both == [drawn.answer for drawn in queue(logs)]
+    first = next(answer for answer in both if answer.question == "tea" and answer.model == "p/pear")
+    assert (first.intent, first.language, first.score) == ("ask_for_advice", "zh", 6)
+    assert (first.instruction, first.reference) == ("怎样泡一杯好喝的绿茶？", "The reference answer.")
+
+
+def test_agreement_reads_the_directory_and_one_file(logs: Path, ratings: Path) -> None:
+    again = json.loads((ratings / "ann.jsonl").read_text("utf-8").splitlines()[0])
+    with (ratings / "ann.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**again, "rating": 9}) + "\n")  # the later rating replaces the first
+        file.write(json.dumps({**again, "rating": 7, "check": True}) + "\n")
+    found = read_human_ratings(ratings, (1, 10))
+    assert len(found.ratings) == 18
+    about = (again["id"], again["model"])
+    assert [one.rating for one in found.ratings if (one.question, one.model) == about] == [9, 1]
+    assert all(1 <= one.weight < 100 for one in found.ratings)
+    report = report_agreement([str(logs)], human=ratings).markdown()
+    assert "2 people gave 18 ratings" in report
+    assert "drawn with unequal chances" in report
+    assert "ann rated 1 answer twice, with a mean difference of 2.0" in report
+    assert "1 rating replaced later by the same person, 0 taken back" in report
+    assert "1 person gave" in report_agreement([str(logs)], human=ratings / "ben.jsonl").markdown()
+
+
+def test_a_copy_of_the_log_has_the_ratings_as_scores(
+    said: Said, refused: Said, logs: Path, ratings: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.eval"
+    command = ("annotate", logs / "apple.eval", "--rate", "--ratings", ratings, "--output", copy)
+    output = said(*command)
+    given = {
+        drawn.answer.question: final - 0.5
+        for drawn, final in zip(queue(logs), range(2, 11), strict=False)
+        if drawn.answer.model == "p/apple"
+    }
+    here = 2 * len(given)
+    assert 0 < here < 18
+    assert f"{here} of 18 ratings are about this log's answers; {18 - here} about others" in output
+    assert f"does not count: {ratings / 'ben.jsonl'}: line 10" in output
+    found = read_eval_log(str(copy))
+    scores = {str(sample.id): sample.scores or {} for sample in found.samples or []}
+    values: dict[str, Any] = {name: each["human_rating"].value for name, each in scores.items() if len(each) > 1}
+    assert {name: value["final"] for name, value in values.items()} == given
+    assert all("intent_judge" in each for each in scores.values())
+    assert found.results is not None
+    assert found.results.scores[0].name == "human_rating"
+    mean = sum(each["weight"] * each["final"] for each in values.values()) / sum(v["weight"] for v in values.values())
+    assert found.results.scores[0].metrics["rated_mean"].value == pytest.approx(mean)
+    assert found.eval.model == "p/apple"
+    assert "there is a file" in refused(*command)
+
+
+def test_ratings_of_another_scale_and_empty_ones_are_refused(ratings: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="human-scale: must be 1,10"):
+        read_human_ratings(ratings, (1, 5))
+    write(tmp_path / "empty" / "me.jsonl", "[]")
+    with pytest.raises(InputError, match=r"no rating\n.*line 1: not a JSON object"):
+        read_human_ratings(tmp_path / "empty", (1, 10))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, Said
 from tests.tasks.scripted import Script
 from tests.tasks.scripted import run as run_task
 from urs_inspect import urs
@@ -35,38 +35,35 @@ def survey(tmp_path: Path) -> Path:
     return path
 
 
-def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
+def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
     out, report, sheet, labels = (tmp_path / name for name in ("cases.jsonl", "dropped.csv", "sheet.md", "map.yaml"))
     labels.write_text("intents: {Fun: leisure}\n", encoding="utf-8")
-    done = run(
-        "cases", "import", survey, "-o", out, "--report", report, "--datasheet", sheet, "--attention", "check=blue"
-    )
-    assert done.exit_code == 0, done.output
+    options = ("-o", out, "--report", report, "--datasheet", sheet, "--attention", "check=blue")
+    output = said("cases", "import", survey, *options)
     for words in (
         "8 rows",
         "dropped: personal data",
         "3 cases are in",
-        "by its line; ids count rows",
+        "dropped.csv, by its line; ids count rows.",
         "Without a reference answer: 3;",
     ):
-        assert words in done.output
-    assert "dropped.csv, by its line; ids count rows." in done.output
+        assert words in output
     cases = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert [(case["question"], case["user_intent"], case["language"]) for case in cases] == [
-        ("What is bitcoin?", "factual_qa", "en"),
-        ("推荐一首歌", "leisure", "zh"),
-        ("Which | film is <b>best</b>?", "leisure", "en"),
+    assert [
+        tuple(case.get(key) for key in ("id", "question", "user_intent", "language", "country")) for case in cases
+    ] == [
+        ("survey_0001", "What is bitcoin?", "factual_qa", "en", "GB"),
+        ("survey_0003", "推荐一首歌", "leisure", "zh", "China"),
+        ("survey_0008", "Which | film is <b>best</b>?", "leisure", "en", None),
     ]
-    assert [case["id"] for case in cases] == ["survey_0001", "survey_0003", "survey_0008"]
-    assert [case.get("country") for case in cases] == ["GB", "China", None]
     lines = report.read_text(encoding="utf-8").splitlines()
-    assert [line.split(",")[:2] for line in lines] == [
-        ["line", "reason"],
-        ["4", "duplicate of the same user"],
-        ["8", "no question"],
-        ["9", "personal data"],
-        ["10", "unknown intent"],
-        ["11", "attention check"],
+    assert [",".join(line.split(",")[:2]) for line in lines] == [
+        "line,reason",
+        "4,duplicate of the same user",
+        "8,no question",
+        "9,personal data",
+        "10,unknown intent",
+        "11,attention check",
     ]
     text = sheet.read_text(encoding="utf-8")
     for row in (
@@ -81,8 +78,18 @@ def test_import(survey: Path, tmp_path: Path, run: Run) -> None:
     ):
         assert row in text
     assert run("cases", "datasheet", out, "--report", report).output.strip() == text.strip()
-    mapped = run("cases", "import", survey, "-o", tmp_path / "more.jsonl", "--columns", labels, "--keep-flagged")
-    assert "dropped: unknown intent" not in mapped.output and "kept with personal data" in mapped.output
+    mapped = said("cases", "import", survey, "-o", tmp_path / "more.jsonl", "--columns", labels, "--keep-flagged")
+    assert "dropped: unknown intent" not in mapped and "kept with personal data" in mapped
+
+
+def imported(tmp_path: Path, said: Said, labels: list[str], *options: object) -> tuple[str, list[str]]:
+    """What the command prints about questions with these labels, and the intents of the cases."""
+    survey, out = tmp_path / "survey.csv", tmp_path / "cases.jsonl"
+    out.unlink(missing_ok=True)
+    lines = [f"Question number {n} about {'xyz'[n % 3] * (n + 3)}?,{label}" for n, label in enumerate(labels)]
+    survey.write_text("conversation,intent\n" + "\n".join(lines), encoding="utf-8")
+    output = said("cases", "import", survey, "-o", out, "--near", "1", *options)
+    return output, [json.loads(line)["user_intent"] for line in out.read_text(encoding="utf-8").splitlines()]
 
 
 LABELS = {
@@ -97,37 +104,64 @@ LABELS = {
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_labels_that_mean_nothing_or_too_much(label: str, tmp_path: Path, run: Run) -> None:
-    survey, report = tmp_path / "survey.csv", tmp_path / "report.csv"
-    survey.write_text(f"conversation,intent\nWhich film?,Leisure\nWhich song?,{label}\n", encoding="utf-8")
-    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--report", report)
+def test_labels_that_mean_nothing_or_too_much(label: str, tmp_path: Path, said: Said) -> None:
+    report = tmp_path / "report.csv"
+    output, intents = imported(tmp_path, said, ["Leisure", label], "--report", report)
     reason, words = LABELS[label]
-    assert f"dropped: {reason}" in done.output
-    assert "--columns FILE.yaml can say what a label means" in done.output
+    assert f"dropped: {reason}" in output and intents == ["leisure"]
+    assert "--columns FILE.yaml can say what a label means" in output
     [row] = csv.DictReader(report.open(encoding="utf-8"))
     assert row["reason"] == reason
     assert words in row["detail"] + "\n"
-    assert run("cases", "datasheet", tmp_path / "x.jsonl", "--report", report).exit_code == 0
+    said("cases", "datasheet", tmp_path / "cases.jsonl", "--report", report)
 
 
-def test_a_label_can_be_given_a_meaning(tmp_path: Path, run: Run) -> None:
-    survey, labels = tmp_path / "survey.csv", tmp_path / "labels.yaml"
-    survey.write_text("conversation,intent\nWhich song?,Solve Problem\n", encoding="utf-8")
-    labels.write_text("intents: {Solve Problem: api}\n", encoding="utf-8")
-    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--columns", labels)
-    assert done.exit_code == 0
-    assert json.loads((tmp_path / "x.jsonl").read_text(encoding="utf-8"))["user_intent"] == "api"
+def test_labels_are_counted(tmp_path: Path, said: Said) -> None:
+    labels = ["Sport"] * 3 + ["Solve Problem"] * 2 + [f"label {n}" for n in range(5)]
+    output, _ = imported(tmp_path, said, [*labels, "API"])
+    assert "3 rows: unknown intent 'Sport'; allowed: " in output
+    assert "2 rows: 'Solve Problem' could be api or solve_professional_problem" in output
+    assert "2 more labels; --columns" in output
 
 
-def test_one_case_is_one_case(tmp_path: Path, run: Run) -> None:
+def test_misspelt_labels_are_corrected_only_if_asked_and_counted(tmp_path: Path, said: Said) -> None:
+    labels = ["Leisure", "Leisur", "Leisur", "Factual QAs", "Sport", "Solve Problems"]
+    output, intents = imported(tmp_path, said, labels, "--fix-spelling")
+    assert intents == ["leisure", "leisure", "leisure", "factual_qa"]
+    assert "2 rows: intent 'Leisur' taken for leisure" in output
+    assert "1 row: intent 'Factual QAs' taken for factual_qa" in output
+    assert "1 row: unknown intent 'Sport'" in output
+    assert "'Solve Problems' taken for" not in output
+    output, intents = imported(tmp_path, said, labels)
+    assert intents == ["leisure"]
+    assert "--fix-spelling" in output
+
+
+def test_solve_problem_can_be_given_a_meaning(tmp_path: Path, said: Said, refused: Said) -> None:
+    for meaning in ("api", "solve_professional_problem"):
+        output, intents = imported(tmp_path, said, ["Solve Problem", "solve-problem"], "--solve-problem", meaning)
+        assert intents == [meaning, meaning]
+        assert "ambiguous" not in output
+    both = ("--fix-spelling", "--solve-problem", "api")
+    assert imported(tmp_path, said, ["Solve Problems"], *both)[1] == ["api"]
+    columns = tmp_path / "labels.yaml"
+    columns.write_text("intents: {Solve Problem: api}\n", encoding="utf-8")
+    assert imported(tmp_path, said, ["Solve Problem"], "--columns", columns)[1] == ["api"]
+    error = refused(
+        "cases", "import", tmp_path / "survey.csv", "-o", tmp_path / "x.jsonl", "--solve-problem", "leisure"
+    )
+    assert "unknown intent 'leisure'; allowed: api, solve_professional_problem" in error
+
+
+def test_one_case_is_one_case(tmp_path: Path, said: Said) -> None:
     survey, sheet = tmp_path / "survey.csv", tmp_path / "sheet.md"
     survey.write_text("conversation,intent,country,service\nWhich film?,Leisure,CN,X\n", encoding="utf-8")
-    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--datasheet", sheet)
-    said = done.output + sheet.read_text(encoding="utf-8")
+    output = said("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--datasheet", sheet)
+    output += sheet.read_text(encoding="utf-8")
     for words in ("1 row of", "1 case is in", "1 case; sha256", "1 service in all", "1 country; 0 cases name none"):
-        assert words in said
+        assert words in output
     for words in ("1 cases", "1 rows", "1 services", "1 countries"):
-        assert words not in said
+        assert words not in output
 
 
 def test_own_cases_get_references_and_are_run(survey: Path, tmp_path: Path, run: Run) -> None:
@@ -151,48 +185,36 @@ def test_own_cases_get_references_and_are_run(survey: Path, tmp_path: Path, run:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-o", "x.csv"), "output: must be the name of a .jsonl file"),
-        (("-o", "none/x.jsonl"), "output: no folder"),
-        (("-o", "x.jsonl", "--report", "r.txt"), "report: must be the name of a .csv file"),
-        (("-o", "x.jsonl", "--attention", "check"), "attention: must be COLUMN=VALUE, got 'check'"),
-        (("-o", "x.jsonl", "--attention", "a=1", "--attention", "a=2"), "attention: a is named twice"),
-        (("-o", "x.jsonl", "--attention", "nothing=1"), "column 'nothing' is missing"),
-        (("-o", "x.jsonl", "--language", "fr"), "language: unknown language 'fr'; allowed: en, zh (or auto)"),
-        (("-o", "x.jsonl", "--columns", "none.yaml"), "columns: no file 'none.yaml'"),
-        (("-o", "x.jsonl", "--near", "2"), "--near"),
+        ("-o x.csv", "output: must be the name of a .jsonl file"),
+        ("-o none/x.jsonl", "output: no folder"),
+        ("-o x.jsonl --report r.txt", "report: must be the name of a .csv file"),
+        ("-o x.jsonl --attention check", "attention: must be COLUMN=VALUE, got 'check'"),
+        ("-o x.jsonl --attention a=1 --attention a=2", "attention: a is named twice"),
+        ("-o x.jsonl --attention nothing=1", "column 'nothing' is missing"),
+        ("-o x.jsonl --language fr", "language: unknown language 'fr'; allowed: en, zh (or auto)"),
+        ("-o x.jsonl --columns none.yaml", "columns: no file 'none.yaml'"),
+        ("-o x.jsonl --near 2", "--near"),
     ],
 )
-def test_bad_arguments(
-    survey: Path, run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
-) -> None:
+def test_bad_arguments(survey: Path, run: Run, monkeypatch: pytest.MonkeyPatch, arguments: str, words: str) -> None:
     monkeypatch.chdir(survey.parent)
-    done = run("cases", "import", survey, *arguments)
+    done = run("cases", "import", survey, *arguments.split())
     assert done.exit_code != 0 and words in done.output
     assert not (survey.parent / "x.jsonl").exists()
 
 
-def test_labels_are_counted(tmp_path: Path, run: Run) -> None:
-    survey = tmp_path / "survey.csv"
-    labels = ["Sport"] * 3 + ["Solve Problem"] * 2 + [f"label {n}" for n in range(5)]
-    lines = [f"Question number {n}?,{label}" for n, label in enumerate([*labels, "API"])]
-    survey.write_text("conversation,intent\n" + "\n".join(lines), encoding="utf-8")
-    said = run("cases", "import", survey, "-o", tmp_path / "x.jsonl").output
-    assert "3 rows: unknown intent 'Sport'; allowed: " in said
-    assert "2 rows: 'Solve Problem' could be api or solve_professional_problem" in said
-    assert "2 more labels; --columns" in said
-
-
-@pytest.mark.parametrize(("name", "text"), [("s.csv", "conversation,intent\n"), ("s.jsonl", "\n")])
-def test_a_survey_without_rows(name: str, text: str, tmp_path: Path, run: Run) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("s.csv", "conversation,intent\n", "s.csv: no rows\n"),
+        ("s.jsonl", "\n", "s.jsonl: no rows\n"),
+        ("s.csv", "conversation,intent\nhello,Leisure\n", "no row became a case; --report FILE.csv lists why"),
+    ],
+)
+def test_when_nothing_is_left(run: Run, tmp_path: Path, name: str, text: str, words: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     done = run("cases", "import", tmp_path / name, "-o", tmp_path / "x.jsonl")
-    assert done.exit_code == 1 and f"{tmp_path / name}: no rows\n" in done.output
-
-
-def test_when_nothing_is_left(survey: Path, tmp_path: Path, run: Run) -> None:
-    survey.write_text("conversation,intent\nhello,Leisure\n", encoding="utf-8")
-    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl")
-    assert done.exit_code == 1 and "no row became a case; --report FILE.csv lists why" in done.output
+    assert done.exit_code == 1 and words in done.output
     assert not (tmp_path / "x.jsonl").exists()
 
 
@@ -210,43 +232,3 @@ def test_the_datasheet_of_the_published_data_has_the_numbers_of_table_2(data_dir
     ):
         assert row in text
     assert "The cases do not say which service was asked." in text
-
-
-def _imported(tmp_path: Path, run: Run, labels: list[str], *options: object) -> tuple[str, list[str]]:
-    """What the command prints, and the intents of the cases."""
-    survey, out = tmp_path / "survey.csv", tmp_path / "cases.jsonl"
-    lines = [f"Question number {n} about {'xyz'[n % 3] * (n + 3)}?,{label}" for n, label in enumerate(labels)]
-    survey.write_text("conversation,intent\n" + "\n".join(lines), encoding="utf-8")
-    done = run("cases", "import", survey, "-o", out, "--near", "1", *options)
-    assert done.exit_code == 0, done.output
-    return done.output, [json.loads(line)["user_intent"] for line in out.read_text(encoding="utf-8").splitlines()]
-
-
-def test_misspelt_labels_are_corrected_only_if_asked_and_counted(tmp_path: Path, run: Run) -> None:
-    labels = ["Leisure", "Leisur", "Leisur", "Factual QAs", "Sport", "Solve Problems"]
-    said, intents = _imported(tmp_path, run, labels, "--fix-spelling")
-    assert intents == ["leisure", "leisure", "leisure", "factual_qa"]
-    assert "2 rows: intent 'Leisur' taken for leisure" in said
-    assert "1 row: intent 'Factual QAs' taken for factual_qa" in said
-    assert "1 row: unknown intent 'Sport'" in said
-    assert "'Solve Problems' taken for" not in said
-    (tmp_path / "cases.jsonl").unlink()
-    said, intents = _imported(tmp_path, run, labels)
-    assert intents == ["leisure"]
-    assert "--fix-spelling" in said
-
-
-def test_solve_problem_can_be_given_a_meaning(tmp_path: Path, run: Run) -> None:
-    for meaning in ("api", "solve_professional_problem"):
-        said, intents = _imported(tmp_path, run, ["Solve Problem", "solve-problem"], "--solve-problem", meaning)
-        assert intents == [meaning, meaning]
-        assert "ambiguous" not in said
-        (tmp_path / "cases.jsonl").unlink()
-    both = ("--fix-spelling", "--solve-problem", "api")
-    assert _imported(tmp_path, run, ["Solve Problems"], *both)[1] == ["api"]
-
-
-def test_what_solve_problem_cannot_mean(survey: Path, tmp_path: Path, run: Run) -> None:
-    done = run("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--solve-problem", "leisure")
-    assert done.exit_code == 1
-    assert "unknown intent 'leisure'; allowed: api, solve_professional_problem" in done.output

@@ -5,56 +5,63 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, Said
 from urs_inspect.datasets import SOURCES, URS
 from urs_inspect.datasets.sources import sha256_of
 
-
-def test_list_names_address_hash_and_licence(run: Run) -> None:
-    result = run("data", "list")
-    assert result.exit_code == 0
-    for fact in (URS.name, URS.url, URS.sha256, URS.licence, "here:    no"):
-        assert fact in result.output
+FLASK, ALPACA = SOURCES["flask"], SOURCES["alpaca_eval"]
 
 
-def test_verify_fails_when_nothing_is_here_and_says_how_to_get_it(run: Run) -> None:
-    result = run("data", "verify")
-    assert result.exit_code == 1
-    assert "urs-inspect data fetch urs" in result.output
+def verify(run: Run, name: str, code: int) -> str:
+    result = run("data", "verify", *name.split())
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's directory of data, with files that are others than the published ones."""
+    folder = tmp_path / "mine"
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(folder))
+    for source in (URS, FLASK, ALPACA):
+        (folder / source.path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / source.path).write_text('[{"instruction": "Why?"}]')
+    return folder
+
+
+def test_what_is_not_here_is_listed_and_how_to_get_it(run: Run) -> None:
+    output = run("data", "list").output
+    for fact in (URS.name, URS.url, URS.sha256, URS.licence, "here:    no", f"git id {FLASK.git_id}"):
+        assert fact in output
+    assert "urs-inspect data fetch urs" in verify(run, "", 1)
+    assert "urs-inspect data fetch flask" in verify(run, "flask", 1)
 
 
 def test_verify_fails_for_a_damaged_copy_and_shows_both_hashes(run: Run, tmp_path: Path) -> None:
     copy = tmp_path / "cache" / URS.path
     copy.parent.mkdir(parents=True)
     copy.write_text("damaged")
-    result = run("data", "verify", "urs")
-    assert result.exit_code == 1
-    assert "damaged" in result.output
-    assert URS.sha256 in result.output
+    output = verify(run, "urs", 1)
+    assert "damaged" in output and URS.sha256 in output and sha256_of(copy) in output
 
 
-def test_verify_fails_for_a_wrong_file_of_the_user(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "mine"))
-    (tmp_path / "mine" / "urs").mkdir(parents=True)
-    (tmp_path / "mine" / URS.path).write_text("something else")
-    result = run("data", "verify")
-    assert result.exit_code == 1
-    assert str(tmp_path / "mine" / URS.path) in result.output
+def test_wrong_files_of_the_user_are_named_and_other_published_forms_are_not_wrong(run: Run, mine: Path) -> None:
+    assert str(mine / URS.path) in verify(run, "", 1)
+    assert f"expected git id {FLASK.git_id}" in verify(run, "flask", 1)
+    other = verify(run, "alpaca_eval", 0)
+    assert "no hash can check" in other and sha256_of(mine / ALPACA.path) in other
 
 
-def test_unknown_name_is_refused_with_those_that_exist(run: Run) -> None:
-    result = run("data", "fetch", "nothing")
-    assert result.exit_code == 1
-    assert "unknown data 'nothing'; allowed: urs" in result.output
+def test_unknown_name_is_refused_with_those_that_exist(refused: Said) -> None:
+    assert "unknown data 'nothing'; allowed: urs" in refused("data", "fetch", "nothing")
 
 
 @pytest.mark.data
 def test_fetch_takes_what_is_there(run: Run, data_dir: Path) -> None:
-    result = run("data", "fetch", "urs", "md_eval")
-    assert result.exit_code == 0
+    output = run("data", "fetch", "urs", "md_eval").output
     for source in (URS, SOURCES["md_eval"]):
-        assert str(data_dir / source.path) in result.output
-    assert run("data", "verify", "urs", "md_eval").exit_code == 0
+        assert str(data_dir / source.path) in output
+    verify(run, "urs md_eval", 0)
 
 
 @pytest.mark.data
@@ -65,26 +72,4 @@ def test_a_copy_in_the_cache_is_intact(
     copy = tmp_path / "cache" / URS.path
     copy.parent.mkdir(parents=True)
     shutil.copy(data_dir / URS.path, copy)
-    result = run("data", "verify", "urs")
-    assert result.exit_code == 0
-    assert f"intact: {copy}" in result.output
-
-
-def test_files_by_git_id_are_listed_and_verified(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "mine"))
-    flask, alpaca = SOURCES["flask"], SOURCES["alpaca_eval"]
-    assert f"git id {flask.git_id}" in run("data", "list").output
-    missing = run("data", "verify", "flask")
-    assert missing.exit_code == 1
-    assert "urs-inspect data fetch flask" in missing.output
-    for source in (flask, alpaca):
-        copy = tmp_path / "mine" / source.path
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text('[{"instruction": "Why?"}]')
-    wrong = run("data", "verify", "flask")
-    assert wrong.exit_code == 1
-    assert f"expected git id {flask.git_id}" in wrong.output
-    other = run("data", "verify", "alpaca_eval")
-    assert other.exit_code == 0
-    assert "no hash can check" in other.output
-    assert sha256_of(tmp_path / "mine" / alpaca.path) in other.output
+    assert f"intact: {copy}" in verify(run, "urs", 0)

@@ -1,63 +1,66 @@
-import json
+"""`urs-inspect estimate`; what it expects is tested in `tests.reports.test_estimate`."""
+
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-import rich
-from click.testing import CliRunner
+from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from rich.console import Console
 
-from urs_inspect.cli import main
+from tests.cli.conftest import Run, Said
 from urs_inspect.cli.estimate import print_actual
 from urs_inspect.reports.costs import Amount
 from urs_inspect.reports.estimate import Actual, ActualUse, RoleEstimate, RunEstimate
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 
-URS = ["estimate", "urs", "-T", "dataset=sample"]
-ROLE = ["--model-role", "grader=x"]
+URS = ("estimate", "urs", "-T", "dataset=sample")
+WEAK, JUDGE, OTHER = "urs_simulation/weak", "urs_simulation/judge", "urs_simulation/quality-9"
 
 
-@pytest.fixture(autouse=True)
-def _quiet_harness(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Earlier runs of the harness in this process decide whether it prints a task's warnings; a command has none."""
-    monkeypatch.setattr(rich.get_console(), "quiet", True)
+def run_simulated(task: Task, place: Path, model: str | list[str], judges: Sequence[str], **options: Any) -> None:
+    logs = inspect_eval(
+        task,
+        model=model,
+        model_roles={"grader": list(judges)},
+        log_dir=str(place),
+        display="none",
+        log_realtime=False,
+        **options,
+    )
+    assert {log.status for log in logs} == {"success"}
 
 
-def run(*words: str) -> str:
-    done = CliRunner().invoke(main, [*words], env={"COLUMNS": "140"})
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
-def test_a_panel_of_judges() -> None:
-    said = run(*URS, "--model", "a/one,b/two", "--model-role", "grader=[c/three, {model: d/four, temperature: 0}]")
+def test_a_panel_of_judges(said: Said) -> None:
+    output = said(*URS, "--model", "a/one,b/two", "--model-role", "grader=[c/three, {model: d/four, temperature: 0}]")
     for name in ("a/one", "b/two", "c/three", "d/four"):
-        assert name in said
-    assert "No price is known of a/one, b/two, c/three, d/four" in said
-    assert "assumed" in said
+        assert name in output
+    assert "No price is known of a/one, b/two, c/three, d/four" in output
+    assert "assumed" in output
 
 
-def test_a_limit_and_epochs() -> None:
-    found = json.loads(run(*URS, "--model", "a/one", "--limit", "3", "--epochs", "2", "--json"))
+def test_a_limit_and_epochs(facts: Callable[..., Any]) -> None:
+    found = facts(*URS, "--model", "a/one", "--limit", "3", "--epochs", "2")
     assert (found["samples"], found["epochs"]) == (3, 2)
     assert found["roles"][0]["calls"]["expected"] == 6
     assert 0 < found["margin"]["low"] < found["margin"]["high"]
     assert found["difference"] is None
 
 
-def test_nothing_vanishes_at_eighty_columns() -> None:
-    done = CliRunner().invoke(main, [*URS, "--model", "a/one", "--model-role", "grader=c/three"], env={"COLUMNS": "80"})
+def test_nothing_vanishes_at_eighty_columns_and_prices_make_costs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("a/one: {input: 1000, output: 1000, input_cache_write: 0, input_cache_read: 0}")
+    output = run(*URS, "--model", "a/one", "--model-role", "grader=c/three", "--prices", prices).output
     for word in ("model", "grader", "a/one", "c/three", "not known"):
-        assert word in done.output
-    assert "…" not in done.output
-
-
-def test_an_argument_that_does_not_exist_is_named_beside_those_that_do() -> None:
-    done = CliRunner().invoke(main, [*URS, "--model", "m", "-T", "languag=en", "-T", "lenient=true"])
-    assert done.exit_code == 1
-    assert done.output.startswith("Error: -T: no argument languag; allowed: dataset, language, intents, ")
+        assert word in output
+    assert "…" not in output
+    assert "US dollars, without c/three, of which no price is known" in " ".join(output.split())
 
 
 def role(model: str, samples: int, runs: int, name: str = "model") -> RoleEstimate:
@@ -83,89 +86,63 @@ def test_what_it_took_is_whole_and_in_the_order_of_the_estimate(capsys: pytest.C
     assert places == sorted(places)
 
 
-def test_prices_make_costs(tmp_path: Path) -> None:
-    prices = tmp_path / "prices.yaml"
-    prices.write_text("a/one: {input: 1000, output: 1000, input_cache_write: 0, input_cache_read: 0}")
-    said = run(*URS, "--model", "a/one", "--model-role", "grader=c/three", "--prices", str(prices))
-    assert "US dollars, without c/three, of which no price is known" in said
-
-
-def test_beside_what_it_really_took(tmp_path: Path) -> None:
-    inspect_eval(
-        urs(dataset="sample"),
-        model="urs_simulation/weak",
-        model_roles={"grader": "urs_simulation/judge"},
-        limit=7,
-        log_dir=str(tmp_path),
-        display="none",
-        log_realtime=False,
-    )
-    said = run(
-        *URS,
-        *("--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge"),
-        *("--from", str(tmp_path), "--against", str(tmp_path)),
-    )
-    assert "7 of 42" in said
-    assert "What it took" in said
-    assert "Precision: a mean ± " in said and "measured on 7" in said
+def test_beside_what_it_really_took(said: Said, tmp_path: Path) -> None:
+    run_simulated(urs(dataset="sample"), tmp_path, WEAK, [JUDGE], limit=7)
+    command = (*URS, "--model", WEAK, "--model-role", f"grader={JUDGE}")
+    output = said(*command, "--from", tmp_path, "--against", tmp_path)
+    assert "7 of 42" in output
+    assert "What it took" in output
+    assert "Precision: a mean ± " in output and "measured on 7" in output
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Logs of two models with answers to all cases of the sample."""
-    place = str(tmp_path_factory.mktemp("answers"))
-    models, judge = ["urs_simulation/weak", "urs_simulation/quality-7"], "urs_simulation/judge"
-    logs = inspect_eval(
-        urs(dataset="sample"),
-        model=models,
-        model_roles={"grader": judge},
-        log_dir=place,
-        display="none",
-        log_realtime=False,
-    )
-    assert {log.status for log in logs} == {"success"}
+    place = tmp_path_factory.mktemp("answers")
+    run_simulated(urs(dataset="sample"), place, [WEAK, "urs_simulation/quality-7"], [JUDGE])
     return place
 
 
-def crossval(answers: str) -> list[str]:
-    grid = ["-T", "dataset=sample", "-T", f"answers={answers}", "-T", "references=dataset", "-T", "cases=6"]
-    return ["estimate", "urs_crossval", *grid, "-T", "folds=2"]
+@pytest.fixture
+def crossval(answers: Path) -> tuple[str, ...]:
+    words = f"-T dataset=sample -T answers={answers} -T references=dataset -T cases=6 -T folds=2"
+    return ("estimate", "urs_crossval", *words.split())
 
 
-def test_a_cross_validation_is_counted_by_its_cells(answers: str) -> None:
-    judges = ["--model-role", "grader=[urs_simulation/judge, urs_simulation/quality-9]"]
-    done = CliRunner().invoke(main, [*crossval(answers), *judges, "--model", "none", "--json"])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+def test_a_cross_validation_is_counted_by_its_cells(crossval: tuple[str, ...], facts: Callable[..., Any]) -> None:
+    judges = ("--model-role", f"grader=[{JUDGE}, {OTHER}]")
+    found = facts(*crossval, *judges, "--model", "none")
     assert found["samples"] == 6 * 2 * 2
-    assert [(one["role"], one["model"], one["calls"]["low"]) for one in found["roles"]] == [
-        ("grader", "urs_simulation/judge", 12),
-        ("grader", "urs_simulation/quality-9", 12),
-    ]
-    words = [*crossval(answers), *judges, "-T", "evaluators=urs_simulation/judge", "--limit", "5", "--json"]
-    [only] = json.loads(CliRunner().invoke(main, words).stdout)["roles"]
-    assert (only["model"], only["calls"]["low"]) == ("urs_simulation/judge", 5)
+    calls = [(one["role"], one["model"], one["calls"]["low"]) for one in found["roles"]]
+    assert calls == [("grader", JUDGE, 12), ("grader", OTHER, 12)]
+    [only] = facts(*crossval, *judges, "-T", f"evaluators={JUDGE}", "--limit", "5")["roles"]
+    assert (only["model"], only["calls"]["low"]) == (JUDGE, 5)
 
 
-def test_a_cross_validation_beside_what_it_took(answers: str, tmp_path: Path) -> None:
-    judges = ["urs_simulation/judge", "urs_simulation/quality-9"]
+def test_a_cross_validation_beside_what_it_took(
+    crossval: tuple[str, ...], answers: Path, said: Said, tmp_path: Path
+) -> None:
     task = urs_crossval(
-        answers=answers, references="dataset", dataset="sample", cases=6, folds=2, evaluators=judges[:1]
+        answers=str(answers), references="dataset", dataset="sample", cases=6, folds=2, evaluators=[JUDGE]
     )
-    roles = {"grader": judges}
-    inspect_eval(task, model="none/none", model_roles=roles, log_dir=str(tmp_path), display="none", log_realtime=False)
-    said = run(
-        *crossval(answers),
-        *("--model-role", f"grader=[{', '.join(judges)}]", "--from", answers, "--against", str(tmp_path)),
-    )
-    took = said.partition("What it took")[2]
-    assert "12 of 12" in took and "urs_simulation/quality-9" not in took
+    run_simulated(task, tmp_path, "none/none", [JUDGE, OTHER])
+    judges = ("--model-role", f"grader=[{JUDGE}, {OTHER}]")
+    took = said(*crossval, *judges, "--from", answers, "--against", tmp_path).partition("What it took")[2]
+    assert "12 of 12" in took and OTHER not in took
     shares = [int(share) for share in re.findall(r"\((\d+)%\)", took)]
     assert len(shares) == 2 and all(50 <= share <= 150 for share in shares)
 
 
+def test_numbers_that_are_given_come_before_measured_ones(answers: Path, facts: Callable[..., Any]) -> None:
+    command = (*URS, "--model", WEAK, "--model-role", f"grader={JUDGE}", "--from", answers)
+    found = facts(*command, "--answer-tokens", "1000")
+    assert found["roles"][0]["output_tokens"]["expected"] == 42_000
+    assert not any("Answers of" in sentence for sentence in found["assumptions"])
+    assert any(f"Replies of {JUDGE} are taken" in sentence for sentence in found["assumptions"])
+
+
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (["--model-role", "grader=p/j", "--model", "p/m"], "--model: urs_crossval calls no model under test"),
         ([], "--model-role: name the evaluators"),
@@ -175,40 +152,36 @@ def test_a_cross_validation_beside_what_it_took(answers: str, tmp_path: Path) ->
         (["--model-role", "grader=p/j", "-T", "nope=1"], "nope"),
     ],
 )
-def test_a_cross_validation_that_cannot_be(answers: str, words: list[str], said: str) -> None:
-    done = CliRunner().invoke(main, [*crossval(answers), *words])
-    assert done.exit_code == 1, done.output
-    assert said in done.output
-    assert done.output.count("\n") == 1
-
-
-def test_numbers_that_are_given_come_before_measured_ones(answers: str) -> None:
-    words = [*URS, "--model", "urs_simulation/weak", "--model-role", "grader=urs_simulation/judge", "--from", answers]
-    found = json.loads(run(*words, "--answer-tokens", "1000", "--json"))
-    assert found["roles"][0]["output_tokens"]["expected"] == 42_000
-    assert not any("Answers of" in sentence for sentence in found["assumptions"])
-    assert any("Replies of urs_simulation/judge are taken" in sentence for sentence in found["assumptions"])
+def test_a_cross_validation_that_cannot_be(
+    crossval: tuple[str, ...], refused: Said, words: list[str], error: str
+) -> None:
+    output = refused(*crossval, *words)
+    assert error in output and output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (URS, "--model: name the model under test"),
-        ([*URS, "--model", "none", "--model-role", "grader=j"], "--model: name the model under test"),
-        ([*URS, "--model", "m", "-T", "seed=[1"], "-T: cannot read 'seed=[1'"),
-        (["estimate", "gpqa", "--model", "m"], "no task 'gpqa'; allowed: evolve, judge_pairwise, "),
-        ([*URS, "--model", "m", "-T", "nope=1"], "nope"),
-        ([*URS, "--model", "m", "-T", "nope"], "expected name=value"),
-        ([*URS, "--model", "m", "--model-role", "judge=x"], "calls no model in the role judge"),
-        ([*URS, "--model", "m", "--model-role", "grader=[x"], "cannot read"),
-        ([*URS, "--model", "m", "-T", "language=xx"], "xx"),
-        ([*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"], "no such folder"),
-        ([*URS, "--model", "m", "--from", "nowhere"], "no log 'nowhere'"),
-        (["estimate", "urs_references", "--model", "m", *ROLE, "-T", "dataset=sample"], "no model in the role grader"),
+        ((*URS, "--model", "none", "--model-role", "grader=j"), "--model: name the model under test"),
+        ((*URS, "--model", "m", "-T", "seed=[1"), "-T: cannot read 'seed=[1'"),
+        (("estimate", "gpqa", "--model", "m"), "no task 'gpqa'; allowed: evolve, judge_pairwise, "),
+        (
+            (*URS, "--model", "m", "-T", "languag=en", "-T", "lenient=true"),
+            "Error: -T: no argument languag; allowed: dataset, language, intents, ",
+        ),
+        ((*URS, "--model", "m", "-T", "nope"), "expected name=value"),
+        ((*URS, "--model", "m", "--model-role", "judge=x"), "calls no model in the role judge"),
+        ((*URS, "--model", "m", "--model-role", "grader=[x"), "cannot read"),
+        ((*URS, "--model", "m", "-T", "language=xx"), "xx"),
+        ((*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"), "no such folder"),
+        ((*URS, "--model", "m", "--from", "nowhere"), "no log 'nowhere'"),
+        (
+            ("estimate", "urs_references", "--model", "m", "--model-role", "grader=x", "-T", "dataset=sample"),
+            "no model in the role grader",
+        ),
     ],
 )
-def test_bad_input_is_one_line(words: list[str], said: str) -> None:
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 1, done.output
-    assert said in done.output
-    assert done.output.count("\n") == 1
+def test_bad_input_is_one_line(refused: Said, words: tuple[str, ...], error: str) -> None:
+    output = refused(*words)
+    assert error in output and output.count("\n") == 1

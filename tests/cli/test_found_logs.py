@@ -7,7 +7,9 @@ import pytest
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Said
+from tests.reports.addition.logs import write_addition
+from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.mad_logs import XY, XZ, judged, write_log
 from tests.reports.pairs import write_pairs
 from urs_inspect import judge_pairwise, urs, urs_addition, urs_case_review, urs_references
@@ -34,7 +36,9 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("task", COMMANDS)
-def test_damaged_files_and_copies_are_skipped_with_one_line_each(task: str, tmp_path: Path, run: Run) -> None:
+def test_damaged_files_and_copies_are_skipped_with_one_line_each(
+    task: str, tmp_path: Path, said: Said, refused: Said
+) -> None:
     folder = tmp_path / "logs"
     if task == "mad":
         write_log(folder / "log.eval", judged(XY, 1.0), judged(XZ, 0.5))
@@ -51,12 +55,16 @@ def test_damaged_files_and_copies_are_skipped_with_one_line_each(task: str, tmp_
     (folder / "cut.eval").write_bytes(content[: len(content) // 2])
     for place, command in enumerate(COMMANDS[task]):
         words = [word.format(out=tmp_path / f"{place}.jsonl") for word in command]
-        found = run(*words, folder)
-        assert found.exit_code == 0, found.output
-        said = " ".join(found.output.split())
-        assert said.count("cut.eval") == 1
-        assert said.count("20 copies of") == 1
+        output = said(*words, folder)
+        assert output.count("cut.eval") == 1
+        assert output.count("20 copies of") == 1
         words = [word.format(out=tmp_path / f"{place} again.jsonl") for word in command]
-        nothing = run(*words, folder / "cut.eval")
-        assert nothing.exit_code == 1 and nothing.output.startswith("Error: "), nothing.output
-        assert "cut.eval" in nothing.output
+        assert "cut.eval" in refused(*words, folder / "cut.eval")
+
+
+def test_logs_that_another_command_reads_are_named(said: Said, refused: Said, tmp_path: Path) -> None:
+    other = write_addition(tmp_path / "addition.eval", {2: "+"})
+    words = "not being of urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition` reads it)."
+    assert words in " ".join(refused("table", other).split())
+    write_judged(tmp_path / "urs.eval", answered("q", judgement(5.0)))
+    assert words in said("table", tmp_path)

@@ -1,12 +1,17 @@
-"""`urs-inspect judges`; what its tables hold is tested in `tests.reports.test_judge_details`."""
+"""`urs-inspect judges` and `probe`; what the tables of `judges` hold is tested in `tests.reports`."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
+from inspect_ai import eval as inspect_eval
+from rich.console import Console
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, Said, cells_of
 from tests.tasks.scripted import Script, judged, record
+from urs_inspect.cli.judges import print_probe
+from urs_inspect.tasks import urs_probe
 
 PLAIN = ("--published", "none")
 
@@ -14,20 +19,6 @@ PLAIN = ("--published", "none")
 @pytest.fixture
 def folders(pair_folder: Path, joint_folder: Path, rating_folder: Path, rubric_folder: Path) -> dict[str, Path]:
     return {"pairs": pair_folder, "dimensions": joint_folder, "ratings": rating_folder, "rubric": rubric_folder}
-
-
-@pytest.mark.parametrize("kind", ["pairs", "dimensions", "ratings", "rubric"])
-@pytest.mark.parametrize("width", [110, 72])
-def test_names_and_numbers_can_be_read_on_a_narrow_terminal(
-    run: Run, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, kind: str, width: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    result = run("judges", folders[kind], *PLAIN, *(["--published", "all"] if kind == "pairs" else []))
-    assert result.exit_code == 0, result.output
-    assert max(len(line) for line in result.output.splitlines()) <= width
-    assert "…" not in result.output
-    numbers = {"pairs": ("71.4 (", "82.33"), "dimensions": ("100.0",), "ratings": ("−1.000",), "rubric": ("1.000",)}
-    assert all(number in result.output for number in numbers[kind])
 
 
 def test_all_numbers_are_written_and_no_file_is_replaced(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:
@@ -55,16 +46,64 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(run: Run, folders: dic
     output = " ".join(run("judges", *both, tmp_path / "foreign", *PLAIN).output.split())
     assert output.count("Dataset:") == 2
     assert "Skipped: 1 log has no pairs scored by pair_verdict and no responses scored by rating_agreement" in output
-    refused = run("judges", tmp_path / "foreign")
-    assert refused.exit_code == 1
-    assert refused.output.startswith("Error: no log that is finished and has pairs scored by pair_verdict or responses")
+    assert run("judges", tmp_path / "foreign").exit_code == 1
 
 
-@pytest.mark.parametrize("argument", ["missing.eval", "."])
-def test_without_a_log_there_is_one_line(
-    run: Run, argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+# --- probe ---
+
+
+def test_a_sound_judge_passes_and_no_number_is_pooled_over_the_kinds_of_answers(
+    run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = run("judges", argument)
-    assert result.exit_code == 1
-    assert result.output.startswith("Error: no log")
+    result = run("probe", "--model-role", "grader=urs_simulation/judge", "--log-dir", tmp_path, "--display", "plain")
+    assert result.exit_code == 0, result.output
+    assert "SIMULATION" in result.output
+    assert "SUSPECT" not in result.output
+    means = dict(re.findall(r"^ *(\w+) +([\d.]+) *$", capfd.readouterr().out, re.MULTILINE))  # of the harness
+    assert means.keys() == {"constant", "empty", "reference", "injection"}
+    shown = {cells[0]: cells[3] for cells in cells_of(result.output)}
+    assert {kind: f"{float(mean):.2f}" for kind, mean in means.items()} == {kind: shown[kind] for kind in means}
+
+
+def test_a_judge_is_required(run: Run) -> None:
+    result = run("probe")
+    assert result.exit_code == 2
+    assert "--model-role" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("LOG.eval",),
+        ("LOG.eval", "--model-role", "grader=urs_simulation/judge"),
+        ("--model-role", "grader=urs_simulation/judge", "--no-fail-on-error", "LOG.eval"),
+        ("--max-connections", "2", "LOG.json"),
+    ],
+)
+def test_a_log_is_refused_before_anything_is_started(refused: Said, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    error = refused("probe", *arguments, "--log-dir", tmp_path / "logs")
+    assert re.search(r"takes no log, got 'LOG\.\w+'; `urs-inspect report` reads logs of urs_probe", error)
+    assert not (tmp_path / "logs").exists()
+
+
+def test_generous_judges_and_those_that_cannot_be_read_are_suspect(tmp_path: Path) -> None:
+    # A judge that gives 9 to everything: constant and injection fail. Empty is not asked, the reference is fine.
+    rows = _probe('{"Final Score": 9}', tmp_path)
+    suspect = {kind for kind, cells in rows.items() if "SUSPECT" in cells[-1]}
+    assert suspect == {"constant", "injection"} and rows.keys() == {"constant", "empty", "reference", "injection"}
+    assert _probe("no scores here", tmp_path)["constant"][:4] == ["constant", "14", "14", "-"]
+
+
+def _probe(reply: str, log_dir: Path) -> dict[str, list[str]]:
+    """The rows that are printed about a judge that is suspect."""
+    [log] = inspect_eval(
+        urs_probe(),
+        model="none",
+        model_roles={"grader": Script(reply).model()},
+        log_dir=str(log_dir),
+        display="none",
+        log_realtime=False,
+    )
+    console = Console(record=True, width=200)
+    assert print_probe(log, console)
+    return {cells[0]: cells for cells in cells_of(console.export_text())}

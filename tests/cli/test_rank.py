@@ -1,31 +1,41 @@
-"""`urs-inspect rank`."""
+"""`urs-inspect rank`: by votes or verdicts, corrected by a judge (`--judge`), at equal style (`--control`)."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.cli.conftest import Run, row
+from tests.cli.conftest import Run, Said, row
+from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
+from urs_inspect.discrepancy.ballots import Ballot
+
+VOTES = [*["a>b"] * 30, *["a<b"] * 5, *["b>c"] * 16, *["b<c"] * 15, *["c<a"] * 9, "c=a", "c=a"]
+MODELS = ("lab/long", "lab/mid", "lab/short")
+VOTED = 30
 
 
 def write(path: Path, *votes: str) -> Path:
     """Write votes such as `a>b`."""
-    lines = []
+    winners = {">": "model_a", "<": "model_b", "=": "tie"}
+    rows = []
     for vote in votes:
-        [sign] = [character for character in vote if character in "<=>"]
+        [sign] = [character for character in vote if character in winners]
         first, second = vote.split(sign)
-        winner = {">": "model_a", "<": "model_b", "=": "tie"}[sign]
-        lines.append(json.dumps({"model_a": first, "model_b": second, "winner": winner}))
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
+        rows.append({"model_a": first, "model_b": second, "winner": winners[sign]})
+    return write_rows(path, *rows)
 
 
-VOTES = [*["a>b"] * 30, *["a<b"] * 5, *["b>c"] * 16, *["b<c"] * 15, *["c<a"] * 9, "c=a", "c=a"]
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    return write(tmp_path / "votes.jsonl", *VOTES)
 
 
-def test_a_list_of_votes_is_ranked(run: Run, tmp_path: Path) -> None:
-    result = run("rank", write(tmp_path / "votes.jsonl", *VOTES))
+def test_a_list_of_votes_is_ranked(run: Run, votes: Path) -> None:
+    result = run("rank", votes)
     assert result.exit_code == 0, result.output
     output = result.output
     assert "77 comparisons of 3 models on 77 instructions, 2 ties." in output
@@ -37,68 +47,81 @@ def test_a_list_of_votes_is_ranked(run: Run, tmp_path: Path) -> None:
     assert "No interval" not in output
 
 
-def test_json_is_all_that_is_printed(run: Run, tmp_path: Path) -> None:
-    votes = write(tmp_path / "votes.jsonl", *VOTES)
-    found = json.loads(run("rank", votes, "--json", "--rounds", "50", "--seed", "7").output)
+def test_json_is_all_that_is_printed(facts: Callable[..., Any], votes: Path) -> None:
+    found = facts("rank", votes, "--rounds", "50", "--seed", "7")
     assert found["models"] == ["a", "b", "c"]
     assert found["ranks"] == {"a": 1, "b": 2, "c": 3}
     assert set(found["elo"]) == set(found["bradley_terry"]) == set(found["intervals"]["elo"]) == {"a", "b", "c"}
     assert (found["parameters"]["rounds"], found["parameters"]["seed"]) == (50, 7)
-    again = run("rank", votes, "--json", "--rounds", "50", "--seed", "7").output
-    assert json.loads(again) == found
+    assert facts("rank", votes, "--rounds", "50", "--seed", "7") == found
 
 
-def test_models_that_do_not_compare_are_named(run: Run, tmp_path: Path) -> None:
-    output = " ".join(run("rank", write(tmp_path / "votes.jsonl", "a=b", "c=d")).output.split())
+def test_models_that_do_not_compare_are_named(said: Said, tmp_path: Path) -> None:
+    output = said("rank", write(tmp_path / "votes.jsonl", "a=b", "c=d"))
     assert "NOT ALL MODELS COMPARE: No chain of comparisons links (a, b) and (c, d)" in output
 
 
-def test_a_leaderboard_is_compared(run: Run, tmp_path: Path) -> None:
-    votes = write(tmp_path / "votes.jsonl", *VOTES)
+def test_a_leaderboard_is_compared(said: Said, facts: Callable[..., Any], votes: Path, tmp_path: Path) -> None:
     board = tmp_path / "board.csv"
     board.write_text("model,rank\nb,1\na,2\nc,3\nz,4\n", encoding="utf-8")
-    output = " ".join(run("rank", votes, "--leaderboard", board).output.split())
+    output = said("rank", votes, "--leaderboard", board)
     assert "Agreement with the leaderboard over 3 models: Spearman 0.50 (" in output
     assert "Kendall 0.33 (" in output
     assert "Only in the leaderboard: z" in output
-    assert json.loads(run("rank", votes, "--leaderboard", board, "--json").output)["leaderboard"]["models"] == [
-        "a",
-        "b",
-        "c",
-    ]
+    assert facts("rank", votes, "--leaderboard", board)["leaderboard"]["models"] == ["a", "b", "c"]
 
 
-def test_a_log_is_ranked_by_its_judge_or_by_people(run: Run, tmp_path: Path) -> None:
+def test_a_log_is_ranked_by_its_judge_or_by_people(said: Said, facts: Callable[..., Any], tmp_path: Path) -> None:
     ballots = [ballot(f"Question {n}?", "x", "y") for n in range(8)]
     log = write_log(tmp_path / "log.eval", *[judged(one, 0.0) for one in ballots])
-    assert json.loads(run("rank", log, "--json").output)["models"] == ["y", "x"]
+    assert facts("rank", log)["models"] == ["y", "x"]
     votes = tmp_path / "votes"
     for name in ("me", "you"):
         cast(votes / f"{name}.jsonl", *[(name, one.id, "a") for one in ballots])
     for arguments in (["--votes", votes], ["--votes", votes / "me.jsonl", votes / "you.jsonl"]):
-        result = run("rank", log, *arguments, "--json")
-        assert result.exit_code == 0, result.output
-        found = json.loads(result.output)
+        found = facts("rank", log, *arguments)
         assert (found["models"], found["battles"]) == (["x", "y"], 8)
-    output = " ".join(run("rank", log, "--votes", votes).output.split())
+    output = said("rank", log, "--votes", votes)
     assert "16 votes of 2 people on 8 of 8 ballots; on a ballot with several votes the" in output
     assert "On 8 ballots with several votes 100% of the votes are for the most chosen option" in output
 
 
-def test_lost_votes_are_said(run: Run, tmp_path: Path) -> None:
+def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
     known = ballot("Why?", "x", "y")
     log = write_log(tmp_path / "log.eval", judged(known))
-    votes = cast(tmp_path / "v" / "me.jsonl", ("me", known.id, "a"), ("me", "gone", "a"))
-    votes.write_text(votes.read_text(encoding="utf-8") + "torn", encoding="utf-8")
-    output = " ".join(run("rank", log, "--votes", votes).output.split())
+    lost = cast(tmp_path / "lost.jsonl", ("me", known.id, "a"), ("me", "gone", "a"))
+    with lost.open("a", encoding="utf-8") as file:
+        file.write("torn")
+    output = said("rank", log, "--votes", lost)
     assert "1 vote is about another ballot and does not count." in output
     assert "line 3: not JSON" in output
+    output = said("rank", log, "--votes", cast(tmp_path / "me.jsonl", ("me", known.id, "a"), ("me", known.id, "b")))
+    assert "1 vote of 1 person on 1 of 1 ballot; on a ballot" in output
+    assert "1 vote was replaced later." in output
+    assert "1 comparison of 2 models on 1 instruction, 0 ties." in output
 
 
-def test_names_are_shown_to_the_letter(run: Run, tmp_path: Path) -> None:
-    output = run("rank", write(tmp_path / "votes.jsonl", "[bold]x[/bold]=[link]y")).output
-    assert "[bold]x[/bold]" in output
-    assert "[link]y" in output
+def test_ties_alone_have_no_interval(run: Run, facts: Callable[..., Any], tmp_path: Path) -> None:
+    votes = write(tmp_path / "votes.jsonl", *["a=b"] * 20)
+    output = run("rank", votes).output
+    assert "No interval" in output
+    assert row(output, "1 (1–2)", "a")[2:4] == ["1000", "1000"]
+    assert row(output, "a", "b")[2:] == ["cannot be distinguished", "0"]
+    found = facts("rank", votes)
+    assert found["intervals"]["bradley_terry"] == found["intervals"]["elo"] == {"a": None, "b": None}
+
+
+def test_names_are_shown_to_the_letter_and_characters_that_reorder_are_spelt_out(
+    run: Run, votes: Path, tmp_path: Path
+) -> None:
+    shown = run("rank", write(tmp_path / "marked.jsonl", "[bold]x[/bold]=[link]y")).output
+    assert "[bold]x[/bold]" in shown and "[link]y" in shown
+    board = tmp_path / "board.csv"
+    board.write_text("model,rank\na,1\nb,2\nc\u202ed,3\n", encoding="utf-8")
+    shown = run("rank", votes, "--leaderboard", board).output
+    refused = run("rank", write(tmp_path / "other.jsonl", "a>b\u2066")).output
+    assert "c\\u202ed" in shown and "b\\u2066" in refused
+    assert not set(shown + refused) & set("\u202e\u2066")
 
 
 @pytest.mark.parametrize(
@@ -111,42 +134,131 @@ def test_names_are_shown_to_the_letter(run: Run, tmp_path: Path) -> None:
         ("votes.jsonl", '{"ballot": "1", "annotator": "me", "choice": "a"}', "name the log or file with the ballots"),
     ],
 )
-def test_bad_input_is_one_line(run: Run, tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_bad_input_is_one_line(refused: Said, tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    result = run("rank", path)
-    assert result.exit_code == 1
-    assert result.output.startswith(f"Error: {path}: ")
-    assert message in result.output
-    assert result.output.count("\n") == 1
+    error = refused("rank", path)
+    assert error.startswith(f"Error: {path}: ") and message in error and error.count("\n") == 1
 
 
-def test_votes_replaced_later_are_said(run: Run, tmp_path: Path) -> None:
-    known = ballot("Why?", "x", "y")
-    log = write_log(tmp_path / "log.eval", judged(known))
-    votes = cast(tmp_path / "me.jsonl", ("me", known.id, "a"), ("me", known.id, "b"))
-    output = " ".join(run("rank", log, "--votes", votes).output.split())
-    assert "1 vote of 1 person on 1 of 1 ballot; on a ballot" in output
-    assert "1 vote was replaced later." in output
-    assert "1 comparison of 2 models on 1 instruction, 0 ties." in output
+# --- --judge and --control ---
 
 
-def test_ties_alone_have_no_interval(run: Run, tmp_path: Path) -> None:
-    votes = write(tmp_path / "votes.jsonl", *["a=b"] * 20)
-    output = run("rank", votes).output
-    assert "No interval" in output
-    assert row(output, "1 (1–2)", "a")[2:4] == ["1000", "1000"]
-    assert row(output, "a", "b")[2:] == ["cannot be distinguished", "0"]
-    found = json.loads(run("rank", votes, "--json").output)
-    assert found["intervals"]["bradley_terry"] == found["intervals"]["elo"] == {"a": None, "b": None}
+def between(number: int, one: str, other: str, draws: np.random.Generator) -> Ballot:
+    """A ballot whose answers are of the length that the names say, give or take."""
+    sizes = {"lab/long": 300, "lab/mid": 150, "lab/short": 75}
+    texts = {name: "x" * int(sizes[name] * draws.uniform(0.5, 2)) for name in (one, other)}
+    return Ballot.between(f"q{number}", f"Question {number}?", texts)
 
 
-def test_characters_that_reorder_what_is_shown_are_spelt_out(run: Run, tmp_path: Path) -> None:
-    board = tmp_path / "board.csv"
-    board.write_text("model,rank\na,1\nb,2\nc\u202ed,3\n", encoding="utf-8")
-    shown = run("rank", write(tmp_path / "votes.jsonl", *VOTES), "--leaderboard", board).output
-    assert "c\\u202ed" in shown
-    refused = run("rank", write(tmp_path / "other.jsonl", "a>b\u2066")).output
-    for output in (shown, refused):
-        assert not set(output) & set("\u202e\u2066")
-    assert "b\\u2066" in refused
+@pytest.fixture(scope="module")
+def ballots() -> list[Ballot]:
+    draws = np.random.default_rng(0)
+    pairs = [(MODELS[0], MODELS[1]), (MODELS[0], MODELS[2]), (MODELS[1], MODELS[2])]
+    return [between(number, *pair, draws) for number in range(40) for pair in pairs]
+
+
+@pytest.fixture(scope="module")
+def log(ballots: list[Ballot], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ballots with a judge's verdicts: the longer answer wins, except for three that it did not decide."""
+    samples = [judged(one, float(len(one.response_a) > len(one.response_b))) for one in ballots[3:]]
+    samples += [judged(one) for one in ballots[:3]]
+    for sample in samples:
+        for score in (sample.scores or {}).values():
+            score.metadata = {**(score.metadata or {}), "judges": ["baseline/longest"]}
+    return write_log(tmp_path_factory.mktemp("judge") / "judge.eval", *samples)
+
+
+@pytest.fixture(scope="module")
+def human(ballots: list[Ballot], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Votes of a person who likes long answers, but the model with the shortest ones as well."""
+    draws = np.random.default_rng(1)
+    chosen = [ballots[place] for place in draws.permutation(len(ballots))[:VOTED]]
+    quality = dict(zip(MODELS, (0.0, 0.3, 0.9), strict=True))
+
+    def choice(one: Ballot) -> str:
+        gap = quality[one.model_a] - quality[one.model_b] + np.log(len(one.response_a) / len(one.response_b))
+        return "a" if draws.random() < 1 / (1 + np.exp(-gap)) else "b"
+
+    return cast(tmp_path_factory.mktemp("votes") / "me.jsonl", *[("me", one.id, choice(one)) for one in chosen])
+
+
+def test_a_judge_corrects_people_s_votes(said: Said, facts: Callable[..., Any], log: Path, human: Path) -> None:
+    output = said("rank", log, "--votes", human, "--judge", log, "--rounds", "50")
+    assert "30 of 120 ballots have votes of people, 117 a verdict of baseline/longest; on the" in output
+    assert "votes give the precision of" in output
+    assert "Not counted: 3 ballots missing from the judge's log." in output
+    found = facts("rank", log, "--votes", human, "--judge", log, "--rounds", "200")
+    corrected = found["corrected"]
+    assert corrected["people"] == pytest.approx(found["bradley_terry"], abs=1e-6)
+    assert (corrected["votes"], corrected["verdicts"], corrected["missing"]) == (30, 117, 3)
+    assert corrected["judge"]["lab/long"] > corrected["judge"]["lab/short"]
+    assert 0 < corrected["lambda"] <= 1
+    assert set(corrected["intervals"]["bradley_terry"]) == set(MODELS)
+
+
+def test_verdicts_about_models_without_votes_are_counted(
+    said: Said, log: Path, ballots: list[Ballot], tmp_path: Path
+) -> None:
+    chosen = [one for one in ballots if "lab/short" not in (one.model_a, one.model_b)][3:18]
+    votes = cast(tmp_path / "me.jsonl", *[("me", one.id, "ab"[n % 2]) for n, one in enumerate(chosen)])
+    output = said("rank", log, "--votes", votes, "--judge", log, "--rounds", "50")
+    assert "15 of 120 ballots have votes of people, 39 a verdict of baseline/longest" in output
+    assert "78 verdicts about models without votes, which people cannot rank." in output
+
+
+def test_ratings_at_equal_length_with_coefficients_that_are_kept(
+    said: Said, facts: Callable[..., Any], log: Path, human: Path, tmp_path: Path
+) -> None:
+    exact = "coefficients of the file count as exact"
+    output = said("rank", log, "--control", "length")
+    assert "At equal length" in output and exact not in output
+    saved = tmp_path / "length.json"
+    found = facts("rank", log, "--control", "length")
+    saved.write_text(json.dumps(found), encoding="utf-8")
+    # A judge that counts characters alone sees no difference at equal length.
+    first, plain = found["controlled"], facts("rank", log)["bradley_terry"]
+    spreads = [max(ratings.values()) - min(ratings.values()) for ratings in (first["bradley_terry"], plain)]
+    assert spreads[0] < 0.3 * spreads[1]
+
+    assert exact in said("rank", log, "--control", "length", "--coefficients", saved)
+    kept = facts("rank", log, "--votes", human, "--control", "length", "--coefficients", saved)["controlled"]
+    assert kept["coefficients_given"]
+    assert kept["coefficients"][0]["value"] == first["coefficients"][0]["value"]
+    assert kept["coefficients"][0]["interval"] is None
+
+
+def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path: Path) -> None:
+    vote = {"model_a": "a", "model_b": "b", "winner": "a"}
+    texts = {"response_1": "long answer", "response_2": "short"}
+    whole = write_rows(tmp_path / "whole.jsonl", {**vote, **texts}, {**vote, "data": texts, "winner": "b"})
+    assert run("rank", whole, "--control", "length").exit_code == 0
+    error = refused("rank", write_rows(tmp_path / "bare.jsonl", {**vote, **texts}, vote, vote), "--control", "length")
+    assert "control: 2 of 3 votes in" in error and "come without both responses" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--judge {log}", "judge: corrects people's votes; name their files with --votes"),
+        ("--control length,size", "control: unknown feature 'size'; allowed: length, lists, headings, bold, code"),
+        ("--control ,", "control: names no feature; allowed: length, lists"),
+        ("--control bold", "control: no comparison of the 117 has a difference in bold"),
+        ("--coefficients c.json", "coefficients: only with --control"),
+        ("--control length --coefficients none.json", "cannot read the coefficients 'none.json'"),
+        (
+            "--votes {few} --judge {log}",
+            "at least 10 ballots with people's votes and a verdict, got 5: 5 have votes, 117",
+        ),
+        ("--votes {human} --judge {other}", "has no verdict about the 120 ballots"),
+        ("--votes {human} --judge {other}", "It compares: lab/mid, lab/new; the ballots compare: lab/long, lab/mid, "),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    refused: Said, log: Path, human: Path, ballots: list[Ballot], tmp_path: Path, arguments: str, message: str
+) -> None:
+    unknown = Ballot.between("other", "Other?", {"lab/mid": "x", "lab/new": "y"})
+    other = write_log(tmp_path / "other.eval", judged(unknown, 1.0))
+    few = cast(tmp_path / "few.jsonl", *[("me", one.id, "a") for one in ballots[3:8]])
+    words = arguments.format(log=log, human=human, other=other, few=few).split()
+    assert message in refused("rank", log, *words)

@@ -1,23 +1,19 @@
-"""Commands that make one report: `robustness`, `agreement`, `addition`, `assistants`."""
+"""Commands that make one report: `report`, `robustness`, `agreement`, `addition`, `assistants`."""
 
+import csv
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval as inspect_eval
 from inspect_ai.log import write_eval_log
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, Said
 from tests.reports.addition.logs import write_addition
-from tests.reports.assistants.logs import NOTHING, SEARCH, write_assistant
 from tests.reports.judged_logs import answered, judgement, unscored, write_judged
-from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.tasks.scripted import Script
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
-from urs_inspect.tasks.urs_addition import urs_addition
 
 _ = places  # a fixture
 
@@ -41,70 +37,52 @@ def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path
     assert run("addition", addition, "-o", tmp_path / "out").exit_code == 0
 
 
-def test_json_is_all_that_is_printed(run: Run, addition: str) -> None:
-    found = json.loads(run("addition", addition, "--json").output)
+def test_json_is_all_that_is_printed(facts: Any, addition: str) -> None:
+    found = facts("addition", addition)
     assert (found["format"], found["schema_version"]) == ("urs-inspect addition", 2)
 
 
-@pytest.mark.parametrize("command", ["addition", "assistants", "robustness"])
-def test_bad_input_is_an_error_with_reasons(run: Run, tmp_path: Path, command: str) -> None:
-    (tmp_path / "broken.eval").write_bytes(b"no log")
-    done = run(command, tmp_path)
-    assert done.exit_code == 1
-    assert re.search("no finished log of urs_(addition|assistants|crossval)", done.output)
-    assert "broken.eval was left out: cannot read the log" in done.output
-    assert run(command, tmp_path / "absent").exit_code == 1
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("addition", "no finished log of urs_addition"),
+        ("assistants", "no finished log of urs_assistants"),
+        ("robustness", "no finished log of urs_crossval"),
+        ("report", "no finished log with answers scored by intent_judge"),
+        ("table", "no finished log with answers scored by intent_judge"),
+        ("judges", "no log that is finished and has pairs scored by pair_verdict or responses"),
+        ("compare", "no finished log"),
+    ],
+)
+def test_without_a_log_there_are_reasons(run: Run, refused: Said, tmp_path: Path, command: str, what: str) -> None:
+    broken, empty, absent = (tmp_path / name for name in ("broken", "empty", "absent"))
+    broken.mkdir()
+    empty.mkdir()
+    (broken / "broken.eval").write_bytes(b"no log")
+    for place, why in ((broken, "broken.eval was left out: cannot read the log"), (empty, f"{empty} has no logs")):
+        error = refused(command, place)
+        assert error.startswith(f"Error: {what}") and why in error
+    assert refused(command, absent) == f"Error: no log '{absent}'\n"
     assert run(command).exit_code == 2
 
 
 @pytest.mark.parametrize(
-    ("command", "options", "file"),
+    ("command", "file"),
     [
-        ("addition", (), "addition.csv"),
-        ("assistants", (), "assistants.csv"),
-        ("robustness", (), "means.csv"),
-        ("agreement", ("--votes", "none"), "agreement.csv"),
+        ("addition", "addition.csv"),
+        ("assistants", "assistants.csv"),
+        ("robustness", "means.csv"),
+        ("agreement --votes none", "agreement.csv"),
+        ("report", "report.html"),
     ],
 )
 def test_files_of_others_are_refused_before_logs_are_read(
-    run: Run, tmp_path: Path, command: str, options: tuple[str, ...], file: str
+    refused: Said, tmp_path: Path, command: str, file: str
 ) -> None:
     (tmp_path / file).write_text("mine", encoding="utf-8")
-    done = run(command, tmp_path / "absent", "-o", tmp_path, *options)
-    assert done.exit_code == 1 and f"holds {file}" in done.output
-
-
-def test_tables_fit_a_narrow_terminal_with_long_names(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    long = "provider/" + "a-very-long-name-of-a-model-" * 3
-    write_assistant(tmp_path / "m.eval", {f"q{n}": 9.0 for n in range(8)}, model=long)
-    write_assistant(tmp_path / "s.eval", {f"q{n}": 4.0 if n else NOTHING for n in range(8)}, SEARCH)
-    done = run("assistants", tmp_path, "--rounds", "100")
-    assert done.exit_code == 0, done.output
-    letters = "".join(done.output.replace("│", "").split())
-    assert "…" not in done.output and "+5.00" in letters and "7of8" in letters
-    assert max(map(len, done.output.splitlines())) <= 80
-
-
-# --- addition and assistants ---
-
-
-def test_real_runs_are_laid_out_as_table_7(tmp_path: Path, run: Run) -> None:
-    logs = inspect_eval(
-        urs_addition(lengths="2-5,12", per_length=3),
-        model=["urs_simulation/strong", "urs_simulation/weak"],
-        epochs=2,
-        display="none",
-        log_realtime=False,
-        log_dir=str(tmp_path / "logs"),
-    )
-    assert {log.status for log in logs} == {"success"}
-    done = run("addition", tmp_path / "logs")
-    assert done.exit_code == 0, done.output
-    assert "15 chains, asked in 'en'" in done.output and "each chain was asked in 2 epochs" in done.output
-    assert "Claude-3-opus" in done.output and "not comparable row by row" in done.output
+    name, *options = command.split()
+    assert f"holds {file}" in refused(name, tmp_path / "absent", "-o", tmp_path, *options)
+    assert (tmp_path / file).read_text(encoding="utf-8") == "mine"
 
 
 # --- robustness ---
@@ -136,18 +114,18 @@ def test_two_runs_with_other_evaluators_are_one_grid(
     assert "altair" in without.output and "pip install 'urs-inspect[viz]'" in without.output
 
 
-def test_unfinished_and_foreign_logs_are_skipped_with_reasons(tmp_path: Path, places: dict[str, Any], run: Run) -> None:
+def test_unfinished_and_foreign_logs_are_skipped_with_reasons(
+    tmp_path: Path, places: dict[str, Any], said: Said
+) -> None:
     crossval(tmp_path, places, {"C": Script(final(6))}, {"cases": 2, "folds": 1})
     answer_log(tmp_path, "A", RuntimeError("down"), limit=2)
     (tmp_path / "crossval" / "broken.eval").write_bytes(b"no log")
     odd = crossval(tmp_path, places, {"D": Script(final(6))}, {"cases": 2, "folds": 1})
     odd.eval.metadata = {"dataset": "sample"}
     write_eval_log(odd)
-    done = run("robustness", tmp_path / "crossval", tmp_path / "answers", "--rounds", "50")
-    assert done.exit_code == 0, done.output
-    assert "broken.eval was left out" in done.output
-    assert "its judgements cannot be read: KeyError" in done.output
-    words = " ".join(done.output.split())
+    words = said("robustness", tmp_path / "crossval", tmp_path / "answers", "--rounds", "50")
+    assert "broken.eval was left out" in words
+    assert "its judgements cannot be read: KeyError" in words
     assert "its status is 'error', 0 of 2 samples are done; finish it with `inspect eval-retry`" in words
 
 
@@ -201,101 +179,133 @@ def votes_of(path: Path) -> Path:
     return path
 
 
-def test_all_three_at_once(run: Run, judged_logs: Path, human: Path, satisfaction: Path, tmp_path: Path) -> None:
-    votes = votes_of(tmp_path / "votes.jsonl")
-    options = [
-        "--human",
-        human,
-        "--satisfaction",
-        satisfaction,
-        "--votes",
-        votes,
-        "--rounds",
-        50,
-        "-o",
-        tmp_path / "out",
-    ]
-    result = run("agreement", judged_logs, *options)
-    assert result.exit_code == 0, result.output
-    output = " ".join(result.output.split())
-    assert "judge p/judge; data d (sha256 aaaaaaaa); rubric urs 1" in output
-    assert "Score and satisfaction by intent" in output
-    assert "Intents without satisfaction were skipped: Text Assistant." in output
-    assert "Over 3 intents: Pearson 0.9" in output
-    assert (
-        "Published (URS paper, section 4.5, Figure 5; another judge, other models and people): Pearson 0.95" in output
-    )
-    assert "36 comparisons on 36 instructions, 0 ties; scores over 16 questions." in output
-    assert "16 answers to 16 questions were both rated and scored" in output
-    assert "2 people gave 33 ratings; on 16 answers with several, Krippendorff's alpha among people is 1.00" in output
-    assert (
-        f"1 rating of {human} about a question or epoch without an answer, skipped: 'gone' of p/a (line 35)." in output
-    )
-    assert "1 rated answer without a score of the judge, skipped." in output
-    assert "SIMULATION" not in output
-    assert (tmp_path / "out" / "agreement.md").is_file()
-
-
-def test_judges_are_never_mixed(run: Run, judged_logs: Path, human: Path) -> None:
-    one_log(judged_logs / "other.eval", "p/a", 0, judge="p/stern")
-    output = " ".join(run("agreement", judged_logs, "--human", human, "--rounds", 20).output.split())
-    assert output.count("Score and rating of single answers") == 2
-    assert "Not compared with the first block: Other judges: p/stern, not p/judge" in output
-
-
-def test_people_vote_about_ballots(run: Run, judged_logs: Path, tmp_path: Path) -> None:
-    pairs = [("p/a", "p/b"), ("p/b", "p/c"), ("p/a", "p/c")]
-    ballots = [ballot(f"Question {n}?", *pairs[n % 3]) for n in range(12)]
-    log = write_log(tmp_path / "mad" / "log.eval", *[judged(one, 0.0) for one in ballots])
-    people = cast(tmp_path / "people" / "ann.jsonl", *[("ann", one.id, "a") for one in ballots])
-    result = run("agreement", judged_logs, "--votes", log, "--votes", people.parent, "--rounds", 30)
-    assert result.exit_code == 0, result.output
-    output = " ".join(result.output.split())
-    assert "12 votes of 1 person on 12 of 12 ballots" in output
-    assert "12 comparisons on 12 instructions, 0 ties" in output
-    assert "Pearson 1.00" in output
-    refused = run("agreement", judged_logs, "--votes", log)
-    assert refused.exit_code == 1
-    assert "has no people's choices" in refused.output
-
-
-def test_names_are_shown_to_the_letter(run: Run, tmp_path: Path) -> None:
-    log = one_log(tmp_path / "log.eval", "[bold]p/a[/bold]", 1)
-    human = tmp_path / "r.csv"
-    human.write_text("id,rating\nleisure1,3\nleisure2,4\n", encoding="utf-8")
-    assert "[bold]p/a[/bold]" in run("agreement", log, "--human", human, "--rounds", 9).output
+def test_all_three_at_once(said: Said, judged_logs: Path, human: Path, satisfaction: Path, tmp_path: Path) -> None:
+    votes, out = votes_of(tmp_path / "votes.jsonl"), tmp_path / "out"
+    options = ("--human", human, "--satisfaction", satisfaction, "--votes", votes, "--rounds", 50, "-o", out)
+    output = said("agreement", judged_logs, *options)
+    for words in (
+        "Over 3 intents: Pearson 0.9",
+        "36 comparisons on 36 instructions, 0 ties; scores over 16 questions.",
+        "2 people gave 33 ratings; on 16 answers with several, Krippendorff's alpha among people is 1.00",
+        f"1 rating of {human} about a question or epoch without an answer, skipped: 'gone' of p/a (line 35).",
+        "1 rated answer without a score of the judge, skipped.",
+    ):
+        assert words in output
+    assert (out / "agreement.md").is_file()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "nothing to compare with; give at least one of --human, --satisfaction, --votes"),
-        (["--human", "none.csv"], "no data file 'none.csv'"),
-        (["--human", "{human}", "--human-scale", "1,5"], "column 'rating': must be a number from 1 to 5, is \"6\""),
-        (
-            ["--human", "{human}", "--human-scale", "high"],
-            "human-scale: must be its lowest and highest value, such as 1,5",
-        ),
-        (["--human", "{human}", "--human-scale", "9,2"], "human-scale: must have a lowest value below a highest"),
-        (["--satisfaction", "{human}"], "column 'intent' is missing"),
-        (["--votes", "none"], "votes: no file or directory 'none'"),
-        (["--human", "{human}", "-o", "{human}"], "is a file; name a directory"),
+        ("", "nothing to compare with; give at least one of --human, --satisfaction, --votes"),
+        ("--human none.csv", "no data file 'none.csv'"),
+        ("--human {human} --human-scale 1,5", "column 'rating': must be a number from 1 to 5, is \"6\""),
+        ("--human {human} --human-scale high", "human-scale: must be its lowest and highest value, such as 1,5"),
+        ("--human {human} --human-scale 9,2", "human-scale: must have a lowest value below a highest"),
+        ("--satisfaction {human}", "column 'intent' is missing"),
+        ("--votes none", "votes: no file or directory 'none'"),
+        ("--human {human} -o {human}", "is a file; name a directory"),
     ],
 )
-def test_bad_input_is_said_in_words(run: Run, judged_logs: Path, human: Path, options: list[str], message: str) -> None:
-    result = run("agreement", judged_logs, *[option.format(human=human) for option in options])
-    assert result.exit_code == 1
-    assert result.output.startswith("Error: ")
-    assert message in result.output
-    assert "Traceback" not in result.output
+def test_bad_input_is_said_in_words(refused: Said, judged_logs: Path, human: Path, options: str, message: str) -> None:
+    assert message in refused("agreement", judged_logs, *options.format(human=human).split())
 
 
-def test_no_log_is_said(run: Run, human: Path, tmp_path: Path) -> None:
-    result = run("agreement", tmp_path / "none", "--human", human)
-    assert (result.exit_code, result.output) == (1, f"Error: no log '{tmp_path / 'none'}'\n")
-
-
-def test_a_forgotten_scale_is_warned_of(run: Run, judged_logs: Path, human: Path) -> None:
-    output = " ".join(run("agreement", judged_logs, "--human", human, "--human-scale", "0,100").output.split())
+def test_a_forgotten_scale_is_warned_of(said: Said, judged_logs: Path, human: Path) -> None:
+    output = said("agreement", judged_logs, "--human", human, "--human-scale", "0,100")
     assert "No rating above" in output and "Is the scale 1,7?" in output
-    assert "Is the scale" not in run("agreement", judged_logs, "--human", human).output
+    assert "Is the scale" not in said("agreement", judged_logs, "--human", human)
+
+
+# --- report ---
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    for model, finals in {"p/good": (9.0, 8.0, 9.0), "p/bad": (3.0, 2.0, 3.0)}.items():
+        samples = [
+            answered(f"{n}-{k}", judgement(value), metadata={"country": country})
+            for k, (value, country) in enumerate(zip(finals, ("Chile", "Chile", "Peru"), strict=True))
+            for n in range(5)
+        ]
+        write_judged(tmp_path / "logs" / f"{model.replace('/', '-')}.eval", *samples, model=model)
+    write_judged(tmp_path / "logs" / "half.eval", answered("x", judgement(1.0)), status="error")
+    return tmp_path / "logs"
+
+
+def test_the_report_of_urs_is_printed_and_written(logs: Path, tmp_path: Path, said: Said) -> None:
+    out = tmp_path / "out"
+    command = ("report", logs, "-o", out, "--rounds", "200")
+    output = said(*command)
+    for words in (
+        "8.67",
+        "good is best, significantly better than bad.",
+        "good 8.67 (15): significantly best",
+        "half.eval of p/model was left out: its status is 'error'",
+        str(out / "report.html"),
+    ):
+        assert words in output
+    found = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert found["rankings"][0]["models"] == ["p/good", "p/bad"]
+    assert found["rounds"] == 200
+    assert found["command"] == f"urs-inspect report {logs} -o {out} --rounds 200 --seed 0"
+    assert found["runs"][0]["command"].startswith("inspect eval urs_inspect/urs --model")
+    # The same again: an own report may be replaced, and is the same to the last byte.
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    said(*command)
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def test_traffic_and_countries_and_nothing_is_written_without_a_directory(
+    logs: Path, tmp_path: Path, said: Said, refused: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mix, out = tmp_path / "mix.yaml", tmp_path / "out"
+    mix.write_text("countries: {chile: 0.1, Peru: 0.9}", encoding="utf-8")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    words = said("report", logs, "--traffic", mix, "--rounds", "200")
+    assert "8.95" in words
+    assert "(countries: Chile 10%, Peru 90%); the 15 questions then say as much as" in words
+    assert "Nothing was written. -o DIRECTORY writes a page" in words
+    assert list(Path.cwd().iterdir()) == []
+    said("report", logs, "-o", out, "--traffic", mix, "--countries", "1", "--rounds", "200")
+    found = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    [ranking] = found["rankings"]
+    assert found["tables"]["leaderboard"][0]["mean"] == pytest.approx(0.1 * 8.5 + 0.9 * 9)
+    assert ranking["countries"] == ["Chile", "Peru"]
+    assert ranking["traffic"]["shares"] == {"countries": {"Chile": 0.1, "Peru": 0.9}}
+    mix.write_text("intents: {leisure: 0.5}", encoding="utf-8")
+    error = refused("report", logs, "-o", tmp_path / "other", "--traffic", mix)
+    assert "intents: shares must add up to 1, they add up to 0.5" in error
+    assert not (tmp_path / "other").exists()
+
+
+def test_means_are_corrected_by_ratings(logs: Path, tmp_path: Path, said: Said) -> None:
+    path, out = tmp_path / "ratings.csv", tmp_path / "out"
+    # People see three points less in the model that the judge likes, and three more in the other one.
+    people = {"p/good": (6.0, 5.0, 6.0), "p/bad": (6.0, 5.0, 7.0)}
+    rows = [
+        f"{n}-{k},{model},{(rating - 1) / 9 * 4 + 1:.6f},ann"
+        for model, ratings in people.items()
+        for k, rating in enumerate(ratings)
+        for n in range(5)
+    ]
+    path.write_text("\n".join(["id,model,rating,rater", *rows]), encoding="utf-8")
+    words = said("report", logs, "--human", path, "--human-scale", "1,5", "-o", out, "--rounds", "300")
+    assert "corrected with people's ratings of 30 answers" in words
+    found = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert f" --human {path} --human-scale 1,5 " in found["command"]
+    corrected = {row["model"]: row["corrected"] for row in found["tables"]["corrected"] if row["column"] == "all"}
+    assert corrected == pytest.approx({model: sum(ratings) / 3 for model, ratings in people.items()}, abs=1e-4)
+    with (out / "corrected.csv").open(encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == len(found["tables"]["corrected"])
+    assert (out / "corrected_differences.csv").is_file()
+    assert "Corrected by people" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_wrong_ratings_stop_before_logs_are_read(tmp_path: Path, refused: Said) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("id,model,rating\nq,m,7\n", encoding="utf-8")
+    error = refused("report", tmp_path / "nothing", "--human", path, "--human-scale", "1,5")
+    assert "line 2: column 'rating': must be a number from 1 to 5" in error
+    assert "--human-scale" in refused("report", tmp_path / "nothing", "--human-scale", "1,5")

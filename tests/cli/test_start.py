@@ -1,7 +1,10 @@
-"""`urs-inspect new` and `check`: what is written runs, and what is broken is named."""
+"""`urs-inspect demo`, `new` and `check`: what is written runs, and what is broken is named."""
 
 import json
+import os
+import re
 import shlex
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +13,7 @@ from inspect_ai import eval as inspect_eval
 
 import urs_inspect
 from tests.cli.conftest import Run
-from urs_inspect.cli.start import _KINDS
+from urs_inspect.cli.start import _KINDS, _inspect
 
 TABLES = {
     "prices.yaml": ("prices", "m: {input: 1, output: 2, input_cache_write: 0, input_cache_read: 0}"),
@@ -30,6 +33,46 @@ TABLES = {
     "board.csv": ("leaderboard", "model,rank\nx,1\ny,2"),
     "pool.csv": ("pool", "instruction\nSay hi"),
 }
+
+
+def test_demo_says_that_it_simulates_and_where_to_look(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", os.defpath)
+    result = run("demo", "--log-dir", tmp_path / "a demo")
+    assert result.exit_code == 0
+    assert result.output.count("SIMULATION") >= 2
+    assert "urs_simulation/strong" in result.output
+    assert "urs_simulation/weak" in result.output
+    for word in ("Ranking", "Intents", "Factual", "Languages", "Chinese", "Criteria", "Creativity", "judged"):
+        assert word in result.output
+    assert len(list((tmp_path / "a demo").glob("*.eval"))) == 2
+    # The command that is printed runs in a shell in which no environment is activated.
+    command = result.output.splitlines()[-1].partition("judgement:")[2]
+    assert shlex.split(command)[1:] == ["view", "--log-dir", str(tmp_path / "a demo")]
+    done = subprocess.run(f"{command} --help", shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Inspect log viewer" in done.stdout
+
+
+def test_the_command_of_the_demo_is_as_short_as_the_shell_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspect, other = (tmp_path / folder / "bin" / "inspect" for folder in ("my env", "other"))
+    for path in (inspect, other):
+        path.parent.mkdir(parents=True)
+        path.touch(mode=0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(inspect.parent))
+    monkeypatch.setenv("PATH", str(other.parent))
+    monkeypatch.chdir(tmp_path)
+    assert _inspect() == "'my env/bin/inspect'"
+    monkeypatch.chdir(inspect.parent)
+    assert _inspect() == f"'{inspect}'"
+    monkeypatch.setenv("PATH", str(inspect.parent))
+    assert _inspect() == "inspect"
+    monkeypatch.setenv("PATH", str(other.parent))
+    inspect.unlink()
+    assert _inspect().endswith(" -m inspect_ai")
 
 
 @pytest.fixture
@@ -65,6 +108,11 @@ def test_what_is_written_is_right_and_the_printed_commands_run(kind: str, run: R
         assert log.results.scores[0].scored_samples == 4
     [show] = [words for words in printed if words[2].endswith("logs/simulated")]
     assert run(*show[1:]).exit_code == 0
+    for words in printed:
+        if words[0] == "echo":
+            subprocess.run(f"echo {shlex.quote(words[1])} {words[2]} {shlex.quote(words[3])}", shell=True, check=True)
+    [estimate] = [words for words in printed if words[1] == "estimate"]
+    assert re.search(r"^Together .* US dollars\.$", run(*estimate[1:]).output, re.MULTILINE)
 
 
 def test_new_overwrites_nothing_and_names_the_file(run: Run, start: Path) -> None:

@@ -2,9 +2,11 @@
 
 import math
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from urs_inspect.annotation.votes import Vote
 from urs_inspect.discrepancy.ballots import OUTCOMES
@@ -97,29 +99,20 @@ def krippendorff_alpha(tables: Sequence[Sequence[int]], places: Sequence[float] 
         1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than two units. When
         only one class occurs, alpha is 1 by convention.
     """
-    units = [counts for counts in tables if sum(counts) >= 2]
+    units = np.array([counts for counts in tables if sum(counts) >= 2], dtype=np.float64)
     if len(units) < 2:
         return math.nan
-    totals = [sum(column) for column in zip(*units, strict=True)]
-    expected = _disagreement(totals, places) / (sum(totals) - 1)
-    observed = math.fsum(_disagreement(counts, places) / (sum(counts) - 1) for counts in units)
-    return 1.0 if expected == 0 else 1 - observed / expected
-
-
-def _disagreement(counts: Sequence[int], places: Sequence[float] | None) -> float:
-    total = 0.0
-    for i, first in enumerate(counts):
-        for j, second in enumerate(counts):
-            if i != j:
-                distance = 1.0 if places is None else places[i] - places[j]
-                total += first * second * distance * distance
-    return total
+    distances = 1 - np.eye(units.shape[1]) if places is None else np.subtract.outer(places, places) ** 2
+    totals = units.sum(axis=0)
+    expected = totals @ distances @ totals / (totals.sum() - 1)
+    observed = ((units @ distances * units).sum(axis=1) / (units.sum(axis=1) - 1)).sum()
+    return 1.0 if expected == 0 else float(1 - observed / expected)
 
 
 def _by_ballot(votes: Iterable[Vote]) -> dict[str, list[Vote]]:
-    by_ballot: dict[str, list[Vote]] = {}
+    by_ballot: dict[str, list[Vote]] = defaultdict(list)
     for vote in votes:
-        by_ballot.setdefault(vote.ballot, []).append(vote)
+        by_ballot[vote.ballot].append(vote)
     return by_ballot
 
 
@@ -132,6 +125,8 @@ def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
 
 
 def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> AnnotatorReport:
+    from scipy.stats import binomtest
+
     own = [vote for cast in by_ballot.values() for vote in cast if vote.annotator == annotator]
     sided = [vote for vote in own if vote.choice in {"a", "b"}]
     left = sum(vote.choice == vote.left for vote in sided)
@@ -148,7 +143,7 @@ def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> Annotato
         cannot_tell=chosen["cannot_tell"],
         unplaced=unplaced,
         left_share=left / (left + right) if left + right else math.nan,
-        left_p=_binomial_p(left, left + right),
+        left_p=float(binomtest(left, left + right).pvalue) if left + right else math.nan,
         with_others=_with_others(own, by_ballot),
         seconds=statistics.median(times) if times else math.nan,
     )
@@ -161,11 +156,3 @@ def _with_others(own: Sequence[Vote], by_ballot: Mapping[str, Sequence[Vote]]) -
         if vote.choice in OUTCOMES and any(others.counts) and not others.shared:
             equal.append(OUTCOMES[vote.choice] == others.outcome)
     return sum(equal) / len(equal) if equal else math.nan
-
-
-def _binomial_p(hits: int, n: int) -> float:
-    if not n:
-        return math.nan
-    from scipy.stats import binomtest
-
-    return float(binomtest(hits, n).pvalue)

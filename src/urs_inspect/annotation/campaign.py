@@ -150,16 +150,11 @@ class Session(OwnItems[Ballot]):
         return state.done, state.done if state.stopped else state.budget
 
     @property
-    def ballots(self) -> tuple[Ballot, ...]:
-        """The ballots, in this person's order."""
-        return self.items
-
-    @property
     def current(self) -> Ballot | None:
         """The ballot to vote on now: the one just taken back, or the next without a vote; None when there is none."""
         if self.queue is not None:
             return self.queue.next(self.annotator, self._again)
-        open_ballots = [ballot for ballot in self.ballots if ballot.id not in self.store.events]
+        open_ballots = [ballot for ballot in self.items if ballot.id not in self.store.events]
         return next((ballot for ballot in open_ballots if ballot.id == self._again), next(iter(open_ballots), None))
 
     def left(self, ballot: str) -> Side:

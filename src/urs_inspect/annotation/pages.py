@@ -34,7 +34,6 @@ class _InertRenderer(RendererHTML):
         return f'<span class="image">{escapeHtml(" · ".join(parts))}</span>'
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Mark the text of a link."""
         return '<span class="link">'
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
@@ -49,7 +48,6 @@ class _InertRenderer(RendererHTML):
         return f"<{_heading(tokens[idx])}>"
 
     def heading_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """End a heading."""
         return f"</{_heading(tokens[idx])}>\n"
 
     def code_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
@@ -63,7 +61,6 @@ class _InertRenderer(RendererHTML):
         return '<div class="wide" tabindex="0"><table>\n'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """End a table."""
         return "</table></div>\n"
 
     def td_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
@@ -121,18 +118,18 @@ def texts(language: str) -> dict[str, Any]:
 
 def session_page(session: Session | RatingSession, language: str) -> str:
     """The whole page of a session."""
-    if isinstance(session, RatingSession):
-        return _render(
-            "rate.html.jinja", language, "rate", **_to_rate(session, language), here=f"/rate/{session.annotator}"
-        )
-    return _render("vote.html.jinja", language, **_pair(session), here=f"/vote/{session.annotator}")
+    kind, shown = _shown(session, language)
+    return _render(f"{kind}.html.jinja", language, kind, **shown, here=f"/{kind}/{session.annotator}")
 
 
 def session_fragment(session: Session | RatingSession, language: str) -> str:
     """The part of the page that changes from pair to pair, or from answer to answer."""
-    if isinstance(session, RatingSession):
-        return _render("answer.html.jinja", language, "rate", **_to_rate(session, language))
-    return _render("pair.html.jinja", language, **_pair(session))
+    kind, shown = _shown(session, language)
+    return _render("answer.html.jinja" if kind == "rate" else "pair.html.jinja", language, kind, **shown)
+
+
+def _shown(session: Session | RatingSession, language: str) -> tuple[str, dict[str, Any]]:
+    return ("rate", _to_rate(session, language)) if isinstance(session, RatingSession) else ("vote", _pair(session))
 
 
 def sign_in_page(campaign: Campaign | RatingCampaign, language: str, name: str = "") -> str:

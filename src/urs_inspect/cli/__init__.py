@@ -13,11 +13,11 @@ _GROUPS = {
         "robustness": ("reports", "Whether scores hold for other judges and references."),
         "assistants": ("reports", "Compare models, search engines and translators."),
         "addition": ("reports", "How long a chain of numbers models add up right."),
-        "gate": ("gate", "Whether a new run may replace a base, as an exit code."),
+        "gate": ("reports", "Whether a new run may replace a base, as an exit code."),
         "rank": ("rank", "Rank models by pairwise comparisons or votes."),
     },
     "Before a run": {
-        "demo": ("demo", "Run URS with simulated models: no key, network or cost."),
+        "demo": ("start", "Run URS with simulated models: no key, network or cost."),
         "new": ("start", "Write a rubric, cases or pairs of your own to start from."),
         "check": ("start", "Say what is wrong with your files, without a model."),
         "estimate": ("estimate", "Tokens and cost of a run, before anything is spent."),

@@ -17,13 +17,11 @@ from rich.table import Column, Table
 from urs_inspect._util import InputError, counted
 
 if TYPE_CHECKING:
-    from urs_inspect.annotation import Agreement, VoteReading
+    from urs_inspect.annotation import VoteReading
     from urs_inspect.annotation.campaign import Campaign
     from urs_inspect.annotation.queue import BallotQueue
     from urs_inspect.annotation.rating_campaign import RatingCampaign
     from urs_inspect.annotation.ratings import RatingReading
-
-_NONE = "-"
 
 _RATING = ("ratings", "raters", "limit", "final_only", "reference", "checks", "rubric", "output")
 _VOTING = ("votes", "order")
@@ -207,37 +205,34 @@ def _print_votes(campaign: "Campaign", console: Console) -> None:
     """Print how far the voters agree about the ballots."""
     if not campaign.directory.is_dir():
         raise InputError(f"no directory '{campaign.directory}' with votes")
-    agreement, reading = campaign.report()
-    if agreement.votes:
-        _print_agreement(agreement, console)
-    _print_uncounted("votes", "ballots", agreement.votes, len(reading.votes), reading, console)
-
-
-def _print_agreement(agreement: "Agreement", console: Console) -> None:
-    share = agreement.most_chosen
-    console.print(
-        f"[bold]{agreement.votes} votes[/bold] on {agreement.ballots} pairs, {agreement.compared} of them with two "
-        f"choices or more; {agreement.shared} without a single most chosen option, which count as ties."
-    )
-    interval = "" if math.isnan(share.low) else f" (95% interval {max(0, share.low):.1%} to {min(1, share.high):.1%})"
-    console.print(
-        f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is not taken out."
-    )
-    console.print(
-        f"Krippendorff's alpha: {_number(agreement.alpha, '.2f')}; "
-        f"with a, tie, b as places on a line: {_number(agreement.ordered_alpha, '.2f')}."
-    )
-    rows = [
-        (
-            *map(str, (person.annotator, person.votes, person.left, person.ties, person.right, person.cannot_tell)),
-            _number(person.left_share, ".0%"),
-            _number(person.left_p, ".2f"),
-            _number(person.with_others, ".0%"),
-            _number(person.seconds, ".0f"),
+    found, reading = campaign.report()
+    if found.votes:
+        share = found.most_chosen
+        console.print(
+            f"[bold]{found.votes} votes[/bold] on {found.ballots} pairs, {found.compared} of them with two choices or "
+            f"more; {found.shared} without a single most chosen option, which count as ties."
         )
-        for person in agreement.annotators
-    ]
-    _print_table("voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds", rows, console)
+        bounds = f" (95% interval {max(0, share.low):.1%} to {min(1, share.high):.1%})"
+        interval = "" if math.isnan(share.low) else bounds
+        console.print(
+            f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is not taken out."
+        )
+        console.print(
+            f"Krippendorff's alpha: {_number(found.alpha, '.2f')}; "
+            f"with a, tie, b as places on a line: {_number(found.ordered_alpha, '.2f')}."
+        )
+        rows = [
+            (
+                *map(str, (person.annotator, person.votes, person.left, person.ties, person.right, person.cannot_tell)),
+                _number(person.left_share, ".0%"),
+                _number(person.left_p, ".2f"),
+                _number(person.with_others, ".0%"),
+                _number(person.seconds, ".0f"),
+            )
+            for person in found.annotators
+        ]
+        _print_table("voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds", rows, console)
+    _print_uncounted("votes", "ballots", found.votes, len(reading.votes), reading, console)
 
 
 def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
@@ -308,17 +303,17 @@ def _print_faults(what: str, reading: "VoteReading | RatingReading", console: Co
 
 def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> None:
     for session in campaign.sessions:
-        if session.store.repaired:
-            console.print(f"[yellow]{escape(session.store.repaired)}[/yellow]")
-        for fault in session.store.errors:
+        store = session.store
+        if store.repaired:
+            console.print(f"[yellow]{escape(store.repaired)}[/yellow]")
+        for fault in store.errors:
             console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
         status = f"{session.done} of {session.total} done"
         if repeats := getattr(session, "checks", 0):
             status += f", {repeats} of them repeated answers (checks)"
         if session.elsewhere:
-            what = f"{session.store.what} in the file are about other {session.noun}s"
-            status += f"; {session.elsewhere} {what} and stay there"
-        console.print(f"{escape(str(session.store.path))}: {status}")
+            status += f"; {session.elsewhere} {store.what} in the file are about other {session.noun}s and stay there"
+        console.print(f"{escape(str(store.path))}: {status}")
 
 
 def _serve(
@@ -351,4 +346,4 @@ def _serve(
 
 
 def _number(value: float, form: str) -> str:
-    return _NONE if math.isnan(value) else format(value, form)
+    return "-" if math.isnan(value) else format(value, form)

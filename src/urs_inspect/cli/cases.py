@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect._util import InputError, check_new_file, choices
+from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.cli.output import print_text_table, table_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,6 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, review: Pa
     Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table 3), services
     (Table 5), countries and lengths; with --report and --review also what became no case, and why.
     """
-    from urs_inspect._util import counted
     from urs_inspect.datasets.survey.case_file import read_dropped, read_removed
     from urs_inspect.datasets.survey.datasheet import datasheet as datasheet_of
     from urs_inspect.rubrics import load_rubric
@@ -165,7 +164,6 @@ def import_(
 
     The output serves as `-T dataset=`. Cases without reference answers get them by the task urs_references.
     """
-    from urs_inspect._util import counted
     from urs_inspect.datasets.survey import ColumnMap, SurveyOptions, read_mapping, read_survey
     from urs_inspect.datasets.survey.case_file import dropped_csv, write_cases
     from urs_inspect.datasets.survey.datasheet import datasheet as datasheet_of
@@ -180,12 +178,16 @@ def import_(
             check_new_file(path, suffix, option=option)
     loaded = load_rubric(rubric)
     vocabulary = vocabulary_of(loaded, solve_problem)
+    try:
+        only = None if language == "auto" else vocabulary.language(language)
+    except InputError as error:
+        raise InputError(f"language: {error} (or auto)") from error
     imported = read_survey(
         survey,
         vocabulary,
         SurveyOptions(
             columns=ColumnMap() if columns is None else read_mapping(columns),
-            language=None if language == "auto" else _language(vocabulary.language, language),
+            language=only,
             near=near,
             attention=_attention(attention),
             keep_flagged=keep_flagged,
@@ -214,13 +216,6 @@ def import_(
         console.print(f"What they are about is described in {escape(str(datasheet))}.")
 
 
-def _language(find: Callable[[str], str], language: str) -> str:
-    try:
-        return find(language)
-    except InputError as error:
-        raise InputError(f"language: {error} (or auto)") from error
-
-
 def _attention(given: tuple[str, ...]) -> dict[str, str]:
     pairs = [text.partition("=") for text in given]
     for column, sign, value in pairs:
@@ -232,7 +227,6 @@ def _attention(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _print(survey: "Survey", report: Path | None) -> None:
-    from urs_inspect._util import counted
     from urs_inspect.datasets.survey.case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
 
     rows = {"cases": len(survey.cases), **{f"dropped: {reason}": number for reason, number in survey.counts.items()}}
@@ -268,7 +262,6 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
 
     A case without a review (the judge failed) does not pass; `inspect score` or `inspect eval-retry` reviews it again.
     """
-    from urs_inspect._util import counted
     from urs_inspect.datasets.survey.case_file import Removed, removed_csv
     from urs_inspect.reports.case_reviews import UNSEEN, read_case_reviews, rows_of
     from urs_inspect.reports.tables import TextTable

@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, check_new_file, counted
 from urs_inspect.datasets.sources import (
     SOURCES,
     PinnedFile,
@@ -58,7 +58,7 @@ def verify(names: tuple[str, ...]) -> None:
         except InputError as error:
             path, state = None, str(error)
         else:
-            state = _presence(source, path) if path else _absence(source)
+            state = _state(source, path)
         errors += path is None
         console.print(f"{source.name}: {state}", markup=False, highlight=False)
     if errors:
@@ -69,15 +69,13 @@ def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
     return [find_source(name) for name in names] or list(SOURCES.values())
 
 
-def _presence(source: PinnedFile, path: Path) -> str:
-    if is_pinned(source, path):
+def _state(source: PinnedFile, path: Path | None) -> str:
+    """What is at the path of a copy that is as published, else what is wrong."""
+    if path is not None and is_pinned(source, path):
         return f"intact: {path}"
-    return f"another published form, which no hash can check: {path} has sha256 {sha256_of(path)}"
-
-
-def _absence(source: PinnedFile) -> str:
-    path = cache_path(source)
-    if not path.is_file():
+    if path is not None:
+        return f"another published form, which no hash can check: {path} has sha256 {sha256_of(path)}"
+    if not (path := cache_path(source)).is_file():
         return f"not here; `urs-inspect data fetch {source.name}` gets it"
     return f"damaged: {path} has {actual_hash(source, path)}, expected {source.expected}"
 
@@ -92,7 +90,6 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     Of several answers to one question the last usable one counts, so that a later run over some questions corrects an
     earlier one. The file may be edited by hand; later logs have its hash.
     """
-    from urs_inspect._util import check_new_file, counted
     from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
     from urs_inspect.logs.references import read_reference_logs
 

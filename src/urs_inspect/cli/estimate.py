@@ -12,7 +12,7 @@ import click
 import yaml
 from rich.console import Console
 
-from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect._util import InputError, choices, counted, read_yaml
 from urs_inspect.cli.output import PRICES_HELP, print_text_table
 
 if TYPE_CHECKING:
@@ -170,8 +170,6 @@ def _lengths(
 
 def print_estimate(found: "RunEstimate", console: Console) -> None:
     """Print an estimate with all that was assumed."""
-    from urs_inspect._util import counted
-
     epochs = f", {found.epochs} epochs" if found.epochs > 1 else ""
     console.print(f"{found.task}: {counted(found.samples, 'sample')}{epochs}", highlight=False)
     rows = [
@@ -220,10 +218,10 @@ def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) ->
         console.print(f"Left out: {sentence}", highlight=False, markup=False)
 
 
-def _print_table(title: str, counted: str, rows: "Sequence[tuple[str, ...]]", console: Console) -> None:
+def _print_table(title: str, number: str, rows: "Sequence[tuple[str, ...]]", console: Console) -> None:
     from urs_inspect.reports.tables import TextTable
 
-    headings = ("role", "model", counted, "tokens sent", "tokens received", "US dollars")
+    headings = ("role", "model", number, "tokens sent", "tokens received", "US dollars")
     print_text_table(TextTable(headings, tuple(rows), 2), console, title)
 
 

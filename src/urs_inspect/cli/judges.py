@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from rich.table import Table
 
 from urs_inspect._util import InputError
 from urs_inspect.cli.output import print_report
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
 
 
 @click.command()
@@ -71,8 +75,16 @@ def judges(logs: tuple[str, ...], published: str, by: tuple[str, ...], csv_file:
         console.print(f"\nAll numbers: {csv_file}", markup=False, highlight=False, soft_wrap=True)
 
 
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
+def _without_logs(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """What goes to `inspect eval`; a log, or what else is no option or its value, is refused."""
+    for before, word in pairwise(["", *given]):
+        if not word.startswith("-") and (word.endswith(".eval") or not before.startswith("-")):
+            from urs_inspect.logs.files import PACKAGE, reading_command
+
+            reads = reading_command(f"{PACKAGE}urs_probe")
+            hint = f"`{reads}` reads logs of urs_probe beside those of urs"
+            raise InputError(f"probe starts a run and takes no log, got '{word}'; {hint}")
+    return given
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -80,7 +92,7 @@ if TYPE_CHECKING:
 @click.option("--dataset", default="sample", show_default=True, help="Cases to use, as for the task urs.")
 @click.option("--per-kind", default=1, show_default=True, help="Cases of each intent and language.")
 @click.option("--log-dir", default="logs/probe", show_default=True, help="Where the log goes.")
-@click.argument("inspect_args", nargs=-1, type=click.UNPROCESSED)
+@click.argument("inspect_args", nargs=-1, type=click.UNPROCESSED, callback=_without_logs, is_eager=True)
 def probe(
     model_role: tuple[str, ...], dataset: str, per_kind: int, log_dir: str, inspect_args: tuple[str, ...]
 ) -> None:

@@ -11,12 +11,15 @@ from rich.table import Table
 
 from urs_inspect._util import visible
 
-NONE = "-"
+if TYPE_CHECKING:
+    from urs_inspect.reports.tables import Report, TextTable
+
 PRICES_HELP = (
     "YAML or JSON file as for --model-cost-config of inspect eval, US dollars per million tokens: "
     "'openai/gpt-4o: {input: 2.5, output: 10, input_cache_write: 0, input_cache_read: 1.25}', one model per line."
 )
 _NAME = 12  # columns of the terminal that a name has at least
+_BORDER = 3  # blanks beside a cell, and the line after it
 
 
 def table_of(rows: Iterable[Sequence[str]], *headings: str, text: Collection[int] = (0,), title: str = "") -> Table:
@@ -32,12 +35,6 @@ def table_of(rows: Iterable[Sequence[str]], *headings: str, text: Collection[int
     return table
 
 
-if TYPE_CHECKING:
-    from urs_inspect.reports.tables import Report, TextTable
-
-_BORDER = 3  # blanks beside a cell, and the line after it
-
-
 def print_text_table(found: "TextTable", console: Console, title: str = "") -> None:
     """Print a table.
 
@@ -47,18 +44,16 @@ def print_text_table(found: "TextTable", console: Console, title: str = "") -> N
     """
     room = console.width - 1
     if _least(found) > room:
-        found = replace(found, rows=tuple((*row[: found.names], *_below(row[found.names :])) for row in found.rows))
+        below = [[cell.replace(" (", "\n(", 1) for cell in row[found.names :]] for row in found.rows]
+        rows = [(*row[: found.names], *cells) for row, cells in zip(found.rows, below, strict=True)]
+        found = replace(found, rows=tuple(rows))
     for part in _parts(found, room):
         headings = [escape(heading) for heading in part.headings]
         table = table_of(part.rows, *headings, text=range(part.names), title=escape(title))
-        for column, width in zip(table.columns, _text_tables_widths(part, room - _BORDER * len(headings)), strict=True):
+        for column, width in zip(table.columns, _widths(part, room - _BORDER * len(headings)), strict=True):
             column.no_wrap, column.overflow, column.width = False, "fold", width
         console.print(table)
         title = ""
-
-
-def _below(cells: Sequence[str]) -> list[str]:
-    return [cell.replace(" (", "\n(", 1) for cell in cells]
 
 
 def _parts(found: "TextTable", room: int) -> Iterator["TextTable"]:
@@ -84,12 +79,12 @@ def _least(found: "TextTable") -> int:
     return sum([*wanted, *_numbers(found)]) + _BORDER * len(found.headings)
 
 
-def _text_tables_widths(found: "TextTable", room: int) -> list[int]:
+def _widths(found: "TextTable", room: int) -> list[int]:
     """Width of each column: first numbers, then names, then headings get what they want."""
     least, headings = _numbers(found), [cell_len(heading) for heading in found.headings]
     left = max(room - sum(least), found.names)
-    names = _text_tables_shared([1] * found.names, _wanted(_cells(found)[: found.names], headings), left)
-    numbers = _text_tables_shared(least, _wanted(least, headings[found.names :]), max(room - sum(names), sum(least)))
+    names = _shared([1] * found.names, _wanted(_cells(found)[: found.names], headings), left)
+    numbers = _shared(least, _wanted(least, headings[found.names :]), max(room - sum(names), sum(least)))
     return [*names, *numbers]
 
 
@@ -110,7 +105,7 @@ def _cells(found: "TextTable") -> list[int]:
     return [max([1, *(cell_len(line) for cell in column for line in cell.splitlines())]) for column in columns]
 
 
-def _text_tables_shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
+def _shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
     """Widths between the least and the wanted ones; what is left goes to the narrowest that lack some."""
     widths = list(least)
     for _ in range(min(room, sum(wanted)) - sum(least)):

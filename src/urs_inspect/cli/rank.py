@@ -85,6 +85,7 @@ def rank(
     With --votes the last vote of a person about a ballot counts: the later time, else the file
     that is named later.
     """
+    from urs_inspect.annotation.campaign import LOG_SUFFIXES
     from urs_inspect.logs.battles import (
         attach_votes,
         holds_ballot_votes,
@@ -103,7 +104,9 @@ def rank(
     if not sources:
         raise InputError(f"{cast[0]}: votes about ballots; name the log or file with the ballots as well")
     if output is not None:
-        _check_output(output, sources, cast)
+        if not cast or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:
+            raise InputError("output: needs one log of mad, and votes about its ballots")
+        check_new_file(output, *LOG_SUFFIXES)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     features = tuple(dict.fromkeys(name.strip() for name in control.split(","))) if control is not None else ()
     if control is not None and not any(features):
@@ -175,11 +178,3 @@ def _weighed(battles: "Battles", prior: str, sources: list[str], seed: int) -> "
 
 def _note(line: str) -> None:
     click.echo(visible(line), err=True)  # standard output may be read as JSON
-
-
-def _check_output(output: Path, sources: list[str], votes: list[str]) -> None:
-    from urs_inspect.annotation.campaign import LOG_SUFFIXES
-
-    if not votes or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:
-        raise InputError("output: needs one log of mad, and votes about its ballots")
-    check_new_file(output, *LOG_SUFFIXES)

@@ -1,9 +1,10 @@
-"""Commands that make one report: read logs, print it, and with `-o` write it; `table` only prints."""
+"""Commands that make one report: read logs, print it, and with `-o` write it; `table` and `gate` only print."""
 
 import math
 import shlex
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -261,15 +262,27 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
     )
 
 
+_TASK = click.option("--task", help="Task, where the logs are of several.")
+_SCORER = click.option("--scorer", help="Scorer, or metric of lm-eval; by default the task's headline metric.")
+_VALUE = click.option("--value", help="Key of a score that has several values.")
+_CLUSTER = click.option(
+    "--cluster", metavar="KEY", help="Metadata of samples that belong together, such as a passage or a user."
+)
+_SCALE = click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for missing ones.")
+_LOWER = click.option(
+    "--lower-is-better", is_flag=True, help="A lower score is better; lm-eval's files say so themselves."
+)
+
+
 @_report_command("comparison_report.COMPARISON", 10_000, page=True)
-@click.option("--scorer", help="Scorer, or metric of lm-eval; by default the task's headline metric.")
-@click.option("--value", help="Key of a score that has several values.")
-@click.option("--task", help="Task, where the logs are of several.")
-@click.option("--cluster", metavar="KEY", help="Metadata of samples that belong together, such as a passage or a user.")
+@_SCORER
+@_VALUE
+@_TASK
+@_CLUSTER
 @click.option("--by", metavar="KEY", help="Metadata by which samples are divided into groups, with a test for each.")
 @click.option("--baseline", metavar="MODEL", help="Compare the others with this model only.")
-@click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for missing ones.")
-@click.option("--lower-is-better", is_flag=True, help="A lower score is better; lm-eval's files say so themselves.")
+@_SCALE
+@_LOWER
 @click.option(
     "--difference", type=click.FloatRange(min=0, min_open=True), help="Say how many samples it takes to see this."
 )
@@ -307,6 +320,81 @@ def compare(
     except InputError as error:  # what was skipped may be the cause
         raise InputError("\n".join([error.message, *scores.left_out])) from error
     return report_comparison(compared, scores, baseline=baseline, difference=difference, command=command)
+
+
+@contextmanager
+def _exit_code_3() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.Exit:
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        error.show() if isinstance(error, click.ClickException) else traceback.print_exc()
+        raise SystemExit(3) from error
+
+
+class _Gate(click.Command):
+    """Errors exit with a code of their own, as 1 and 2 are decisions."""
+
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        with _exit_code_3():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _exit_code_3():
+            return super().invoke(ctx)
+
+
+def _numbers(_context: click.Context, _option: click.Parameter, given: str | None) -> tuple[float, ...]:
+    with suppress(ValueError):
+        numbers = tuple(float(part) for part in given.split(",")) if given else ()
+        if all(map(math.isfinite, numbers)):
+            return numbers
+    raise click.BadParameter(f"must be numbers with commas between, as 6.8,7.1, got '{given}'")
+
+
+@click.command(cls=_Gate)
+@click.argument("base")
+@click.argument("new")
+@click.option("--margin", type=float, required=True, help="Largest loss that is acceptable, in the unit of the score.")
+@click.option("--equivalent", is_flag=True, help="Show that NEW differs by less than the margin, up or down.")
+@click.option("--sequential", is_flag=True, help="Bounds that hold at every look, for runs that grow.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence of each one-sided bound.")
+@_TASK
+@_SCORER
+@_VALUE
+@_CLUSTER
+@click.option("--model", help="Model of both sides, where they have several.")
+@_SCALE
+@_LOWER
+@click.option("--series", metavar="MEANS", callback=_numbers, help="Old means, 6.8,7.1, to re-anchor by --equivalent.")
+@click.option("--summary", type=click.Path(path_type=Path, dir_okay=False), help="Append the report as Markdown.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+def gate(base: str, new: str, scale: str | None, summary: Path | None, as_json: bool, **options: Any) -> None:
+    """Decide whether NEW is not worse than BASE by more than the margin; each a log or a directory of logs.
+
+    Exit codes: 0 pass, NEW is not worse by more than the margin; 1 worse; 2 cannot tell; 3 bad input or another error.
+    With --equivalent: 0 equivalent; 1 different; 2 cannot tell. Samples without a score count against every claim.
+    """
+    from urs_inspect.logs.samples import read_sample_scores
+    from urs_inspect.reports.gate import make_gate
+
+    limits = None if scale is None else parse_scale(scale, "scale")
+    how = {name: options.pop(name) for name in ("task", "scorer", "value", "cluster")}
+    with Console(stderr=True).status("Reading logs"):
+        sides = [read_sample_scores([side], **how) for side in (base, new)]
+    made = make_gate(*sides, scale=limits, **options)
+    try:
+        if summary is not None:
+            with summary.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(made.report.markdown())
+    except OSError as error:
+        raise InputError(f"summary: cannot write to '{summary}': {error.strerror or error}") from error
+    if as_json:
+        click.echo(made.report.json(), nl=False)
+    else:
+        print_report(made.report, Console())
+    raise SystemExit(made.code)
 
 
 def parse_scale(value: str, option: str) -> tuple[float, float]:

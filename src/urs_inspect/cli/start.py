@@ -1,7 +1,10 @@
-"""`urs-inspect new` and `check`: files of one's own that run at once, and what is wrong with such files."""
+"""`urs-inspect demo`, `new` and `check`: a run with simulated models, files of one's own, what is wrong with them."""
 
 import json
 import shlex
+import shutil
+import sys
+import sysconfig
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -11,14 +14,58 @@ from typing import Any
 
 import click
 import yaml
+from rich.console import Console
+from rich.markup import escape
 
 from urs_inspect._util import InputError, choices, counted, read_yaml
 from urs_inspect.cli.cases import vocabulary_of
-from urs_inspect.cli.reports import parse_scale
+from urs_inspect.cli.reports import parse_scale, print_tables
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
 from urs_inspect.datasets.rows import SURPLUS, read_records, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
+
+
+@click.command()
+@click.option("--log-dir", default="logs/demo", show_default=True, help="Where the logs go.")
+def demo(log_dir: str) -> None:
+    """Run URS on the embedded cases with simulated models: no key, no network, no cost."""
+    from inspect_ai import eval as inspect_eval
+
+    from urs_inspect.providers import SIMULATION
+    from urs_inspect.tasks import urs
+
+    console = Console()
+    console.print(
+        "[bold red]SIMULATION[/bold red]: the answers and judgements below come from simple rules, not from language "
+        "models. They show how a run looks; the scores mean nothing.\n"
+    )
+    logs = inspect_eval(
+        urs(dataset="sample"),
+        model=[f"{SIMULATION}/strong", f"{SIMULATION}/weak"],
+        model_roles={"grader": f"{SIMULATION}/judge"},
+        log_dir=log_dir,
+        tags=["simulation"],
+        display="none",
+    )
+    failed = [log for log in logs if log.status != "success"]
+    if failed:
+        raise click.ClickException(f"the run ended with status '{failed[0].status}': {failed[0].error}")
+    print_tables([log.location for log in logs], console)
+    command = f"{_inspect()} view --log-dir {shlex.quote(log_dir)}"
+    console.print(f"\nLook at every answer and judgement:  [bold]{escape(command)}[/bold]", soft_wrap=True)
+
+
+def _inspect() -> str:
+    """How a shell in this directory calls the harness of this environment, whether that is activated or not."""
+    own = shutil.which("inspect", path=sysconfig.get_path("scripts"))
+    if own is None:
+        return shlex.join([sys.executable, "-m", "inspect_ai"])
+    on_path = shutil.which("inspect")
+    if on_path is not None and Path(on_path).samefile(own):
+        return "inspect"
+    below = Path(own).parent != Path.cwd() and Path(own).is_relative_to(Path.cwd())
+    return shlex.quote(str(Path(own).relative_to(Path.cwd())) if below else own)
 
 
 @click.command()

@@ -1,12 +1,19 @@
-"""Tables of text at every width: nothing is cut, and nothing is in pieces that need not be."""
+"""What is printed: tables at every width, of which nothing is cut, and names that look like the terminal's markup."""
 
 import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from tests.cli.conftest import Run
+from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.conftest import SMALL
+from tests.samer.stubs import pair
 from urs_inspect.cli.output import print_text_table
 from urs_inspect.reports.tables import TextTable
+from urs_inspect.samer.training import write_training
 
 HEADINGS = ("answers of", "answers", "Spearman", "Kendall", "Pearson", "alpha", "score less rating")
 NAMES = ("all", "Solve Problem", "provider/a-model-with-a-long-name", "[bold]p/a[/bold]", "模型模型模型模型模型")
@@ -91,3 +98,42 @@ def test_eighty_columns_have_whole_brackets_in_two_tables() -> None:
 def test_a_table_without_numbers_or_rows_is_a_table() -> None:
     assert "why" in printed(80, TextTable(("model", "why"), (), 2))
     assert printed(60, TextTable(("model", "why"), (("m", "because " * 30),), 2)).count("because") == 30
+
+
+# --- names of models, files and data are shown as they are ---
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "[viz]"
+    path.mkdir()
+    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(path / "cache"))
+    monkeypatch.setenv("COLUMNS", "400")
+    return path
+
+
+def test_names_of_models_in_the_table(run: Run, tmp_path: Path) -> None:
+    write_judged(tmp_path / "log.eval", answered("q", judgement(5.0)), model="mockllm/[viz]x")
+    assert "mockllm/[viz]x" in run("table", tmp_path / "log.eval").output
+
+
+def test_paths_of_data(run: Run, folder: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "data").symlink_to(data_dir)
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(folder / "data"))
+    for command in ("list", "fetch", "verify"):
+        result = run("data", command, *(["md_eval"] if command != "list" else []))
+        assert result.exit_code == 0, result.output
+        assert str(folder / "data") in result.output
+
+
+def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
+    write_training(folder / "pairs.jsonl", [pair(number) for number in range(10)])
+    backbone = tiny_checkpoint(folder / "llama", inner_widths=SMALL)
+    common = ("samer", "train", folder / "pairs.jsonl", "--narrowing", "64", "--held-out", "0", "--epochs", "1")
+    assert str(folder / "cache") in run("samer", "embed", folder / "pairs.jsonl", "--backbone", backbone).output
+    trained = run(*common, "--out", folder / "out", "--backbone", backbone)
+    assert trained.exit_code == 0 and f"in {folder / 'out'};" in trained.output and str(backbone) in trained.output
+    assembled = run("samer", "assemble", backbone, folder / "out", folder / "model")
+    assert f"backbone:  {folder / 'model'}" in assembled.output
+    refused = run(*common, "--out", folder / "out")
+    assert refused.exit_code == 1 and f"{folder / 'out'}: already there" in refused.output
