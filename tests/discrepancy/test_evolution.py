@@ -43,22 +43,11 @@ def test_one_number_apart_is_a_near_duplicate_and_another_problem_is_none():
     assert len(distinct) == 2
 
 
-def test_the_first_id_stays_however_the_texts_come():
-    for order in ({"b": APPLES, "a": PEARS}, {"a": PEARS, "b": APPLES}):
-        assert {name: found.of for name, found in DistinctTexts(0.9).add(order).items()} == {"b": "a"}
-
-
-def test_equal_apart_from_case_width_and_blanks_is_similarity_1():
+def test_equal_apart_from_case_width_and_blanks_is_similarity_1_and_what_is_taken_stays():
     distinct = DistinctTexts(1.0)
-    distinct.take({"seed": "Why is the sky blue?"})
+    distinct.take({"seed": "Why is the sky blue?", "again": "Why is the sky blue?"})
     assert distinct.add({"a": "  WHY is\nthe sky ｂｌｕｅ? "}) == {"a": NearDuplicate("seed", 1.0)}
-
-
-def test_texts_that_are_taken_stay_even_if_they_are_alike():
-    distinct = DistinctTexts(0.5)
-    distinct.take({"a": APPLES, "b": APPLES, "c": PEARS})
-    assert len(distinct) == 3
-    assert distinct.add({"d": APPLES}) == {"d": NearDuplicate("a", 1.0)}
+    assert len(distinct) == 2
 
 
 def test_what_was_refused_refuses_nothing():
@@ -102,34 +91,25 @@ def test_a_threshold_out_of_range_is_refused(threshold: float):
 
 
 SEEDS = {"sea": "Why does the sea rise and fall?", "iron": "Which process turns iron red?"}
-
-
-def seeds() -> list[PoolItem]:
-    return [PoolItem(name, text, "", "Factual_QA", "en", name) for name, text in SEEDS.items()]
+ITEMS = [PoolItem(name, text, "", "Factual_QA", "en", name) for name, text in SEEDS.items()]
 
 
 def child(seed: str, number: int, text: str) -> PoolItem:
     return PoolItem(child_id(seed, number), text, "", "Factual_QA", "en", seed, seed, "g", number)
 
 
-def test_a_child_that_is_kept_becomes_the_parent():
-    evolution = Evolution(seeds(), 0.9)
-    made = child("sea", 1, "What drives the trade winds?")
-    assert evolution.settle([made]) == {}
-    assert evolution.kept == [made]
-    assert [parent.id for parent in evolution.parents.values()] == ["sea-r1", "iron"]
-
-
 def test_a_near_duplicate_of_a_seed_an_earlier_round_or_a_sibling_is_not_kept():
-    evolution = Evolution(seeds(), 0.9)
-    assert {name: found.of for name, found in evolution.settle([child("iron", 1, SEEDS["sea"])]).items()} == {
-        "iron-r1": "sea"
-    }
-    evolution.settle([child("sea", 2, "What drives the trade winds?")])
-    repeats = evolution.settle([child("iron", 3, "what drives the  TRADE winds?"), child("sea", 3, "What is amber?")])
-    assert {name: found.of for name, found in repeats.items()} == {"iron-r3": "sea-r2"}
+    evolution = Evolution(ITEMS, 0.9)
+
+    def settle(*children: PoolItem) -> dict[str, str]:
+        return {name: found.of for name, found in evolution.settle(children).items()}
+
+    assert settle(child("iron", 1, SEEDS["sea"])) == {"iron-r1": "sea"}
+    assert settle(child("sea", 2, "What drives the trade winds?")) == {}
+    assert [parent.id for parent in evolution.parents.values()] == ["sea-r2", "iron"]
+    third = [child("iron", 3, "what drives the  TRADE winds?"), child("sea", 3, "What is amber?")]
+    assert settle(*third) == {"iron-r3": "sea-r2"}
     # Siblings are looked at in the order of their ids: "iron-r4" comes first.
-    repeats = evolution.settle([child("sea", 4, "How do bats hear?"), child("iron", 4, "How do bats hear?")])
-    assert {name: found.of for name, found in repeats.items()} == {"sea-r4": "iron-r4"}
-    assert [item.id for item in evolution.kept] == ["sea-r2", "sea-r3", "iron-r4"]
+    assert settle(*(child(seed, 4, "How do bats hear?") for seed in ("sea", "iron"))) == {"sea-r4": "iron-r4"}
+    assert [item.id for item in evolution.kept] == ["sea-r2", "sea-r3", "iron-r4"] and evolution.kept[1] == third[1]
     assert {seed: parent.id for seed, parent in evolution.parents.items()} == {"sea": "sea-r3", "iron": "iron-r4"}
