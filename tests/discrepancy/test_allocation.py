@@ -30,7 +30,7 @@ RULES = ("uniform", "adaptive", "random")
 
 def battles(rows: list[tuple[str, str, float]], players: Sequence[str] = ABC) -> Battles:
     index = {name: place for place, name in enumerate(players)}
-    first, second = (np.array([index[row[side]] for row in rows], dtype=np.int64) for side in (0, 1))
+    first, second = (np.array([index[str(row[side])] for row in rows], dtype=np.int64) for side in (0, 1))
     return Battles(tuple(players), first, second, np.array([row[2] for row in rows]), np.arange(len(rows)))
 
 
@@ -295,7 +295,7 @@ def test_the_posterior_by_hand() -> None:
     # Two ties with an average player hold each strength with curvature 2 * 0.5 * 0.5, so the variance is 2, of a gap 4.
     found = laplace(battles([]))
     assert np.allclose(found.strengths, 0) and np.allclose(found.covariance, 2 * np.eye(3))
-    assert (found.gaps(PAIR)[1], found.certainty(PAIR), found.dispersion) == (pytest.approx([2]), [0.5], 1)
+    assert [*found.gaps(PAIR)[1], *found.certainty(PAIR), found.dispersion] == pytest.approx([2, 0.5, 1])
     # 5 wins each: strengths 0, curvature of the gap 10/4 from the comparisons. Along (1, -1) / sqrt(2) the curvature is
     # 2/4 + 2 * 10/4 = 22/4, so the gap has variance 2 * 4/22. No ties: the scatter is 10 * 1/4, as expected.
     won = [("a", "b", 1.0), ("a", "b", 0.0)]

@@ -94,7 +94,7 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     """
     from urs_inspect._util import check_new_file, counted
     from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
-    from urs_inspect.logs.references import read_reference_logs
+    from urs_inspect.logs.responses import read_reference_logs
 
     check_new_file(output, ".jsonl")
     skipped: list[str] = []

@@ -10,7 +10,7 @@ import pandas as pd
 from inspect_ai.log import read_eval_log_sample_summaries
 
 from urs_inspect._util import InputError
-from urs_inspect.logs.usage import Usage, usage_by_judge
+from urs_inspect.logs.scores import Usage, usage_by_judge
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import Amount
 from urs_inspect.stats.bootstrap import student_interval
