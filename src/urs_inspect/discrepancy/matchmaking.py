@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, cast, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -192,18 +192,11 @@ async def instruction_selector(
     def instructions_by(source: VectorSimilarity) -> npt.NDArray[np.float16]:
         return cached_vectors(source, [item.text for item in pool.instructions])
 
+    options: Any = {"lam": rules.lam, "set_similarity": rules.set_similarity}
     if isinstance(similarity, VectorSimilarity):
-        source = similarity
+        source, options = similarity, {**options, "allowed": masks, "pairs": list(masks)}
         return await to_thread.run_sync(
-            lambda: Selector.from_vectors(
-                vectors_of(source),
-                instructions_by(source),
-                ids,
-                lam=rules.lam,
-                set_similarity=rules.set_similarity,
-                allowed=masks,
-                pairs=list(masks),
-            )
+            lambda: Selector.from_vectors(vectors_of(source), instructions_by(source), ids, **options)
         )
     default = cast(VectorSimilarity, load_similarity(DEFAULT_SIMILARITY))
     if (size := rules.shortlist) is not None:
@@ -211,9 +204,7 @@ async def instruction_selector(
         masks = {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
     similarities = await compare_answers(similarity, answers, masks)
     instructions = await to_thread.run_sync(instructions_by, default)
-    return Selector.from_similarities(
-        similarities, instructions, ids, lam=rules.lam, set_similarity=rules.set_similarity, allowed=masks
-    )
+    return Selector.from_similarities(similarities, instructions, ids, allowed=masks, **options)
 
 
 def random_order(pool: Pool, pair: Pair, mask: Mask, seed: int) -> tuple[str, ...]:

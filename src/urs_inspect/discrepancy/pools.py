@@ -85,15 +85,15 @@ def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
     answers nothing is counted, not compared. Equal answers are a tie that needs no judge. Pair -> shape (n,), in the
     order of the instructions.
     """
-    wanted = list(pairs)
-    texts = {name: [text.strip() for text in pool.answers(name)] for name in {name for pair in wanted for name in pair}}
-    full = {name: np.array([bool(text) for text in found], np.bool_) for name, found in texts.items()}
-    return {
-        (one, other): full[one]
-        & full[other]
-        & np.array([mine != theirs for mine, theirs in zip(texts[one], texts[other], strict=True)], np.bool_)
-        for one, other in wanted
-    }
+    texts: dict[str, list[str]] = {}
+
+    def mask(pair: Pair) -> Mask:
+        for name in pair:
+            texts[name] = texts.get(name) or [text.strip() for text in pool.answers(name)]
+        answers = zip(*(texts[name] for name in pair), strict=True)
+        return np.array([bool(mine and theirs) and mine != theirs for mine, theirs in answers], np.bool_)
+
+    return {pair: mask(pair) for pair in pairs}
 
 
 def check_contestants(names: Collection[str]) -> None:
@@ -125,12 +125,7 @@ def check_pool(pool: Pool, k: int, masks: Mapping[Pair, Mask], hint: str = "Lowe
 
 def _why(pool: Pool, one: str, other: str) -> str:
     lacking = pool.lacking()
-    parts = [
-        f"{lacking[name][kind]} {kind} of {name}"
-        for name in (one, other)
-        for kind in ("missing", "empty")
-        if lacking[name][kind]
-    ]
+    parts = [f"{count} {kind} of {name}" for name in (one, other) for kind, count in lacking[name].items() if count]
     pairs = zip(pool.answers(one), pool.answers(other), strict=True)
     same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in pairs)
     parts += [f"{same} answered with equal words"] if same else []
@@ -155,8 +150,8 @@ class PoolItem:
 _TEXT_COLUMNS = ("instruction", "question")
 _REFERENCE_COLUMNS = ("reference_ans", "reference", "answer", "output")
 _INTENT_COLUMNS = ("user_intent", "intent")
-_HAN = re.compile("[\u4e00-\u9fff]")
-_KANA = re.compile("[\u3040-\u30ff]")
+_CHINESE = re.compile("(?s)^(?!.*[\u3040-\u30ff]).*[\u4e00-\u9fff]")
+"""Chinese characters and no kana."""
 
 
 def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
@@ -174,7 +169,7 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
             text=text,
             reference=_first_of(fields, _REFERENCE_COLUMNS),
             intent=_first_of(fields, _INTENT_COLUMNS).strip() or intent,
-            language=fields.optional("language").strip() or _language_of(text),
+            language=fields.optional("language").strip() or ("zh" if _CHINESE.search(text) else "en"),
             seed=name,
         )
 
@@ -192,10 +187,6 @@ def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[
     order = list(seeds)
     random.Random(f"evolve/{seed}").shuffle(order)  # noqa: S311 - an order, not a secret
     return order[:limit]
-
-
-def _language_of(text: str) -> str:
-    return "zh" if _HAN.search(text) and not _KANA.search(text) else "en"
 
 
 def load_pool_file(path: str, *, scenarios: Collection[str] = ()) -> tuple[str, str, tuple[Instruction, ...]]:
@@ -228,33 +219,24 @@ def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Pat
     That is at `path`, or, if there is a file by now, beside it as `<name>-2.jsonl`, `<name>-3.jsonl`, ... The columns
     are those that the task `urs` reads for cases of one's own, then scenario, seed, parent, generator and round.
     """
-    lines = (json.dumps(_columns(item, scenario), ensure_ascii=False) + "\n" for item in items)
+
+    def line(item: PoolItem) -> str:
+        own = {"id": item.id, "question": item.text, "reference_ans": item.reference, "user_intent": item.intent}
+        origin = {"seed": item.seed, "parent": item.parent, "generator": item.generator, "round": item.round}
+        row = {**own, "language": item.language, "scenario": scenario, **origin}
+        return json.dumps(row, ensure_ascii=False) + "\n"
+
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     draft = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
+            file.writelines(map(line, items))
             file.flush()
             os.fsync(file.fileno())
         draft.chmod(0o644)
         return _publish(draft, path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _columns(item: PoolItem, scenario: str) -> dict[str, object]:
-    return {
-        "id": item.id,
-        "question": item.text,
-        "reference_ans": item.reference,
-        "user_intent": item.intent,
-        "language": item.language,
-        "scenario": scenario,
-        "seed": item.seed,
-        "parent": item.parent,
-        "generator": item.generator,
-        "round": item.round,
-    }
 
 
 def _publish(draft: Path, path: Path) -> Path:

@@ -146,9 +146,12 @@ def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
     return vectors
 
 
-def not_installed(name: str, package: str, line: str, error: ImportError) -> InputError:
-    """The error for a similarity whose package is missing, with the line that installs it."""
-    return InputError(f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}")
+def needed(name: str, package: str, line: str, *modules: str) -> list[Any]:
+    """The modules that a similarity needs; if they cannot be imported, an error with the line that installs them."""
+    try:
+        return [import_module(module) for module in modules]
+    except ImportError as error:
+        raise InputError(f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}") from error
 
 
 async def compare_answers(
