@@ -43,7 +43,7 @@ class _Reading:
     """The content of the logs read so far."""
 
     same_references: bool = True
-    source: tuple[str, str, str] | None = None
+    source: tuple[str, str] | None = None  # name and SHA-256 of the data
     first_file: str = ""
     instructions: dict[str, Instruction] = field(default_factory=dict)
     responses: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -65,9 +65,9 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
         _add(reading, log)
     if not reading.responses:
         raise nothing_left("responses: no finished log with answers", names, reading.notes)
-    task, dataset, sha256 = reading.source or ("", "", "")
+    name, sha256 = reading.source or ("", "")
     return Pool(
-        name=dataset or task,
+        name=name,
         sha256=sha256,
         instructions=tuple(reading.instructions.values()),
         responses=reading.responses,
@@ -78,10 +78,12 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
 
 def _add(reading: _Reading, log: EvalLog) -> None:
     file = log.location
-    source = _source_of(log)
+    facts = log.eval.metadata or {}
+    name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
+    source = name, str(facts.get("dataset_sha256", ""))
     if reading.source is None:
         reading.source, reading.first_file = source, file
-    elif source[1:] != reading.source[1:]:
+    elif source != reading.source:
         raise InputError(
             f"responses: logs of different data cannot be compared: {reading.first_file} has {_words(reading.source)}, "
             f"{file} has {_words(source)}"
@@ -110,14 +112,8 @@ def _add(reading: _Reading, log: EvalLog) -> None:
         reading.probabilities[model] = probabilities.get(model, {})
 
 
-def _source_of(log: EvalLog) -> tuple[str, str, str]:
-    facts = log.eval.metadata or {}
-    name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
-    return log.eval.task, name, str(facts.get("dataset_sha256", ""))
-
-
-def _words(source: tuple[str, str, str]) -> str:
-    return f"'{source[1]}'" + (f" (sha256 {source[2][:12]})" if source[2] else "")
+def _words(source: tuple[str, str]) -> str:
+    return f"'{source[0]}'" + (f" (sha256 {source[1][:12]})" if source[1] else "")
 
 
 def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:

@@ -31,19 +31,19 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
 
+class Name(_Model):
+    """A name and the other spellings under which a judge may write it."""
+
+    name: NonEmpty
+    aliases: tuple[NonEmpty, ...] = ()
+
+
 class Term(_Model):
     """The name and definition of an intent or criterion in one language."""
 
     name: NonEmpty
     definition: NonEmpty
     short: NonEmpty | None = None  # name for narrow columns, where `name` is long
-    aliases: tuple[NonEmpty, ...] = ()
-
-
-class Name(_Model):
-    """A name and the other spellings under which a judge may write it."""
-
-    name: NonEmpty
     aliases: tuple[NonEmpty, ...] = ()
 
 
@@ -137,9 +137,8 @@ class Rubric(_Model):
     def _labels_are_unique(self) -> None:
         seen: dict[str, str] = {}
         for intent_id, intent in self.intents.items():
-            for spelling in {intent_id, normalise_key(intent.label)}:
-                other = seen.setdefault(normalise_key(spelling), intent_id)
-                if other != intent_id:
+            for spelling in (intent_id, intent.label):
+                if (other := seen.setdefault(normalise_key(spelling), intent_id)) != intent_id:
                     raise ValueError(f"intents.{intent_id}.label: '{intent.label}' also names intent '{other}'")
         seen = {}
         for code, language in self.languages.items():
@@ -235,34 +234,27 @@ def load_rubric(rubric: str | None = None, prompt: str | None = None) -> Rubric:
     """
     if not rubric and not prompt:
         return _load_built_in()
-    return _load(
-        Path(rubric).expanduser().resolve() if rubric else None,
-        Path(prompt).expanduser().resolve() if prompt else None,
-    )
-
-
-@lru_cache(maxsize=1)
-def _load_built_in() -> Rubric:
-    return _load(None, None)
-
-
-def _load(rubric: Path | None, prompt: Path | None) -> Rubric:
-    source = _BUILT_IN / "rubric.yaml"
-    raw = _built_in()
-    if rubric is not None:
-        source = rubric
+    source, raw = _BUILT_IN / "rubric.yaml", _built_in()
+    if rubric:
+        source = Path(rubric).expanduser().resolve()
         raw = _overlay(raw, source)
-    if prompt is not None:
-        frame = _read_text(prompt, "prompt")
+    if prompt:
+        path = Path(prompt).expanduser().resolve()
+        frame = _read_text(path, "prompt")
         if not frame.strip():
-            raise InputError(f"prompt: '{prompt}' is empty")
+            raise InputError(f"prompt: '{path}' is empty")
         for language in raw["languages"].values():
             if isinstance(language, dict):
-                language |= {"frame": frame, "frame_source": prompt.name}
+                language |= {"frame": frame, "frame_source": path.name}
     try:
         return Rubric.model_validate(raw)
     except ValidationError as error:
         raise InputError(_describe(source, error)) from error
+
+
+@lru_cache(maxsize=1)
+def _load_built_in() -> Rubric:
+    return Rubric.model_validate(_built_in())
 
 
 def _built_in() -> dict[str, Any]:
