@@ -122,26 +122,24 @@ def test_never_more_than_the_budget_or_the_items(
 
 @pytest.mark.parametrize("rule", RULES)
 def test_same_arguments_same_pairs(rule: str) -> None:
-    strengths = {"a": 1.0, "b": 0.5, "c": 0.0}
     first, again, other = (
-        play(Allocator(ABC, rule=rule, budget=40, confidence=None, seed=seed), strengths, 3)[0] for seed in (1, 1, 2)
+        play(Allocator(ABC, rule=rule, budget=40, confidence=None, seed=seed), {"a": 1.0, "b": 0.5, "c": 0.0}, 3)[0]
+        for seed in (1, 1, 2)
     )
-    assert first == again
-    assert first != other
+    assert first == again != other
 
 
 def test_adaptive_does_not_care_for_names_or_sides() -> None:
-    draws = np.random.default_rng(3)
-    names = ("a", "b", "c", "d", "e")
+    draws, names = np.random.default_rng(3), "abcde"
     for _ in range(20):
-        rows = []
-        for _ in range(25):
-            first, second = draws.choice(5, 2, replace=False)
-            rows.append((names[first], names[second], float(draws.choice([0.0, 0.5, 1.0]))))
-        renamed = dict(zip(names, draws.permutation(names), strict=True))
+        sides = [draws.choice(5, 2, replace=False) for _ in range(25)]
+        rows = [(names[i], names[j], float(draws.choice([0.0, 0.5, 1.0]))) for i, j in sides]
+        renamed = dict(zip(names, draws.permutation(list(names)), strict=True))
         turned = [(renamed[second], renamed[first], 1 - outcome) for first, second, outcome in rows]
-        [found] = Allocator(names, rule="adaptive", budget=9, confidence=None).ask(battles(rows, names)).pairs
-        [image] = Allocator(names, rule="adaptive", budget=9, confidence=None).ask(battles(turned, names)).pairs
+        [found], [image] = (
+            Allocator(names, rule="adaptive", budget=9, confidence=None).ask(battles(each, names)).pairs
+            for each in (rows, turned)
+        )
         assert pair(*image) == pair(renamed[found[0]], renamed[found[1]])
 
 

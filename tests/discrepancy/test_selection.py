@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,17 +80,6 @@ def test_it_is_what_the_loop_selects_among_ties_and_duplicates(data: st.DataObje
         assert len({item.id for item in found.selected[pair]}) == k
 
 
-def test_copies_of_an_item_tie_wherever_they_stand_in_a_large_pool() -> None:
-    responses, instructions = pool(2, 9000, 40, 3)
-    winner = int(response_similarities(responses, [("m0", "m1")]).values[0].argmin())
-    copies = [17, 4095, 4096, 8999]
-    for array in (*responses.values(), instructions):
-        array[copies] = array[winner]
-    ids = [f"{9000 - number:05}" for number in range(9000)]
-    [first] = select(responses, instructions, ids, k=1).selected["m0", "m1"]
-    assert first.id == min(ids[item] for item in (*copies, winner))
-
-
 def test_thousands_of_copies_tie_by_id() -> None:
     size = 1500
     responses = {"a": np.ones((size, 3), np.float16), "b": np.tile(np.array([1, 2, 3], np.float16), (size, 1))}
@@ -148,17 +136,6 @@ def test_order_of_models_and_rows_and_threads_changes_nothing() -> None:
     assert swapped.selected["m1", "m0"] == select(responses, instructions, ids, k=5).selected["m0", "m1"]
 
 
-def test_memory_mapped_vectors_give_the_same(tmp_path: Path) -> None:
-    responses, instructions = pool(3, 5000, 48, 6)
-    ids = names(5000)
-    mapped = {}
-    for name, rows in {**responses, "instructions": instructions}.items():
-        rows.tofile(tmp_path / name)
-        mapped[name] = np.memmap(tmp_path / name, np.float16, "r", shape=rows.shape)
-    instructions_mapped = mapped.pop("instructions")
-    assert select(mapped, instructions_mapped, ids, k=7) == select(responses, instructions, ids, k=7)
-
-
 def test_one_at_a_time_is_the_same_as_all_at_once() -> None:
     responses, instructions = pool(3, 200, 16, 8)
     selector = Selector.from_vectors(responses, instructions, names(200))
@@ -179,17 +156,6 @@ def test_what_was_selected_before_counts_as_chosen(set_similarity: Any) -> None:
     whole = selector.select(8).selected["m0", "m1"]
     rest = selector.select(5, given={("m0", "m1"): [item.id for item in whole[:3]]})
     assert rest.selected["m0", "m1"] == whole[3:]
-
-
-def test_a_new_model_changes_nothing_for_the_others() -> None:
-    responses, instructions = pool(4, 150, 16, 10)
-    ids = names(150)
-    old = {name: responses[name] for name in ("m0", "m1", "m2")}
-    before, after = select(old, instructions, ids, k=4), select(responses, instructions, ids, k=4)
-    assert all(after.selected[pair] == chosen for pair, chosen in before.selected.items())
-    joined = select(responses, instructions, ids, k=4, pairs=[("m3", name) for name in old])
-    assert sum(len(chosen) for chosen in joined.selected.values()) == 3 * 4
-    assert all(joined.selected["m3", name] == after.selected[name, "m3"] for name in old)
 
 
 def test_a_mask_by_pair_and_k_by_pair() -> None:
@@ -217,13 +183,6 @@ def test_the_whole_pool_can_be_selected_but_for_blank_answers_and_instructions()
     found = select(responses, instructions, ids, k=10)
     assert found.candidates["m0", "m1"] == 10
     assert {item.id for item in found.selected["m0", "m1"]} == set(ids) - {ids[3], ids[7]}
-
-
-def test_two_models_that_answer_alike_get_the_most_diverse_instructions() -> None:
-    responses, instructions = pool(2, 40, 8, 14)
-    found = select({**responses, "m1": responses["m0"].copy()}, instructions, names(40), k=4).selected["m0", "m1"]
-    assert [item.response_similarity for item in found] == pytest.approx([1.0] * 4)
-    assert found[0].id == min(names(40))
 
 
 def test_given_similarities_are_taken_as_they_are() -> None:

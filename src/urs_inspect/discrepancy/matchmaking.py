@@ -164,14 +164,10 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
 async def instruction_selector(
     pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: Similarity | None = None
 ) -> InstructionSelector:
-    """Prepare the selection for some pairs of contestants.
+    """Prepare the selection for some pairs of contestants, each with its mask of instructions, shape (n,).
 
-    Args:
-        pool: Instructions and answers.
-        masks: Pair -> which instructions it can be compared on, shape (n,).
-        rules: How instructions are selected.
-        similarity: Similarity of answers; by default the one that needs no model. The instructions' own similarity, for
-            the diversity of Eq. (2), is the same where it has vectors, otherwise the default one.
+    By default the similarity of answers is the one that needs no model. The instructions' own similarity, for the
+    diversity of Eq. (2), is the same where it has vectors, otherwise the default one.
     """
     if rules.method == "random":
         return FixedOrder({pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()})
@@ -243,10 +239,8 @@ def divergence(first: Sequence[float], second: Sequence[float], kind: Method) ->
     Boubdir et al. (2023) rank prompts by the divergence of the two models' token probabilities. With p and q the
     probabilities of the t-th token that each model generated, for t up to the length T of the shorter answer, this is
     the mean over t of p log(p / q) for `kl`, and of -p log(q) for `cross_entropy`, averaged over both directions,
-    because a comparison has no first model. The mean keeps long answers from winning by length alone.
-
-    Returns:
-        Higher means more different; `cross_entropy` is 0 or more. NaN if an answer has no token.
+    because a comparison has no first model. The mean keeps long answers from winning by length alone. Higher means more
+    different; `cross_entropy` is 0 or more. NaN if an answer has no token.
     """
     length = min(len(first), len(second))
     if not length:

@@ -161,20 +161,14 @@ async def compare_answers(
 ) -> dict[Pair, Floats]:
     """Compare the two answers of every pair to every candidate instruction; blank answers are never compared.
 
-    Args:
-        similarity: The metric.
-        answers: Model -> its answers, n in the order of the instructions.
-        candidates: Pair -> which instructions to compare on, shape (n,).
-
-    Returns:
-        Pair -> similarities, shape (n,), as `Selector.from_similarities` takes them; NaN where nothing was compared or
-        the metric gave none.
+    `answers` has those of a model in the order of the n instructions, `candidates` the mask, shape (n,), of each pair.
+    Returns similarities of each pair, shape (n,), as `Selector.from_similarities` takes them; NaN where nothing was
+    compared or the metric gave none.
     """
     found: dict[Pair, Floats] = {}
     for pair, mask in candidates.items():
         for name in pair:
-            if name not in answers or len(answers[name]) != len(mask):
-                count = len(answers[name]) if name in answers else "no"
+            if (count := len(answers[name]) if name in answers else "no") != len(mask):
                 raise InputError(
                     f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction, blank if missing"
                 )

@@ -42,10 +42,8 @@ def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
     """Report that logs (at least one) were skipped for their task, with counts and the commands that read them."""
     named = []
     for name, count in sorted(Counter(log.eval.task for log in logs).items()):
-        command = reading_command(name)
-        named.append(
-            f"{count} of {name}" + (f" (`{command}` reads {'it' if count == 1 else 'them'})" if command else "")
-        )
+        command, them = reading_command(name), "it" if count == 1 else "them"
+        named.append(f"{count} of {name}" + (f" (`{command}` reads {them})" if command else ""))
     were = "1 log was" if len(logs) == 1 else f"{len(logs):,} logs were"
     return f"{were} left out, not being of {task}: {', '.join(named)}."
 

@@ -1,7 +1,7 @@
 """Names that distinguish the logs of one judge."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -57,7 +57,9 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
             names[place] = _with(judge, [_fact(name, facts) for name in _differing(others)])
     for fact in (CREATED, FILE):  # added to the names that several logs have, unless it is the same for all of them
         given = [facts.get(fact, "") for _, facts in judges]
-        values = {name: {value for other, value in zip(names, given, strict=True) if other == name} for name in names}
+        values = defaultdict[str, set[str]](set)
+        for name, value in zip(names, given, strict=True):
+            values[name].add(value)
         names = [_with(n, [value] if len(values[n]) > 1 else []) for n, value in zip(names, given, strict=True)]
     logs, seen = Counter(names), Counter[str]()
     for place, name in enumerate(names):

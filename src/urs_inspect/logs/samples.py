@@ -70,16 +70,11 @@ def read_sample_scores(
     half as many; logs of other samples are joined; with other settings it is a model of its own. Letters count as in
     inspect-ai (C 1, P 0.5, I and N 0). What failed or was not scored has no score.
 
-    Args:
-        logs: Log files of inspect-ai, `samples_*.jsonl` of lm-eval, or directories of them.
-        scorer: A scorer (`metric` or `metric,filter` of lm-eval); by default the task's headline metric.
-        value: A key of a dictionary score, alone or as `scorer.key`.
-        cluster: A key of the samples' metadata (field of lm-eval's documents) whose values are clusters.
-        by: A key of the samples' metadata whose values are groups.
-        task: The task, where there are several; the part of its name after the last "/" is enough.
-
-    Raises:
-        InputError: If logs cannot be compared, a value is no number, a scorer or key is unknown, or nothing is left.
+    `logs` are log files of inspect-ai, `samples_*.jsonl` of lm-eval, or directories of them. `scorer` is one (`metric`
+    or `metric,filter` of lm-eval), by default the task's headline metric; `value` a key of a dictionary score, alone or
+    as `scorer.key`; `cluster` and `by` are keys of the samples' metadata (fields of lm-eval's documents) whose values
+    are clusters and groups; of `task` the part after the last "/" is enough. `InputError` if logs cannot be compared, a
+    value is no number, a scorer or key is unknown, or nothing is left.
     """
     names, query = list(logs), Query(scorer, value, cluster, by, task)
     chosen, left_out = list[str](), list[str]()
