@@ -110,13 +110,6 @@ def test_names_do_not_matter() -> None:
     assert one.expected == pytest.approx(other.expected[::-1])
 
 
-def test_votes_that_agree_raise_the_weight_and_a_reversed_judge_loses_it() -> None:
-    strengths = np.array([1.5, 0.5, -0.5, -1.5])
-    votes = simulated(strengths, 60, seed=2)
-    assert prior_of(*strengths).belief(votes).weight > 0.9
-    assert prior_of(*strengths[::-1]).belief(votes).weight < 0.01
-
-
 def test_certainty_and_intervals_agree_with_draws() -> None:
     strengths = np.array([0.8, 0.1, -0.1, -0.8])
     votes, prior = simulated(strengths, 30, seed=3), prior_of(0.2, 0.6, -0.2, -0.6)

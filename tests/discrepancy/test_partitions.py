@@ -163,7 +163,7 @@ import ray
 from urs_inspect.discrepancy import embed_partitions, select_partitions
 ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
 *sources, out = map(Path, sys.argv[1:])
-print(select_partitions(embed_partitions(sources, out, similarity="lexical/64", ray=True), k=100, ray=True))
+print(select_partitions(embed_partitions(sources, out, similarity="lexical/64", ray=True), k=60, ray=True))
 """
 
 
@@ -172,11 +172,11 @@ def test_a_driver_that_is_killed_and_started_again_gives_the_same(tmp_path: Path
     psutil, sources = pytest.importorskip("ray") and pytest.importorskip("psutil"), []
     for part in range(6):
         rows = [
-            {"id": f"{part}-{n}", "instruction": f"{n * n}?", "m0": f"{n}! " * 20, "m1": str(n)} for n in range(900)
+            {"id": f"{part}-{n}", "instruction": f"{n * n}?", "m0": f"{n}! " * 20, "m1": str(n)} for n in range(600)
         ]
         pd.DataFrame(rows).to_parquet(tmp_path / f"{part}.parquet")
         sources.append(tmp_path / f"{part}.parquet")
-    expected = select_partitions(embed_partitions(sources, tmp_path / "alone", similarity="lexical/64"), k=100)
+    expected = select_partitions(embed_partitions(sources, tmp_path / "alone", similarity="lexical/64"), k=60)
     out = tmp_path / "by_ray"
     command = [sys.executable, "-c", DRIVER, *map(str, sources), str(out)]
 

@@ -333,17 +333,11 @@ def _one(**facts: Any) -> Callable[[Path], list[str]]:
     return lambda path: [write_log(path, **facts)]
 
 
-def _saved(models: str = "m", **line: Any) -> Callable[[Path], list[str]]:
-    """Samples of lm-eval of some models; a fact or value that is a function is called with the model's name."""
-
-    def write(path: Path) -> list[str]:
-        of = {m: {name: value(m) if callable(value) else value for name, value in line.items()} for m in models}
-        versions = {m: {"versions": each.pop("versions")} if "versions" in each else {} for m, each in of.items()}
-        return [write_saved(path, m, [{"acc": 1, **of[m]}], **versions[m]) for m in models]
-
-    return write
+def _saved(**line: Any) -> Callable[[Path], list[str]]:
+    return lambda path: [write_saved(path, "m", [{"acc": 1, **line}])]
 
 
+ACC: dict[str, Any] = {"acc": 1}
 XY: dict[str, Any] = {"values": [{"x": 1, "y": 2}]}
 BAD: dict[str, tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = {
     "tasks": (_two(task="pub/other"), {}, ["pub/other (1 log)", "pub/quiz (1 log)"]),
@@ -366,8 +360,16 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = 
     "mixed": (lambda path: _one()(path) + _saved()(path), {}, ["1 log", "1 of lm-eval"]),
     "lm-eval list": (_saved(acc=[1]), {}, ["1 of 1", "[1]"]),
     "lm-eval metric": (_saved(), {"scorer": "x"}, ["'x'", "acc,none"]),
-    "lm-eval versions": (_saved("12", versions=lambda model: {"quiz": model}), {}, ["versions"]),
-    "lm-eval inputs": (_saved("12", doc_hash=str), {}, ["1 of 1 sample"]),
+    "lm-eval versions": (
+        lambda at: [write_saved(at, m, [ACC], versions={"quiz": m}) for m in "12"],
+        {},
+        ["versions"],
+    ),
+    "lm-eval inputs": (
+        lambda at: [write_saved(at, m, [ACC | {"doc_hash": m}]) for m in "12"],
+        {},
+        ["1 of 1 sample"],
+    ),
 }
 
 
