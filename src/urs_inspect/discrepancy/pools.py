@@ -290,11 +290,8 @@ class DistinctTexts:
 
     def take(self, texts: Mapping[str, str]) -> None:
         """Add texts by id as they are, even if they repeat each other."""
-        ids = list(texts)
-        for start in range(0, len(ids), _BLOCK):
-            block = ids[start : start + _BLOCK]
-            words = [texts[name] for name in block]
-            self._append(block, words, self._similarity.encode(words))
+        words = list(texts.values())
+        self._append(list(texts), words, self._similarity.encode(words))
 
     def add(self, texts: Mapping[str, str]) -> dict[str, NearDuplicate]:
         """Add those texts (by id) that repeat neither a text of the collection nor an earlier one among themselves.
