@@ -56,13 +56,8 @@ def test_the_id_may_be_left_out_and_other_keys_do_no_harm() -> None:
 def test_a_ballot_that_would_turn_votes_round_is_refused(change: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=rf"^line 3: .*{words}"):
         Ballot.from_dict({**ballot(1).to_dict(), **change}, "line 3")
-
-
-def test_what_is_missing_is_named() -> None:
     with pytest.raises(InputError, match="ballot: missing instruction, response_b; a ballot needs instruction_id,"):
         Ballot.from_dict({"instruction_id": "i", "model_a": "a", "model_b": "b", "response_a": "r"})
-    with pytest.raises(InputError, match="a ballot is a JSON object, got list"):
-        Ballot.from_dict([])
 
 
 @pytest.mark.parametrize(
@@ -73,11 +68,13 @@ def test_what_is_missing_is_named() -> None:
         (b"[1]\n", "line 1: a ballot is a JSON object, got list"),
         (b"\xff\n", "byte 0 is not UTF-8"),
         (b"[" * 100_000, "line 1: not JSON"),
+        (None, r"cannot read the ballots .*ballots\.jsonl"),
     ],
 )
-def test_a_file_that_is_none_is_one_line(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_file_that_is_none_is_one_line(tmp_path: Path, content: bytes | None, words: str) -> None:
     path = tmp_path / "ballots.jsonl"
-    path.write_bytes(content)
+    if content is not None:
+        path.write_bytes(content)
     with pytest.raises(InputError, match=words) as refused:
         read_ballots(path)
     assert "\n" not in str(refused.value)
@@ -91,8 +88,3 @@ def test_the_same_ballot_twice_is_one_and_two_of_an_id_are_none(tmp_path: Path) 
     path.write_text(path.read_text("utf-8") + json.dumps(other) + "\n", "utf-8")
     with pytest.raises(InputError, match=r"line 4: the ballot \w{16} differs from the one at .*line 1"):
         read_ballots(path)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read the ballots .*none\.jsonl"):
-        read_ballots(tmp_path / "none.jsonl")

@@ -2,9 +2,11 @@
 
 import json
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import numpy as np
@@ -57,36 +59,33 @@ def test_words_are_counted_in_any_language(text: str, words: int) -> None:
     assert count_words(text) == words
 
 
-@given(st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), max_size=30))
-def test_plain_words_are_what_stands_between_blanks(words: list[str]) -> None:
-    assert count_words(" \n".join(words)) == len(words)
-
-
-def kept(answer_filter: AnswerFilter, one: int, other: int) -> bool:
-    return bool(answer_filter.keeps(np.array([one]), np.array([other]))[0])
+@pytest.mark.parametrize(
+    ("rules", "one", "other", "expected"),
+    [
+        *((REFERENCE_FILTER, 21, other, True) for other in (21, 83)),
+        *((REFERENCE_FILTER, *pair, False) for pair in ((20, 21), (21, 84), (0, 0), (100, 0))),
+        (AnswerFilter(), 0, 1000, True),
+        (AnswerFilter(min_words=20), 21, 1000, True),
+        (AnswerFilter(min_words=20), 20, 20, False),
+        (AnswerFilter(max_length_ratio=4), 1, 3, True),
+        (AnswerFilter(max_length_ratio=4), 1, 4, False),
+    ],
+)
+def test_the_rules_of_the_reference_and_each_alone(rules: AnswerFilter, one: int, other: int, expected: bool) -> None:
+    assert rules.keeps(np.array([one, other]), np.array([other, one])).tolist() == [expected] * 2
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [(21, 21, True), (20, 21, False), (21, 83, True), (21, 84, False), (84, 21, False), (0, 0, False), (100, 0, False)],
+    ("options", "words"),
+    [
+        ({"max_length_ratio": 1}, "length ratio 1; allowed: above 1, or 0"),
+        ({"max_length_ratio": float("nan")}, "length ratio nan"),
+        ({"min_words": -2}, "words -2"),
+    ],
 )
-def test_the_rules_of_the_reference(one: int, other: int, expected: bool) -> None:
-    assert kept(REFERENCE_FILTER, one, other) is kept(REFERENCE_FILTER, other, one) is expected
-
-
-def test_each_rule_alone_and_none() -> None:
-    assert kept(AnswerFilter(), 0, 1000)
-    assert kept(AnswerFilter(min_words=20), 21, 1000) and not kept(AnswerFilter(min_words=20), 20, 20)
-    assert kept(AnswerFilter(max_length_ratio=4), 1, 3) and not kept(AnswerFilter(max_length_ratio=4), 1, 4)
-
-
-def test_rules_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(InputError, match="length ratio 1; allowed: above 1, or 0 for no limit"):
-        AnswerFilter(max_length_ratio=1)
-    with pytest.raises(InputError, match="length ratio nan"):
-        AnswerFilter(max_length_ratio=float("nan"))
-    with pytest.raises(InputError, match="words -2"):
-        AnswerFilter(min_words=-2)
+def test_rules_that_make_no_sense_are_refused(options: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        AnswerFilter(**options)
 
 
 @pytest.mark.data
@@ -101,12 +100,8 @@ def test_chinese_and_japanese_battles_survive_the_filter(data_dir: Path) -> None
     first, second = ([battle[f"response_{side}"] for battle in battles] for side in (1, 2))
     found = REFERENCE_FILTER.keeps(word_counts(first), word_counts(second))
     blanks = REFERENCE_FILTER.keeps(*(np.array([len(text.split()) for text in side]) for side in (first, second)))
-    share = np.array(
-        [
-            sum("\u3040" <= c <= "\u30ff" or "\u3400" <= c <= "\u9fff" for c in a + b) > 0.2 * len(a + b)
-            for a, b in zip(first, second, strict=True)
-        ]
-    )
+    both = [a + b for a, b in zip(first, second, strict=True)]
+    share = np.array([len(re.findall("[\u3040-\u30ff\u3400-\u9fff]", text)) > 0.2 * len(text) for text in both])
     assert (share.sum(), (blanks & share).sum(), (found & share).sum()) == (34, 5, 20)
     assert (blanks.sum(), found.sum()) == (5055, 5044)
 
@@ -158,17 +153,11 @@ def test_rules_that_filter_nothing_leave_the_usable_ones() -> None:
 def test_a_similarity_of_two_texts_decides_and_what_it_does_not_know_is_left_out() -> None:
     similarity = Compared()
     selector = matched(pool(), Rules(lam=0), similarity)
-    assert selector.candidates(PAIR) == 3
-    assert order(selector, 3)[0] == "i2"
-    assert selector.next(PAIR, ["i2", "i0", "i1"]) is None
-    assert similarity.pairs == 4
-
-
-def test_a_shortlist_bounds_what_is_compared() -> None:
-    similarity = Compared()
+    assert selector.candidates(PAIR) == 3 and similarity.pairs == 4
+    assert order(selector, 3)[0] == "i2" and selector.next(PAIR, ["i2", "i0", "i1"]) is None
+    # A shortlist bounds what is compared.
     selector = matched(pool(), Rules(shortlist=2), similarity)
-    assert similarity.pairs == 2
-    assert selector.candidates(PAIR) <= 2
+    assert similarity.pairs == 4 + 2 and selector.candidates(PAIR) <= 2
 
 
 def test_divergence_orders_by_confidence_and_leaves_out_what_has_none() -> None:
@@ -181,7 +170,9 @@ def test_divergence_orders_by_confidence_and_leaves_out_what_has_none() -> None:
         assert math.isnan(selector.next(PAIR, []).response_similarity)  # type: ignore[union-attr]
 
 
-def test_divergence_needs_log_probabilities_of_all() -> None:
+def test_an_unknown_method_and_missing_log_probabilities_are_refused() -> None:
+    with pytest.raises(InputError, match="selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"):
+        Rules(method="best")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="'kl' needs the log probabilities of tokens, and b gave none"):
         matched(pool(a={"i0": [-0.1]}), Rules(method="kl"))
 
@@ -190,11 +181,6 @@ def test_a_fixed_order_skips_what_was_chosen_whichever_way_the_pair_is_named() -
     fixed = FixedOrder({PAIR: ["x", "y", "z"]})
     assert (fixed.candidates(("b", "a")), fixed.next(("b", "a"), ["x"]).id) == (3, "y")  # type: ignore[union-attr]
     assert fixed.next(PAIR, ["x", "y", "z"]) is None
-
-
-def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(InputError, match="selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"):
-        Rules(method="best")  # type: ignore[arg-type]
 
 
 LOGS = st.lists(st.floats(-30, 0), min_size=1, max_size=8)
@@ -238,10 +224,9 @@ def test_divergence_has_no_order_and_is_zero_for_equals(first: list[float], seco
 def test_no_token_and_no_probability() -> None:
     assert math.isnan(divergence([], [-1.0], "kl"))
     assert divergence([-math.inf], [-1.0], "kl") == pytest.approx(99 * math.exp(-1) / 2)
-    with pytest.raises(InputError, match=r"log probability 0\.5; allowed: 0 or less"):
-        divergence([0.5], [-1.0], "kl")
-    with pytest.raises(InputError, match="log probability nan"):
-        divergence([math.nan], [-1.0], "kl")
+    for value in (0.5, math.nan):
+        with pytest.raises(InputError, match=f"log probability {value}; allowed: 0 or less"):
+            divergence([value], [-1.0], "kl")
 
 
 def test_the_highest_divergence_comes_first_and_ties_go_by_id() -> None:

@@ -3,17 +3,26 @@
 import hashlib
 import json
 import os
+import random
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from urs_inspect._util import InputError, check_new_file
-from urs_inspect.discrepancy.evolution import PoolItem
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity, normalised
 from urs_inspect.discrepancy.pools import (
+    DistinctTexts,
+    Evolution,
     Instruction,
+    NearDuplicate,
     Pool,
+    PoolItem,
     check_contestants,
     check_pool,
+    child_id,
     draw_seeds,
     load_pool_file,
     load_seeds,
@@ -32,20 +41,14 @@ def pool(**responses: dict[str, str]) -> Pool:
 GIVEN = pool(a={"w": "one", "x": "two", "y": "three", "z": "four"}, b={"w": "uno", "x": " two ", "y": "\n"})
 
 
-def test_missing_empty_and_equal_answers_cannot_be_compared() -> None:
+def test_missing_empty_and_equal_answers_cannot_be_compared_and_a_pool_that_is_too_small_says_why() -> None:
     # x: equal but for blanks; y: b is empty; z: b never came
-    [(pair, mask)] = usable_masks(GIVEN, [("a", "b")]).items()
-    assert pair == ("a", "b")
-    assert mask.tolist() == [True, False, False, False]
-    assert usable_masks(GIVEN, [("b", "a")])["b", "a"].tolist() == mask.tolist()
-
-
-def test_what_is_lacking_is_counted_by_kind() -> None:
+    masks = usable_masks(GIVEN, [("a", "b"), ("b", "a")])
+    assert {pair: mask.tolist() for pair, mask in masks.items()} == {
+        pair: [True, False, False, False] for pair in (("a", "b"), ("b", "a"))
+    }
     assert GIVEN.lacking() == {"a": {"missing": 0, "empty": 0}, "b": {"missing": 1, "empty": 1}}
-
-
-def test_a_pool_that_is_too_small_says_why() -> None:
-    masks = usable_masks(GIVEN, [("a", "b")])
+    del masks["b", "a"]
     check_pool(GIVEN, 1, masks)
     with pytest.raises(InputError) as caught:
         check_pool(GIVEN, 2, masks)
@@ -82,65 +85,50 @@ POOL_FILE_ITEMS = [
 ]
 
 
+def lines(tmp_path: Path, *rows: object) -> Path:
+    path = tmp_path / "seeds.jsonl"
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
 def test_what_is_written_is_read_back(tmp_path: Path):
     path = tmp_path / "pool.jsonl"
     assert write_pool_file(path, POOL_FILE_ITEMS, "reasoning") == path
-    name, sha256, instructions = load_pool_file(str(path), scenarios=("reasoning",))
-    assert name == str(path)
-    assert sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert instructions == (
+    expected = (
         Instruction("a-r1", "为什么？\n两行", "因为。", "zh", "reasoning"),
         Instruction("b-r2", 'Why "so"?', "", "en", "reasoning"),
     )
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert load_pool_file(str(path), scenarios=("reasoning",)) == (str(path), sha256, expected)
     first = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-    assert first == {
-        "id": "a-r1",
-        "question": "为什么？\n两行",
-        "reference_ans": "因为。",
-        "user_intent": "Factual_QA",
-        "language": "zh",
-        "scenario": "reasoning",
-        "seed": "a",
-        "parent": "a",
-        "generator": "m/one",
-        "round": 1,
-    }
+    assert list(first.items()) == [
+        ("id", "a-r1"), ("question", "为什么？\n两行"), ("reference_ans", "因为。"), ("user_intent", "Factual_QA"),
+        ("language", "zh"), ("scenario", "reasoning"), ("seed", "a"), ("parent", "a"), ("generator", "m/one"),
+        ("round", 1),
+    ]  # fmt: skip
     assert [entry.name for entry in tmp_path.iterdir()] == ["pool.jsonl"]
 
 
 def test_plain_rows_will_do(tmp_path: Path):
-    path = tmp_path / "mine.jsonl"
-    path.write_text(
-        '{"instruction": " Why? "}\n\n{"question": "Wie?", "language": "CN", "reference": "So."}\n', "utf-8"
-    )
+    path = lines(tmp_path, {"instruction": " Why? "}, "", {"question": "Wie?", "language": "CN", "reference": "So."})
     assert load_pool_file(str(path))[2] == (
-        Instruction("mine_0001", "Why?"),
-        Instruction("mine_0002", "Wie?", "So.", "zh"),
+        Instruction("seeds_0001", "Why?"),
+        Instruction("seeds_0002", "Wie?", "So.", "zh"),
     )
-
-
-def test_other_languages_keep_their_name(tmp_path: Path):
-    path = tmp_path / "mine.csv"
-    path.write_text("question,language\nWarum?, DE \n", encoding="utf-8")
-    assert load_pool_file(str(path))[2][0].language == "de"
+    csv = tmp_path / "mine.csv"
+    csv.write_text("question,language\nWarum?, DE \n", encoding="utf-8")
+    assert load_pool_file(str(csv))[2][0].language == "de"  # other languages keep their name
 
 
 def test_every_fault_is_named(tmp_path: Path):
-    path = tmp_path / "mine.jsonl"
-    path.write_text(
-        '{"id": "x", "instruction": ""}\n[1]\n{"instruction": "Why?", "scenario": "poetry"}\n', encoding="utf-8"
-    )
+    path = lines(tmp_path, {"id": "x", "instruction": ""}, [1], {"instruction": "Why?", "scenario": "poetry"})
     with pytest.raises(InputError) as error:
         load_pool_file(str(path), scenarios=("general", "writing"))
     said = str(error.value)
-    assert f"{path}: line 2: not a JSON object" in said
-    assert f"{path}: line 1: column 'instruction': empty" in said
+    assert f"{path}: line 2: not a JSON object" in said and f"{path}: line 1: column 'instruction': empty" in said
     assert "line 3: column 'scenario': unknown scenario 'poetry'; allowed: general, writing" in said
-    path.write_text('{"instruction": "Why?", "scenario": "poetry"}', encoding="utf-8")
+    path = lines(tmp_path, {"instruction": "Why?", "scenario": "poetry"})
     assert load_pool_file(str(path))[2][0].scenario == "poetry"
-
-
-def test_a_missing_file_is_refused(tmp_path: Path):
     with pytest.raises(InputError, match="no data file"):
         load_pool_file(str(tmp_path / "none.jsonl"))
 
@@ -189,12 +177,6 @@ def test_outputs_that_could_not_be_written_are_refused_early(tmp_path: Path):
             check_new_file(tmp_path / name, ".jsonl")
 
 
-def lines(tmp_path: Path, *rows: object) -> Path:
-    path = tmp_path / "seeds.jsonl"
-    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("text", ["instruction", "question"])
 @pytest.mark.parametrize("reference", ["reference", "answer", "output", "reference_ans"])
 def test_columns_go_by_several_names(text: str, reference: str, tmp_path: Path):
@@ -203,24 +185,19 @@ def test_columns_go_by_several_names(text: str, reference: str, tmp_path: Path):
     assert (seed.intent, seed.language, seed.parent, seed.generator, seed.round) == ("Factual_QA", "en", "", "", 0)
 
 
-def test_what_a_row_says_of_itself_counts(tmp_path: Path):
+def test_what_a_row_says_of_itself_counts_also_in_csv(tmp_path: Path):
     row = {"id": 7, "instruction": "Pourquoi ?", "language": "fr", "user_intent": "Leisure", "reference": None}
     [seed] = load_seeds(lines(tmp_path, row), "Factual_QA")
     assert (seed.id, seed.language, seed.intent, seed.reference) == ("7", "fr", "Leisure", "")
-
-
-@pytest.mark.parametrize(
-    ("text", "language"), [("天空为什么是蓝色的？", "zh"), ("空はなぜ青いの？", "en"), ("Why?", "en")]
-)
-def test_a_row_without_a_language_goes_by_its_script(text: str, language: str, tmp_path: Path):
-    assert load_seeds(lines(tmp_path, {"question": text}), "Factual_QA")[0].language == language
-
-
-def test_csv_will_do(tmp_path: Path):
     path = tmp_path / "seeds.csv"
     path.write_text('id,question,answer\na,"Why, then?",\n', encoding="utf-8")
     [seed] = load_seeds(path, "Factual_QA")
     assert (seed.id, seed.text, seed.reference) == ("a", "Why, then?", "")
+
+
+def test_a_row_without_a_language_goes_by_its_script(tmp_path: Path):
+    rows = [{"question": text} for text in ("天空为什么是蓝色的？", "空はなぜ青いの？", "Why?")]
+    assert [seed.language for seed in load_seeds(lines(tmp_path, *rows), "Factual_QA")] == ["zh", "en", "en"]
 
 
 def test_seed_file_every_fault_is_named(tmp_path: Path):
@@ -235,20 +212,16 @@ def test_seed_file_every_fault_is_named(tmp_path: Path):
     )
     with pytest.raises(InputError) as error:
         load_seeds(path, "Factual_QA")
-    said = str(error.value)
-    assert "line 5: not JSON" in said
-    assert "line 2: column 'id': 'a' is taken by line 1" in said
-    assert "line 3: column 'instruction': empty" in said
-    assert "line 4: column 'answer': must be text, is 4" in said
-    assert "line 6: column 'instruction': missing" in said
-
-
-def test_a_file_without_seeds_is_refused(tmp_path: Path):
+    for fault in (
+        "line 5: not JSON",
+        "line 2: column 'id': 'a' is taken by line 1",
+        "line 3: column 'instruction': empty",
+        "line 4: column 'answer': must be text, is 4",
+        "line 6: column 'instruction': missing",
+    ):
+        assert fault in str(error.value)
     with pytest.raises(InputError, match="no usable case"):
         load_seeds(lines(tmp_path), "Factual_QA")
-
-
-def test_a_header_without_an_instruction_is_refused(tmp_path: Path):
     path = tmp_path / "seeds.csv"
     path.write_text("id,text\na,Why?\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 1: column 'instruction' is missing; the header has: id, text"):
@@ -262,3 +235,107 @@ def test_a_draw_is_the_beginning_of_the_whole_order(tmp_path: Path):
     assert draw_seeds(seeds, 5, 3) == everything[:5]
     assert draw_seeds(seeds, 99, 3) == everything
     assert draw_seeds(seeds, None, 4) != everything != list(seeds)
+
+
+APPLES = "Tom has 12 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
+PEARS = "Tom has 13 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
+TRAIN = "A train leaves at noon and covers 80 miles an hour. When has it gone 200 miles?"
+
+
+def slowly(known: dict[str, str], texts: dict[str, str], threshold: float) -> set[str]:
+    """Ids of the near-duplicates, by comparing one text after the other with each that was kept."""
+    vectors = LexicalSimilarity()
+    kept = list(known.values())
+    found = set()
+    for name in sorted(texts):
+        [mine] = vectors.encode([texts[name]]).astype(np.float64)
+        if any(
+            normalised(texts[name]) == normalised(other)
+            or float(mine @ vectors.encode([other])[0].astype(np.float64)) >= threshold - 1e-6
+            for other in kept
+        ):
+            found.add(name)
+        else:
+            kept.append(texts[name])
+    return found
+
+
+def test_one_number_apart_is_a_near_duplicate_and_another_problem_is_none():
+    distinct = DistinctTexts(0.9)
+    assert distinct.add({"a": APPLES, "b": TRAIN}) == {}
+    [(name, repeats)] = distinct.add({"c": PEARS}).items()
+    assert (name, repeats.of) == ("c", "a")
+    assert 0.9 <= repeats.similarity < 1
+    assert len(distinct) == 2
+
+
+def test_equal_apart_from_case_width_and_blanks_is_similarity_1_and_what_is_taken_stays():
+    distinct = DistinctTexts(1.0)
+    distinct.take({"seed": "Why is the sky blue?", "again": "Why is the sky blue?"})
+    assert distinct.add({"a": "  WHY is\nthe sky ｂｌｕｅ? "}) == {"a": NearDuplicate("seed", 1.0)}
+    assert len(distinct) == 2
+
+
+def test_what_was_refused_refuses_nothing():
+    # b is near a; c is near b but not near a, so that it stays.
+    a, b, c = "abcdefghij" * 3, "abcdefghij" * 3 + "klmnopqr", "klmnopqr" + "abcdefghij" + "klmnopqrstuvwx"
+    vectors = LexicalSimilarity().encode([a, b, c])
+    cosines = vectors @ vectors.T
+    assert cosines[1, 2] > cosines[0, 2]
+    threshold = float(cosines[1, 2])
+    assert cosines[0, 1] > threshold
+    assert set(DistinctTexts(threshold).add({"a": a, "b": b, "c": c})) == {"b"}
+
+
+@pytest.mark.parametrize("size", [1, 127, 128, 129, 300])
+def test_blocks_make_no_difference(size: int):
+    rng = random.Random(size)
+    words = [f"word{n}" for n in range(12)]
+    texts = {f"t{n:03d}": " ".join(rng.choices(words, k=8)) for n in range(size)}
+    known = {f"k{n}": " ".join(rng.choices(words, k=8)) for n in range(140)}
+    distinct = DistinctTexts(0.8)
+    distinct.take(known)
+    found = distinct.add(texts)
+    assert found.keys() == slowly(known, texts, 0.8)
+    assert len(distinct) == len(known) + len(texts) - len(found)
+    assert size == 1 or len(found) > 0
+
+
+@given(st.lists(st.text("ab 猫。", max_size=6), max_size=12), st.randoms())
+def test_the_order_of_arrival_never_matters(texts: list[str], rng: random.Random):
+    pairs = [(f"t{number:02d}", text) for number, text in enumerate(texts)]
+    there = DistinctTexts(0.7).add(dict(pairs))
+    rng.shuffle(pairs)
+    assert DistinctTexts(0.7).add(dict(pairs)) == there
+    assert there.keys() == slowly({}, dict(pairs), 0.7)
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 1.1, float("nan")])
+def test_a_threshold_out_of_range_is_refused(threshold: float):
+    with pytest.raises(InputError, match="duplicates: must be a number above 0 and at most 1"):
+        DistinctTexts(threshold)
+
+
+SEEDS = {"sea": "Why does the sea rise and fall?", "iron": "Which process turns iron red?"}
+SEED_ITEMS = [PoolItem(name, text, "", "Factual_QA", "en", name) for name, text in SEEDS.items()]
+
+
+def child(seed: str, number: int, text: str) -> PoolItem:
+    return PoolItem(child_id(seed, number), text, "", "Factual_QA", "en", seed, seed, "g", number)
+
+
+def test_a_near_duplicate_of_a_seed_an_earlier_round_or_a_sibling_is_not_kept():
+    evolution = Evolution(SEED_ITEMS, 0.9)
+
+    def settle(*children: PoolItem) -> dict[str, str]:
+        return {name: found.of for name, found in evolution.settle(children).items()}
+
+    assert settle(child("iron", 1, SEEDS["sea"])) == {"iron-r1": "sea"}
+    assert settle(child("sea", 2, "What drives the trade winds?")) == {}
+    assert [parent.id for parent in evolution.parents.values()] == ["sea-r2", "iron"]
+    third = [child("iron", 3, "what drives the  TRADE winds?"), child("sea", 3, "What is amber?")]
+    assert settle(*third) == {"iron-r3": "sea-r2"}
+    # Siblings are looked at in the order of their ids: "iron-r4" comes first.
+    assert settle(*(child(seed, 4, "How do bats hear?") for seed in ("sea", "iron"))) == {"sea-r4": "iron-r4"}
+    assert [item.id for item in evolution.kept] == ["sea-r2", "sea-r3", "iron-r4"] and evolution.kept[1] == third[1]
+    assert {seed: parent.id for seed, parent in evolution.parents.items()} == {"sea": "sea-r3", "iron": "iron-r4"}

@@ -3,7 +3,7 @@
 import os
 import runpy
 from itertools import permutations
-from math import log
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +30,6 @@ def counts(rates: np.ndarray, of: int) -> np.ndarray:
     return of * np.stack([1 - rates, np.zeros_like(rates), rates], axis=2)
 
 
-def test_by_hand(study: dict[str, Any]) -> None:
-    """Three models of which the better one always wins."""
-    insider = study["Insider"](counts(np.triu(np.ones((3, 3))), 10**9), np.array([2.0, 1.0, 0.0]))
-    assert insider.information() == pytest.approx([log(2)] * 3)
-    insider.see(0, 1.0)
-    # Three orders are left: label 2 stands above, between or below the other two.
-    third = log(3) - 2 / 3 * log(2)
-    assert insider.information() == pytest.approx([0, third, third], abs=1e-6)
-    assert insider.signs()[0] == 1
-    insider.see(1, 0.0)
-    insider.see(2, 0.0)
-    assert insider.signs().tolist() == [1, -1, -1]
-    assert sorted(insider.probabilities) == pytest.approx([0] * 5 + [1], abs=1e-6)
-
-
 def test_probabilities_follow_bayes_and_the_order_has_the_best_expected_tau(study: dict[str, Any]) -> None:
     draws = np.random.default_rng(0)
     given = draws.integers(0, 9, (3, 3, 3)).astype(float)
@@ -52,21 +37,15 @@ def test_probabilities_follow_bayes_and_the_order_has_the_best_expected_tau(stud
     given = given + given.transpose(1, 0, 2)[:, :, ::-1]
     truth = np.array([0.3, -1.0, 0.8])
     insider = study["Insider"](given, truth)
-    seen = [
-        (int(place), float(outcome))
-        for place, outcome in zip(draws.integers(0, 3, 12), draws.choice([0, 0.5, 1], 12), strict=True)
-    ]
+    seen = list(zip(draws.integers(0, 3, 12).tolist(), draws.choice([0, 0.5, 1], 12).tolist(), strict=True))
     for place, outcome in seen:
         insider.see(place, outcome)
     rates = (given + 0.5) / (given + 0.5).sum(axis=2, keepdims=True)
     assignments = list(permutations(range(3)))
-    weights = []
-    for assignment in assignments:
-        likelihood = 1.0
-        for place, outcome in seen:
-            one, other = (assignment[label] for label in _PAIRS[place])
-            likelihood *= rates[one, other, int(2 * outcome)]
-        weights.append(likelihood)
+    weights = [
+        prod(rates[one[_PAIRS[place][0]], one[_PAIRS[place][1]], int(2 * outcome)] for place, outcome in seen)
+        for one in assignments
+    ]
     assert insider.probabilities == pytest.approx(np.array(weights) / sum(weights))
     signs = [[np.sign(truth[one[i]] - truth[one[j]]) for i, j in _PAIRS] for one in assignments]
     expected = [
@@ -97,25 +76,10 @@ def test_information_is_what_a_comparison_lowers_the_entropy_by(study: dict[str,
         assert insider.information()[place] == pytest.approx(entropy((0, 1.0)) - left)
 
 
-def test_models_are_found_again_by_their_win_rates(study: dict[str, Any]) -> None:
-    """Under its own assumptions the agent is right in the end, whatever label each model has."""
-    draws = np.random.default_rng(1)
-    strengths = np.array([1.5, 0.5, -0.5, -1.5])
-    rates = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
-    first, second = np.triu_indices(4, 1)
-    for _ in range(5):
-        hidden = draws.permutation(4)
-        insider = study["Insider"](counts(rates, 1000), strengths)
-        for _ in range(300):
-            place = int(insider.information().argmax())
-            insider.see(place, float(draws.random() < rates[hidden[first[place]], hidden[second[place]]]))
-        assert insider.signs().tolist() == np.sign(strengths[hidden][first] - strengths[hidden][second]).tolist()
-
-
 def test_known_rates_are_those_of_the_votes_that_come_first(study: dict[str, Any]) -> None:
-    votes = study["Votes"](np.array([1.0] * 20), np.arange(20.0), np.zeros((20, 20)), np.ones(20, dtype=bool))
-    late = study["Votes"](
-        np.array([0.0] * 10 + [0.5] * 10), np.arange(20.0), np.zeros((20, 20)), np.ones(20, dtype=bool)
+    votes, late = (
+        study["Votes"](np.array(outcomes), np.arange(20.0), np.zeros((20, 20)), np.ones(20, dtype=bool))
+        for outcomes in ([1.0] * 20, [0.0] * 10 + [0.5] * 10)
     )
     arena = {("b", "a"): votes, ("b", "c"): late, ("a", "c"): votes}
     known = study["Ceiling"]("MAD", 2).outcomes(arena, ("a", "b", "c"))

@@ -1,9 +1,7 @@
 """Selection: equal to the plain loop, deterministic, ties by id, and plain words for what cannot be selected from."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,15 +25,8 @@ def picked(found: Selection) -> dict[tuple[str, str], list[str]]:
     return {pair: [item.id for item in chosen] for pair, chosen in found.selected.items()}
 
 
-HAND = {
-    # Unit vectors in the plane, by angle in degrees: the cosine of two answers is that of their angles' difference.
-    "a": (0, 0, 0, 0),
-    "b": (90, 80, 60, 85),
-}
-HAND_INSTRUCTIONS = (0, 10, 90, 5)
-
-
-def plane(angles: tuple[int, ...]) -> Any:
+def plane(*angles: int) -> Any:
+    """Unit vectors by angle in degrees: the cosine of two is that of their angles' difference."""
     radians = np.deg2rad(angles)
     return np.stack([np.cos(radians), np.sin(radians)], axis=1)
 
@@ -43,27 +34,17 @@ def plane(angles: tuple[int, ...]) -> Any:
 def test_a_selection_by_hand() -> None:
     # Response similarities: cos 90 = 0, cos 80 = .1736, cos 60 = .5, cos 85 = .0872. Eq. (1) takes them in the order
     # w, z, x, y. With lambda 1: first w (0). Then x: .1736 + cos 10 = 1.1585; y: .5 + cos 90 = .5; z: .0872 + cos 5 =
-    # 1.0834: y. Then x: .1736 + max(cos 10, cos 80) = 1.1585; z: .0872 + max(cos 5, cos 85) = 1.0834: z.
-    responses = {name: plane(angles) for name, angles in HAND.items()}
-    ids = ["w", "x", "y", "z"]
-    plain = select(responses, plane(HAND_INSTRUCTIONS), ids, k=4, lam=0.0)
-    assert picked(plain) == {("a", "b"): ["w", "z", "x", "y"]}
-    diverse = select(responses, plane(HAND_INSTRUCTIONS), ids, k=3, lam=1.0)
-    assert picked(diverse) == {("a", "b"): ["w", "y", "z"]}
-    objectives = [item.objective for item in diverse.selected["a", "b"]]
-    assert objectives == pytest.approx([0.0, 0.5, 1.0834], abs=1e-4)
-    third = diverse.selected["a", "b"][2]
-    assert (third.response_similarity, third.instruction_similarity) == pytest.approx((0.0872, 0.9962), abs=1e-4)
-    assert (diverse.lam, diverse.set_similarity, diverse.size, diverse.candidates["a", "b"]) == (1.0, "max", 4, 4)
-
-
-def test_mean_and_maximum_differ_by_hand() -> None:
-    # As above; after w (0 degrees) and y (90): x has the mean (cos 10 + cos 80) / 2 = .5792, z (cos 5 + cos 85) / 2 =
-    # .5417, so that z wins again, with .0872 + .5417 = .6289.
-    responses = {name: plane(angles) for name, angles in HAND.items()}
-    found = select(responses, plane(HAND_INSTRUCTIONS), ["w", "x", "y", "z"], k=3, set_similarity="mean")
-    assert picked(found) == {("a", "b"): ["w", "y", "z"]}
-    assert found.selected["a", "b"][2].objective == pytest.approx(0.6289, abs=1e-4)
+    # 1.0834: y. Then x: .1736 + max(cos 10, cos 80) = 1.1585; z: .0872 + max(cos 5, cos 85) = 1.0834: z. With the mean
+    # x has (cos 10 + cos 80) / 2 = .5792, z (cos 5 + cos 85) / 2 = .5417, so that z wins again, with .6289.
+    given: Any = ({"a": plane(0, 0, 0, 0), "b": plane(90, 80, 60, 85)}, plane(0, 10, 90, 5), ["w", "x", "y", "z"])
+    assert picked(select(*given, k=4, lam=0.0)) == {("a", "b"): ["w", "z", "x", "y"]}
+    diverse, mean = (select(*given, k=3, set_similarity=way).selected["a", "b"] for way in ("max", "mean"))
+    assert [item.id for item in diverse] == [item.id for item in mean] == ["w", "y", "z"]
+    assert [item.objective for item in diverse] == pytest.approx([0.0, 0.5, 1.0834], abs=1e-4)
+    third = (diverse[2].response_similarity, diverse[2].instruction_similarity, mean[2].objective)
+    assert third == pytest.approx((0.0872, 0.9962, 0.6289), abs=1e-4)
+    found = select(*given, k=3)
+    assert (found.lam, found.set_similarity, found.size, found.candidates["a", "b"]) == (1.0, "max", 4, 4)
 
 
 @pytest.mark.parametrize("set_similarity", ["max", "mean"])
@@ -97,24 +78,6 @@ def test_it_is_what_the_loop_selects_among_ties_and_duplicates(data: st.DataObje
     for pair, chosen in slow.items():
         assert [item.objective for item in found.selected[pair]] == pytest.approx([v for _, v in chosen], abs=1e-9)
         assert len({item.id for item in found.selected[pair]}) == k
-
-
-def test_exact_ties_go_to_the_smaller_id() -> None:
-    responses = {"a": np.ones((5, 3), np.float16), "b": np.tile(np.array([1, 2, 3], np.float16), (5, 1))}
-    instructions = np.ones((5, 3), np.float32)
-    ids = ["e", "c", "a", "d", "b"]
-    assert picked(select(responses, instructions, ids, k=5)) == {("a", "b"): ["a", "b", "c", "d", "e"]}
-
-
-def test_copies_of_an_item_tie_wherever_they_stand_in_a_large_pool() -> None:
-    responses, instructions = pool(2, 9000, 40, 3)
-    winner = int(response_similarities(responses, [("m0", "m1")]).values[0].argmin())
-    copies = [17, 4095, 4096, 8999]
-    for array in (*responses.values(), instructions):
-        array[copies] = array[winner]
-    ids = [f"{9000 - number:05}" for number in range(9000)]
-    [first] = select(responses, instructions, ids, k=1).selected["m0", "m1"]
-    assert first.id == min(ids[item] for item in (*copies, winner))
 
 
 def test_thousands_of_copies_tie_by_id() -> None:
@@ -167,28 +130,10 @@ def test_order_of_models_and_rows_and_threads_changes_nothing() -> None:
     assert picked(select(shuffled, instructions[order], [ids[i] for i in order], k=5)) == found
     alone = Selector.from_vectors(responses, instructions, ids, workers=1)
     assert picked(alone.select(5)) == found
+    longer = {name: rows * np.float16(4) for name, rows in responses.items()}
+    assert picked(select(longer, instructions * np.float16(0.25), ids, k=5)) == found
     swapped = select(responses, instructions, ids, k=5, pairs=[("m1", "m0")])
     assert swapped.selected["m1", "m0"] == select(responses, instructions, ids, k=5).selected["m0", "m1"]
-
-
-def test_length_of_vectors_does_not_matter() -> None:
-    responses, instructions = pool(2, 100, 8, 4, np.float32)
-    ids = names(100)
-    scaled = {name: rows * np.float32(4) for name, rows in responses.items()}
-    assert picked(select(scaled, instructions * np.float32(0.25), ids, k=5)) == picked(
-        select(responses, instructions, ids, k=5)
-    )
-
-
-def test_memory_mapped_vectors_give_the_same(tmp_path: Path) -> None:
-    responses, instructions = pool(3, 5000, 48, 6)
-    ids = names(5000)
-    mapped = {}
-    for name, rows in {**responses, "instructions": instructions}.items():
-        rows.tofile(tmp_path / name)
-        mapped[name] = np.memmap(tmp_path / name, np.float16, "r", shape=rows.shape)
-    instructions_mapped = mapped.pop("instructions")
-    assert select(mapped, instructions_mapped, ids, k=7) == select(responses, instructions, ids, k=7)
 
 
 def test_one_at_a_time_is_the_same_as_all_at_once() -> None:
@@ -213,17 +158,6 @@ def test_what_was_selected_before_counts_as_chosen(set_similarity: Any) -> None:
     assert rest.selected["m0", "m1"] == whole[3:]
 
 
-def test_a_new_model_changes_nothing_for_the_others() -> None:
-    responses, instructions = pool(4, 150, 16, 10)
-    ids = names(150)
-    old = {name: responses[name] for name in ("m0", "m1", "m2")}
-    before, after = select(old, instructions, ids, k=4), select(responses, instructions, ids, k=4)
-    assert all(after.selected[pair] == chosen for pair, chosen in before.selected.items())
-    joined = select(responses, instructions, ids, k=4, pairs=[("m3", name) for name in old])
-    assert sum(len(chosen) for chosen in joined.selected.values()) == 3 * 4
-    assert all(joined.selected["m3", name] == after.selected[name, "m3"] for name in old)
-
-
 def test_a_mask_by_pair_and_k_by_pair() -> None:
     responses, instructions = pool(3, 50, 8, 12)
     ids = names(50)
@@ -239,28 +173,16 @@ def test_a_mask_by_pair_and_k_by_pair() -> None:
     assert picked(found)["m0", "m1"] == [name for name, _ in slow["m0", "m1"]]
 
 
-def test_the_whole_pool_can_be_selected() -> None:
+def test_the_whole_pool_can_be_selected_but_for_blank_answers_and_instructions() -> None:
     responses, instructions = pool(2, 12, 4, 13)
-    selector = Selector.from_vectors(responses, instructions, names(12))
+    ids = names(12)
+    selector = Selector.from_vectors(responses, instructions, ids)
     chosen = [item.id for item in selector.select(12).selected["m0", "m1"]]
-    assert sorted(chosen) == sorted(names(12))
-    assert selector.next(("m0", "m1"), chosen) is None
-
-
-def test_two_models_that_answer_alike_get_the_most_diverse_instructions() -> None:
-    responses, instructions = pool(2, 40, 8, 14)
-    same = {"m0": responses["m0"], "m1": responses["m0"].copy()}
-    found = select(same, instructions, names(40), k=4).selected["m0", "m1"]
-    assert [item.response_similarity for item in found] == pytest.approx([1.0] * 4)
-    assert found[0].id == min(names(40))
-
-
-def test_blank_answers_and_instructions_are_no_candidates() -> None:
-    responses, instructions = pool(2, 10, 4, 15)
+    assert sorted(chosen) == sorted(ids) and selector.next(("m0", "m1"), chosen) is None
     responses["m0"][3], instructions[7] = 0, 0
-    found = select(responses, instructions, names(10), k=8)
-    assert found.candidates["m0", "m1"] == 8
-    assert {item.id for item in found.selected["m0", "m1"]} == set(names(10)) - {names(10)[3], names(10)[7]}
+    found = select(responses, instructions, ids, k=10)
+    assert found.candidates["m0", "m1"] == 10
+    assert {item.id for item in found.selected["m0", "m1"]} == set(ids) - {ids[3], ids[7]}
 
 
 def test_given_similarities_are_taken_as_they_are() -> None:
@@ -285,81 +207,72 @@ def test_coarse_similarities_tie_often_and_go_by_id() -> None:
     assert [item.id for item in selector.select(5).selected["x", "y"]] == ["c", "e", "d", "a", "b"]
 
 
-@dataclass
-class Arguments:
-    """Arguments of `select`, to be spoilt."""
+def change(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    """Change arguments of `select`: the rows of a model or the instructions, or an option."""
 
-    responses: dict[str, Any]
-    instructions: Any
-    ids: list[str]
-    options: dict[str, Any]
+    def apply(given: dict[str, Any]) -> None:
+        for name, value in changes.items():
+            where = given["responses"] if name in ("m0", "m1") else given
+            where[name] = value(where[name]) if callable(value) else value
 
-
-def spoil(model: str, value: float, dtype: Any = np.float32) -> Callable[[Arguments], None]:
-    """Put a number that is not finite into a vector of answers."""
-
-    def change(given: Arguments) -> None:
-        given.responses = {name: rows.astype(dtype) for name, rows in given.responses.items()}
-        given.responses[model][4, 2] = value
-
-    return change
+    return apply
 
 
-def put(name: str, value: Any) -> Callable[[Arguments], None]:
-    return lambda given: given.options.update({name: value})
+def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callable[[Any], Any]:
+    """Vectors with a number that is not finite."""
+
+    def rows(vectors: Any) -> Any:
+        vectors = vectors.astype(dtype)
+        vectors[place] = value
+        return vectors
+
+    return rows
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("changes", "words"),
     [
-        (lambda given: given.responses.pop("m1"), r"1 contestants \(m0\); at least two"),
-        (lambda given: given.responses.clear(), r"0 contestants \(none\)"),
+        (lambda given: given["responses"].pop("m1"), r"1 contestants \(m0\); at least two"),
+        (lambda given: given["responses"].clear(), r"0 contestants \(none\)"),
+        (change(m1=lambda rows: rows[:9]), r"'m1' have shape \(9, 4\), those of 'm0' \(10, 4\)"),
+        (change(m1=lambda rows: rows[:, :3]), r"'m1' have shape \(10, 3\), those of 'm0' \(10, 4\)"),
+        (change(m0=lambda rows: rows[:, 0]), r"'m0' have shape \(10,\)"),
+        (change(m0=lambda rows: rows.astype(np.int64)), "'m0' are int64"),
         (
-            lambda given: given.responses.update(m1=given.responses["m1"][:9]),
-            r"'m1' have shape \(9, 4\), those of 'm0' \(10, 4\)",
+            change(m1=spoilt(np.nan, np.float32)),
+            "1 vectors of 'm1' are not finite, the first for instruction 'i031676'",
         ),
+        (change(m1=spoilt(np.inf, np.float16), m0=np.float16), "1 vectors of 'm1' are not finite"),
+        (change(m1=spoilt(np.nan, np.float16), m0=np.float16), "1 vectors of 'm1' are not finite"),
         (
-            lambda given: given.responses.update(m1=given.responses["m1"][:, :3]),
-            r"'m1' have shape \(10, 3\), those of 'm0' \(10, 4\)",
-        ),
-        (lambda given: given.responses.update(m0=given.responses["m0"][:, 0]), r"'m0' have shape \(10,\)"),
-        (lambda given: given.responses.update(m0=given.responses["m0"].astype(np.int64)), "'m0' are int64"),
-        (spoil("m1", np.nan), "1 vectors of 'm1' are not finite, the first for instruction 'i031676'"),
-        (spoil("m1", np.inf, np.float16), "1 vectors of 'm1' are not finite"),
-        (spoil("m1", np.nan, np.float16), "1 vectors of 'm1' are not finite"),
-        (
-            lambda given: given.instructions.__setitem__((6, 0), np.nan),
+            change(instructions=spoilt(np.nan, np.float32, (6, 0))),
             "1 of 10 vectors of the instructions are not finite, the first in row 6",
         ),
+        (change(instructions=lambda rows: rows[:8]), "10 instruction ids, 8 instruction vectors, 10 answers"),
+        (change(ids=lambda ids: ids[:9]), "9 instruction ids, 10 instruction vectors, 10 answers"),
+        (change(ids=lambda ids: [*ids[:9], ids[0]]), "instruction id 'i000000' occurs more than once"),
+        (change(k=11), "k=11 is more than the 10 instructions that m0 and m1 can choose from"),
+        (change(k=-1), "k=-1 of m0 and m1"),
+        (change(k=2.5), "k=2.5 of m0 and m1; allowed: a whole number"),
+        (change(lam=-0.5), "lambda is -0.5; allowed: 0 or more"),
+        (change(lam=float("nan")), "lambda is nan"),
+        (change(set_similarity="median"), "set similarity 'median'; allowed: max, mean"),
+        (change(pairs=[("m0", "m9")]), "pair m0 and m9: unknown contestant 'm9'; allowed: m0, m1"),
+        (change(pairs=[("m0", "m0")]), "pair m0 and m0: allowed are two different"),
+        (change(pairs=[("m0", "m1"), ("m1", "m0")]), "pair m1 and m0: allowed are two different contestants, each"),
+        (change(allowed=np.ones(9, np.bool_)), r"mask of m0 and m1 is bool of shape \(9,\)"),
         (
-            lambda given: setattr(given, "instructions", given.instructions[:8]),
-            "10 instruction ids, 8 instruction vectors, 10 answers",
+            change(m0=lambda rows: rows[:0], m1=lambda rows: rows[:0], instructions=lambda rows: rows[:0], ids=[], k=0),
+            "the pool has no instructions",
         ),
-        (lambda given: given.ids.pop(), "9 instruction ids, 10 instruction vectors, 10 answers"),
-        (lambda given: given.ids.__setitem__(3, given.ids[0]), "instruction id 'i000000' occurs more than once"),
-        (put("k", 11), "k=11 is more than the 10 instructions that m0 and m1 can choose from"),
-        (put("k", -1), "k=-1 of m0 and m1"),
-        (put("k", 2.5), "k=2.5 of m0 and m1; allowed: a whole number"),
-        (put("lam", -0.5), "lambda is -0.5; allowed: 0 or more"),
-        (put("lam", float("nan")), "lambda is nan"),
-        (put("set_similarity", "median"), "set similarity 'median'; allowed: max, mean"),
-        (put("pairs", [("m0", "m9")]), "pair m0 and m9: unknown contestant 'm9'; allowed: m0, m1"),
-        (put("pairs", [("m0", "m0")]), "pair m0 and m0: allowed are two different"),
-        (put("pairs", [("m0", "m1"), ("m1", "m0")]), "pair m1 and m0: allowed are two different contestants, each"),
-        (put("allowed", np.ones(9, np.bool_)), r"mask of m0 and m1 is bool of shape \(9,\)"),
     ],
 )
-def test_bad_input_is_named(change: Callable[[Arguments], Any], words: str) -> None:
-    given = Arguments(*pool(2, 10, 4, 1, np.float32), names(10), {"k": 2})
-    change(given)
+def test_bad_input_is_named(changes: Callable[[dict[str, Any]], Any], words: str) -> None:
+    responses, instructions = pool(2, 10, 4, 1, np.float32)
+    given: dict[str, Any] = {"responses": responses, "instructions": instructions, "ids": names(10), "k": 2}
+    changes(given)
     with pytest.raises(InputError, match=words):
-        select(given.responses, given.instructions, given.ids, **given.options)
-
-
-def test_an_empty_pool_is_refused() -> None:
-    responses, instructions = pool(2, 0, 4, 1)
-    with pytest.raises(InputError, match="the pool has no instructions"):
-        select(responses, instructions, [], k=0)
+        select(**given)
 
 
 def test_a_fault_outside_the_mask_does_not_matter() -> None:
@@ -373,13 +286,14 @@ def test_a_fault_outside_the_mask_does_not_matter() -> None:
 def test_unknown_ids_and_pairs_are_named() -> None:
     responses, instructions = pool(2, 10, 4, 1)
     selector = Selector.from_vectors(responses, instructions, names(10))
-    with pytest.raises(InputError, match="instruction 'x' is not in the pool of 10"):
-        selector.next(("m0", "m1"), ["x"])
-    with pytest.raises(InputError, match="no pair m0 and m5; there are m0 and m1"):
-        selector.next(("m0", "m5"), [])
-    with pytest.raises(InputError, match="k=9 is more than the 8"):
-        selector.select(9, given={("m0", "m1"): names(10)[:2]})
-    with pytest.raises(InputError, match=r"a similarity of a and b is 1\.5; allowed: -1 to 1"):
-        Selector.from_similarities({("a", "b"): [0.1, 1.5]}, instructions[:2], ["x", "y"])
-    with pytest.raises(InputError, match=r"similarities of a and b have shape \(3,\)"):
-        Selector.from_similarities({("a", "b"): [0.1, 0.2, 0.3]}, instructions[:2], ["x", "y"])
+    pair, two = ("m0", "m1"), (instructions[:2], ["x", "y"])
+    refused: dict[str, Callable[[], object]] = {
+        "instruction 'x' is not in the pool of 10": lambda: selector.next(pair, ["x"]),
+        "no pair m0 and m5; there are m0 and m1": lambda: selector.next(("m0", "m5"), []),
+        "k=9 is more than the 8": lambda: selector.select(9, given={pair: names(10)[:2]}),
+        r"m1 is 1\.5; allowed: -1 to 1": lambda: Selector.from_similarities({pair: [0.1, 1.5]}, *two),
+        r"similarities of m0 and m1 have shape \(3,\)": lambda: Selector.from_similarities({pair: [0.1] * 3}, *two),
+    }
+    for words, ask in refused.items():
+        with pytest.raises(InputError, match=words):
+            ask()

@@ -1,6 +1,5 @@
 """Vectors on disk: computed once, healed after a crash, shared by processes, refused when they do not fit."""
 
-import json
 import multiprocessing
 import os
 import signal
@@ -41,6 +40,13 @@ def expected(texts: Sequence[str], width: int = 4) -> list[list[float]]:
     return [[float(value) for value in row] for row in Model(width).encode(texts).astype(np.float16)]
 
 
+def assert_kept(texts: Sequence[str], cache: VectorCache) -> None:
+    """The cache has the vectors of all texts, and a model is asked for none."""
+    model = Model()
+    assert cached_vectors(model, texts, cache).tolist() == expected(texts)
+    assert model.asked == []
+
+
 def test_each_text_is_computed_once() -> None:
     model = Model()
     assert cached_vectors(model, ["one", "two", "one"]).tolist() == expected(["one", "two", "one"])
@@ -66,17 +72,14 @@ def test_it_lies_in_the_package_s_cache(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert len(list((tmp_path / "here" / "vectors").iterdir())) == 2
 
 
-def test_what_costs_nothing_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_costs_nothing_is_not_kept_and_blank_texts_need_no_model(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(tmp_path / "here"))
     assert cached_vectors(LexicalSimilarity(), ["one", ""]).shape == (2, 2048)
-    assert not (tmp_path / "here").exists()
-
-
-def test_only_blank_texts_need_no_model() -> None:
     model = Model()
-    assert not cached_vectors(model, ["", " "]).any()
-    assert cached_vectors(model, []).shape[0] == 0
-    assert model.asked == []
+    assert not cached_vectors(model, ["", " "]).any() and cached_vectors(model, []).shape[0] == 0
+    assert not model.asked and not (tmp_path / "here").exists()
 
 
 @settings(max_examples=20, deadline=None)
@@ -116,11 +119,8 @@ def test_several_processes_do_not_hurt_each_other(tmp_path: Path) -> None:
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0]
-    texts = [f"{number:04}" for number in range(400)]
-    model, cache = Model(), VectorCache("m", tmp_path)
-    assert cached_vectors(model, texts, cache).tolist() == expected(texts)
-    assert model.asked == []
-    assert len(cache) == 400
+    assert_kept([f"{number:04}" for number in range(400)], VectorCache("m", tmp_path))
+    assert len(VectorCache("m", tmp_path)) == 400
 
 
 def test_a_killed_process_loses_no_finished_batch(tmp_path: Path) -> None:
@@ -138,10 +138,7 @@ def test_a_killed_process_loses_no_finished_batch(tmp_path: Path) -> None:
         while done < 20:
             done = int(process.stdout.readline())
         process.send_signal(signal.SIGKILL)
-    texts = [f"{number:05}" for number in range(done + 1)]
-    model = Model()
-    assert cached_vectors(model, texts, VectorCache("m", tmp_path)).tolist() == expected(texts)
-    assert model.asked == []
+    assert_kept([f"{number:05}" for number in range(done + 1)], VectorCache("m", tmp_path))
 
 
 def test_another_width_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -166,15 +163,14 @@ def test_a_damaged_cache_is_named(tmp_path: Path) -> None:
     (cache.folder / "vectors").write_bytes(np.full(8, np.nan, np.float16).tobytes())
     with pytest.raises(InputError, match=r"vector cache .* holds vectors that are not finite\. Remove the folder"):
         cached_vectors(Model(), ["one"], cache)
-    about = cache.folder / "about.json"
     for content, words in (
         ("{", "about.json: "),
         ("[]", "is not of 'm' in format 1"),
-        (json.dumps({"format": 2, "model": "m", "width": 4}), "is not of 'm' in format 1"),
-        (json.dumps({"format": 1, "model": "x", "width": 4}), "is not of 'm' in format 1"),
-        (json.dumps({"format": 1, "model": "m", "width": 0}), "width 0; allowed: 1 or more"),
+        ('{"format": 2, "model": "m", "width": 4}', "is not of 'm' in format 1"),
+        ('{"format": 1, "model": "x", "width": 4}', "is not of 'm' in format 1"),
+        ('{"format": 1, "model": "m", "width": 0}', "width 0; allowed: 1 or more"),
     ):
-        about.write_text(content, encoding="utf-8")
+        (cache.folder / "about.json").write_text(content, encoding="utf-8")
         with pytest.raises(InputError, match=words):
             cached_vectors(Model(), ["one"], cache)
 
@@ -185,5 +181,5 @@ def test_rows_are_memory_mapped(tmp_path: Path) -> None:
     cached_vectors(Model(), ["one", "two"], cache)
     rows = cache.rows()
     assert isinstance(rows, np.memmap) and rows.shape == (2, 4)
-    assert rows[cache.find(["two", "none", "one"])[[0, 2]]].tolist() == expected(["two", "one"])
+    assert rows.tolist() == expected(["one", "two"])
     assert cache.find(["two", "none", "one"]).tolist() == [1, -1, 0]

@@ -23,12 +23,9 @@ def test_every_finite_half_is_widened_exactly() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_any_type_is_widened(dtype: type) -> None:
     rows: Any = np.random.default_rng(0).standard_normal((5, 7)).astype(dtype)
-    whole = np.empty((5, 7), np.float32)
-    widen(rows, whole)
-    assert np.array_equal(whole, rows.astype(np.float32))
-    strided = np.empty((5, 2, 7), np.float32)
-    widen(rows, strided[:, 1])
-    assert np.array_equal(strided[:, 1], rows.astype(np.float32))
+    for out in (np.empty((5, 7), np.float32), np.empty((5, 2, 7), np.float32)[:, 1]):
+        widen(rows, out)
+        assert np.array_equal(out, rows.astype(np.float32))
 
 
 @pytest.mark.parametrize(("size", "width", "count"), [(0, 3, 2), (1, 3, 1), (8, 5, 1), (21, 1536, 40), (16, 30_000, 3)])
@@ -52,8 +49,7 @@ def test_the_rounding_of_cosines_stays_below_its_bound(width: int) -> None:
 
 
 def test_unit_vectors_have_length_one_and_zero_stays_zero() -> None:
-    found = unit(np.array([[3, 4], [0, 0]], np.float32))
-    assert np.allclose(found, np.array([[0.6, 0.8], [0, 0]]))
+    assert np.allclose(unit(np.array([[3, 4], [0, 0]], np.float32)), np.array([[0.6, 0.8], [0, 0]]))
 
 
 def test_giving_back_pages_keeps_the_content(tmp_path: Path) -> None:

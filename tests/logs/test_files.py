@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -20,6 +21,8 @@ from urs_inspect.logs.files import (
     reading_command,
 )
 
+ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
+
 
 def said_of(*names: Path) -> list[str]:
     left_out: list[str] = []
@@ -27,48 +30,42 @@ def said_of(*names: Path) -> list[str]:
     return left_out
 
 
+def whole(path: Path, **facts: Any) -> Path:
+    """A log with one judged answer."""
+    return Path(write_judged(path, answered("0", judgement(5.0)), **facts))
+
+
+# A file of 1,846, of which `--limit 4` took four; each epoch asks every question.
 @pytest.mark.parametrize(
-    ("epochs", "wanted"),
-    [
-        (1, 4),
-        # Each epoch asks every question.
-        (2, 8),
-    ],
+    ("epochs", "sample_ids", "wanted"), [(1, list("0123"), "4"), (2, list("0123"), "8"), (1, None, "1,846")]
 )
-def test_an_unfinished_run_is_counted_against_what_it_was_to_ask(tmp_path: Path, epochs: int, wanted: int) -> None:
-    # A file of 1,846, of which `--limit 4` took four; three are done, and nothing was summed up.
-    write_judged(
-        tmp_path / "half.eval",
-        *[answered(str(n), judgement(5.0)) for n in range(3)],
-        answered("3", error=EvalError(message="gone", traceback="", traceback_ansi="")),
-        status="error",
-        dataset=EvalDataset(name="urs", samples=1846, sample_ids=list("0123")),
-        config=EvalConfig(limit=4, epochs=epochs),
-    )
+def test_an_unfinished_run_is_counted_against_what_it_was_to_ask(
+    tmp_path: Path, epochs: int, sample_ids: Any, wanted: str
+) -> None:
+    # Three are done, and nothing was summed up.
+    samples = [*(answered(str(n), judgement(5.0)) for n in range(3)), answered("3", error=ERROR)]
+    dataset, config = EvalDataset(name="urs", samples=1846, sample_ids=sample_ids), EvalConfig(limit=4, epochs=epochs)
+    write_judged(tmp_path / "half.eval", *samples, status="error", dataset=dataset, config=config)
     assert said_of(tmp_path) == [
         f"half.eval of p/model was left out: its status is 'error', 3 of {wanted} samples are done; finish it with "
         "`inspect eval-retry`."
     ]
 
 
-def test_a_log_that_names_no_questions_is_counted_against_its_file(tmp_path: Path) -> None:
-    dataset = EvalDataset(name="urs", samples=1846)
-    write_judged(tmp_path / "half.eval", answered("0", judgement(5.0)), status="cancelled", dataset=dataset)
-    [said] = said_of(tmp_path)
-    assert "its status is 'cancelled', 1 of 1,846 samples are done" in said
-
-
-def test_a_cut_off_file_is_called_damaged(tmp_path: Path) -> None:
-    whole = Path(write_judged(tmp_path / "cut.eval", answered("0", judgement(5.0))))
-    whole.write_bytes(whole.read_bytes()[:200])
-    [said] = said_of(tmp_path)
+def test_a_cut_off_file_is_called_damaged_and_empty_ones_empty(tmp_path: Path) -> None:
+    cut = whole(tmp_path / "cut.eval")
+    cut.write_bytes(cut.read_bytes()[:200])
+    for name in "ab":
+        (tmp_path / f"{name}.eval").touch()
+    *empty, said = said_of(tmp_path)
+    assert empty == [f"{name}.eval was left out: it is empty." for name in "ab"]
     assert said.startswith("cut.eval was left out: cannot read the log, which is damaged, incomplete or no log at all")
 
 
 def test_logs_of_other_tasks_of_this_package_are_named_together(tmp_path: Path) -> None:
     for name, task in (("a", "urs_probe"), ("b", "urs_probe"), ("c", "mad"), ("d", "urs")):
-        write_judged(tmp_path / f"{name}.eval", answered("0", judgement(5.0)), task=f"urs_inspect/{task}")
-    write_judged(tmp_path / "theirs.eval", answered("0", judgement(5.0)), task="theirs/own")
+        whole(tmp_path / f"{name}.eval", task=f"urs_inspect/{task}")
+    whole(tmp_path / "theirs.eval", task="theirs/own")
     left_out: list[str] = []
     found = finished_headers([str(tmp_path)], left_out, "urs", also_foreign=True)
     assert sorted(log.eval.task for log in found) == ["theirs/own", "urs_inspect/urs"]
@@ -84,13 +81,12 @@ def test_logs_of_other_tasks_of_this_package_are_named_together(tmp_path: Path) 
 def test_a_run_whose_retry_finished_is_never_called_unfinished(tmp_path: Path, given: str) -> None:
     """`inspect eval-retry` writes another log with the same task id; whoever follows the advice again pays again."""
     failed = Path(write_judged(tmp_path / "2026_run_first.eval", answered("0"), status="error", task_id="first"))
-    done = write_judged(tmp_path / "2026_again_first.eval", answered("0", judgement(5.0)), task_id="first")
+    done = whole(tmp_path / "2026_again_first.eval", task_id="first")
     left_out: list[str] = []
     found = finished_headers([str(tmp_path if given == "folder" else failed)], left_out)
-    assert [log.location for log in found] == ([done] if given == "folder" else [])
+    assert [log.location for log in found] == ([str(done)] if given == "folder" else [])
     [said] = left_out
-    assert "retried by 2026_again_first.eval" in said
-    assert "eval-retry" not in said and "status" not in said
+    assert "retried by 2026_again_first.eval" in said and "eval-retry" not in said and "status" not in said
 
 
 def test_of_several_attempts_that_did_not_finish_the_newest_is_named(tmp_path: Path) -> None:
@@ -102,7 +98,7 @@ def test_of_several_attempts_that_did_not_finish_the_newest_is_named(tmp_path: P
 
 
 def test_a_thousand_copies_are_one_line_and_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = Path(write_judged(tmp_path / "a.eval", answered("0", judgement(5.0)))).read_bytes()
+    content = whole(tmp_path / "a.eval").read_bytes()
     for number in range(1000):
         (tmp_path / f"copy{number}.eval").write_bytes(content)
     read: list[str] = []
@@ -121,14 +117,14 @@ def test_a_thousand_copies_are_one_line_and_are_not_read(tmp_path: Path, monkeyp
 def test_copies_of_several_logs_are_one_line_too(tmp_path: Path) -> None:
     (tmp_path / "backup").mkdir()
     for name in "abc":
-        log = Path(write_judged(tmp_path / f"{name}.eval", answered(name, judgement(5.0))))
+        log = whole(tmp_path / f"{name}.eval", eval_id=name)
         (tmp_path / "backup" / f"{name}.eval").write_bytes(log.read_bytes())
     [said] = said_of(tmp_path)
     assert said.startswith("3 copies of 3 logs were left out")
 
 
 def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(tmp_path: Path) -> None:
-    log = read_eval_log(write_judged(tmp_path / "a.eval", answered("0", judgement(5.0)), eval_id="one"))
+    log = read_eval_log(str(whole(tmp_path / "a.eval", eval_id="one")))
     write_eval_log(log, log.location)
     write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_a.json"))
     [said] = said_of(tmp_path)
@@ -143,8 +139,8 @@ def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(t
 
 
 def test_a_log_whose_samples_are_damaged_is_skipped_with_a_line(tmp_path: Path) -> None:
-    write_judged(tmp_path / "good.eval", answered("0", judgement(5.0)))
-    bad = Path(write_judged(tmp_path / "bad.eval", answered("0", judgement(5.0)), eval_id="other"))
+    whole(tmp_path / "good.eval")
+    bad = whole(tmp_path / "bad.eval", eval_id="other")
     content = bytearray(bad.read_bytes())
     sample = content.index(b"samples/")
     content[sample + 40 : sample + 80] = bytes(40)
@@ -156,17 +152,16 @@ def test_a_log_whose_samples_are_damaged_is_skipped_with_a_line(tmp_path: Path) 
 
 
 def test_a_file_that_went_after_its_folder_was_listed_is_no_copy(tmp_path: Path) -> None:
-    one = write_judged(tmp_path / "a.eval", answered("0", judgement(5.0)))
-    (tmp_path / "b.eval").write_bytes(Path(one).read_bytes())
-    gone = str(tmp_path / "gone.eval")
-    assert copies_of_files([one, gone, str(tmp_path / "b.eval")]) == {str(tmp_path / "b.eval"): one}
+    one, gone, copy = (str(tmp_path / f"{name}.eval") for name in ("a", "gone", "b"))
+    Path(copy).write_bytes(whole(Path(one)).read_bytes())
+    assert copies_of_files([one, gone, copy]) == {copy: one}
 
 
 def test_a_folder_is_listed_once_however_many_runs_did_not_finish(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
-        write_judged(tmp_path / f"{number}.eval", answered("0", judgement(5.0)), status="error")
+        whole(tmp_path / f"{number}.eval", status="error")
     listed: list[str] = []
     glob = Path.glob
 
@@ -183,7 +178,7 @@ def test_logs_are_named_as_inspect_names_them(tmp_path: Path, monkeypatch: pytes
     """Else a table of the answers joined with one of inspect-ai by the name of the log has no rows."""
     for folder in ("here", "logs"):
         (tmp_path / folder).mkdir()
-    write_judged(tmp_path / "logs" / "2026-01-01T00-00-00_urs_a.eval", answered("0", judgement(5.0)))
+    whole(tmp_path / "logs" / "2026-01-01T00-00-00_urs_a.eval")
     (tmp_path / "link").symlink_to(tmp_path / "logs")
     monkeypatch.chdir(tmp_path / "here")
     for place in ("../logs", f"{tmp_path}/here/../logs", str(tmp_path / "link"), f"file://{tmp_path}/logs"):
@@ -201,9 +196,3 @@ def test_commands_that_read_logs_and_their_tasks_exist() -> None:
     for task, command in _COMMANDS.items():
         assert hasattr(tasks, task)
         assert main.get_command(click.Context(main), command.split()[0]) is not None
-
-
-def test_empty_files_are_called_empty_and_not_copies(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / f"{name}.eval").touch()
-    assert [f"{name}.eval was left out: it is empty." for name in "ab"] == said_of(tmp_path)

@@ -14,7 +14,7 @@ from tests.tasks.scripted import Reply, Script, between, metric_values, output, 
 from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.datasets.references import question_sha256
-from urs_inspect.logs.references import read_reference_logs, read_references
+from urs_inspect.logs.responses import read_reference_logs, read_references
 from urs_inspect.tasks.urs_references import urs_references
 
 command = run_command

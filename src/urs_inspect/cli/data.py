@@ -91,7 +91,7 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     earlier one. The file may be edited by hand; later logs have its hash.
     """
     from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
-    from urs_inspect.logs.references import read_reference_logs
+    from urs_inspect.logs.responses import read_reference_logs
 
     check_new_file(output, ".jsonl")
     skipped: list[str] = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from itertools import combinations, pairwise
 from typing import Literal, Protocol
 
@@ -201,35 +201,6 @@ def register_allocation(name: str, rule: Allocation) -> None:
     _RULES[name] = rule
 
 
-class PosteriorState:
-    """The posterior after comparisons with an outcome and some under way; a rule that needs none costs nothing.
-
-    An outcome that is still missing is taken for the expected one; `pending` has the indices of the two models, shape
-    (2,), of each such comparison.
-    """
-
-    def __init__(self, battles: Battles, pending: list[Integers], belief: Belief = laplace) -> None:
-        self._battles, self._pending, self._belief = battles, pending, belief
-        self._current: Posterior | None = None
-
-    @cached_property
-    def settled(self) -> Posterior:
-        """The posterior after the comparisons with an outcome."""
-        return self._belief(self._battles)
-
-    def posterior(self) -> Posterior:
-        """The posterior after all comparisons."""
-        current = self._current or self.settled
-        while self._pending:
-            current = current.after(self._pending.pop())
-        self._current = current
-        return current
-
-    def add(self, pair: Integers) -> None:
-        """Count one more comparison as under way."""
-        self._pending.append(pair)
-
-
 Stop = Literal["budget", "separated", "exhausted"]
 """Why nothing more is asked: the budget is spent; all neighbours are separated; no pair has an instruction left."""
 
@@ -280,14 +251,20 @@ class Allocator:
         seed: int = 0,
         belief: Belief = laplace,
     ) -> None:
-        _check(players, budget, confidence, [*(only or ()), *joining])
+        if len(players) < 2 or len(set(players)) < len(players):
+            raise InputError(f"models to compare: {choices(players) or 'none'}; allowed: two or more different names")
+        if unknown := [name for name in (*(only or ()), *joining) if name not in players]:
+            raise InputError(f"unknown model '{unknown[0]}'; allowed: {choices(players)}")
+        if budget < 1:
+            raise InputError(f"budget is {budget}; allowed: 1 or more comparisons")
+        if confidence is not None and not 0.5 < confidence < 1:
+            raise InputError(f"confidence is {confidence}; allowed: between 0.5 and 1")
+        if rule not in _RULES:
+            raise InputError(f"unknown allocation '{rule}'; allowed: {choices(_RULES)}")
         self.players = tuple(players)
         self._index = {name: place for place, name in enumerate(self.players)}
         self.rule, self.budget, self.confidence, self.seed = rule, budget, confidence, seed
-        self._belief = belief
-        if rule not in _RULES:
-            raise InputError(f"unknown allocation '{rule}'; allowed: {choices(_RULES)}")
-        self._allocation = _RULES[rule]
+        self._belief, self._allocation = belief, _RULES[rule]
         self._among = [name for name in self.players if only is None or name in only]
         pairs = [pair for pair in combinations(self._among, 2) if not joining or not set(joining).isdisjoint(pair)]
         if not pairs:
@@ -319,8 +296,8 @@ class Allocator:
 
     def standing(self, battles: Battles | None) -> tuple[Posterior, Stop | None]:
         """What is believed after these comparisons, and why nothing more would be asked; None if something would."""
-        state = PosteriorState(self._aligned(battles), [], self._belief)
-        return state.settled, self._stop(state)
+        posterior = self._belief(self._aligned(battles))
+        return posterior, self._stop(lambda: posterior)
 
     def ask(self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()) -> Allotment:
         """Decide what to compare next.
@@ -340,16 +317,29 @@ class Allocator:
         if size < 1:
             raise InputError(f"size of a batch is {size}; allowed: 1 or more")
         under_way = [self._numbers(pair, "pending comparison") for pair in pending]
-        state = PosteriorState(self._aligned(battles), under_way, self._belief)
-        if stopped := self._stop(state):
+        known, current = self._aligned(battles), None
+
+        @cache  # a rule that needs no posterior costs nothing
+        def settled() -> Posterior:
+            return self._belief(known)
+
+        def posterior() -> Posterior:
+            """With those under way, whose missing outcome is taken for the expected one."""
+            nonlocal current
+            current = current or settled()
+            while under_way:
+                current = current.after(under_way.pop())
+            return current
+
+        if stopped := self._stop(settled):
             return Allotment((), stopped, self.spent)
         chosen = []
         for _ in range(min(size, self.budget - self.spent)):
             if not (self._asked < self._left).any():
                 break
-            place = self._choose(state)
+            place = self._choose(posterior)
             self._asked[place] += 1
-            state.add(self._pairs[place])
+            under_way.append(self._pairs[place])
             chosen.append(self._names(self._pairs[place]))
         return Allotment(tuple(chosen), None, self.spent)
 
@@ -362,13 +352,13 @@ class Allocator:
             return ()
         return self._unseparated(self._belief(self._aligned(battles)), self.confidence)
 
-    def _stop(self, state: PosteriorState) -> Stop | None:
+    def _stop(self, settled: Callable[[], Posterior]) -> Stop | None:
         if self.spent >= self.budget:
             return "budget"
         if not (self._asked < self._left).any():
             return "exhausted"
         # What is under way has no outcome, so it makes no order sure.
-        if self.confidence is not None and not self._unseparated(state.settled, self.confidence):
+        if self.confidence is not None and not self._unseparated(settled(), self.confidence):
             return "separated"
         return None
 
@@ -380,9 +370,9 @@ class Allocator:
         open_pairs = [self._names(pair) for pair in neighbours[~sure]]
         return tuple(pair for pair in open_pairs if frozenset(pair) in self._places)
 
-    def _choose(self, state: PosteriorState) -> int:
+    def _choose(self, posterior: Callable[[], Posterior]) -> int:
         draws = np.random.default_rng([self.seed, 1, self.spent])
-        worth = self._allocation(Standing(self._pairs, self._asked.copy(), state.posterior, draws))
+        worth = self._allocation(Standing(self._pairs, self._asked.copy(), posterior, draws))
         worth = np.where(self._asked < self._left, worth, -np.inf)
         # Worths that differ by rounding are equal: otherwise the order of the players would decide.
         best = worth >= worth.max() - 1e-9 * np.abs(worth[np.isfinite(worth)]).max()
@@ -419,17 +409,6 @@ def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
         raise InputError(f"width around '{target}' is {width}; allowed: 1 or more")
     place = names.index(target)
     return tuple(names[max(0, place - width) : place + width + 1])
-
-
-def _check(players: Sequence[str], budget: int, confidence: float | None, named: Iterable[str]) -> None:
-    if len(players) < 2 or len(set(players)) < len(players):
-        raise InputError(f"models to compare: {choices(players) or 'none'}; allowed: two or more different names")
-    if unknown := [name for name in named if name not in players]:
-        raise InputError(f"unknown model '{unknown[0]}'; allowed: {choices(players)}")
-    if budget < 1:
-        raise InputError(f"budget is {budget}; allowed: 1 or more comparisons")
-    if confidence is not None and not 0.5 < confidence < 1:
-        raise InputError(f"confidence is {confidence}; allowed: between 0.5 and 1")
 
 
 def _items(items: int | Mapping[Pair, int] | None, pair: Pair) -> float:

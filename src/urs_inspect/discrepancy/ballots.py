@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypedDict, Unpack, get_args
 
 from urs_inspect._util import InputError, choices
 
@@ -25,6 +25,12 @@ def ballot_id(instruction_id: str, model: str, other: str) -> str:
     """Id of a comparison, the same whichever model is named first: the first 16 hexadecimal digits of a sha256."""
     named = json.dumps([instruction_id, *sorted((model, other))], ensure_ascii=False)
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_DIGITS]
+
+
+class _More(TypedDict, total=False):
+    reference: str
+    scenario: str
+    language: str
 
 
 @dataclass(frozen=True)
@@ -57,37 +63,19 @@ class Ballot:
                 f"model_a must be the one that sorts first: '{self.model_b}' comes before '{self.model_a}' "
                 "(Ballot.between puts two responses in order)"
             )
-        expected = ballot_id(self.instruction_id, self.model_a, self.model_b)
-        if self.id != expected:
+        if self.id != (expected := ballot_id(self.instruction_id, self.model_a, self.model_b)):
             raise InputError(f"id is '{self.id}', but that of this instruction and these models is '{expected}'")
 
     @classmethod
     def between(
-        cls,
-        instruction_id: str,
-        instruction: str,
-        responses: Mapping[str, str],
-        *,
-        reference: str = "",
-        scenario: str = "general",
-        language: str = "en",
+        cls, instruction_id: str, instruction: str, responses: Mapping[str, str], **more: Unpack[_More]
     ) -> Self:
         """Make the ballot between the responses of exactly two models, in any order."""
         if len(responses) != 2:
             raise InputError(f"a ballot is between two models, got {len(responses)}: {choices(sorted(responses))}")
-        model_a, model_b = sorted(responses)
-        return cls(
-            id=ballot_id(instruction_id, model_a, model_b),
-            instruction_id=instruction_id,
-            instruction=instruction,
-            model_a=model_a,
-            model_b=model_b,
-            response_a=responses[model_a],
-            response_b=responses[model_b],
-            reference=reference,
-            scenario=scenario,
-            language=language,
-        )
+        models = model_a, model_b = sorted(responses)
+        texts = (responses[model] for model in models)
+        return cls(ballot_id(instruction_id, model_a, model_b), instruction_id, instruction, *models, *texts, **more)
 
     def to_dict(self) -> dict[str, str]:
         """The ballot as a JSON object."""

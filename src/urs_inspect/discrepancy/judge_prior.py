@@ -8,7 +8,7 @@ What a judge gains, and what a bad one costs: docs/sample_efficiency.md.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -138,9 +138,7 @@ class JudgePrior:
             )
         places = [self.players.index(name) for name in models]
         strengths, covariance = self.strengths[places], self.covariance[np.ix_(places, places)]
-        return JudgePrior(
-            tuple(models), strengths - strengths.mean(), covariance, self.judges, self.verdicts, self.unread
-        )
+        return replace(self, players=tuple(models), strengths=strengths - strengths.mean(), covariance=covariance)
 
     def belief(self, battles: Battles) -> WeighedPosterior:
         """What to believe after some votes, for `Allocator`; its players are those of the prior, in this order."""
@@ -165,9 +163,8 @@ class JudgePrior:
     def to_dict(self) -> dict[str, Any]:
         """The prior as a JSON object."""
         models = dict(zip(self.players, np.round(self.strengths, 6).tolist(), strict=True))
-        covariance = np.round(self.covariance, 8).tolist()
         about = {"judges": list(self.judges), "verdicts": self.verdicts, "unread": self.unread}
-        return {"models": models, "covariance": covariance, **about}
+        return {"models": models, "covariance": np.round(self.covariance, 8).tolist(), **about}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

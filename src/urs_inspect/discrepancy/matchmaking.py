@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, cast, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -164,14 +164,10 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
 async def instruction_selector(
     pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: Similarity | None = None
 ) -> InstructionSelector:
-    """Prepare the selection for some pairs of contestants.
+    """Prepare the selection for some pairs of contestants, each with its mask of instructions, shape (n,).
 
-    Args:
-        pool: Instructions and answers.
-        masks: Pair -> which instructions it can be compared on, shape (n,).
-        rules: How instructions are selected.
-        similarity: Similarity of answers; by default the one that needs no model. The instructions' own similarity, for
-            the diversity of Eq. (2), is the same where it has vectors, otherwise the default one.
+    By default the similarity of answers is the one that needs no model. The instructions' own similarity, for the
+    diversity of Eq. (2), is the same where it has vectors, otherwise the default one.
     """
     if rules.method == "random":
         return FixedOrder({pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()})
@@ -192,18 +188,11 @@ async def instruction_selector(
     def instructions_by(source: VectorSimilarity) -> npt.NDArray[np.float16]:
         return cached_vectors(source, [item.text for item in pool.instructions])
 
+    options: Any = {"lam": rules.lam, "set_similarity": rules.set_similarity}
     if isinstance(similarity, VectorSimilarity):
-        source = similarity
+        source, options = similarity, {**options, "allowed": masks, "pairs": list(masks)}
         return await to_thread.run_sync(
-            lambda: Selector.from_vectors(
-                vectors_of(source),
-                instructions_by(source),
-                ids,
-                lam=rules.lam,
-                set_similarity=rules.set_similarity,
-                allowed=masks,
-                pairs=list(masks),
-            )
+            lambda: Selector.from_vectors(vectors_of(source), instructions_by(source), ids, **options)
         )
     default = cast(VectorSimilarity, load_similarity(DEFAULT_SIMILARITY))
     if (size := rules.shortlist) is not None:
@@ -211,9 +200,7 @@ async def instruction_selector(
         masks = {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
     similarities = await compare_answers(similarity, answers, masks)
     instructions = await to_thread.run_sync(instructions_by, default)
-    return Selector.from_similarities(
-        similarities, instructions, ids, lam=rules.lam, set_similarity=rules.set_similarity, allowed=masks
-    )
+    return Selector.from_similarities(similarities, instructions, ids, allowed=masks, **options)
 
 
 def random_order(pool: Pool, pair: Pair, mask: Mask, seed: int) -> tuple[str, ...]:
@@ -252,10 +239,8 @@ def divergence(first: Sequence[float], second: Sequence[float], kind: Method) ->
     Boubdir et al. (2023) rank prompts by the divergence of the two models' token probabilities. With p and q the
     probabilities of the t-th token that each model generated, for t up to the length T of the shorter answer, this is
     the mean over t of p log(p / q) for `kl`, and of -p log(q) for `cross_entropy`, averaged over both directions,
-    because a comparison has no first model. The mean keeps long answers from winning by length alone.
-
-    Returns:
-        Higher means more different; `cross_entropy` is 0 or more. NaN if an answer has no token.
+    because a comparison has no first model. The mean keeps long answers from winning by length alone. Higher means more
+    different; `cross_entropy` is 0 or more. NaN if an answer has no token.
     """
     length = min(len(first), len(second))
     if not length:

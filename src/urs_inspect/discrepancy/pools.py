@@ -1,4 +1,4 @@
-"""Pools of instructions and seeds: what they hold, and their files."""
+"""Pools of instructions: what they hold, their files, and how one grows from seeds."""
 
 import json
 import os
@@ -14,12 +14,16 @@ import numpy as np
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.rows import Fields, read_own
-from urs_inspect.discrepancy.evolution import PoolItem
-from urs_inspect.discrepancy.vectors import Mask, Pair
+from urs_inspect.discrepancy.embeddings import LexicalSimilarity, normalised
+from urs_inspect.discrepancy.vectors import Mask, Pair, Singles
 from urs_inspect.rubrics import load_rubric
 
 MIN_CONTESTANTS = 2
 _MAX_NAMED = 5
+_BLOCK = 128
+"""Texts that are compared at once."""
+_ROUNDING = 1e-6
+"""What float32 may take from a cosine: equal vectors must reach a threshold of 1."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +85,15 @@ def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
     answers nothing is counted, not compared. Equal answers are a tie that needs no judge. Pair -> shape (n,), in the
     order of the instructions.
     """
-    wanted = list(pairs)
-    texts = {name: [text.strip() for text in pool.answers(name)] for name in {name for pair in wanted for name in pair}}
-    full = {name: np.array([bool(text) for text in found], np.bool_) for name, found in texts.items()}
-    return {
-        (one, other): full[one]
-        & full[other]
-        & np.array([mine != theirs for mine, theirs in zip(texts[one], texts[other], strict=True)], np.bool_)
-        for one, other in wanted
-    }
+    texts: dict[str, list[str]] = {}
+
+    def mask(pair: Pair) -> Mask:
+        for name in pair:
+            texts[name] = texts.get(name) or [text.strip() for text in pool.answers(name)]
+        answers = zip(*(texts[name] for name in pair), strict=True)
+        return np.array([bool(mine and theirs) and mine != theirs for mine, theirs in answers], np.bool_)
+
+    return {pair: mask(pair) for pair in pairs}
 
 
 def check_contestants(names: Collection[str]) -> None:
@@ -121,23 +125,33 @@ def check_pool(pool: Pool, k: int, masks: Mapping[Pair, Mask], hint: str = "Lowe
 
 def _why(pool: Pool, one: str, other: str) -> str:
     lacking = pool.lacking()
-    parts = [
-        f"{lacking[name][kind]} {kind} of {name}"
-        for name in (one, other)
-        for kind in ("missing", "empty")
-        if lacking[name][kind]
-    ]
+    parts = [f"{count} {kind} of {name}" for name in (one, other) for kind, count in lacking[name].items() if count]
     pairs = zip(pool.answers(one), pool.answers(other), strict=True)
     same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in pairs)
     parts += [f"{same} answered with equal words"] if same else []
     return f" ({', '.join(parts)})" if parts else ""
 
 
+@dataclass(frozen=True)
+class PoolItem:
+    """An instruction of a pool that evolves."""
+
+    id: str  # `<seed>-r<round>` for an evolved one
+    text: str
+    reference: str  # its answer; empty for none
+    intent: str  # as the rubric's data labels it
+    language: str  # code
+    seed: str  # id of the seed that it descends from; its own for a seed
+    parent: str = ""  # id of the instruction that it was evolved from; empty for a seed
+    generator: str = ""  # name of the model that wrote it; empty for a seed
+    round: int = 0  # from 1; 0 for a seed
+
+
 _TEXT_COLUMNS = ("instruction", "question")
 _REFERENCE_COLUMNS = ("reference_ans", "reference", "answer", "output")
 _INTENT_COLUMNS = ("user_intent", "intent")
-_HAN = re.compile("[\u4e00-\u9fff]")
-_KANA = re.compile("[\u3040-\u30ff]")
+_CHINESE = re.compile("(?s)^(?!.*[\u3040-\u30ff]).*[\u4e00-\u9fff]")
+"""Chinese characters and no kana."""
 
 
 def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
@@ -155,7 +169,7 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
             text=text,
             reference=_first_of(fields, _REFERENCE_COLUMNS),
             intent=_first_of(fields, _INTENT_COLUMNS).strip() or intent,
-            language=fields.optional("language").strip() or _language_of(text),
+            language=fields.optional("language").strip() or ("zh" if _CHINESE.search(text) else "en"),
             seed=name,
         )
 
@@ -173,10 +187,6 @@ def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[
     order = list(seeds)
     random.Random(f"evolve/{seed}").shuffle(order)  # noqa: S311 - an order, not a secret
     return order[:limit]
-
-
-def _language_of(text: str) -> str:
-    return "zh" if _HAN.search(text) and not _KANA.search(text) else "en"
 
 
 def load_pool_file(path: str, *, scenarios: Collection[str] = ()) -> tuple[str, str, tuple[Instruction, ...]]:
@@ -209,33 +219,24 @@ def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Pat
     That is at `path`, or, if there is a file by now, beside it as `<name>-2.jsonl`, `<name>-3.jsonl`, ... The columns
     are those that the task `urs` reads for cases of one's own, then scenario, seed, parent, generator and round.
     """
-    lines = (json.dumps(_columns(item, scenario), ensure_ascii=False) + "\n" for item in items)
+
+    def line(item: PoolItem) -> str:
+        own = {"id": item.id, "question": item.text, "reference_ans": item.reference, "user_intent": item.intent}
+        origin = {"seed": item.seed, "parent": item.parent, "generator": item.generator, "round": item.round}
+        row = {**own, "language": item.language, "scenario": scenario, **origin}
+        return json.dumps(row, ensure_ascii=False) + "\n"
+
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     draft = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
+            file.writelines(map(line, items))
             file.flush()
             os.fsync(file.fileno())
         draft.chmod(0o644)
         return _publish(draft, path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _columns(item: PoolItem, scenario: str) -> dict[str, object]:
-    return {
-        "id": item.id,
-        "question": item.text,
-        "reference_ans": item.reference,
-        "user_intent": item.intent,
-        "language": item.language,
-        "scenario": scenario,
-        "seed": item.seed,
-        "parent": item.parent,
-        "generator": item.generator,
-        "round": item.round,
-    }
 
 
 def _publish(draft: Path, path: Path) -> Path:
@@ -258,3 +259,108 @@ def _language(label: str) -> str:
         return load_rubric().language_code(label)
     except InputError:  # a pool may be in any language
         return label.strip().lower()
+
+
+@dataclass(frozen=True)
+class NearDuplicate:
+    """Why a text was not added: the id of the text that it repeats."""
+
+    of: str
+    similarity: float  # cosine of the two, at most 1; 1 where the normalised texts are equal
+
+
+class DistinctTexts:
+    """A growing collection of texts, none of which nearly repeats an earlier one.
+
+    A text repeats another from a cosine of character n-grams (see `LexicalSimilarity`) of `threshold`, above 0 and at
+    most 1.
+    """
+
+    def __init__(self, threshold: float) -> None:
+        if not 0 < threshold <= 1:
+            raise InputError(f"duplicates: must be a number above 0 and at most 1, got {threshold!r}")
+        self.threshold = threshold
+        self._similarity = LexicalSimilarity()
+        self._ids: list[str] = []
+        self._equal: dict[str, str] = {}
+        self._room: Singles = np.empty((_BLOCK, self._similarity.width), np.float32)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def take(self, texts: Mapping[str, str]) -> None:
+        """Add texts by id as they are, even if they repeat each other."""
+        words = list(texts.values())
+        self._append(list(texts), words, self._similarity.encode(words))
+
+    def add(self, texts: Mapping[str, str]) -> dict[str, NearDuplicate]:
+        """Add those texts (by id) that repeat neither a text of the collection nor an earlier one among themselves.
+
+        They are looked at in the order of their ids, so that the result does not depend on the order in which they
+        came. Returns the texts that were left out, with what they repeat: one that is equal except for case, width and
+        white space, else the most similar one, at equal similarity the earliest.
+        """
+        refused: dict[str, NearDuplicate] = {}
+        ids = sorted(texts)
+        for start in range(0, len(ids), _BLOCK):
+            block = ids[start : start + _BLOCK]
+            refused |= self._add_block(block, [texts[name] for name in block])
+        return refused
+
+    def _add_block(self, ids: Sequence[str], texts: Sequence[str]) -> dict[str, NearDuplicate]:
+        vectors = self._similarity.encode(texts)
+        known, among = vectors @ self._room[: len(self)].T, vectors @ vectors.T
+        nearest = known.argmax(axis=1) if len(self) else None
+        refused: dict[str, NearDuplicate] = {}
+        equal, taken = dict(self._equal), list[int]()
+        for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
+            near = [] if nearest is None else [(float(known[row, nearest[row]]), self._ids[nearest[row]])]
+            near += [(float(among[row, other]), ids[other]) for other in taken]
+            similarity, best = max(near, key=lambda pair: pair[0], default=(-1.0, ""))
+            if (same := equal.get(normalised(text))) is not None:
+                refused[name] = NearDuplicate(same, 1.0)
+            elif similarity >= self.threshold - _ROUNDING:
+                refused[name] = NearDuplicate(best, min(1.0, similarity))
+            else:
+                equal[normalised(text)] = name
+                taken.append(row)
+        self._append([ids[row] for row in taken], [texts[row] for row in taken], vectors[taken])
+        return refused
+
+    def _append(self, ids: Sequence[str], texts: Sequence[str], vectors: Singles) -> None:
+        before, after = len(self), len(self) + len(ids)
+        if after > len(self._room):
+            self._room = np.concatenate([self._room[:before], np.empty((after, self._room.shape[1]), np.float32)])
+        self._room[before:after] = vectors
+        self._ids += ids
+        for name, text in zip(ids, texts, strict=True):
+            self._equal.setdefault(normalised(text), name)
+
+
+def child_id(seed: str, number: int) -> str:
+    """Id of what a seed became in a round."""
+    return f"{seed}-r{number}"
+
+
+class Evolution:
+    """One line of descent for every seed.
+
+    A round evolves the youngest instruction of every line. The result is kept unless it nearly repeats a seed or
+    anything kept so far; then, or where there is nothing usable, the same instruction is evolved again in the next
+    round. `duplicates` is the similarity from which an instruction repeats another; see `DistinctTexts`.
+    """
+
+    def __init__(self, seeds: Sequence[PoolItem], duplicates: float) -> None:
+        self.parents = {seed.id: seed for seed in seeds}  # the youngest of every line, by seed, in order
+        self.kept: list[PoolItem] = []  # by round and then by id
+        self._distinct = DistinctTexts(duplicates)
+        self._distinct.take({seed.id: seed.text for seed in seeds})
+
+    def settle(self, children: Iterable[PoolItem]) -> dict[str, NearDuplicate]:
+        """End a round with its usable instructions, in any order; returns those not kept, and what they repeat."""
+        by_id = {child.id: child for child in children}
+        repeats = self._distinct.add({child.id: child.text for child in by_id.values()})
+        for name in sorted(by_id.keys() - repeats.keys()):
+            self.kept.append(by_id[name])
+            self.parents[by_id[name].seed] = by_id[name]
+        return repeats

@@ -98,7 +98,10 @@ class Selector:
         allowed: Mask | Mapping[Pair, Mask] | None,
         workers: int | None = None,
     ) -> None:
-        _check_rule(lam, set_similarity)
+        if not (math.isfinite(lam) and lam >= 0):
+            raise InputError(f"lambda is {lam}; allowed: 0 or more")
+        if set_similarity not in get_args(SetSimilarity):
+            raise InputError(f"set similarity '{set_similarity}'; allowed: {choices(get_args(SetSimilarity))}")
         self.ids = _checked_ids(ids, similarities.values.shape[1], instructions)
         self.lam, self.set_similarity = float(lam), set_similarity
         self.pairs = similarities.pairs
@@ -107,7 +110,14 @@ class Selector:
         self._instructions = InstructionVectors(instructions, workers)
         self._numbers = {name: number for number, name in enumerate(self.ids)}
         self._allowed = {pair: _mask_of(allowed, pair, len(self.ids)) for pair in self.pairs}
-        self._refuse_unusable()
+        for pair in self.pairs:
+            for name in pair:
+                unusable = similarities.unusable[similarities.models.index(name)]
+                if len(bad := np.flatnonzero(unusable & self._allowed[pair])):
+                    raise InputError(
+                        f"{len(bad)} vectors of '{name}' are not finite, the first for instruction "
+                        f"'{self.ids[bad[0]]}'; allowed: finite numbers, or a mask that excludes the instruction"
+                    )
         self._states: dict[Pair, PairGreedy] = {}
 
     @classmethod
@@ -211,7 +221,10 @@ class Selector:
         self._fold(list(states.values()))
         with ThreadPoolExecutor(self._workers) as pool:
             found = dict(zip(states, pool.map(PairGreedy.propose, states.values()), strict=True))
-        self._give_back()
+        # Single rows of each pair bring in many pages of memory-mapped files.
+        sources = [array for exact in self._exact.values() if isinstance(exact, tuple) for array in exact]
+        for array in {id(array): array for array in (self._instructions.vectors, *sources)}.values():
+            give_back(array, 0, len(array))
         return found
 
     def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
@@ -285,23 +298,6 @@ class Selector:
             for state in waiting:
                 if (name := state.needs[0][0].id) in names:
                     state.fold(similar[names.index(name)])
-
-    def _give_back(self) -> None:
-        """Let go of pages of memory-mapped files: single rows of each pair bring in many."""
-        sources = [array for exact in self._exact.values() if isinstance(exact, tuple) for array in exact]
-        for array in {id(array): array for array in (self._instructions.vectors, *sources)}.values():
-            give_back(array, 0, len(array))
-
-    def _refuse_unusable(self) -> None:
-        for pair in self.pairs:
-            for name in pair:
-                unusable = self._similarities.unusable[self._similarities.models.index(name)]
-                bad = np.flatnonzero(unusable & self._allowed[pair])
-                if len(bad):
-                    raise InputError(
-                        f"{len(bad)} vectors of '{name}' are not finite, the first for instruction "
-                        f"'{self.ids[bad[0]]}'; allowed: finite numbers, or a mask that excludes the instruction"
-                    )
 
 
 def merge(
@@ -378,13 +374,6 @@ def _checked_similarities(values: npt.ArrayLike, pair: Pair, size: int) -> Float
         worst = found[np.nanargmax(np.abs(found))]
         raise InputError(f"a similarity of {_shown(pair)} is {worst}; allowed: -1 to 1")
     return found
-
-
-def _check_rule(lam: float, set_similarity: str) -> None:
-    if not (math.isfinite(lam) and lam >= 0):
-        raise InputError(f"lambda is {lam}; allowed: 0 or more")
-    if set_similarity not in get_args(SetSimilarity):
-        raise InputError(f"set similarity '{set_similarity}'; allowed: {choices(get_args(SetSimilarity))}")
 
 
 def _checked_k(k: int | Mapping[Pair, int], pair: Pair) -> int:

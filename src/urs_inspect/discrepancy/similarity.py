@@ -146,9 +146,12 @@ def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
     return vectors
 
 
-def not_installed(name: str, package: str, line: str, error: ImportError) -> InputError:
-    """The error for a similarity whose package is missing, with the line that installs it."""
-    return InputError(f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}")
+def needed(name: str, package: str, line: str, *modules: str) -> list[Any]:
+    """The modules that a similarity needs; if they cannot be imported, an error with the line that installs them."""
+    try:
+        return [import_module(module) for module in modules]
+    except ImportError as error:
+        raise InputError(f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}") from error
 
 
 async def compare_answers(
@@ -158,20 +161,14 @@ async def compare_answers(
 ) -> dict[Pair, Floats]:
     """Compare the two answers of every pair to every candidate instruction; blank answers are never compared.
 
-    Args:
-        similarity: The metric.
-        answers: Model -> its answers, n in the order of the instructions.
-        candidates: Pair -> which instructions to compare on, shape (n,).
-
-    Returns:
-        Pair -> similarities, shape (n,), as `Selector.from_similarities` takes them; NaN where nothing was compared or
-        the metric gave none.
+    `answers` has those of a model in the order of the n instructions, `candidates` the mask, shape (n,), of each pair.
+    Returns similarities of each pair, shape (n,), as `Selector.from_similarities` takes them; NaN where nothing was
+    compared or the metric gave none.
     """
     found: dict[Pair, Floats] = {}
     for pair, mask in candidates.items():
         for name in pair:
-            if name not in answers or len(answers[name]) != len(mask):
-                count = len(answers[name]) if name in answers else "no"
+            if (count := len(answers[name]) if name in answers else "no") != len(mask):
                 raise InputError(
                     f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction, blank if missing"
                 )

@@ -4,8 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from logging import getLogger
 from pathlib import Path
 
@@ -41,8 +40,7 @@ class VectorCache:
         digest = hashlib.sha256(name.encode()).hexdigest()[:12]
         self.name = name
         self.folder = (folder or cache_dir() / "vectors") / f"{readable}-{digest}"
-        self._about, self._keys = self.folder / "about.json", self.folder / "keys"
-        self._vectors = self.folder / "vectors"
+        self._about, self._keys, self._vectors = (self.folder / part for part in ("about.json", "keys", "vectors"))
 
     @property
     def width(self) -> int | None:
@@ -90,11 +88,15 @@ class VectorCache:
         with np.errstate(over="ignore"):
             halves = checked_vectors(vectors.astype(np.float16), len(texts), self.name)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self._lock():
+        with (self.folder / "lock").open("a+b") as lock:  # closing it unlocks it, also when the process dies
+            lock_file(lock.fileno(), wait=True)
             width = self.width
             if width is None:
                 width = int(halves.shape[1])
-                self._describe(width)
+                about = json.dumps({"format": _FORMAT, "model": self.name, "width": width})
+                fresh = self._about.with_suffix(".new")
+                fresh.write_text(about, encoding="utf-8")
+                fresh.replace(self._about)
             elif width != halves.shape[1]:
                 raise InputError(
                     f"vector cache {self.folder} holds vectors of width {width}, but '{self.name}' gave "
@@ -113,18 +115,6 @@ class VectorCache:
             if (size := _size(path)) > count * row:
                 logger.warning(f"vector cache {path}: {size - count * row} bytes of an unfinished write removed")
                 os.truncate(path, count * row)
-
-    def _describe(self, width: int) -> None:
-        about = json.dumps({"format": _FORMAT, "model": self.name, "width": width})
-        fresh = self._about.with_suffix(".new")
-        fresh.write_text(about, encoding="utf-8")
-        fresh.replace(self._about)
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        with (self.folder / "lock").open("a+b") as file:
-            lock_file(file.fileno(), wait=True)
-            yield  # closing the file unlocks it, also when the process dies
 
 
 def cached_vectors(similarity: VectorSimilarity, texts: Sequence[str], cache: VectorCache | None = None) -> Halves:

@@ -182,8 +182,7 @@ def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> 
 
 def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tuple[int, int]:
     """Number of instructions and width of the vectors, the same for all models; InputError if they differ."""
-    missing = [name for name in models if name not in responses]
-    if missing:
+    if missing := [name for name in models if name not in responses]:
         raise InputError(f"no vectors for {', '.join(missing)}; there are some for {', '.join(sorted(responses))}")
     shapes = {name: responses[name].shape for name in models}
     for name, shape in shapes.items():
@@ -280,8 +279,7 @@ class InstructionVectors:
                 np.einsum("nd,nd->n", block, block, out=squares[start:stop])
 
         self._sweep(put)
-        bad = np.flatnonzero(~(squares < MAX_SQUARE))
-        if len(bad):
+        if len(bad := np.flatnonzero(~(squares < MAX_SQUARE))):
             raise InputError(
                 f"{len(bad)} of {self.size} vectors of the instructions are not finite, the first in row {bad[0]}; "
                 "allowed: finite numbers"

@@ -23,7 +23,7 @@ from urs_inspect.lmeval_tasks.clients import call_parameters
 from urs_inspect.lmeval_tasks.judging import Record, judge_answers, judging_of, read_record, run_async
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, measures_of, metrics_of, preflight
-from urs_inspect.logs.samples import saved_results, task_and_date
+from urs_inspect.logs.scored_runs import saved_results, task_and_date
 from urs_inspect.rubrics import Rubric
 
 _FIELDS = ("intent", "intent_group", "language", "question", "reference")

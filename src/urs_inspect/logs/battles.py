@@ -125,16 +125,6 @@ def read_vote_list(path: Path) -> list[Vote]:
     return votes
 
 
-def first_object(path: Path) -> dict[str, Any]:
-    """The first line of a file that is a JSON object; empty if it is not."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            value = json.loads(next((line for line in file if line.strip()), ""))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def checked_name(value: object, key: str) -> str:
     """The name of a model, refused if it is no text, blank, longer than 200 characters, or not printable."""
     name = _name(value) if isinstance(value, str) else ""
@@ -154,14 +144,21 @@ def _vote(path: Path, row: Row) -> Vote:
     values = row.values
     if "ballot" in values and "winner" not in values:
         raise InputError("a vote about a ballot; name the log or file with the ballots, and this file with --votes")
-    arena = "output" in values and "winner" not in values
-    first, second, winner = _published(path, values) if arena else _plain(values)
+    if arena := "output" in values and "winner" not in values:
+        names = path.stem.split(_BETWEEN)
+        if len(names) != 2:
+            raise InputError(f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl")
+        first, second = (checked_name(name, "the file name") for name in names)
+    else:
+        if missing := [key for key in ("model_a", "model_b", "winner") if key not in values]:
+            raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
+        first, second = (checked_name(values[key], key) for key in ("model_a", "model_b"))
+    winner = values["output" if arena else "winner"]
     if first == second:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
     battle = Battle(first, second, outcome_of(winner, first, second), _cluster(path, row))
     known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
-    data = values.get("data")
-    content = {**(data if isinstance(data, dict) else {}), **known}
+    content = {**_data(row), **known}
     responses = tuple(content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
     return Vote(battle, _identity(battle, known, content, *responses), responses=responses)
 
@@ -183,24 +180,13 @@ def _identity(battle: Battle, values: dict[str, Any], content: dict[str, Any], f
     return repr(facts)  # much faster than JSON
 
 
-def _plain(values: dict[str, Any]) -> tuple[str, str, object]:
-    if missing := [key for key in ("model_a", "model_b", "winner") if key not in values]:
-        raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
-    first, second = (checked_name(values[key], key) for key in ("model_a", "model_b"))
-    return first, second, values["winner"]
-
-
-def _published(path: Path, values: dict[str, Any]) -> tuple[str, str, object]:
-    names = path.stem.split(_BETWEEN)
-    if len(names) != 2:
-        raise InputError(f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl")
-    first, second = (checked_name(name, "the file name") for name in names)
-    return first, second, values["output"]
+def _data(row: Row) -> dict[str, Any]:
+    data = row.values.get("data")
+    return data if isinstance(data, dict) else {}
 
 
 def _cluster(path: Path, row: Row) -> str:
-    data = row.values.get("data")
-    for values in (row.values, data if isinstance(data, dict) else {}):
+    for values in (row.values, _data(row)):
         instruction = values.get("instruction")
         if isinstance(instruction, str) and instruction.strip():
             return _instruction_cluster(instruction)
@@ -316,7 +302,8 @@ def read_human_battles(
 ) -> HumanBattles:
     """Read majorities of people's votes about ballots, in the order of the ballots; judges' verdicts do not count."""
     named, skipped = [str(path) for path in paths], list[str]()
-    ballots = _ballots(_distinct(named, skipped))
+    objects = [(file, ballot.to_dict()) for file in _distinct(named, skipped) for ballot in load_ballots(Path(file))]
+    ballots = {ballot.id: ballot for ballot in collect_ballots(objects)}
     if not ballots:
         raise InputError("\n".join([f"no ballot in: {choices(named)}", *skipped]))
     for sentence in skipped:
@@ -383,7 +370,14 @@ def _responses_of(ballot: Ballot) -> tuple[str, str]:
 
 def holds_ballot_votes(path: str | Path) -> bool:
     """Whether a file holds people's votes about ballots, by its first line."""
-    return Path(path).suffix.lower() == ".jsonl" and {"ballot", "annotator"} <= first_object(Path(path)).keys()
+    if Path(path).suffix.lower() != ".jsonl":
+        return False
+    try:
+        with Path(path).open(encoding="utf-8-sig") as file:
+            value = json.loads(next((line for line in file if line.strip()), ""))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and {"ballot", "annotator"} <= value.keys()
 
 
 def _files(names: Iterable[str]) -> Iterator[str]:
@@ -391,17 +385,13 @@ def _files(names: Iterable[str]) -> Iterator[str]:
         path = Path(name)
         if not path.exists():
             raise InputError(f"no file or directory '{name}'")
-        found = _inside(path) if path.is_dir() else [name]
+        found = [name]
+        if path.is_dir():  # its logs; if there are none, the files of votes in it
+            votes = (str(file) for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+            found = log_files([name]) or sorted(votes)
         if not found:
             raise InputError(f"no log and no file of votes ({choices(SUFFIXES)}) in '{name}'")
         yield from found
-
-
-def _inside(directory: Path) -> list[str]:
-    """The logs below a directory; if there are none, the files of votes in it."""
-    if logs := log_files([str(directory)]):
-        return logs
-    return sorted(str(file) for file in directory.iterdir() if file.suffix.lower() in SUFFIXES)
 
 
 def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator[Vote]:
@@ -451,12 +441,6 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
     key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(held, dict) else ""
     identity, responses = f"{sample.id}/{sample.epoch}/{outcome}", (ballot.get("response_a"), ballot.get("response_b"))
     return Vote(battle, identity, key, copied=bool(key) and facts.get("previous") is True, responses=responses)
-
-
-def _ballots(files: Iterable[str]) -> dict[str, Ballot]:
-    found = [(file, ballot) for file in files for ballot in load_ballots(Path(file))]
-    ballots = collect_ballots((file, ballot.to_dict()) for file, ballot in found)
-    return {ballot.id: ballot for ballot in ballots}
 
 
 def attach_votes(source: Path, votes: list[str], output: Path) -> None:

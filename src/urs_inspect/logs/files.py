@@ -40,12 +40,10 @@ def reading_command(task: str) -> str:
 
 def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
     """Report that logs (at least one) were skipped for their task, with counts and the commands that read them."""
-    tasks = Counter(log.eval.task for log in logs)
-    named = [
-        f"{count} of {name}" + (f" (`{command}` reads {'it' if count == 1 else 'them'})" if command else "")
-        for name, count in sorted(tasks.items())
-        for command in [reading_command(name)]
-    ]
+    named = []
+    for name, count in sorted(Counter(log.eval.task for log in logs).items()):
+        command, them = reading_command(name), "it" if count == 1 else "them"
+        named.append(f"{count} of {name}" + (f" (`{command}` reads {them})" if command else ""))
     were = "1 log was" if len(logs) == 1 else f"{len(logs):,} logs were"
     return f"{were} left out, not being of {task}: {', '.join(named)}."
 
@@ -174,11 +172,10 @@ def sorted_headers(
 
     Arguments and errors as for `finished_headers`, except that runs that did not finish are not reported.
     """
-    logs: list[EvalLog] = []
+    logs, damaged = list[EvalLog](), list[str]()
     by_name = {name: _files_of(name) for name in names}
     skipped += [f"{name} has no logs." for name, found in by_name.items() if not found]
     files = _distinct_files(file for found in by_name.values() for file in found)
-    damaged: list[str] = []
     copies = copies_of_files(files)
     for file in files:
         if file in copies:
@@ -192,11 +189,9 @@ def sorted_headers(
     copies |= _copies_of_logs(logs)
     if copies:
         skipped.append(about_copies(copies))
-    logs = [log for log in logs if log.location not in copies]
-    own: list[EvalLog] = []
-    others: list[EvalLog] = []
+    own, others = list[EvalLog](), list[EvalLog]()
     tasks = [PACKAGE + name for name in ([task] if isinstance(task, str) else task or ())]
-    for log in logs:
+    for log in (log for log in logs if log.location not in copies):
         foreign = not log.eval.task.startswith(PACKAGE)
         wanted = not tasks or log.eval.task in tasks or (foreign and also_foreign)
         (own if wanted else others).append(log)

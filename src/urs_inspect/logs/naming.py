@@ -1,7 +1,7 @@
 """Names that distinguish the logs of one judge."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -55,9 +55,18 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
         if logs[judge] > 1:
             others = [other for name, other in judges if name == judge]
             names[place] = _with(judge, [_fact(name, facts) for name in _differing(others)])
-    for fact in (CREATED, FILE):
-        names = _distinct(names, [facts.get(fact, "") for _, facts in judges])
-    return _numbered(names)
+    for fact in (CREATED, FILE):  # added to the names that several logs have, unless it is the same for all of them
+        given = [facts.get(fact, "") for _, facts in judges]
+        values = defaultdict[str, set[str]](set)
+        for name, value in zip(names, given, strict=True):
+            values[name].add(value)
+        names = [_with(n, [value] if len(values[n]) > 1 else []) for n, value in zip(names, given, strict=True)]
+    logs, seen = Counter(names), Counter[str]()
+    for place, name in enumerate(names):
+        if logs[name] > 1:
+            seen[name] += 1
+            names[place] = f"{name} #{seen[name]}"
+    return names
 
 
 def sounds_secret(name: str) -> bool:
@@ -99,32 +108,12 @@ def _with(name: str, more: Sequence[str]) -> str:
     return f"{name[:-1]}, {', '.join(more)})" if name.endswith(")") else f"{name} ({', '.join(more)})"
 
 
-def _distinct(names: Sequence[str], facts: Sequence[str]) -> list[str]:
-    """Add a fact to the names that several logs have, unless it is the same for all of them."""
-    values: dict[str, set[str]] = {}
-    for name, fact in zip(names, facts, strict=True):
-        values.setdefault(name, set()).add(fact)
-    return [_with(n, [fact] if len(values[n]) > 1 else []) for n, fact in zip(names, facts, strict=True)]
-
-
-def _numbered(names: Sequence[str]) -> list[str]:
-    counts, seen = Counter(names), Counter[str]()
-    numbered: list[str] = []
-    for name in names:
-        seen[name] += 1
-        numbered.append(f"{name} #{seen[name]}" if counts[name] > 1 else name)
-    return numbered
-
-
 def short_names(models: Sequence[str]) -> dict[str, str]:
     """Names of models without their providers, where that leaves no two equal."""
-    short = {model: _without_provider(model) for model in models}
+    short = {}
+    for model in models:
+        bare, bracket, settings = model.partition(" (")  # settings, as in `openai/gpt-4o (temperature=1)`
+        name = bare.rpartition("/")[2]
+        short[model] = name + bracket + settings if name else model
     counts = Counter(short.values())
     return {model: name if counts[name] == 1 else model for model, name in short.items()}
-
-
-def _without_provider(model: str) -> str:
-    """`gpt-4o (temperature=1)` of `openai/gpt-4o (temperature=1)`; settings may hold slashes."""
-    bare, bracket, settings = model.partition(" (")
-    name = bare.rpartition("/")[2]
-    return name + bracket + settings if name else model

@@ -1,14 +1,29 @@
-"""Answers of several models to the same instructions, read from logs into a pool."""
+"""Answers in logs: those of several models as a pool, those of one as references."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from logging import getLogger
+from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
+from urs_inspect.datasets.references import (
+    NO_ANSWER,
+    Reference,
+    References,
+    gather,
+    question_sha256,
+    read_reference_file,
+)
 from urs_inspect.discrepancy.pools import Instruction, Pool
-from urs_inspect.logs.files import finished_logs, nothing_left
+from urs_inspect.logs.files import finished_logs, nothing_left, short_name
+from urs_inspect.scorers.reference_outcome import outcome_of
+
+logger = getLogger(__name__)
+
+LOG_SUFFIXES = (".eval", ".json")
 
 RESPONSES = "responses"
 """Key of a sample's store under which a competition keeps the answer of each contestant."""
@@ -28,7 +43,7 @@ class _Reading:
     """The content of the logs read so far."""
 
     same_references: bool = True
-    source: tuple[str, str, str] | None = None
+    source: tuple[str, str] | None = None  # name and SHA-256 of the data
     first_file: str = ""
     instructions: dict[str, Instruction] = field(default_factory=dict)
     responses: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -50,9 +65,9 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
         _add(reading, log)
     if not reading.responses:
         raise nothing_left("responses: no finished log with answers", names, reading.notes)
-    task, dataset, sha256 = reading.source or ("", "", "")
+    name, sha256 = reading.source or ("", "")
     return Pool(
-        name=dataset or task,
+        name=name,
         sha256=sha256,
         instructions=tuple(reading.instructions.values()),
         responses=reading.responses,
@@ -63,10 +78,12 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
 
 def _add(reading: _Reading, log: EvalLog) -> None:
     file = log.location
-    source = _source_of(log)
+    facts = log.eval.metadata or {}
+    name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
+    source = name, str(facts.get("dataset_sha256", ""))
     if reading.source is None:
         reading.source, reading.first_file = source, file
-    elif source[1:] != reading.source[1:]:
+    elif source != reading.source:
         raise InputError(
             f"responses: logs of different data cannot be compared: {reading.first_file} has {_words(reading.source)}, "
             f"{file} has {_words(source)}"
@@ -95,14 +112,8 @@ def _add(reading: _Reading, log: EvalLog) -> None:
         reading.probabilities[model] = probabilities.get(model, {})
 
 
-def _source_of(log: EvalLog) -> tuple[str, str, str]:
-    facts = log.eval.metadata or {}
-    name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
-    return log.eval.task, name, str(facts.get("dataset_sha256", ""))
-
-
-def _words(source: tuple[str, str, str]) -> str:
-    return f"'{source[1]}'" + (f" (sha256 {source[2][:12]})" if source[2] else "")
+def _words(source: tuple[str, str]) -> str:
+    return f"'{source[0]}'" + (f" (sha256 {source[1][:12]})" if source[1] else "")
 
 
 def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
@@ -151,3 +162,54 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
         return {}
     tokens = sample.output.choices[0].logprobs
     return {log.eval.model: (sample.output.completion, [one.logprob for one in tokens.content] if tokens else [])}
+
+
+def read_references(place: str) -> References:
+    """Read reference answers."""
+    path = Path(place).expanduser()
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
+        return read_reference_file(path)
+    if suffix not in LOG_SUFFIXES and not path.is_dir():
+        raise InputError(
+            f"references: cannot read '{place}'; allowed: a .jsonl file, a log ({choices(LOG_SUFFIXES)}), or a folder "
+            "of logs"
+        )
+    skipped: list[str] = []
+    found = read_reference_logs([str(path)], skipped)
+    for sentence in skipped:
+        logger.warning(f"references: {sentence}")
+    return found
+
+
+def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
+    """Read the answers in logs of one model as reference answers.
+
+    The first epoch of a sample counts. Of several answers to one question the last usable one counts, so that a later
+    run over some of the questions repairs an earlier one. `skipped` gets sentences as from `finished_headers`.
+    """
+    names, places = list(logs), list[str]()
+    items: list[Reference] = []
+    for log in finished_logs(names, skipped, without=ANSWERS_ONLY):
+        if log.eval.model == NO_MODEL:
+            skipped.append(
+                f"{short_name(log.location)} was left out: it has no answers of a model (it ran with 'none')."
+            )
+            continue
+        places.append(log.location)
+        items += [_reference(sample, log) for sample in log.samples or [] if sample.epoch == 1]
+    if not places:
+        raise nothing_left("references: no finished log with answers", names, skipped)
+    return gather(items, ", ".join(places))
+
+
+def _reference(sample: EvalSample, log: EvalLog) -> Reference:
+    ended = sample.error is not None or sample.limit is not None
+    return Reference(
+        id=str(sample.id),
+        question_sha256=question_sha256(text_of(sample)),
+        text=sample.output.completion.strip(),
+        source=log.eval.model,
+        created=log.eval.created,
+        outcome=NO_ANSWER if ended else outcome_of(sample.output),
+    )

@@ -26,8 +26,19 @@ from urs_inspect.logs.files import (
     short_name,
 )
 from urs_inspect.logs.naming import distinct_names, model_settings, sounds_secret, whole_characters
-from urs_inspect.logs.scores import cut_off, judgements, last_judgement, value_of
-from urs_inspect.logs.usage import NOTHING, UNKNOWN, Usage, own_usage, role_models, usage_of, usage_of_judges
+from urs_inspect.logs.scores import (
+    NOTHING,
+    UNKNOWN,
+    Usage,
+    cut_off,
+    judgements,
+    last_judgement,
+    own_usage,
+    role_models,
+    usage_of,
+    usage_of_judges,
+    value_of,
+)
 from urs_inspect.reports.conditions import Conditions, changed, conditions_of, prompts_of
 from urs_inspect.rubrics import FINAL
 

@@ -13,7 +13,7 @@ from inspect_ai.model import ModelCost, get_model_info
 from pydantic import TypeAdapter, ValidationError
 
 from urs_inspect._util import InputError, read_yaml
-from urs_inspect.logs.usage import Usage, usage_by_judge
+from urs_inspect.logs.scores import Usage, usage_by_judge
 from urs_inspect.reports.answers import Answers, read_answers
 from urs_inspect.stats.bootstrap import student_interval
 

@@ -31,7 +31,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging.ask import TINY_REQUEST
 from urs_inspect.logs.files import nothing_left, read_summaries, short_name, sorted_headers
-from urs_inspect.logs.usage import Usage, own_usage, role_models, summed, usage_by_judge, usage_of, usage_of_judges
+from urs_inspect.logs.scores import Usage, own_usage, role_models, summed, usage_by_judge, usage_of, usage_of_judges
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.answers import read_answers

@@ -16,7 +16,7 @@ from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files
 from urs_inspect.reports.rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
-from urs_inspect.rubrics.schema import normalise_key
+from urs_inspect.rubrics.rubric import normalise_key
 from urs_inspect.stats import Ranking, Resampling, rank
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.mean_correlation import derived_seed, exact_means, table_means

@@ -14,8 +14,7 @@ from inspect_ai.log import EvalLog
 from urs_inspect._util import counted
 from urs_inspect.logs.files import PACKAGE, short_name
 from urs_inspect.logs.naming import short_names
-from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.logs.usage import role_models
+from urs_inspect.logs.scores import SIMULATED, role_models
 from urs_inspect.reports.agreement import CORRELATIONS, Matched
 from urs_inspect.reports.answers import JUDGE_AGAIN, Answers
 from urs_inspect.reports.conditions import conditions_of

@@ -1,7 +1,16 @@
 """Rubrics as data: intents, criteria, bands and prompt frames, per language, with a typed loader."""
 
-from urs_inspect.rubrics.loader import load_rubric
-from urs_inspect.rubrics.schema import FINAL, HIGHEST, LOWEST, Intent, Language, Rubric, Term, normalise_key
+from urs_inspect.rubrics.rubric import (
+    FINAL,
+    HIGHEST,
+    LOWEST,
+    Intent,
+    Language,
+    Rubric,
+    Term,
+    load_rubric,
+    normalise_key,
+)
 
 __all__ = [
     "FINAL",

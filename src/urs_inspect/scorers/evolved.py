@@ -8,7 +8,7 @@ from typing import Any
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect.discrepancy.evolution import Evolution, NearDuplicate, PoolItem, child_id
+from urs_inspect.discrepancy.pools import Evolution, NearDuplicate, PoolItem, child_id
 from urs_inspect.judging.evolution import EVOLUTION
 from urs_inspect.scorers.metrics import count_rows, facts_of
 

@@ -12,7 +12,7 @@ from urs_inspect._util import InputError, choices, is_blank
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets.references import DATASET, References, named, with_references
 from urs_inspect.discrepancy.pools import Pool
-from urs_inspect.logs.references import read_references
+from urs_inspect.logs.responses import read_references
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.answers import ANSWER

@@ -11,8 +11,7 @@ from inspect_ai.log import EvalSample
 
 from urs_inspect._arguments import Cosine, Count, Flag, Natural, Text, checked
 from urs_inspect._util import check_new_file
-from urs_inspect.discrepancy.evolution import Evolution, PoolItem, child_id
-from urs_inspect.discrepancy.pools import draw_seeds, load_seeds, write_pool_file
+from urs_inspect.discrepancy.pools import Evolution, PoolItem, child_id, draw_seeds, load_seeds, write_pool_file
 from urs_inspect.judging.evolution import EVOLUTION, evolution_intent
 from urs_inspect.scorers import evolved
 from urs_inspect.solvers import evolve_instruction

@@ -13,7 +13,7 @@ from urs_inspect._arguments import ALL, command_options, names
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase, UrsData, Vocabulary, in_proportion, load_urs, select
 from urs_inspect.datasets.references import References, unusable, with_references
-from urs_inspect.logs.references import read_references
+from urs_inspect.logs.responses import read_references
 from urs_inspect.rubrics import Rubric
 
 logger = getLogger(__name__)

@@ -1,15 +1,17 @@
-"""What a rubric is: intents, criteria, bands and texts per language, as validated data."""
+"""What a rubric is, as validated data, and how it is read: the built-in one, and a user's file laid over it."""
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import Annotated, Self
+from pathlib import Path
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, read_yaml
 
 FINAL = "final"
 """Key of the final score in every score dictionary."""
@@ -29,19 +31,19 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ignored_types=(cached_property,))
 
 
+class Name(_Model):
+    """A name and the other spellings under which a judge may write it."""
+
+    name: NonEmpty
+    aliases: tuple[NonEmpty, ...] = ()
+
+
 class Term(_Model):
     """The name and definition of an intent or criterion in one language."""
 
     name: NonEmpty
     definition: NonEmpty
     short: NonEmpty | None = None  # name for narrow columns, where `name` is long
-    aliases: tuple[NonEmpty, ...] = ()
-
-
-class Name(_Model):
-    """A name and the other spellings under which a judge may write it."""
-
-    name: NonEmpty
     aliases: tuple[NonEmpty, ...] = ()
 
 
@@ -135,9 +137,8 @@ class Rubric(_Model):
     def _labels_are_unique(self) -> None:
         seen: dict[str, str] = {}
         for intent_id, intent in self.intents.items():
-            for spelling in {intent_id, normalise_key(intent.label)}:
-                other = seen.setdefault(normalise_key(spelling), intent_id)
-                if other != intent_id:
+            for spelling in (intent_id, intent.label):
+                if (other := seen.setdefault(normalise_key(spelling), intent_id)) != intent_id:
                     raise ValueError(f"intents.{intent_id}.label: '{intent.label}' also names intent '{other}'")
         seen = {}
         for code, language in self.languages.items():
@@ -211,3 +212,139 @@ def normalise_key(text: str) -> str:
     if text.isascii():
         return re.sub(r"[^a-z0-9]+", "", text.lower())
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+_BUILT_IN = Path(__file__).parent / "urs"
+_LANGUAGES = ("en", "zh")
+
+
+def load_rubric(rubric: str | None = None, prompt: str | None = None) -> Rubric:
+    """Load the URS rubric, or a user's.
+
+    Args:
+        rubric: Path of a YAML file that adds to or replaces parts of the URS rubric (`docs/extending.md`).
+            None for the URS rubric itself.
+        prompt: Path of a Jinja file that replaces the frame of the prompt in every language.
+
+    Returns:
+        The validated rubric.
+
+    Raises:
+        InputError: If a file cannot be read or does not fit; the message names file, key and what is allowed.
+    """
+    if not rubric and not prompt:
+        return _load_built_in()
+    source, raw = _BUILT_IN / "rubric.yaml", _built_in()
+    if rubric:
+        source = Path(rubric).expanduser().resolve()
+        raw = _overlay(raw, source)
+    if prompt:
+        path = Path(prompt).expanduser().resolve()
+        frame = _read_text(path, "prompt")
+        if not frame.strip():
+            raise InputError(f"prompt: '{path}' is empty")
+        for language in raw["languages"].values():
+            if isinstance(language, dict):
+                language |= {"frame": frame, "frame_source": path.name}
+    try:
+        return Rubric.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(_describe(source, error)) from error
+
+
+@lru_cache(maxsize=1)
+def _load_built_in() -> Rubric:
+    return Rubric.model_validate(_built_in())
+
+
+def _built_in() -> dict[str, Any]:
+    raw = _read_yaml(_BUILT_IN / "rubric.yaml", "rubric")
+    raw |= {"languages": {}, "criteria": {}}
+    for code in _LANGUAGES:
+        text = _read_yaml(_BUILT_IN / f"text.{code}.yaml", "rubric")
+        frame = _BUILT_IN / f"frame.{code}.jinja"
+        raw["languages"][code] = {
+            **{key: text[key] for key in ("name", "dataset_label", "final", "ask_again", "bands")},
+            "frame": _read_text(frame, "prompt"),
+            "frame_source": frame.name,
+        }
+        for criterion, term in text["criteria"].items():
+            raw["criteria"].setdefault(criterion, {})[code] = term
+        for intent, term in text["intents"].items():
+            raw["intents"][intent].setdefault("text", {})[code] = term
+    return raw
+
+
+def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Lay a user's file over the built-in rubric; mappings merge, everything else replaces."""
+    user = _read_yaml(path, "rubric")
+    extends = user.pop("extends", "urs")
+    if extends not in ("urs", "nothing"):
+        raise InputError(f"{path}: extends: unknown rubric '{extends}'; allowed: urs, nothing")
+    for required in ("name", "version"):
+        if required not in user:
+            raise InputError(
+                f"{path}: {required}: missing; a rubric of your own needs a name and a version, "
+                "so that its results are never mistaken for URS"
+            )
+    languages = user.get("languages")
+    if languages is not None and not isinstance(languages, dict):
+        raise InputError(f"{path}: languages: must be a mapping of language code to texts")
+    for code, language in (languages or {}).items():
+        if isinstance(language, dict) and "frame" in language:
+            frame = path.parent / str(language["frame"])
+            language |= {
+                "frame": _read_text(frame, f"{path}: languages.{code}.frame"),
+                "frame_source": frame.name,
+            }
+    return _merge(base, user) if extends == "urs" else user
+
+
+def _merge(base: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in user.items():
+        old = merged.get(key)
+        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _read_text(path: Path, what: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{what}: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{what}: cannot read '{path}' as UTF-8 text: {error}") from error
+
+
+def _read_yaml(path: Path, what: str) -> dict[str, Any]:
+    try:
+        raw = read_yaml(_read_text(path, what))
+    except yaml.YAMLError as error:
+        raise InputError(f"{what}: '{path}' is not valid YAML: {error}") from error
+    if not isinstance(raw, dict):
+        raise InputError(f"{what}: '{path}' must hold a mapping with keys such as name, version, intents, criteria")
+    return raw
+
+
+def _describe(path: Path, error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"]) or "rubric"
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            message = f"unknown key; allowed: {choices(_allowed_keys(problem['loc']))}"
+        lines.append(f"{path}: {key}: {message}" if problem["loc"] else f"{path}: {message}")
+    return "\n".join(lines)
+
+
+def _allowed_keys(loc: tuple[int | str, ...]) -> list[str]:
+    if len(loc) <= 1:
+        return [*Rubric.model_fields, "extends"]
+    if "final" in loc:
+        return list(Name.model_fields)
+    if loc[0] == "languages":
+        return [key for key in Language.model_fields if key != "frame_source"]
+    if loc[0] == "intents" and "text" not in loc:
+        return list(Intent.model_fields)
+    return list(Term.model_fields)
