@@ -33,6 +33,9 @@ def test_a_prompt_holds_its_texts_and_the_instruction(scenario: str):
     assert all(f'"{phrase}"' in prompt.instructions for phrase in texts["leaks"])
     assert "<given_instruction>\nWhy is the sky blue?\n</given_instruction>" in prompt.case
     assert prompt.version == f"{texts['version']}, {scenario}"
+    other = evolution_prompt(scenario, "Add two numbers.")
+    assert (prompt.instructions, prompt.sha256) == (other.instructions, other.sha256)
+    assert len({evolution_prompt(each, "Why?").sha256 for each in SCENARIOS}) == 4
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -43,12 +46,6 @@ def test_all_but_writing_have_answers(scenario: str):
     assert ("# Answer" in prompt.instructions) == has_answers(scenario)
     assert ("<given_answer>\nBecause.\n</given_answer>" in prompt.case) == has_answers(scenario)
     assert "given_answer" not in evolution_prompt(scenario, "Why?", "  ").case
-
-
-def test_the_static_part_is_the_same_for_all_instructions():
-    one, other = evolution_prompt("coding", "Sort a list."), evolution_prompt("coding", "Add two numbers.")
-    assert (one.instructions, one.sha256) == (other.instructions, other.sha256)
-    assert one.sha256 != evolution_prompt("reasoning", "Sort a list.").sha256
 
 
 def test_an_instruction_cannot_close_its_tag_and_json_in_it_stays_as_it_is():
