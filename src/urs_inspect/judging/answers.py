@@ -297,11 +297,7 @@ class AnswerJudging:
 
 
 def check_temperature(value: object) -> float | None:
-    """A judge's temperature.
-
-    Raises:
-        InputError: If it is neither None nor a number from 0 to 2.
-    """
+    """A judge's temperature; `InputError` if it is neither None nor a number from 0 to 2."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 2:

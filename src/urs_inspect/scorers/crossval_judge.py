@@ -8,7 +8,7 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import AnswerJudging
-from urs_inspect.scorers.answer_judge import AnswerJudge
+from urs_inspect.scorers.intent_judge import AnswerJudge
 from urs_inspect.scorers.metrics import final_of, groups_of, last_score, mean, outcome_counts
 from urs_inspect.solvers.role_models import bound_models
 from urs_inspect.stats.crossval import REFERENCE_SCORE, bias_of_means

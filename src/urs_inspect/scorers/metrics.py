@@ -144,14 +144,9 @@ def intent_report() -> Metric:
 
 @metric(scores="unreduced")
 def group_finals(key: str, groups: list[str]) -> Metric:
-    """Mean final score of each of some groups of samples.
+    """Mean final score of each group of samples, in their order; `key` of the samples' metadata names the group.
 
-    Args:
-        key: Key of the samples' metadata that names the group.
-        groups: The groups, in the order of the rows.
-
-    Returns:
-        The metric; NaN for a group without a score, and no rows for a scorer that gives no final scores.
+    NaN for a group without a score, and no rows for a scorer that gives no final scores.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -201,10 +196,7 @@ def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
     """Standard deviation of a question's final score over epochs, pooled over questions; NaN with one epoch.
 
     It holds the noise of the judge and that of the answers: each epoch answers afresh. For the judge alone, run
-    one epoch and judge its log repeatedly with `inspect score`.
-
-    Args:
-        finals: Question and final score of each answer, NaN if it has none.
+    one epoch and judge its log repeatedly with `inspect score`. `finals` are question and score of each answer.
     """
     questions: dict[str, list[float]] = defaultdict(list)
     for question, final in finals:

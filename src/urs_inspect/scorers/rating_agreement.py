@@ -11,9 +11,9 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, ScoreRecord, read_rating, read_reply
+from urs_inspect.judging.ask import stopped
 from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
-from urs_inspect.scorers.answer_judge import failure_of
 from urs_inspect.scorers.metrics import defined, facts_of, mean, number_of, reason_of
 from urs_inspect.solvers.give_rating import JUDGE_KEY, TEMPERATURES
 from urs_inspect.stats import Correlations, Estimate, clustered_mean, correlate
@@ -194,7 +194,7 @@ def load_named_rubric(name: str | None) -> Rubric | None:
 def _read(
     output: ModelOutput, rubric: Rubric | None, facts: Mapping[str, Any], scale: tuple[int, int]
 ) -> Read[tuple[float, dict[str, int | None]]]:
-    if (failure := failure_of(output)) is not None:
+    if (failure := stopped(output.stop_reason if output.choices else "unknown", output.error or "")) is not None:
         return Read(failure, False)
     if not output.choices:
         return Read(JudgeFailure("no_answer", "The sample ended before the judge replied."), False)

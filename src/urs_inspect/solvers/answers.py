@@ -62,9 +62,6 @@ def recorded_answer() -> Solver:
     """Answer with the text in the sample's metadata `answer`, of the model named `model` there; calls no model.
 
     Without the text the sample has no answer at all, as if the model had not been asked.
-
-    Returns:
-        The solver.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
