@@ -1,11 +1,10 @@
 """The key of a record: the judge's own result counts, whatever it quotes."""
 
-import asyncio
 import html
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,13 @@ from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, SEARCH, record_
 from urs_inspect.judging import (
     JudgeFailure,
     JudgePrompt,
-    Message,
     PromptBuilder,
-    Reply,
     ScoreRecord,
     read_rating,
     read_reply,
     read_verdict,
     read_verdicts,
 )
-from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.keys import KEY_PLACEHOLDER, Read, read_keyed, record_key
 from urs_inspect.judging.prompts import (
     case_review_prompt,
@@ -456,34 +452,3 @@ def test_a_single_verdict_or_rating_with_the_key_counts(own: dict[str, object], 
     wrong = read_keyed(json.dumps({"key": OTHER, **own}), KEY, read_any).result
     assert isinstance(wrong, JudgeFailure) and wrong.mode == "wrong_key"
     assert read_keyed(json.dumps(own), KEY, read_any) == Read(expected, unkeyed=True)
-
-
-# --- asking again ---
-
-
-def asked(replies: Sequence[str], attempts: int = 2) -> tuple[Asked[ScoreRecord], list[Sequence[Message]]]:
-    seen: list[Sequence[Message]] = []
-
-    async def call(messages: Sequence[Message]) -> Reply:
-        seen.append(messages)
-        return Reply(replies[len(seen) - 1])
-
-    again = RUBRIC.languages["en"].ask_again
-    asking = ask(call, build(), read_scores, again, attempts=attempts, conflict=ScoreRecord.falls_short_of)
-    return asyncio.run(asking), seen
-
-
-def test_a_wrong_key_is_asked_again_with_the_key_and_then_has_no_score() -> None:
-    found, seen = asked([record(8, key=OTHER), record(8)])
-    assert found.result == FULL_READ and found.calls == 2 and not found.unkeyed
-    assert OTHER in seen[1][-1].text and KEY in seen[1][-1].text
-    found, _ = asked([record(8, key=OTHER)] * 2)
-    assert isinstance(found.result, JudgeFailure) and found.result.mode == "wrong_key"
-
-
-def test_a_conflict_is_asked_again_and_a_reply_without_a_key_is_not() -> None:
-    found, seen = asked([f"Draft: {record(8)} On reflection: {record(3, Factuality=3)}", record(3)])
-    assert found.calls == 2 and isinstance(found.result, ScoreRecord) and found.result.final == 3
-    assert KEY in seen[1][-1].text
-    found, _ = asked([record(8, key=None)])
-    assert found == Asked(FULL_READ, record(8, key=None), 1, unkeyed=True)

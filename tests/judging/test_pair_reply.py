@@ -208,12 +208,9 @@ def test_conflicting_verdicts_are_named():
 def test_an_object_that_names_its_dimension_is_about_nothing_else():
     text = '[{"dimension": "Clarity", "winner": "1"}, {"dimension": "Overall", "winner": "2"}]'
     assert read(text) == ("1", None, "2")
+    assert failed(read_verdicts('{"Overall": "1"}', ("Clarity", "Logic"))) == "unparseable"  # which was not asked for
     result = read_verdicts('{"all": [{"name": "Wit", "winner": "1"}, {"name": "Overall", "winner": "2"}]}', ASKED)
     assert result == Verdicts({"Clarity": None, "Depth and Detail": None, OVERALL: "2"}, ("Wit",))
-
-
-def test_overall_is_not_found_where_it_was_not_asked():
-    assert failed(read_verdicts('{"Overall": "1"}', ("Clarity", "Logic"))) == "unparseable"
 
 
 # --- one verdict ---

@@ -399,14 +399,6 @@ def test_text_without_tags_or_names_of_scores_is_not_touched(text: str):
         assert rendered_unchanged(text, "factual_qa", "en")
 
 
-def test_blanks_around_the_texts_are_dropped():
-    # 350 of the published questions have them.
-    case = BUILDER.build("leisure", "zh", question="\n q ", reference="r\u3000", answer="\ta\n").case
-    assert "<question>\nq\n</question>" in case
-    assert "<reference_answer>\nr\n</reference_answer>" in case
-    assert "<answer_to_rate>\na\n</answer_to_rate>" in case
-
-
 # Size.
 
 

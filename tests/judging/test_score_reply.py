@@ -525,23 +525,11 @@ def test_the_final_score_opens_the_explanation_in_the_judges_language_and_a_miss
 # What belongs to no criterion.
 
 
-def test_what_comes_first_stays_first():
-    shown = explained(f"The reference names Paris.\n\n### Factuality\nF.\n{JSON}")
-    assert shown.startswith("**Final Score: 7**\n\nThe reference names Paris.\n\n### Factuality: 9\n\nF.")
-
-
 @pytest.mark.parametrize("heading", ["### Final Score", "**Final Score**: 7", "## 综合得分", "### Overall"])
-def test_what_the_judge_says_in_the_end_has_a_heading_of_its_own(heading: str):
-    shown = explained(f"### Factuality\nF.\n{heading}\nOn the whole fair.\n{JSON}")
+def test_what_comes_first_stays_first_and_what_comes_last_has_a_heading_of_its_own(heading: str):
+    shown = explained(f"The reference names Paris.\n\n### Factuality\nF.\n{heading}\nOn the whole fair.\n{JSON}")
+    assert shown.startswith("**Final Score: 7**\n\nThe reference names Paris.\n\n### Factuality: 9\n\nF.")
     assert re.search(r"### Final Score\n\n(7\n)?On the whole fair\.$", shown)
-
-
-def test_nothing_that_the_judge_wrote_is_lost():
-    text = "The answer is right about Paris.\n\nFactuality suffers nowhere.\n\nI would give a seven."
-    assert explained(f"{text}\n\n{JSON}").endswith(f"### Logical Coherence: 5\n\n{text}")
-    assert "Rich in examples." in explained(f"### Factuality\nF.\n### Richness\nRich in examples.\n{JSON}")
-    shown = explained(f"### Factuality\nFirst look.\n### Clarity\nC.\n### Factuality\nSecond look.\n{JSON}\nBye!")
-    assert all(part in shown for part in ("First look.", "Second look.", "Bye!"))
 
 
 # The record has been read; it is not shown again.
@@ -584,18 +572,6 @@ def test_any_reply_is_explained(text: str, language: str):
     assert lines[0] == f"**{RUBRIC.languages[language].final.name}: 7**"
     places = [lines.index(f"### {RUBRIC.criteria[c][language].name}: {RECORD.criteria[c]}") for c in QA]
     assert places == sorted(places)
-
-
-@PROPERTY
-@given(written_replies(), st.sampled_from(["en", "zh"]))
-def test_every_reply_that_is_read_is_explained_with_its_scores(written: Written, language: str):
-    record = read_reply(written.text, RUBRIC, written.criteria)
-    assert isinstance(record, ScoreRecord)
-    shown = explain(written.text, record, RUBRIC, language)
-    assert shown.startswith(f"**{RUBRIC.languages[language].final.name}: {record.final}**")
-    for criterion, score in record.criteria.items():
-        if score is not None:
-            assert f"### {RUBRIC.criteria[criterion][language].name}: {score}" in shown
 
 
 _NAMES = [term.name for texts in RUBRIC.criteria.values() for term in texts.values()]

@@ -391,7 +391,7 @@ def chat(*texts: str) -> Sample:
     ("sample", "mode", "said"),
     [
         (one_case(intent="gossip"), "unknown_intent", "factual_qa"),
-        (one_case(intent=None), "unknown_intent", "factual_qa"),
+        (one_case(intent="None"), "unknown_intent", "factual_qa"),
         (one_case(language="fr"), "unknown_language", "en, zh"),
         (chat("There is no question here."), "prompt_failed", "no question"),
     ],
@@ -413,9 +413,8 @@ def test_question_in_chat_form_is_judged(tmp_path: Path):
 
 def test_log_of_another_task_can_be_scored_without_a_crash(tmp_path: Path):
     system, user = ChatMessageSystem(content="Add."), ChatMessageUser(content="1 + 1?")
-    samples = [
-        Sample(id=number, input=given, target="4") for number, given in enumerate(["2 + 2?", [system, user], [system]])
-    ]
+    inputs: list[str | list[ChatMessage]] = ["2 + 2?", [system, user], [system]]
+    samples = [Sample(id=number, input=given, target="4") for number, given in enumerate(inputs)]
     judge = Script(record(7))
     log = run(many(say("4"), *samples, scorer=match()), tmp_path, model="mockllm/answers", grader=None)
     again = score(log, intent_judge(), model_roles={"grader": judge.model()}, action="append", display="log")
@@ -503,7 +502,8 @@ def outcomes(tmp_path: Path, grader: Model | list[Model], **options: Any) -> Eva
 
 
 def outcomes_in(log: EvalLog, name: str = "judge_outcome") -> list[str]:
-    return [(sample.scores or {})[name].value["outcome"] for sample in samples_of(log)]  # type: ignore[index, call-overload]
+    values: list[Any] = [(sample.scores or {})[name].value for sample in samples_of(log)]
+    return [value["outcome"] for value in values]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,6 @@ from urs_inspect.scorers.metrics import (
     epoch_deviation,
     intent_report,
     outcome_counts,
-    panel_alpha,
     reason_of,
 )
 
@@ -42,18 +41,6 @@ def compute(metric: Metric, scores: Sequence[SampleScore]) -> dict[str, float]:
     result = function(list(scores))
     assert isinstance(result, dict)
     return result
-
-
-def panel(*finals: float | None) -> dict[str, Any]:
-    """Facts of a score that judges gave; None for a judge who failed."""
-    return {
-        "judges": [
-            {"judge": f"j{number}", "failure_mode": "unparseable"}
-            if final is None
-            else {"judge": f"j{number}", FINAL: final}
-            for number, final in enumerate(finals)
-        ]
-    }
 
 
 # --- intent_report ---
@@ -169,24 +156,6 @@ def test_more_than_three_outcomes_count_together_and_none_is_lost() -> None:
     assert found == {"judged": 9, "no_response": 3, "unscored": 3}
     found = counts(judged=9, no_response=3, answer_cut_off=4, partial_panel=2, unscored_refusal=2, unscored_truncated=1)
     assert found == {"judged": 9, "other": 9, "unscored": 3}
-
-
-# --- panel_alpha ---
-
-
-def test_the_agreement_of_three_judges_of_whom_some_failed_worked_out_by_hand() -> None:
-    # Units (2, 4, -), (6, 6, 6), (8, -, -): the last pairs with nothing. n = 5.
-    # Observed: ((4 + 4) / 1 + 0) / 5 = 8/5. Expected: over ordered pairs of 2 4 6 6 6: 2 (5 * 128 - 24^2) = 128; / 20.
-    # 1 - (8/5) / (128/20) = 3/4
-    seen = [panel(2, 4, None), panel(6, 6, 6), panel(8, None, None)]
-    assert panel_alpha(seen) == pytest.approx(3 / 4)
-    # Answers that no judge saw do not matter.
-    assert panel_alpha([{"judges": []}, {}, panel(None, None), *seen]) == panel_alpha(seen)
-
-
-@pytest.mark.parametrize("facts", [[], [{}], [panel(5), panel(6)], [panel(5, 6), panel(5, None)]])
-def test_a_single_judge_or_a_single_shared_answer_has_no_agreement(facts: list[dict[str, Any]]) -> None:
-    assert math.isnan(panel_alpha(facts))
 
 
 # --- epoch_deviation ---

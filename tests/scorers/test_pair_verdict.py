@@ -29,7 +29,7 @@ from tests.tasks.scripted import (
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
 from urs_inspect.judging.pair_reply import PairReading
-from urs_inspect.judging.prompts import joint_prompt
+from urs_inspect.judging.prompts import joint_prompt, orders_of
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_verdict import explain_pair
@@ -158,22 +158,14 @@ def test_overall_asks_once_and_counts_no_dimension(tmp_path: Path):
 
 
 def test_seeded_shows_some_the_other_way_round_and_reads_them_so(tmp_path: Path):
-    cases = [pair(id=f"p{number}", dimensions={}) for number in range(24)]
-    first = judged(tmp_path, judge := Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall")
-    again = judged(tmp_path, Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall")
-    other = judged(tmp_path, Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall", seed=1)
-
-    def orders(log: EvalLog) -> list[str]:
-        found = []
-        for sample in samples_of(log):
-            [[order, verdicts]] = (sample.scores or {})["pair_verdict"].metadata["verdicts"].items()  # type: ignore
-            assert verdicts == {"Overall": order}  # "1" is whichever was shown first
-            found.append(order)
-        return found
-
-    assert set(orders(first)) == {"a", "b"}
-    assert orders(first) == orders(again) != orders(other)
-    assert sum(shown_first(messages) == SHORT for messages in judge.seen) == orders(first).count("b")
+    cases = [pair(id=f"p{number}", dimensions={}) for number in range(12)]
+    orders = {seed: {case.id: orders_of("seeded", case.id, seed) for case in cases} for seed in (0, 1)}
+    assert {*map(tuple, orders[0].values())} == {("a",), ("b",)} and orders[0] != orders[1]
+    log = judged(tmp_path, judge := Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall")
+    found = {s.id: ((s.scores or {})["pair_verdict"].metadata or {})["verdicts"] for s in samples_of(log)}
+    # "1" is whichever was shown first.
+    assert found == {name: {first: {"Overall": first}} for name, [first] in orders[0].items()}
+    assert sum(shown_first(messages) == SHORT for messages in judge.seen) == [*orders[0].values()].count(["b"])
 
 
 def test_both_orders_agree_or_are_a_tie(tmp_path: Path):
@@ -241,18 +233,6 @@ def test_a_failed_call_is_nan_and_counted_and_does_not_end_the_run(tmp_path: Pat
     assert {mode: metrics[f"failures {mode}"] for mode in modes} == modes
     assert (metrics["overall unread"], metrics["overall accuracy_all"]) == (1, 0)
     assert "overall accuracy" not in metrics  # nothing was read
-
-
-def test_one_failed_call_does_not_lose_the_others_of_its_pair(tmp_path: Path):
-    def answer(messages: list[ChatMessage]) -> Reply:
-        return RuntimeError("down") if f"\n{ONE}: " in messages[0].text else '{"winner": "tie"}'
-
-    log = judged(tmp_path, Script(answer), protocol="per_dimension")
-
-    assert facts_of(log)["verdicts"] == {"a": {ONE: None, TWO: "tie", "Overall": "tie"}}
-    assert facts_of(log)["failures"] == ["call_failed"]
-    assert value_of(log, "pair_verdict") == {"overall": 0, "dimensions": 1}
-    assert score_of(log, "pair_verdict").reason == "no_response"
 
 
 def test_omitted_and_unknown_dimensions_are_counted(tmp_path: Path):
@@ -324,6 +304,12 @@ def test_explanation_says_which_call_failed_and_why(tmp_path: Path):
     assert explanation.count("```\nI like | both\n```") == 2
     assert f"### {ONE}: response 1 is a, response 2 is b\n\n- **1.** a is fine" in explanation
     assert "### Overall: response 1 is b, response 2 is a\n\n- **1.** a is fine" in explanation
+    # One failed call does not lose the others of its pair.
+    assert facts_of(log)["verdicts"] == {
+        "a": {ONE: "a", TWO: None, "Overall": "a"},
+        "b": {ONE: None, TWO: None, "Overall": "b"},
+    }
+    assert score_of(log, "pair_verdict").reason == "invalid_response_format"
     assert facts_of(log)["failures"] == ["unparseable", "call_failed", "unparseable"]
     assert facts_of(log)["failure_details"][1] == {
         "mode": "call_failed",

@@ -11,7 +11,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from inspect_ai.solver import TaskState
 
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
-from urs_inspect.stats import interval_alpha, mean_interval
+from urs_inspect.stats import mean_interval
 from urs_inspect.stats.bootstrap import pooled_deviation
 
 SCALE = (float(LOWEST), float(HIGHEST))
@@ -176,20 +176,6 @@ def outcome_counts() -> Metric:
         return {name: float(counts[name]) for name in sorted(counts, key=lambda name: (name != JUDGED, name))}
 
     return compute
-
-
-def panel_alpha(facts: Iterable[Mapping[str, Any]]) -> float:
-    """Krippendorff's alpha (interval) of the final scores across the judges of a panel; NaN for a single judge."""
-    panels: list[Sequence[Mapping[str, Any]]] = [fact.get("judges") or [] for fact in facts]
-    size = max((len(panel) for panel in panels), default=0)
-    if size < 2:
-        return math.nan
-    return interval_alpha(
-        [
-            [as_number(panel[judge].get(FINAL)) if judge < len(panel) else math.nan for panel in panels]
-            for judge in range(size)
-        ]
-    )
 
 
 def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:

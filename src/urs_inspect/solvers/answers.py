@@ -109,7 +109,13 @@ def evolve_instruction() -> Solver:
         output = await attempt(model.generate(messages))
         if isinstance(output, CallError):
             output = ModelOutput.from_content(str(model), "", stop_reason="unknown", error=output)
-        result = _failure(output) or read_evolution(output.completion, given, needs_answer=has_answers(scenario))
+        result: EvolutionFailure | NewInstruction
+        if output.choices and output.stop_reason in _CUT:
+            result = _CUT[output.stop_reason]
+        elif error := error_of(output):
+            result = EvolutionFailure("call_failed", error[:MAX_DETAIL])
+        else:
+            result = read_evolution(output.completion, given, needs_answer=has_answers(scenario))
         state.output = output
         state.messages = [*messages, *([output.message] if output.choices else [])]
         facts = {"generator": str(model), "prompt_version": prompt.version, "prompt_sha256": prompt.sha256}
@@ -117,11 +123,3 @@ def evolve_instruction() -> Solver:
         return state
 
     return solve
-
-
-def _failure(output: ModelOutput) -> EvolutionFailure | None:
-    """Why the text of an output must not be read, if it must not."""
-    if output.choices and output.stop_reason in _CUT:
-        return _CUT[output.stop_reason]
-    error = error_of(output)
-    return EvolutionFailure("call_failed", error[:MAX_DETAIL]) if error else None
