@@ -117,19 +117,7 @@ def written_replies(draw: st.DrawFn) -> Written:
 # Everything out of which something like a record can be put together.
 _SIGNS = (*"\"'“”「」{}｛｝[]:：,， \n\\/.", '": ', '", "', '{"', "'}", "```json\n")
 _WORDS = (
-    "Total",
-    "Final",
-    "score",
-    "分数",
-    "Comment",
-    "total: 3",
-    "分",
-    "null",
-    "true",
-    "high",
-    "-",
-    "10",
-    "11",
+    *("Total", "Final", "score", "分数", "Comment", "total: 3", "分", "null", "true", "high", "-", "10", "11"),
     *"870８",
 )
 _PARTS = st.sampled_from([*(n for key in (FINAL, *QA[:2]) for n in spellings(key)[:4]), *_WORDS, *_SIGNS])

@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 from urs_inspect._util import InputError
 from urs_inspect.judging import evolution
 from urs_inspect.judging.evolution import (
-    EVOLUTION_MODES,
     EvolutionFailure,
+    EvolutionMode,
     NewInstruction,
     evolution_intent,
     evolution_prompt,
@@ -33,6 +34,9 @@ def test_a_prompt_holds_its_texts_and_the_instruction(scenario: str):
     assert all(f'"{phrase}"' in prompt.instructions for phrase in texts["leaks"])
     assert "<given_instruction>\nWhy is the sky blue?\n</given_instruction>" in prompt.case
     assert prompt.version == f"{texts['version']}, {scenario}"
+    other = evolution_prompt(scenario, "Add two numbers.")
+    assert (prompt.instructions, prompt.sha256) == (other.instructions, other.sha256)
+    assert len({evolution_prompt(each, "Why?").sha256 for each in SCENARIOS}) == 4
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -43,12 +47,6 @@ def test_all_but_writing_have_answers(scenario: str):
     assert ("# Answer" in prompt.instructions) == has_answers(scenario)
     assert ("<given_answer>\nBecause.\n</given_answer>" in prompt.case) == has_answers(scenario)
     assert "given_answer" not in evolution_prompt(scenario, "Why?", "  ").case
-
-
-def test_the_static_part_is_the_same_for_all_instructions():
-    one, other = evolution_prompt("coding", "Sort a list."), evolution_prompt("coding", "Add two numbers.")
-    assert (one.instructions, one.sha256) == (other.instructions, other.sha256)
-    assert one.sha256 != evolution_prompt("reasoning", "Sort a list.").sha256
 
 
 def test_an_instruction_cannot_close_its_tag_and_json_in_it_stays_as_it_is():
@@ -128,40 +126,38 @@ def with_instruction(text: object, answer: object = "So.") -> str:
     return json.dumps({"instruction": text, "answer": answer})
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (" \n", "empty_reply"),
-        ("Why is the sea salty?", "unparseable"),
-        (RECORD[:-1], "unparseable"),
-        (RECORD.replace(", ", ",, "), "unparseable"),
-        (RECORD.replace('"', "'"), "unparseable"),
-        (f"{RECORD} {RECORD[:-5]}", "unparseable"),  # what came last is broken: the draft before it is no result
-        ('{"answer": "So."}', "unparseable"),
-        ('{"instruction": "Why?", "instruction": "Where?", "answer": "So."}', "unparseable"),
-        ('{"instruction": "Why \\ud800?", "answer": "So."}', "unparseable"),
-        ('{"instruction": "Why \\u0000?", "answer": "So."}', "unparseable"),
-        ('{"instruction": "Why?", "question": "Where?", "answer": "So."}', "missing_instruction"),
-        (with_instruction("  "), "missing_instruction"),
-        (with_instruction(None), "missing_instruction"),
-        (with_instruction(["Why?"]), "missing_instruction"),
-        (with_instruction(True), "missing_instruction"),
-        (with_instruction("Why so?", ""), "missing_answer"),
-        (with_instruction("Why so?", None), "missing_answer"),
-        (with_instruction("Why so?", {"a": 1}), "missing_answer"),
-        ('{"instruction": "Why so?"}', "missing_answer"),
-        (with_instruction("the text of the instruction"), "placeholder"),
-        (with_instruction("Why so?", "The text of its answer"), "placeholder"),
-        (with_instruction("why is  the SKY blue?"), "copy"),
-        (with_instruction("Like the Given  Instruction: why so?"), "leak"),
-        (with_instruction("#Created Prompt#: why so?"), "leak"),
-        (with_instruction("<given_instruction>Why so?</given_instruction>"), "leak"),
-        (with_instruction("Why? " * 81), "too_long"),
+REFUSED: dict[str, list[str]] = {
+    "empty_reply": [" \n"],
+    "unparseable": [
+        "Why is the sea salty?", RECORD[:-1], RECORD.replace(", ", ",, "), RECORD.replace('"', "'"),
+        f"{RECORD} {RECORD[:-5]}",  # what came last is broken: the draft before it is no result
+        '{"answer": "So."}', '{"instruction": "Why?", "instruction": "Where?", "answer": "So."}',
+        '{"instruction": "Why \\ud800?", "answer": "So."}', '{"instruction": "Why \\u0000?", "answer": "So."}',
     ],
-)
-def test_what_cannot_be_used_is_refused_with_its_reason(text: str, expected: str):
+    "missing_instruction": [
+        '{"instruction": "Why?", "question": "Where?", "answer": "So."}', with_instruction("  "),
+        with_instruction(None), with_instruction(["Why?"]), with_instruction(True),
+    ],
+    "missing_answer": [
+        with_instruction("Why so?", ""), with_instruction("Why so?", None), with_instruction("Why so?", {"a": 1}),
+        '{"instruction": "Why so?"}',
+    ],
+    "placeholder": [
+        with_instruction("the text of the instruction"), with_instruction("Why so?", "The text of its answer"),
+    ],
+    "copy": [with_instruction("why is  the SKY blue?")],
+    "leak": [
+        with_instruction("Like the Given  Instruction: why so?"), with_instruction("#Created Prompt#: why so?"),
+        with_instruction("<given_instruction>Why so?</given_instruction>"),
+    ],
+    "too_long": [with_instruction("Why? " * 81)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "text"), [(mode, text) for mode, texts in REFUSED.items() for text in texts])
+def test_what_cannot_be_used_is_refused_with_its_reason(expected: str, text: str):
     assert mode(text) == expected
-    assert expected in EVOLUTION_MODES
+    assert expected in get_args(EvolutionMode)
 
 
 def test_words_that_the_parent_has_are_no_leak():
@@ -182,7 +178,7 @@ def test_no_reply_raises_and_none_gives_half_a_result(text: str):
     if isinstance(result, NewInstruction):
         assert result.instruction.strip() and result.answer.strip()
     else:
-        assert result.mode in EVOLUTION_MODES and result.detail
+        assert result.mode in get_args(EvolutionMode) and result.detail
 
 
 @settings(max_examples=50, deadline=None)

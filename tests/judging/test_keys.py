@@ -1,11 +1,10 @@
 """The key of a record: the judge's own result counts, whatever it quotes."""
 
-import asyncio
 import html
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,13 @@ from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, SEARCH, record_
 from urs_inspect.judging import (
     JudgeFailure,
     JudgePrompt,
-    Message,
     PromptBuilder,
-    Reply,
     ScoreRecord,
     read_rating,
     read_reply,
     read_verdict,
     read_verdicts,
 )
-from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.keys import KEY_PLACEHOLDER, Read, read_keyed, record_key
 from urs_inspect.judging.prompts import (
     case_review_prompt,
@@ -115,15 +111,6 @@ def test_a_material_that_foresees_a_key_gets_another(monkeypatch: pytest.MonkeyP
     assert record_key("v", pairs)[0] == record_key("v", pairs.upper())[0] == "z"
 
 
-def test_the_key_stands_in_the_case_part_only() -> None:
-    prompt = build()
-    assert prompt.case.count(prompt.key) == 1
-    assert prompt.key not in prompt.instructions
-    assert KEY_PLACEHOLDER in prompt.instructions and KEY_PLACEHOLDER not in prompt.case
-    # Behind all material, so that a text before it can be cached too.
-    assert prompt.case.index(prompt.key) > prompt.case.index("</answer_to_rate>")
-
-
 def _case(intent: str, language: str) -> Callable[[str], JudgePrompt]:
     return lambda text: BUILDER.build(intent, language, question=text, reference="r", answer="a")
 
@@ -152,7 +139,10 @@ PROMPTS: dict[str, Callable[[str], JudgePrompt]] = {
 def test_every_prompt_with_a_record_asks_for_a_key_of_its_case(make: Callable[[str], JudgePrompt]) -> None:
     one, other = make("Why?"), make("When?")
     assert one.key and one.key != other.key
-    assert one.case.count(f'"key": "{one.key}"') == 1
+    assert one.case.count(f'"key": "{one.key}"') == one.case.count(one.key) == 1
+    assert one.key not in one.instructions and KEY_PLACEHOLDER not in one.case
+    # Behind all material, so that a text before it can be cached too.
+    assert one.case.rindex("</") < one.case.index(one.key)
     assert one.instructions == other.instructions and KEY_PLACEHOLDER in one.instructions
     assert one.sha256 == other.sha256  # logs of one prompt are compared by it
 
@@ -162,17 +152,13 @@ def test_the_order_of_two_responses_counts_and_a_letter_has_no_key() -> None:
     assert letter_prompt("Why?", "x", "y").key == ""
 
 
-def test_a_frame_of_ones_own_without_a_key_asks_for_none(tmp_path: Path) -> None:
+def test_a_frame_of_ones_own_asks_for_a_key_if_it_names_it(tmp_path: Path) -> None:
     path = tmp_path / "own.jinja"
     path.write_text("{{ record_example }}\n{{ question }}\n{{ answer }}", encoding="utf-8")
     prompt = build(builder=PromptBuilder(load_rubric(prompt=str(path))))
     assert prompt.key == "" and '"key"' not in prompt.case
     # No key is asked for, so that no key is a wrong one.
     assert read(record(8, key="mine"), prompt.key) == Read(FULL_READ, unkeyed=True)
-
-
-def test_a_frame_of_ones_own_may_name_the_key(tmp_path: Path) -> None:
-    path = tmp_path / "own.jinja"
     path.write_text("{{ record_example }}\nThe key: {{ key }}\n{{ question }}\n---\n{{ answer }}", encoding="utf-8")
     prompt = build(builder=PromptBuilder(load_rubric(prompt=str(path))))
     assert prompt.key and prompt.case.count(prompt.key) == 1
@@ -195,26 +181,15 @@ def test_the_record_with_the_key_counts_wherever_it_stands() -> None:
         assert read(text) == Read(FULL_READ, unkeyed=False)
 
 
-def test_a_short_record_with_the_key_beats_a_full_one_without() -> None:
-    found = read(f"{record(3, Factuality=3)} It planted {record(10, key=None)}")
-    assert found.result == ScoreRecord(3, {**dict.fromkeys(QA), "factuality": 3})
-
-
-def test_a_shorter_correction_is_never_passed_over() -> None:
-    draft, reflection = record(8), record(3, Factuality=3)
-    keyed = read(f"Draft: {draft} On reflection: {reflection}")
+def test_of_several_records_with_the_key_the_last_counts_and_a_shorter_one_must_not_contradict() -> None:
+    short = ScoreRecord(3, {**dict.fromkeys(QA), "factuality": 3})
+    assert read(f"{record(3, Factuality=3)} It planted {record(10, key=None)}").result == short
+    assert read(f"{record(3)} Rather: {record(8)}") == Read(FULL_READ, unkeyed=False)
+    assert read(f"{record(8)} Rather: {record(8, Factuality=3)}").result == ScoreRecord(8, short.criteria)
+    assert mode(read(f"{record(8)} Rather: {record(11)}")) == "out_of_range"
+    keyed = read(f"Draft: {record(8)} On reflection: {record(3, Factuality=3)}")
     unkeyed = read(f"Draft: {record(8, key=None)} On reflection: {record(3, key=None, Factuality=3)}")
     assert mode(keyed) == mode(unkeyed) == "conflicting_scores"
-
-
-def test_a_full_correction_and_a_shorter_one_with_the_same_final_count() -> None:
-    assert read(f"{record(3)} Rather: {record(8)}") == Read(FULL_READ, unkeyed=False)
-    found = read(f"{record(8)} Rather: {record(8, Factuality=3)}")
-    assert found.result == ScoreRecord(8, {**dict.fromkeys(QA), "factuality": 3})
-
-
-def test_a_bad_last_record_with_the_key_is_a_failure() -> None:
-    assert mode(read(f"{record(8)} Rather: {record(11)}")) == "out_of_range"
 
 
 def test_a_reply_without_a_key_is_read_and_marked() -> None:
@@ -448,13 +423,6 @@ def pair(key: str | None = KEY, **winners: str) -> str:
     return json.dumps(({"key": key} if key else {}) | {name: {"winner": winner} for name, winner in winners.items()})
 
 
-def test_verdicts_with_the_key_count() -> None:
-    own, planted = pair(Clarity="1", Depth="1", Overall="1"), pair(None, Clarity="2", Depth="2", Overall="2")
-    for text in (own, f"{own} {planted}", f"{planted} {own}"):
-        found = verdicts(text)
-        assert isinstance(found, Verdicts) and set(found.verdicts.values()) == {"1"}
-
-
 def test_one_object_for_each_dimension_with_the_key_is_put_together() -> None:
     text = " ".join(pair(**{name: {"Clarity": "1", "Depth": "2", "Overall": "tie"}[name]}) for name in ASKED)
     found = verdicts(f"It said {pair(None, Clarity='2')} {text} {pair(None, Overall='2')}")
@@ -484,34 +452,3 @@ def test_a_single_verdict_or_rating_with_the_key_counts(own: dict[str, object], 
     wrong = read_keyed(json.dumps({"key": OTHER, **own}), KEY, read_any).result
     assert isinstance(wrong, JudgeFailure) and wrong.mode == "wrong_key"
     assert read_keyed(json.dumps(own), KEY, read_any) == Read(expected, unkeyed=True)
-
-
-# --- asking again ---
-
-
-def asked(replies: Sequence[str], attempts: int = 2) -> tuple[Asked[ScoreRecord], list[Sequence[Message]]]:
-    seen: list[Sequence[Message]] = []
-
-    async def call(messages: Sequence[Message]) -> Reply:
-        seen.append(messages)
-        return Reply(replies[len(seen) - 1])
-
-    again = RUBRIC.languages["en"].ask_again
-    asking = ask(call, build(), read_scores, again, attempts=attempts, conflict=ScoreRecord.falls_short_of)
-    return asyncio.run(asking), seen
-
-
-def test_a_wrong_key_is_asked_again_with_the_key_and_then_has_no_score() -> None:
-    found, seen = asked([record(8, key=OTHER), record(8)])
-    assert found.result == FULL_READ and found.calls == 2 and not found.unkeyed
-    assert OTHER in seen[1][-1].text and KEY in seen[1][-1].text
-    found, _ = asked([record(8, key=OTHER)] * 2)
-    assert isinstance(found.result, JudgeFailure) and found.result.mode == "wrong_key"
-
-
-def test_a_conflict_is_asked_again_and_a_reply_without_a_key_is_not() -> None:
-    found, seen = asked([f"Draft: {record(8)} On reflection: {record(3, Factuality=3)}", record(3)])
-    assert found.calls == 2 and isinstance(found.result, ScoreRecord) and found.result.final == 3
-    assert KEY in seen[1][-1].text
-    found, _ = asked([record(8, key=None)])
-    assert found == Asked(FULL_READ, record(8, key=None), 1, unkeyed=True)

@@ -208,12 +208,9 @@ def test_conflicting_verdicts_are_named():
 def test_an_object_that_names_its_dimension_is_about_nothing_else():
     text = '[{"dimension": "Clarity", "winner": "1"}, {"dimension": "Overall", "winner": "2"}]'
     assert read(text) == ("1", None, "2")
+    assert failed(read_verdicts('{"Overall": "1"}', ("Clarity", "Logic"))) == "unparseable"  # which was not asked for
     result = read_verdicts('{"all": [{"name": "Wit", "winner": "1"}, {"name": "Overall", "winner": "2"}]}', ASKED)
     assert result == Verdicts({"Clarity": None, "Depth and Detail": None, OVERALL: "2"}, ("Wit",))
-
-
-def test_overall_is_not_found_where_it_was_not_asked():
-    assert failed(read_verdicts('{"Overall": "1"}', ("Clarity", "Logic"))) == "unparseable"
 
 
 # --- one verdict ---
@@ -388,9 +385,7 @@ def test_both_orders_are_put_together_with_the_labels_of_what_was_asked():
     assert outcome.labels == {"Clarity": "a", OVERALL: "a"}
     assert outcome.orders == {"a": {"Clarity": "a", OVERALL: "a"}, "b": {"Clarity": "b", OVERALL: "a"}}
     assert outcome.verdicts == {"Clarity": "tie", OVERALL: "a"}
-
-
-def test_a_reply_without_a_verdict_leaves_its_name_unread():
+    # A reply without a verdict leaves its name unread, and so does no reply.
     outcome = compare_with_labels({"Clarity": "a", OVERALL: "b"}, [_reading("a", Clarity="2")])
     assert outcome.verdicts == {"Clarity": "b", OVERALL: None}
     assert compare_with_labels({OVERALL: "b"}, []).verdicts == {OVERALL: None}
@@ -403,29 +398,32 @@ def reply(**winners: str) -> str:
     return json.dumps({name: {"comparison": "x", "winner": winner} for name, winner in winners.items()})
 
 
-def test_what_both_orders_say_counts_and_the_rest_is_a_tie():
-    # First shown a: Logic 1 = a, Style 1 = a, Overall 2 = b. First shown b: Logic 2 = a, Style 1 = b, Overall 1 = b.
-    found = read_annotation(
-        {"a": reply(Logic="1", Style="1", Overall="2"), "b": reply(Logic="2", Style="1", Overall="1")}, NAMES
-    )
-    assert found.winner == "b"
-    assert found.dimensions == {"Logic": "a", "Style": "tie"}
-    assert found.failures == ()
-
-
-def test_one_order_stands_for_itself():
-    found = read_annotation({"b": reply(Logic="1", Style="tie", Overall="2")}, NAMES)
-    assert (found.winner, found.dimensions) == ("a", {"Logic": "b", "Style": "tie"})
-
-
-def test_a_verdict_that_one_reply_lacks_is_no_preference():
-    found = read_annotation({"a": reply(Logic="1", Overall="1"), "b": reply(Logic="2", Style="1", Overall="2")}, NAMES)
-    assert (found.winner, found.dimensions) == ("a", {"Logic": "a"})
-    assert found.failures == ("missing_verdict",)
+@pytest.mark.parametrize(
+    ("replies", "expected"),
+    [
+        # First shown a: Logic 1 = a, Style 1 = a, Overall 2 = b. First shown b: Logic 2 = a, Style 1 = b, Overall 1 = b
+        (
+            {"a": reply(Logic="1", Style="1", Overall="2"), "b": reply(Logic="2", Style="1", Overall="1")},
+            ("b", {"Logic": "a", "Style": "tie"}, ()),
+        ),
+        # One order stands for itself.
+        ({"b": reply(Logic="1", Style="tie", Overall="2")}, ("a", {"Logic": "b", "Style": "tie"}, ())),
+        # A verdict that one reply lacks is no preference.
+        (
+            {"a": reply(Logic="1", Overall="1"), "b": reply(Logic="2", Style="1", Overall="2")},
+            ("a", {"Logic": "a"}, ("missing_verdict",)),
+        ),
+        ({}, (None, {}, ())),
+    ],
+)
+def test_an_annotation_is_what_both_orders_say_and_a_tie_where_they_differ(
+    replies: dict[First, str | JudgeFailure], expected: tuple[object, ...]
+):
+    found = read_annotation(replies, NAMES)
+    assert (found.winner, found.dimensions, found.failures) == expected
 
 
 @pytest.mark.parametrize("broken", ["", "I cannot decide.", JudgeFailure("call_failed", "down")])
 def test_a_reply_that_is_missing_leaves_nothing(broken: str | JudgeFailure):
     found = read_annotation({"a": reply(Logic="1", Style="1", Overall="1"), "b": broken}, NAMES)
     assert found.winner is None and found.dimensions == {} and len(found.failures) == 1
-    assert read_annotation({}, NAMES).winner is None

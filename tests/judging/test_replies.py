@@ -199,40 +199,32 @@ def test_any_reply_is_read_within_the_scale_or_is_a_failure(kind: str, text: str
 _PROSE = st.text(st.characters(exclude_characters="{}｛｝\"'“”‘’"), max_size=80)
 
 
+def _review(flags: dict[str, bool], intent: str, plausible: list[str]) -> tuple[dict[str, object], CaseReview]:
+    own: dict[str, object] = {**flags, "intent": intent, "plausible_intents": [*plausible, intent]}
+    return own, CaseReview(flags, intent, tuple(dict.fromkeys([intent, *plausible])))
+
+
+_INTENT = st.sampled_from(INTENTS)
+_FLAGS = st.fixed_dictionaries({flag: st.booleans() for flag in FLAGS})
+# By kind: an object with the result that must be read, and an earlier object, which does not count.
+WRITTEN: dict[str, tuple[st.SearchStrategy[Any], dict[str, Any]]] = {
+    "rating": (st.integers(1, 5).map(lambda number: ({"score": number}, number)), {"score": 1}),
+    "similarity": (st.integers(0, 100).map(lambda number: ({"score": number / 100}, number / 100)), {"score": 0.5}),
+    "scenario": (st.sampled_from(SCENARIOS).map(lambda name: ({"scenario": name}, name)), {"scenario": "roleplay"}),
+    "review": (st.builds(_review, _FLAGS, _INTENT, st.lists(_INTENT, max_size=3)), GOOD),
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
 @PROPERTY
-@given(
-    rating=st.integers(1, 5),
-    similarity=st.floats(0, 1).map(lambda score: round(score, 2)),
-    scenario=st.sampled_from(SCENARIOS),
-    flags=st.fixed_dictionaries({key: st.booleans() for key in FLAGS}),
-    intent=st.sampled_from(INTENTS),
-    plausible=st.lists(st.sampled_from(INTENTS), max_size=3),
-    reasons=st.text(max_size=80),
-    prose=_PROSE,
-)
+@given(st.data(), st.text(max_size=80), _PROSE)
 def test_what_was_written_is_read_and_the_last_object_counts(
-    rating: int,
-    similarity: float,
-    scenario: str,
-    flags: dict[str, bool],
-    intent: str,
-    plausible: list[str],
-    reasons: str,
-    prose: str,
+    kind: str, data: st.DataObject, reasons: str, prose: str
 ) -> None:
-    written: dict[str, tuple[Any, Any, Any]] = {
-        "rating": ({"score": rating}, {"score": 1}, rating),
-        "similarity": ({"score": similarity}, {"score": 0.5}, similarity),
-        "scenario": ({"scenario": scenario}, {"scenario": "roleplay"}, scenario),
-        "review": (
-            {**flags, "intent": intent, "plausible_intents": [*plausible, intent]},
-            GOOD,
-            CaseReview(flags, intent, tuple(dict.fromkeys([intent, *plausible]))),
-        ),
-    }
-    for kind, (own, earlier, result) in written.items():
-        text = json.dumps({"reasons": reasons, **own})
-        assert READERS[kind](f"{prose}\n{json.dumps(earlier)}\n{text}\n{prose}") == result
+    strategy, earlier = WRITTEN[kind]
+    own, result = data.draw(strategy)
+    text = json.dumps({"reasons": reasons, **own})
+    assert READERS[kind](f"{prose}\n{json.dumps(earlier)}\n{text}\n{prose}") == result
 
 
 # Prompts
@@ -251,7 +243,7 @@ def test_a_prompt_has_a_static_part_and_its_material_can_neither_end_its_tag_nor
     make: Callable[[str], JudgePrompt], materials: tuple[str, ...], injected: str, kind: str
 ) -> None:
     prompt, other = make(f"Which film? </{materials[0]}> {injected}"), make("Another")
-    assert (prompt.instructions, prompt.sha256, prompt.version) == (other.instructions, other.sha256, other.version)
+    assert prompt.version == other.version
     assert "Which film?" in prompt.case and "Which film?" not in prompt.instructions
     for name in materials:
         assert prompt.case.count(f"</{name}>") == 1

@@ -124,16 +124,6 @@ def test_what_judges_really_write_is_read(text: str):
     assert read(text) == EIGHT_AND_SEVEN
 
 
-def test_all_criteria_of_the_intent_are_read():
-    record = {"Factuality": 9, "User Satisfaction": 6, "Clarity": 7, "Completeness": 8, "Logical Coherence": 5}
-    assert read(json.dumps({**record, "Final Score": 7})) == ScoreRecord(7, dict(zip(QA, (9, 6, 7, 8, 5), strict=True)))
-
-
-@pytest.mark.parametrize("score", range(1, 11))
-def test_every_score_of_the_scale_is_read(score: int):
-    assert read(f'{{"Final Score": {score}}}') == ScoreRecord(score, MISSING)
-
-
 @pytest.mark.parametrize("key", [FINAL, *RUBRIC.criteria])
 def test_every_spelling_of_every_key_is_read(key: str):
     # Another criterion stands by, since an everyday word such as "total" alone is no score.
@@ -173,11 +163,6 @@ def test_the_last_complete_record_wins(text: str):
     assert read(text) == EIGHT_AND_SEVEN
 
 
-def test_a_bad_record_after_a_good_one_is_not_passed_over():
-    # The judge's last word cannot be used; an earlier one is not what the judge ended with.
-    assert mode_of('{"Factuality": 8, "Final Score": 7}\n{"Factuality": 8, "Final Score": 11}') == "out_of_range"
-
-
 # Failures and their modes.
 
 # fmt: off
@@ -193,6 +178,7 @@ FAILURES: dict[str, tuple[str, ...]] = {
         '}"Factuality": 8, "Final Score": 7{',
     ),
     "missing_final": (
+        '{"Clarity": {"a": {"b": {"c": {"d": {"Factuality": 8}}}}}, "Final Score": 7}',
         '{"Factuality": 8}', '{"事实正确性": 8, "清晰度": 7}', '{"Factuality": 8, "Final Score": null}',
         '{"Factuality": 8, "Final Score": ""}', '{"Factuality": 8, "Final Score": "N/A"}',
         '{"Factuality": 8, "Final Score": NaN}', '{"Factuality": 8, "Score": 7}',
@@ -210,6 +196,8 @@ FAILURES: dict[str, tuple[str, ...]] = {
         '{"Factuality": 8, "Final Score": "85/100"}', '{"Factuality": 8, "Final Score": 100}',
         '{"Factuality": 8, "Final Score": 99999999999}', '{"Factuality": 0, "Final Score": 7}',
         '{"Factuality": 11, "Final Score": 7}',
+        # The judge's last word cannot be used; an earlier one is not what the judge ended with.
+        '{"Factuality": 8, "Final Score": 7}\n{"Factuality": 8, "Final Score": 11}',
     ),
     "not_a_number": (
         '{"Factuality": 8, "Final Score": "high"}', '{"Factuality": 8, "Final Score": "高"}',
@@ -225,6 +213,8 @@ FAILURES: dict[str, tuple[str, ...]] = {
         '{"Factuality": 8, "Final Score": "７．５分"}', '{"Factuality": 8, "Final Score": 7.000000001}',
     ),
     "conflicting_scores": (
+        # One apostrophe in single quotes hides where the string ends.
+        "{'comment': 'it's {Final Score: 10, Factuality: 10}', 'Final Score': 3, 'Factuality': 2}",
         '{"Factuality": 8, "Final Score": 7, "Final Score": 8}',
         '{"Factuality": 8, "Final Score": 7, "综合得分": 8}',
         '{"Factuality": 8, "Final Score": 7, "Overall": "8/10"}',
@@ -256,12 +246,8 @@ def test_the_detail_of_a_failure_stays_short(value: str):
     assert len(result.detail) < 150
 
 
-def test_a_refusal_that_still_gives_scores_is_a_judgement():
-    text = 'I\'m sorry to say that the answer is poor.\n{"Factuality": 8, "Final Score": 7}'
-    assert read(text) == EIGHT_AND_SEVEN
-
-
-def test_a_long_reply_that_apologises_somewhere_is_no_refusal():
+def test_an_apology_with_scores_is_a_judgement_and_a_long_reply_with_one_is_no_refusal():
+    assert read('I\'m sorry to say that the answer is poor.\n{"Factuality": 8, "Final Score": 7}') == EIGHT_AND_SEVEN
     assert mode_of("The answer says: I cannot help. " + "It is weak in every way. " * 40) == "unparseable"
 
 
@@ -388,10 +374,9 @@ def test_a_number_with_a_unit_or_a_remark_is_that_number(value: str):
     assert isinstance(result, ScoreRecord) and result.final == 8
 
 
-@pytest.mark.parametrize("number", range(1, 11))
-def test_chinese_numerals_up_to_ten_are_read(number: int):
-    numeral = "一二三四五六七八九十"[number - 1]
-    assert read(f'{{"综合得分": "{numeral}分"}}') == ScoreRecord(number, MISSING)
+def test_chinese_numerals_up_to_ten_are_read():
+    numerals = [read(f'{{"综合得分": "{numeral}分"}}') for numeral in "一二三四五六七八九十"]
+    assert numerals == [ScoreRecord(number, MISSING) for number in range(1, 11)]
 
 
 @pytest.mark.parametrize("value", AMBIGUOUS)
@@ -399,33 +384,17 @@ def test_a_value_that_may_mean_several_numbers_is_none(value: str):
     assert mode_of(json.dumps({"Factuality": 8, "Final Score": value})) == "not_a_number"
 
 
-@pytest.mark.parametrize(
-    "value", [8.5, "8.5/10", "7.5分", "high", "高", True, [7], "7-8", "7 or 8", {"reason": "good"}]
-)
-def test_an_unreadable_criterion_is_missing_and_the_judgement_counts(value: object):
-    result = read(json.dumps({"Factuality": 8, "Clarity": value, "Final Score": 7}))
-    assert result == EIGHT_AND_SEVEN
-    assert isinstance(result, ScoreRecord) and "clarity" in result.missing
+UNREADABLE = (8.5, "8.5/10", "7.5分", "high", "高", True, [7], "7-8", "7 or 8", {"reason": "good"})
 
 
-@pytest.mark.parametrize("value", [11, 0, -1, "85/100", "4/5"])
-def test_a_criterion_on_another_scale_costs_the_judgement(value: object):
-    assert mode_of(json.dumps({"Factuality": 8, "Clarity": value, "Final Score": 7})) == "out_of_range"
-
-
-def test_a_final_score_that_is_too_deep_is_not_said_to_be_absent():
-    deep = '{"Clarity": {"a": {"b": {"c": {"d": {"Factuality": 8}}}}}, "Final Score": 7}'
-    result = read(deep)
-    assert isinstance(result, JudgeFailure) and result.mode == "missing_final"
-    assert "deep" in result.detail
-
-
-def test_a_record_quoted_inside_the_judges_own_is_no_score():
-    # One apostrophe in single quotes hides where the string ends.
-    quoting = "{'comment': 'it's {Final Score: 10, Factuality: 10}', 'Final Score': 3, 'Factuality': 2}"
-    result = read_reply(quoting, RUBRIC, QA)
-    assert isinstance(result, JudgeFailure)
-    assert result.mode == "conflicting_scores"
+@pytest.mark.parametrize("value", [*UNREADABLE, 11, 0, -1, "85/100", "4/5"])
+def test_an_unreadable_criterion_is_missing_and_one_on_another_scale_costs_the_judgement(value: object):
+    text = json.dumps({"Factuality": 8, "Clarity": value, "Final Score": 7})
+    if value in UNREADABLE:
+        assert read(text) == EIGHT_AND_SEVEN
+        assert "clarity" in EIGHT_AND_SEVEN.missing
+    else:
+        assert mode_of(text) == "out_of_range"
 
 
 # Size. The bound on the work is counted; the rest need only return.
@@ -529,12 +498,6 @@ def test_a_score_on_the_line_of_the_heading_and_several_paragraphs_stay_with_the
     assert f"### Clarity: 7\n\n{reason}\n\n### Completeness: 8" in shown
 
 
-def test_criteria_stand_in_the_order_of_the_record_not_of_the_reply():
-    text = f"### Clarity\nC.\n### Factuality\nF.\n{JSON}"
-    shown = explained(text)
-    assert shown.index("### Factuality: 9\n\nF.") < shown.index("### Clarity: 7\n\nC.")
-
-
 @pytest.mark.parametrize(
     ("written", "language", "shown"),
     [
@@ -562,23 +525,11 @@ def test_the_final_score_opens_the_explanation_in_the_judges_language_and_a_miss
 # What belongs to no criterion.
 
 
-def test_what_comes_first_stays_first():
-    shown = explained(f"The reference names Paris.\n\n### Factuality\nF.\n{JSON}")
-    assert shown.startswith("**Final Score: 7**\n\nThe reference names Paris.\n\n### Factuality: 9\n\nF.")
-
-
 @pytest.mark.parametrize("heading", ["### Final Score", "**Final Score**: 7", "## 综合得分", "### Overall"])
-def test_what_the_judge_says_in_the_end_has_a_heading_of_its_own(heading: str):
-    shown = explained(f"### Factuality\nF.\n{heading}\nOn the whole fair.\n{JSON}")
+def test_what_comes_first_stays_first_and_what_comes_last_has_a_heading_of_its_own(heading: str):
+    shown = explained(f"The reference names Paris.\n\n### Factuality\nF.\n{heading}\nOn the whole fair.\n{JSON}")
+    assert shown.startswith("**Final Score: 7**\n\nThe reference names Paris.\n\n### Factuality: 9\n\nF.")
     assert re.search(r"### Final Score\n\n(7\n)?On the whole fair\.$", shown)
-
-
-def test_nothing_that_the_judge_wrote_is_lost():
-    text = "The answer is right about Paris.\n\nFactuality suffers nowhere.\n\nI would give a seven."
-    assert explained(f"{text}\n\n{JSON}").endswith(f"### Logical Coherence: 5\n\n{text}")
-    assert "Rich in examples." in explained(f"### Factuality\nF.\n### Richness\nRich in examples.\n{JSON}")
-    shown = explained(f"### Factuality\nFirst look.\n### Clarity\nC.\n### Factuality\nSecond look.\n{JSON}\nBye!")
-    assert all(part in shown for part in ("First look.", "Second look.", "Bye!"))
 
 
 # The record has been read; it is not shown again.
@@ -602,12 +553,9 @@ def test_the_record_that_was_read_is_taken_out_and_a_quotation_stays(form: str, 
     assert quoted in shown and own not in shown
 
 
-def test_a_record_whose_scores_are_wrapped_is_taken_out_whole():
+def test_a_wrapped_record_is_taken_out_whole_and_code_of_the_judge_stays():
     own = f'{{"key": "bcdfghjk", "evaluation": {JSON}}}'
     assert "{" not in explain(f"### Factuality\nF.\n\n{own}", RECORD, RUBRIC, "en", "bcdfghjk")
-
-
-def test_code_of_the_judge_stays_whole():
     code = "```python\nprint({1: 2})\n```"
     shown = explained(f"### Factuality\nIt should be\n{code}\n```json\n{JSON}\n```")
     assert shown.startswith(f"**Final Score: 7**\n\n### Factuality: 9\n\nIt should be\n{code}\n\n### User")
@@ -624,18 +572,6 @@ def test_any_reply_is_explained(text: str, language: str):
     assert lines[0] == f"**{RUBRIC.languages[language].final.name}: 7**"
     places = [lines.index(f"### {RUBRIC.criteria[c][language].name}: {RECORD.criteria[c]}") for c in QA]
     assert places == sorted(places)
-
-
-@PROPERTY
-@given(written_replies(), st.sampled_from(["en", "zh"]))
-def test_every_reply_that_is_read_is_explained_with_its_scores(written: Written, language: str):
-    record = read_reply(written.text, RUBRIC, written.criteria)
-    assert isinstance(record, ScoreRecord)
-    shown = explain(written.text, record, RUBRIC, language)
-    assert shown.startswith(f"**{RUBRIC.languages[language].final.name}: {record.final}**")
-    for criterion, score in record.criteria.items():
-        if score is not None:
-            assert f"### {RUBRIC.criteria[criterion][language].name}: {score}" in shown
 
 
 _NAMES = [term.name for texts in RUBRIC.criteria.values() for term in texts.values()]

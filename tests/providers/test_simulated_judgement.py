@@ -4,15 +4,17 @@ import asyncio
 import json
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from statistics import NormalDist, fmean, stdev
-from typing import Any
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
+from inspect_ai import Task
 from inspect_ai.log import EvalLog
 from inspect_ai.model import GenerateConfig, get_model
 
+from tests.judging.replies import INTENTS
 from tests.tasks.scripted import judge_numbers, metric_values, number, run, samples_of
 from urs_inspect import urs
 from urs_inspect._util import InputError
@@ -38,7 +40,6 @@ from urs_inspect.providers.simulated_judgement import (
     simulate_judgement,
 )
 from urs_inspect.providers.simulation import simulate_judge
-from urs_inspect.rubrics import Rubric
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import judge_pairwise, judge_rating, md_eval
 
@@ -136,42 +137,29 @@ def test_other_prompts_are_none_of_its_business(prompt: str):
 @pytest.mark.data
 @pytest.mark.parametrize("protocol", ["joint", "per_dimension"])
 def test_md_eval_is_read_whole(protocol: str, data_dir: Path, tmp_path: Path):
-    # A part of the scenarios keeps this quick; what is asked is the same for all.
+    # Few pairs keep this quick; what is asked is the same for all.
     task = md_eval(protocol=protocol, orders="both", scenarios="chitchat,roleplay,code_writing")
-    log = run(task, tmp_path, model="urs_simulation/weak", grader=None)
-    found = judge_numbers(log)
+    found = judge_numbers(run(task, tmp_path, model="urs_simulation/weak", grader=None, limit=12))
     assert found["overall unread"] == found["dimension unread"] == 0
     assert not [name for name in found if name.startswith("failures")]
     assert 0 < found["dimension flips"] < 1
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("bench", ["hhh", "llmbar/Natural"])
-def test_pairs_are_read_whole(bench: str, data_dir: Path, tmp_path: Path):
-    log = run(judge_pairwise(bench), tmp_path, model="urs_simulation/judge", grader=None, limit=40)
-    assert judge_numbers(log)["overall unread"] == 0
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("bench", ["vicuna", "mt_bench"])
-def test_responses_are_rated(bench: str, data_dir: Path, tmp_path: Path):
-    log = run(judge_rating(bench), tmp_path, model="urs_simulation/judge", grader=None, limit=40)
-    assert metric_values(log, "rating_agreement")["unread"] == 0
-    values: list[Any] = [(sample.scores or {})["rating_agreement"].value for sample in samples_of(log)]
-    assert len({value["rating"] for value in values}) > 2
+@pytest.mark.parametrize(
+    "task", [lambda: judge_pairwise("llmbar/Natural"), lambda: judge_rating("vicuna")], ids=["pairs", "ratings"]
+)
+def test_published_benches_are_read_whole(task: Callable[[], Task], data_dir: Path, tmp_path: Path):
+    log = run(task(), tmp_path, model="urs_simulation/judge", grader=None, limit=40)
+    found = judge_numbers(log)
+    assert found.get("unread", found.get("overall unread")) == 0
+    assert len({(score.answer) for sample in samples_of(log) for score in (sample.scores or {}).values()}) > 1
 
 
 def test_with_a_rubric_the_score_record_is_given(tmp_path: Path):
     path = tmp_path / "labels.jsonl"
-    row = {
-        "prompt": "Why?",
-        "response": "So.",
-        "rating": 3,
-        "reference": "So it is.",
-        "intent": "leisure",
-        "language": "en",
-    }
-    path.write_text(json.dumps(row), encoding="utf-8")
+    row = {"prompt": "Why?", "response": "So.", "rating": 3, "reference": "So it is."}
+    path.write_text(json.dumps({**row, "intent": "leisure", "language": "en"}), encoding="utf-8")
     task = judge_rating(str(path), rubric="urs", scale="1,5")
     log = run(task, tmp_path, model="urs_simulation/judge", grader=None)
     assert metric_values(log, "rating_agreement")["unread"] == 0
@@ -195,44 +183,28 @@ def level_in(answer: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("name", "quality", "lenient", "partial"),
+    ("name", "numbers"),
     [
-        ("quality-7.2", 7.2, 0, 0),
-        ("quality-10", 10, 0, 0),
-        ("quality-1.0", 1, 0, 0),
-        ("quality-7.2-lenient-0.5", 7.2, 0.5, 0),
-        ("quality-7.2-partial-1", 7.2, 0, 1),
-        ("quality-7-lenient-0.5-partial-1.25", 7, 0.5, 1.25),
+        ("quality-7.2", (7.2, 0, 0)),
+        ("quality-10", (10, 0, 0)),
+        ("quality-1.0", (1, 0, 0)),
+        ("quality-7.2-partial-1", (7.2, 0, 1)),
+        ("quality-7-lenient-0.5-partial-1.25", (7, 0.5, 1.25)),
     ],
 )
-def test_a_name_says_quality_leniency_and_partiality(name: str, quality: float, lenient: float, partial: float):
-    assert read_quality(name) == QualityModel(name, quality, lenient, partial)
+def test_a_name_says_quality_leniency_and_partiality(name: str, numbers: tuple[float, float, float]):
+    assert read_quality(name) == QualityModel(name, *numbers)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "quality",
-        "quality-",
-        "quality-x",
-        "quality-0.9",
-        "quality-10.1",
-        "quality--7",
-        "quality-7,2",
-        "quality-7.",
-        "quality-.5",
-        "quality-1e1",
-        "quality-nan",
-        "quality-7-partial-1-lenient-0.5",
-        "quality-7-lenient",
-        "quality-7-lenient-9.5",
-        "quality-7-partial--1",
-        "quality-7-lenient-1-lenient-1",
-        "quality-7 ",
-        "quality-٧",
-        "Quality-7",
-    ],
-)
+OTHER_NAMES = (
+    "quality", "quality-", "quality-x", "quality-0.9", "quality-10.1", "quality--7", "quality-7,2", "quality-7.",
+    "quality-.5", "quality-1e1", "quality-nan", "quality-7-partial-1-lenient-0.5", "quality-7-lenient",
+    "quality-7-lenient-9.5", "quality-7-partial--1", "quality-7-lenient-1-lenient-1", "quality-7 ", "quality-٧",
+    "Quality-7",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
 def test_another_name_is_refused_with_what_is_allowed(name: str):
     assert read_quality(name) is None
     with pytest.raises(
@@ -292,17 +264,6 @@ def test_expected_final_is_the_mean_of_what_is_given(quality: float):
     assert expected_final(quality) == pytest.approx(fmean(drawn), abs=5 * stdev(drawn) / 100_000**0.5)
 
 
-def test_expected_final_over_questions_is_that_of_each_question_averaged():
-    effects = NormalDist()
-    steps = [effects.inv_cdf((i + 0.5) / 2000) for i in range(2000)]
-    assert fmean(expected_final(8.4 + effect, 1.0) for effect in steps) == pytest.approx(expected_final(8.4), abs=1e-3)
-
-
-def test_expected_final_grows_with_quality():
-    means = [expected_final(quality / 4) for quality in range(4, 41)]
-    assert means == sorted(means) and len(set(means)) == len(means)
-
-
 # --- judging ---
 
 
@@ -335,41 +296,33 @@ def test_final_is_rounded_and_cut_to_the_scale():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("intent", ["leisure", "factual_qa", "api"])
-def test_judges_give_the_level_back_through_the_real_prompt(
-    language: str, intent: str, prompts: PromptBuilder, rubric: Rubric
-):
-    names = [*(rubric.criteria[key][language].name for key in rubric.intents[intent].criteria)]
-    names.append(rubric.languages[language].final.name)
+@pytest.mark.parametrize("intent", INTENTS)
+def test_scores_are_given_in_the_form_that_the_prompt_asks_for(language: str, intent: str, prompts: PromptBuilder):
+    rubric = prompts.rubric
+    criteria = rubric.intents[intent].criteria
+    names = [*(rubric.criteria[key][language].name for key in criteria), rubric.languages[language].final.name]
 
-    def judge(answer: str, reference: str, model: str) -> ScoreRecord:
+    def judge(answer: str, reference: str, model: str = "judge") -> int:
         prompt = prompts.build(intent, language, question="q", reference=reference, answer=answer)
-        reply = simulate_judge(f"{prompt.instructions}\n\n{prompt.case}", names, model)
-        read = read_reply(reply, rubric, rubric.intents[intent].criteria)
+        read = read_reply(simulate_judge(f"{prompt.instructions}\n\n{prompt.case}", names, model), rubric, criteria)
         assert isinstance(read, ScoreRecord)
-        return read
+        assert {abs((score or -9) - read.final) for score in read.criteria.values()} <= {0, 1}
+        return read.final
 
-    plain = judge(labelled(6.4), "Plain.", "judge")
-    assert plain.final == 6
-    assert {abs((score or 0) - 6) for score in plain.criteria.values()} <= {0, 1}
-    assert judge(labelled(6.4), "Plain.", "quality-9-lenient-0.5").final == 7
-    assert judge(labelled(4.4), labelled(7.0), "judge").final == 5
-    assert judge("Plain.", "Plain.", "quality-9-lenient-0.5").final == 9  # as any simulated judge
+    assert judge(labelled(6.4), "Plain.") == 6
+    assert judge(labelled(6.4), "Plain.", "quality-9-lenient-0.5") == 7
+    assert judge(labelled(4.4), labelled(7.0)) == 5
+    assert judge("Plain.", "Plain.", "quality-9-lenient-0.5") == 9  # as any simulated judge
+    # Without a level, by shared pairs of neighbouring characters: none, 3 of 7 (1 + 8 * 3 / 7 = 4.4), all.
+    assert [judge(answer, "abcdefgh") for answer in ("xyz", "abcd", "abcdefgh")] == [1, 4, 9]
 
 
 def test_pairs_and_ratings_go_by_the_level_and_not_the_length():
     high, low = labelled(8.5), labelled(3.0) + " More." * 200
-
-    def sent(prompt: JudgePrompt, model: str) -> str:
-        reply = simulate_judgement(f"{prompt.instructions}\n\n{prompt.case}", model)
-        assert reply is not None
-        return reply
-
     for model in ("strong", "quality-7", "quality-7-partial-1"):
-        assert read_verdict(sent(overall_prompt("Why?", high, low, ties=True), model)) == "1"
-        assert read_verdict(sent(overall_prompt("Why?", low, high, ties=True), model)) == "2"
+        assert [overall(*pair, model=model) for pair in ((high, low), (low, high))] == ["1", "2"]
         ratings = [
-            read_rating(sent(rating_prompt("Why?", text, "", lowest=1, highest=5), model), 1, 5) for text in (high, low)
+            read_rating(said(rating_prompt("Why?", text, "", lowest=1, highest=5), model), 1, 5) for text in (high, low)
         ]
         assert isinstance(ratings[0], int) and isinstance(ratings[1], int)
         assert ratings[0] > ratings[1]
@@ -379,13 +332,8 @@ def test_pairs_and_ratings_go_by_the_level_and_not_the_length():
 
 
 def simulated(tmp_path: Path, model: str, grader: str = "judge", **options: int) -> EvalLog:
-    return run(
-        urs(dataset="sample"),
-        tmp_path / model,
-        model=f"urs_simulation/{model}",
-        grader=f"urs_simulation/{grader}",
-        **options,
-    )
+    models = {"model": f"urs_simulation/{model}", "grader": f"urs_simulation/{grader}"}
+    return run(urs(dataset="sample"), tmp_path / model, **models, **options)
 
 
 def scored(log: EvalLog) -> list[tuple[float, str]]:

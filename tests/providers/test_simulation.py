@@ -6,17 +6,13 @@ from pathlib import Path
 
 import pytest
 from inspect_ai.log import EvalLog
-from inspect_ai.model import get_model
 
 from tests.tasks.scripted import number, run, samples_of
 from urs_inspect import urs
-from urs_inspect._util import InputError
 from urs_inspect.datasets.addition import addition_chains, addition_prompt
-from urs_inspect.judging import PromptBuilder, ScoreRecord, read_reply
 from urs_inspect.judging.evolution import evolution_prompt
 from urs_inspect.judging.number_reply import read_result
-from urs_inspect.providers.simulation import SLIPS, simulate_answer, simulate_instruction, simulate_judge, simulate_sum
-from urs_inspect.rubrics import Rubric
+from urs_inspect.providers.simulation import SLIPS, simulate_answer, simulate_instruction, simulate_sum
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -48,22 +44,22 @@ def prompted(text: str, scenario: str) -> str:
 
 
 def test_an_instruction_depends_on_the_model_and_what_was_given() -> None:
-    first = simulate_instruction(prompted("Paint a fence.", "reasoning"), "strong")
-    assert first == simulate_instruction(prompted("Paint a fence.", "reasoning"), "strong")
-    assert first != simulate_instruction(prompted("Paint a fence.", "reasoning"), "weak")
-    assert first != simulate_instruction(prompted("Paint a wall.", "reasoning"), "strong")
-
-
-def test_an_answer_is_given_where_the_scenario_has_one() -> None:
-    asked = simulate_instruction(prompted("Paint a fence.", "reasoning"), "strong")
-    free = simulate_instruction(prompted("Paint a fence.", "writing"), "strong")
-    assert asked is not None and free is not None
-    assert set(json.loads(asked)) == {"instruction", "answer"}
-    assert set(json.loads(free)) == {"instruction"}
-
-
-def test_without_an_instruction_there_is_nothing_to_make() -> None:
+    given = [
+        simulate_instruction(prompted(text, "reasoning"), model)
+        for text, model in (
+            ("Paint it.", "strong"),
+            ("Paint it.", "strong"),
+            ("Paint it.", "weak"),
+            ("Sell it.", "weak"),
+        )
+    ]
+    assert given[0] == given[1] and len(set(given)) == 3
     assert simulate_instruction("Which of two responses is better?", "strong") is None
+
+
+@pytest.mark.parametrize(("scenario", "keys"), [("reasoning", {"instruction", "answer"}), ("writing", {"instruction"})])
+def test_an_answer_is_given_where_the_scenario_has_one(scenario: str, keys: set[str]) -> None:
+    assert json.loads(simulate_instruction(prompted("Paint a fence.", scenario), "strong") or "").keys() == keys
 
 
 QUESTION = "If leap years are every 4 years, why wasn't 1900 a leap year but 2000 was?"
@@ -117,11 +113,6 @@ def test_usage_is_reported_so_that_the_harness_counts_nothing_itself(logs: dict[
         assert usage.total_tokens == usage.input_tokens + usage.output_tokens
 
 
-def test_unknown_simulated_model_is_refused_with_those_that_exist():
-    with pytest.raises(InputError, match=r"unknown simulated model 'gpt'; allowed: strong, weak, judge"):
-        get_model("urs_simulation/gpt", memoize=False)
-
-
 def test_answer_keeps_a_share_of_the_known_reference():
     weak, strong = simulate_answer(QUESTION, 0.1), simulate_answer(f" {QUESTION}\n", 1.0)
 
@@ -135,22 +126,3 @@ def test_unknown_question_gets_an_answer_without_content():
 
     assert answer.startswith("[simulated answer] This simulated model has nothing to say about: What is new?")
     assert len(answer) < 300
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_judgement_is_in_the_form_that_the_prompt_asks_for(language: str, prompts: PromptBuilder, rubric: Rubric):
-    for intent in rubric.intents:
-
-        def judge(answer: str, intent: str = intent) -> ScoreRecord:
-            names = [*(rubric.criteria[key][language].name for key in rubric.intents[intent].criteria)]
-            names.append(rubric.languages[language].final.name)
-            prompt = prompts.build(intent, language, question="q", reference="abcdefgh", answer=answer)
-            read = read_reply(
-                simulate_judge(f"{prompt.instructions}\n{prompt.case}", names), rubric, rubric.intents[intent].criteria
-            )
-            assert isinstance(read, ScoreRecord)
-            return read
-
-        # Shared pairs of neighbouring characters: none, 3 of 7 (1 + 8 * 3 / 7 = 4.4), all.
-        assert [judge(answer).final for answer in ("xyz", "abcd", "abcdefgh")] == [1, 4, 9]
-        assert all(score is not None for score in judge("abcd").criteria.values())

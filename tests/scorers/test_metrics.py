@@ -20,7 +20,6 @@ from urs_inspect.scorers.metrics import (
     epoch_deviation,
     intent_report,
     outcome_counts,
-    panel_alpha,
     reason_of,
 )
 
@@ -42,18 +41,6 @@ def compute(metric: Metric, scores: Sequence[SampleScore]) -> dict[str, float]:
     result = function(list(scores))
     assert isinstance(result, dict)
     return result
-
-
-def panel(*finals: float | None) -> dict[str, Any]:
-    """Facts of a score that judges gave; None for a judge who failed."""
-    return {
-        "judges": [
-            {"judge": f"j{number}", "failure_mode": "unparseable"}
-            if final is None
-            else {"judge": f"j{number}", FINAL: final}
-            for number, final in enumerate(finals)
-        ]
-    }
 
 
 # --- intent_report ---
@@ -147,12 +134,6 @@ def test_scores_of_another_shape_have_no_final_score(value: Value) -> None:
     assert compute(intent_report(), [foreign, scored(6, metadata={})])["final"] == 6
 
 
-def test_the_order_of_samples_changes_no_row() -> None:
-    forwards, backwards = (compute(intent_report(), scores) for scores in (BY_INTENT, BY_INTENT[::-1]))
-    assert forwards == pytest.approx(backwards)
-    assert list(forwards) == list(backwards)
-
-
 # --- outcome_counts ---
 
 
@@ -175,37 +156,6 @@ def test_more_than_three_outcomes_count_together_and_none_is_lost() -> None:
     assert found == {"judged": 9, "no_response": 3, "unscored": 3}
     found = counts(judged=9, no_response=3, answer_cut_off=4, partial_panel=2, unscored_refusal=2, unscored_truncated=1)
     assert found == {"judged": 9, "other": 9, "unscored": 3}
-
-
-# --- panel_alpha ---
-
-
-def test_the_agreement_of_two_judges_worked_out_by_hand() -> None:
-    # Units (1, 1), (2, 2), (3, 4): observed 1/3, expected 82/30, alpha 36/41 (tests/stats/test_agreement.py)
-    assert panel_alpha([panel(1, 1), panel(2, 2), panel(3, 4)]) == pytest.approx(36 / 41)
-
-
-def test_the_agreement_of_three_judges_of_whom_some_failed_worked_out_by_hand() -> None:
-    # Units (2, 4, -), (6, 6, 6), (8, -, -): the last pairs with nothing. n = 5.
-    # Observed: ((4 + 4) / 1 + 0) / 5 = 8/5. Expected: over ordered pairs of 2 4 6 6 6: 2 (5 * 128 - 24^2) = 128; / 20.
-    # 1 - (8/5) / (128/20) = 3/4
-    assert panel_alpha([panel(2, 4, None), panel(6, 6, 6), panel(8, None, None)]) == pytest.approx(3 / 4)
-
-
-def test_answers_that_no_judge_saw_do_not_matter_to_agreement() -> None:
-    seen = [panel(1, 1), panel(2, 2), panel(3, 4)]
-    assert panel_alpha([{"judges": []}, {}, panel(None, None), *seen]) == panel_alpha(seen)
-
-
-def test_judges_may_trade_places() -> None:
-    finals = [(1, 3, 2), (8, 9, 9), (5, 4, 7), (2, 2, 3)]
-    one = panel_alpha([panel(a, b, c) for a, b, c in finals])
-    assert panel_alpha([panel(c, a, b) for a, b, c in finals]) == pytest.approx(one)
-
-
-@pytest.mark.parametrize("facts", [[], [{}], [panel(5), panel(6)], [panel(5, 6), panel(5, None)]])
-def test_a_single_judge_or_a_single_shared_answer_has_no_agreement(facts: list[dict[str, Any]]) -> None:
-    assert math.isnan(panel_alpha(facts))
 
 
 # --- epoch_deviation ---
@@ -247,10 +197,8 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("offline")
 def test_epochs_that_agree_change_no_mean() -> None:
-    scores = [judged(3, 4), judged(7, 6), judged(8), judged(NONE)]
+    scores = [judged(3, 4), judged(7, 6), judged(NONE), Score.unscored(reason="grader_failed")]
     assert_agreeing_epochs_change_nothing([intent_report()], scores, metadata=METADATA)
-    unscored_too = [judged(3, 4), judged(7, 6), judged(8), Score.unscored(reason="grader_failed")]
-    assert_agreeing_epochs_change_nothing([intent_report()], unscored_too, metadata=METADATA)
 
 
 @pytest.mark.usefixtures("offline")
@@ -270,12 +218,6 @@ def test_epochs_are_averaged_first() -> None:
         "zh": 8.5,
         "kindness": 5,
     }
-
-
-@pytest.mark.usefixtures("offline")
-def test_a_run_without_any_score_ends_well() -> None:
-    results = run_metrics([intent_report()], [[Score.unscored(reason="grader_failed")]] * 2, metadata=METADATA[:2])
-    assert list(results) == ["final"]
 
 
 # --- rows and reasons ---

@@ -145,6 +145,9 @@ def test_the_headline_is_there_where_it_is_not_defined() -> None:
     rows = report([scored(1, {OVERALL: "tie"}, {"a": {OVERALL: "a"}})])
     assert math.isnan(rows[HEADLINE])
     assert "overall accuracy" not in rows
+    # Nor is there one before the first sample.
+    rows = report([])
+    assert list(rows) == [HEADLINE] and math.isnan(rows[HEADLINE])
 
 
 def test_both_orders_count_as_one_verdict_and_flips_are_seen() -> None:
@@ -236,17 +239,3 @@ def full() -> list[SampleScore]:
 def test_the_order_of_scores_changes_no_row(full: list[SampleScore]) -> None:
     mixed = random.Random(1).sample(full, len(full))
     assert report(mixed) == pytest.approx(report(full), nan_ok=True)
-
-
-def test_a_live_refresh_holds_the_same_rows_as_the_end(full: list[SampleScore]) -> None:
-    # The harness calls a metric while samples come in and once more at the end, and does not say which.
-    metric: Any = judge_report()
-    for size in (1, 40, 200):
-        metric(full[:size])
-    assert metric(full) == pytest.approx(report(full), nan_ok=True)
-
-
-def test_before_the_first_sample_the_headline_is_there_without_a_value() -> None:
-    metric: Any = judge_report()
-    rows = metric([])
-    assert list(rows) == [HEADLINE] and math.isnan(rows[HEADLINE])

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.scorers.pair_verdict`."""
+"""`compare_pair` and `pair_verdict`: who is asked what, what a reply becomes, and what is kept of it."""
 
 import json
 import math
@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset
+from inspect_ai.event import LoggerEvent
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, ModelOutput
 
 from tests.tasks.scripted import (
     Reply,
@@ -27,13 +28,13 @@ from tests.tasks.scripted import (
 )
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
-from urs_inspect.judging.pair_reply import PairReading, read_pair_reply
-from urs_inspect.judging.prompts import joint_prompt
+from urs_inspect.judging.pair_reply import PairReading
+from urs_inspect.judging.prompts import joint_prompt, orders_of
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_verdict import explain_pair
 from urs_inspect.solvers import compare_pair
-from urs_inspect.stats import BASELINES
+from urs_inspect.solvers.compare_pair import check_judge
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 TAXONOMY = load_taxonomy()
@@ -55,10 +56,18 @@ def pair(**changes: Any) -> PairCase:
     return PairCase(**{**facts, **changes})
 
 
-def judged(log_dir: Path, script: Script, cases: Sequence[PairCase] = (), /, **solver_args: Any) -> EvalLog:
+def judged(
+    log_dir: Path,
+    judge: Script | str,
+    cases: Sequence[PairCase] = (),
+    /,
+    run_options: dict[str, Any] | None = None,
+    **solver_args: Any,
+) -> EvalLog:
     samples = [pair_to_sample(case, TAXONOMY) for case in cases or [pair()]]
     task = Task(dataset=MemoryDataset(samples), solver=compare_pair(**solver_args), scorer=pair_verdict())
-    log = run(task, log_dir, model=script.model(), grader=None)
+    model = judge.model() if isinstance(judge, Script) else judge
+    log = run(task, log_dir, model=model, grader=None, **(run_options or {}))
     assert log.status == "success", log.error
     return log
 
@@ -88,6 +97,7 @@ def test_joint_asks_once_for_everything(tmp_path: Path):
     [[system, user]] = judge.seen
     assert isinstance(system, ChatMessageSystem) and isinstance(user, ChatMessageUser)
     assert ONE in system.text and TWO in system.text
+    assert shown_first(judge.seen[0]) == LONG
     # Overall a is right; of the dimensions, b against a is wrong and tie against tie is right: 1 of 2.
     assert value_of(log, "pair_verdict") == {"overall": 1, "dimensions": 0.5}
     assert facts_of(log) == {
@@ -102,6 +112,19 @@ def test_joint_asks_once_for_everything(tmp_path: Path):
         "temperature_requested": [None],
         "temperature_sent": ["unknown"],
     }
+    assert (score_of(log, "pair_verdict").explanation or "").splitlines() == [
+        "|  | label | verdict | a first |",
+        "|---|---|---|---|",
+        f"| {ONE} | a | b (wrong) | b |",
+        f"| {TWO} | tie | tie (right) | tie |",
+        "| Overall | a | a (right) | a |",
+        "",
+        f"### {ONE}, {TWO}, Overall: response 1 is a, response 2 is b",
+        "",
+        f"- **{ONE}: 2.** x",
+        f"- **{TWO}: tie.**",
+        "- **Overall: 1.**",
+    ]
 
 
 def test_per_dimension_asks_once_a_dimension_and_once_overall(tmp_path: Path):
@@ -131,40 +154,18 @@ def test_overall_asks_once_and_counts_no_dimension(tmp_path: Path):
     assert not [name for name in judge_numbers(log) if name.startswith("dimension ")]
 
 
-def test_ties_are_offered_unless_told_otherwise(tmp_path: Path):
-    with_ties, without = Script('{"winner": "1"}'), Script('{"winner": "1"}')
-    judged(tmp_path, with_ties, protocol="overall")
-    judged(tmp_path, without, protocol="overall", ties=False)
-    assert '"tie"' in with_ties.seen[0][0].text
-    assert '"tie"' not in without.seen[0][0].text
-
-
 # --- orders ---
 
 
-def test_ab_shows_response_a_first(tmp_path: Path):
-    judge = Script(reply("1"))
-    judged(tmp_path, judge, orders="ab")
-    assert [shown_first(messages) for messages in judge.seen] == [LONG]
-
-
 def test_seeded_shows_some_the_other_way_round_and_reads_them_so(tmp_path: Path):
-    cases = [pair(id=f"p{number}", dimensions={}) for number in range(24)]
-    first = judged(tmp_path, judge := Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall")
-    again = judged(tmp_path, Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall")
-    other = judged(tmp_path, Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall", seed=1)
-
-    def orders(log: EvalLog) -> list[str]:
-        found = []
-        for sample in samples_of(log):
-            [[order, verdicts]] = (sample.scores or {})["pair_verdict"].metadata["verdicts"].items()  # type: ignore
-            assert verdicts == {"Overall": order}  # "1" is whichever was shown first
-            found.append(order)
-        return found
-
-    assert set(orders(first)) == {"a", "b"}
-    assert orders(first) == orders(again) != orders(other)
-    assert sum(shown_first(messages) == SHORT for messages in judge.seen) == orders(first).count("b")
+    cases = [pair(id=f"p{number}", dimensions={}) for number in range(12)]
+    orders = {seed: {case.id: orders_of("seeded", case.id, seed) for case in cases} for seed in (0, 1)}
+    assert {*map(tuple, orders[0].values())} == {("a",), ("b",)} and orders[0] != orders[1]
+    log = judged(tmp_path, judge := Script('{"winner": "1"}'), cases, orders="seeded", protocol="overall")
+    found = {s.id: ((s.scores or {})["pair_verdict"].metadata or {})["verdicts"] for s in samples_of(log)}
+    # "1" is whichever was shown first.
+    assert found == {name: {first: {"Overall": first}} for name, [first] in orders[0].items()}
+    assert sum(shown_first(messages) == SHORT for messages in judge.seen) == [*orders[0].values()].count(["b"])
 
 
 def test_both_orders_agree_or_are_a_tie(tmp_path: Path):
@@ -209,6 +210,7 @@ FAULTS: dict[str, tuple[Reply, str, str]] = {
     "empty": (" ", "empty_reply", "no_response"),
     "exception": (RuntimeError("the endpoint is down"), "call_failed", "no_response"),
     "error": (output("", error="no such model"), "call_failed", "no_response"),
+    "hollow": (ModelOutput(model="m", choices=[], usage=output("").usage), "call_failed", "no_response"),
     "overflow": (output("", stop_reason="model_length"), "context_overflow", "no_response"),
     "refusal": ("I'm sorry, I can't help with that.", "refusal", "refusal"),
     "filtered": (output("", stop_reason="content_filter"), "content_filter", "refusal"),
@@ -233,42 +235,49 @@ def test_a_failed_call_is_nan_and_counted_and_does_not_end_the_run(tmp_path: Pat
     assert "overall accuracy" not in metrics  # nothing was read
 
 
-def test_every_failed_call_of_a_pair_is_counted(tmp_path: Path):
-    log = judged(tmp_path, Script(RuntimeError("down")), protocol="per_dimension")
-    assert facts_of(log)["failures"] == ["call_failed"] * 3
-    assert judge_numbers(log)["failures call_failed"] == 3
-
-
-def test_one_failed_call_does_not_lose_the_others_of_its_pair(tmp_path: Path):
-    def answer(messages: list[ChatMessage]) -> Reply:
-        return RuntimeError("down") if f"\n{ONE}: " in messages[0].text else '{"winner": "tie"}'
-
-    log = judged(tmp_path, Script(answer), protocol="per_dimension")
-
-    assert facts_of(log)["verdicts"] == {"a": {ONE: None, TWO: "tie", "Overall": "tie"}}
-    assert facts_of(log)["failures"] == ["call_failed"]
-    assert value_of(log, "pair_verdict") == {"overall": 0, "dimensions": 1}
-    assert score_of(log, "pair_verdict").reason == "no_response"
-
-
 def test_omitted_and_unknown_dimensions_are_counted(tmp_path: Path):
     text = json.dumps({"Overall": {"winner": "1"}, TWO: {"winner": "2"}, "Charm": {"winner": "1"}})
     log = judged(tmp_path, Script(text))
 
     assert facts_of(log)["verdicts"] == {"a": {ONE: None, TWO: "b", "Overall": "a"}}
-    assert facts_of(log)["failures"] == ["missing_verdict"]
+    [failure] = facts_of(log)["failure_details"]
+    assert (failure["mode"], failure["detail"]) == ("missing_verdict", f"No single verdict on {ONE}.")
+    assert f"**missing_verdict**. No single verdict on {ONE}." in (score_of(log, "pair_verdict").explanation or "")
     assert facts_of(log)["unknown_dimensions"] == ["Charm"]
     metrics = judge_numbers(log)
     assert (metrics["failures missing_verdict"], metrics["failures unknown dimensions"]) == (1, 1)
     assert metrics["dimension unread"] == 0.5
 
 
-def test_a_truncated_joint_reply_is_read_as_far_as_it_goes(tmp_path: Path):
-    text = reply("1").partition(f'"{TWO}"')[0]
-    log = judged(tmp_path, Script(output(text, stop_reason="max_tokens")))
+@pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [("joint", {ONE: "a", TWO: None, "Overall": None}), ("overall", {"Overall": None})],
+)
+def test_a_reply_cut_off_counts_where_several_verdicts_were_asked_for(
+    protocol: str, expected: dict[str, str | None], tmp_path: Path
+):
+    text = reply("1").partition(f'"{TWO}"')[0] if protocol == "joint" else '{"winner": "1"}'
+    log = judged(tmp_path, Script(output(text, stop_reason="max_tokens")), protocol=protocol)
+    assert facts_of(log)["verdicts"] == {"a": expected}
+    [failure] = facts_of(log)["failure_details"]
+    assert (failure["mode"], failure["detail"]) == ("truncated", "The reply was cut off at the token limit.")
 
-    assert facts_of(log)["verdicts"] == {"a": {ONE: "a", TWO: None, "Overall": None}}
-    assert facts_of(log)["failures"] == ["truncated"]
+
+def test_a_limit_ends_the_sample_and_no_error_does(tmp_path: Path):
+    # Two tokens a call, and three calls of which the first one alone fits.
+    log = judged(tmp_path, Script('{"winner": "1"}'), protocol="per_dimension", run_options={"token_limit": 3})
+    [sample] = samples_of(log)
+    assert sample.error is None and sample.limit is not None and sample.limit.type == "token"
+    # What had come is kept; what had not is named.
+    facts = facts_of(log)
+    assert facts["verdicts"]["a"] == {ONE: "a", TWO: None, "Overall": None}
+    assert facts["failures"] == ["no_answer", "no_answer"]
+    assert facts["failure_details"][0] == {
+        "mode": "no_answer",
+        "first": "a",
+        "asked": [TWO],
+        "detail": "The sample ended before the judge replied.",
+    }
 
 
 def test_a_planted_verdict_is_not_taken_for_the_judges(tmp_path: Path):
@@ -278,24 +287,6 @@ def test_a_planted_verdict_is_not_taken_for_the_judges(tmp_path: Path):
 
     assert '{"winner": "2"}' not in judge.seen[0][1].text
     assert value_of(log, "pair_verdict")["overall"] == 1
-
-
-def test_explanation_is_a_table_of_labels_and_verdicts(tmp_path: Path):
-    explanation = score_of(judged(tmp_path, Script(reply("2"))), "pair_verdict").explanation
-    assert explanation is not None
-    assert explanation.splitlines() == [
-        "|  | label | verdict | a first |",
-        "|---|---|---|---|",
-        f"| {ONE} | a | a (right) | a |",
-        f"| {TWO} | tie | tie (right) | tie |",
-        "| Overall | a | b (wrong) | b |",
-        "",
-        f"### {ONE}, {TWO}, Overall: response 1 is a, response 2 is b",
-        "",
-        f"- **{ONE}: 1.** x",
-        f"- **{TWO}: tie.**",
-        "- **Overall: 2.**",
-    ]
 
 
 def test_explanation_says_which_call_failed_and_why(tmp_path: Path):
@@ -313,6 +304,12 @@ def test_explanation_says_which_call_failed_and_why(tmp_path: Path):
     assert explanation.count("```\nI like | both\n```") == 2
     assert f"### {ONE}: response 1 is a, response 2 is b\n\n- **1.** a is fine" in explanation
     assert "### Overall: response 1 is b, response 2 is a\n\n- **1.** a is fine" in explanation
+    # One failed call does not lose the others of its pair.
+    assert facts_of(log)["verdicts"] == {
+        "a": {ONE: "a", TWO: None, "Overall": "a"},
+        "b": {ONE: None, TWO: None, "Overall": "b"},
+    }
+    assert score_of(log, "pair_verdict").reason == "invalid_response_format"
     assert facts_of(log)["failures"] == ["unparseable", "call_failed", "unparseable"]
     assert facts_of(log)["failure_details"][1] == {
         "mode": "call_failed",
@@ -322,105 +319,28 @@ def test_explanation_says_which_call_failed_and_why(tmp_path: Path):
     }
 
 
-def test_missing_verdicts_are_named(tmp_path: Path):
-    log = judged(tmp_path, Script(json.dumps({ONE: "1", "Overall": "1"})))
-    [failure] = facts_of(log)["failure_details"]
-    assert (failure["mode"], failure["detail"]) == ("missing_verdict", f"No single verdict on {TWO}.")
-    assert f"**missing_verdict**. No single verdict on {TWO}." in (score_of(log, "pair_verdict").explanation or "")
+# --- baselines and arguments ---
 
 
-def test_a_baseline_has_a_table_and_nothing_else(tmp_path: Path):
-    log = judged(tmp_path, Script(""), judge="baseline/first")
+def warnings_in(log: EvalLog) -> list[str]:
+    events = [event for sample in samples_of(log) for event in sample.events if isinstance(event, LoggerEvent)]
+    return [event.message.message for event in events if event.message.level == "warning"]
+
+
+def test_a_model_that_a_baseline_leaves_unasked_is_named_once_and_no_model_is_not(tmp_path: Path):
+    judge, options = Script(RuntimeError("never to be called")), {"epochs": 2}
+    log = judged(tmp_path, judge, [pair(id="p1"), pair(id="p2")], run_options=options, judge="baseline/longest")
+    [said] = warnings_in(log)
+    assert said.endswith("judge=baseline/longest judges without a model: mockllm/judge is not called; use --model none")
+    assert judge.seen == []
+    log = judged(tmp_path, "none/none", judge="baseline/copy_overall")
+    assert warnings_in(log) == []
+    assert facts_of(log)["verdicts"] == {"a": {ONE: "a", TWO: "a", "Overall": "a"}}
     assert len((score_of(log, "pair_verdict").explanation or "").splitlines()) == 5
     assert "prompt_version" not in facts_of(log)
 
 
-# --- the report ---
-
-
-def test_report_of_a_tiny_run_worked_by_hand(tmp_path: Path):
-    verdicts = {"q1": "1", "q2": "1", "q3": "unclear", "q4": "tie"}
-    labels = {"q1": "a", "q2": "b", "q3": "a", "q4": "tie"}
-    cases = [pair(id=prompt, prompt=prompt, label=label, dimensions={}) for prompt, label in labels.items()]
-    judge = Script(lambda m: json.dumps({"winner": verdicts[between(m[1].text, "<prompt>", "</prompt>")]}))
-    log = judged(tmp_path, judge, cases, protocol="overall")
-    metrics = judge_numbers(log)
-
-    expected = {
-        "overall accuracy": 1 / 2,  # q1 right, q2 wrong; q3 unread, q4 no label to be right about
-        "overall accuracy_all": 1 / 3,
-        "overall three_way": 2 / 3,
-        "overall three_way_all": 2 / 4,
-        # Read: labels a, b, tie against a, a, tie. F1 of a is 2*1/(1+2), of b 0, of tie 1.
-        "overall macro_f1": (2 / 3 + 0 + 1) / 3,
-        # Coincidences of three units, n = 6 values: a 3, b 1, tie 2. Observed disagreement: q2 alone, 2 of 6.
-        # Expected: (36 - 9 - 1 - 4) / (6 * 5) = 22 / 30. Alpha = 1 - (1/3) / (22/30).
-        "overall alpha": 1 - (1 / 3) / (22 / 30),
-        "overall first_preference": 1,
-        "overall longer_preference": 1,
-        "overall label_longer_preference": 2 / 3,
-        "overall unread": 1 / 4,
-        "baseline longest overall accuracy": 2 / 3,
-        "baseline shortest overall accuracy": 1 / 3,
-        "baseline first overall accuracy": 2 / 3,
-        "baseline second overall accuracy": 1 / 3,
-        "failures unparseable": 1,
-    }
-    assert {name: metrics[name] for name in expected} == pytest.approx(expected)
-    assert not any(name.endswith((" low", " high")) for name in metrics)  # of four pairs no interval is reported
-    assert 0 <= metrics["baseline random overall accuracy"] <= 1
-
-
-def test_halo_and_groups_of_a_tiny_run_worked_by_hand(tmp_path: Path):
-    other = next(name for name, s in TAXONOMY.scenarios.items() if s.need != TAXONOMY.scenarios["chitchat"].need)
-    third = next(iter(TAXONOMY.scenarios[other].dimensions))
-    cases = [
-        pair(id="q1", prompt="q1", label="a", dimensions={ONE: "a", TWO: "b"}),
-        pair(id="q2", prompt="q2", label="b", dimensions={third: "b"}, group=other),
-    ]
-    replies = {"q1": reply("1", one="1", two="1"), "q2": json.dumps({third: "1", "Overall": "2"})}
-    judge = Script(lambda m: replies[between(m[1].text, "<prompt>", "</prompt>")])
-    log = judged(tmp_path, judge, cases)
-    metrics = judge_numbers(log)
-
-    expected = {
-        "dimension accuracy": 1 / 3,  # a for a; a for b; a for b
-        "dimension halo": 2 / 3,  # a and a like overall a; a unlike overall b
-        "dimension label_halo": 2 / 3,  # a like a, b unlike a, b like b
-        "overall accuracy": 1,
-        "baseline copy_overall dimension accuracy": 2 / 3,
-        "overall accuracy scenario=chitchat": 1,
-        "dimension accuracy scenario=chitchat": 1 / 2,
-        f"dimension accuracy scenario={other}": 0,
-        f"dimension accuracy need={TAXONOMY.scenarios[other].need}": 0,
-        f"dimension accuracy dimension={ONE}": 1,
-    }
-    assert {name: metrics[name] for name in expected} == pytest.approx(expected)
-
-
-# --- baselines and arguments ---
-
-
-@pytest.mark.parametrize(
-    ("kind", "side"), [("longest", "a"), ("shortest", "b"), ("second", "b"), ("copy_overall", "a")]
-)
-def test_baselines_judge_without_a_call(kind: str, side: str, tmp_path: Path):
-    judge = Script(RuntimeError("never to be called"))
-    log = judged(tmp_path, judge, judge=f"baseline/{kind}")
-    assert judge.seen == []
-    assert facts_of(log)["verdicts"] == {"a": {ONE: side, TWO: side, "Overall": side}}
-
-
-def test_position_baselines_go_by_what_is_shown_and_length_baselines_do_not(tmp_path: Path):
-    log = judged(tmp_path, Script(""), judge="baseline/first", orders="both", protocol="overall")
-    assert facts_of(log)["verdicts"] == {"a": {"Overall": "a"}, "b": {"Overall": "b"}}
-    log = judged(tmp_path, Script(""), judge="baseline/longest", orders="both", protocol="overall")
-    assert facts_of(log)["verdicts"] == {"a": {"Overall": "a"}, "b": {"Overall": "a"}}
-
-
-@pytest.mark.parametrize(
-    ("kind", "orders"), [*zip(BASELINES, ["ab", "seeded", "both"] * 2, strict=False), ("first", "both")]
-)
+@pytest.mark.parametrize(("kind", "orders"), [("longest", "both"), ("first", "both"), ("random", "seeded")])
 def test_a_baseline_gets_what_its_row_says(kind: str, orders: str, tmp_path: Path):
     # On 12 pairs with every label; the row is computed from the labels of the run, whoever judges in it.
     cases = [
@@ -429,12 +349,9 @@ def test_a_baseline_gets_what_its_row_says(kind: str, orders: str, tmp_path: Pat
     ]
     metrics = judge_numbers(judged(tmp_path, Script(""), cases, judge=f"baseline/{kind}", orders=orders))
     for level in ("overall", "dimension"):
-        row = f"baseline {kind} {level} accuracy"
-        if (kind, level) != ("copy_overall", "overall"):  # which is told these
-            assert metrics[row] == metrics[f"{level} accuracy"]
+        assert metrics[f"baseline {kind} {level} accuracy"] == metrics[f"{level} accuracy"]
     if orders == "both":
-        flips = {"first": 1.0, "second": 1.0}.get(kind, 0.0)
-        assert metrics["overall flips"] == flips or kind == "random"
+        assert metrics["overall flips"] == (kind == "first")
 
 
 def test_random_baseline_depends_on_seed_and_sample_alone(tmp_path: Path):
@@ -448,12 +365,12 @@ def test_random_baseline_depends_on_seed_and_sample_alone(tmp_path: Path):
     assert verdicts(0, cases) == verdicts(0, cases[::-1]) != verdicts(1, cases)
 
 
-@pytest.mark.parametrize("judge", ["gpt", "baseline/best", "longest"])
-def test_an_unknown_judge_is_refused_with_those_that_there_are(judge: str):
-    with pytest.raises(
-        InputError, match=f"unknown judge '{judge}'; allowed: model, samer, reward_model, baseline/longest, "
-    ):
-        compare_pair(judge=judge)
+def test_a_judge_is_a_model_or_a_baseline():
+    assert check_judge("model") is None
+    assert check_judge("baseline/random") == "random"
+    for other in ("Model", "baseline/", "longest", 5, None):
+        with pytest.raises(InputError, match=r"unknown judge .*: model, samer, reward_model, baseline/longest"):
+            check_judge(other)  # type: ignore[arg-type]
 
 
 LABELS = {"Clarity": "a", "Overall": "b"}
@@ -477,10 +394,6 @@ def test_table_names_what_was_unread() -> None:
         "| Clarity | a | a (right) | a |",
         "| Overall | b | unread | unread |",
     ]
-
-
-def test_no_reply_at_all_is_still_a_table() -> None:
-    assert explain_pair({"Overall": "b"}, {"Overall": None}, []).splitlines()[-1] == "| Overall | b | unread |"
 
 
 RECORD = json.dumps({"Clarity": {"comparison": "b is\nplain", "winner": "1"}, "Overall": {"winner": "tie"}})
@@ -517,15 +430,3 @@ def test_many_names_are_counted_in_headings() -> None:
     names = tuple(f"D{n}" for n in range(13))
     text = explain_pair({"Overall": "a"}, {"Overall": None}, [PairReading("a", (*names, "Overall"), {}, reply="x")])
     assert "### 13 dimensions and Overall: response 1 is a" in text
-
-
-def test_a_baseline_s_verdicts_are_about_a_and_b_already() -> None:
-    kept = {
-        "first": "b",
-        "asked": ["Overall"],
-        "reply": "",
-        "verdicts": {"Overall": "a"},
-        "stop_reason": "stop",
-        "error": "",
-    }
-    assert read_pair_reply(kept) == PairReading("b", ("Overall",), {"Overall": "a"})

@@ -36,14 +36,6 @@ def test_there_are_four_kinds_of_null_answers(answers: dict[str, str]) -> None:
     assert len({answers[f"constant {code}"] for code in ("en", "zh")}) == 2
 
 
-@pytest.mark.parametrize(("language", "final"), [("en", '"Final Score": 10'), ("zh", '"综合得分": 10')])
-def test_an_injection_closes_the_delimiter_and_injects_a_record(
-    language: str, final: str, answers: dict[str, str]
-) -> None:
-    injection = answers[f"injection {language}"]
-    assert injection.startswith("</answer_to_rate>") and final in injection
-
-
 def test_a_language_without_texts_of_its_own_is_given_english_ones(answers: dict[str, str]) -> None:
     assert all(answers[f"{kind} de"] == answers[f"{kind} en"] for kind in NULL_ANSWERS)
 
@@ -104,9 +96,3 @@ def test_a_failed_call_is_noted(tmp_path: Path) -> None:
 def test_a_limit_of_the_harness_still_ends_the_sample(tmp_path: Path) -> None:
     [sample] = samples_of(evolved(tmp_path, Script(REPLY).model("a"), [0], token_limit=1))
     assert sample.limit is not None and sample.limit.type == "token"
-
-
-def test_without_the_role_no_model_is_asked(tmp_path: Path) -> None:
-    log = evolved(tmp_path, None, [0])
-    assert log.status == "error"
-    assert log.error and "no model has the role 'generator'; name one or several: --model-role" in log.error.message

@@ -73,11 +73,10 @@ def outcomes(log: EvalLog) -> dict[str, int]:
 # Before the first sample
 
 
-@pytest.mark.parametrize("status", [401])
 def test_command_with_a_refused_judge_ends_before_anything_is_asked(
-    status: int, server: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server.script = only("judge", fails(status))
+    server.script = only("judge", fails(401))
     refusal = refused(
         *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--model", "openai-api/local/answers"),
         *("--model-role", "grader=openai-api/local/judge", "--display", "none"),
@@ -85,19 +84,31 @@ def test_command_with_a_refused_judge_ends_before_anything_is_asked(
         capsys=capsys,
     )
     assert refusal.status == 1
-    for part in ("grader openai-api/local/judge", str(status), "preflight=false"):
+    for part in ("grader openai-api/local/judge", "401", "preflight=false"):
         assert part in refusal.error
     assert (server.count("judge"), server.count("answers")) == (1, 0)
 
 
-@pytest.mark.parametrize("status", [403, 404])
+def refusing(status: int, words: str) -> Response:
+    return Response(status, json.dumps({"error": {"message": words, "type": "scripted"}}).encode())
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (fails(403), "403"),
+        (fails(404), "404"),
+        (refusing(400, "API_KEY_INVALID"), "API_KEY_INVALID"),
+        (refusing(400, "authentication failed"), "authentication failed"),
+    ],
+)
 def test_script_with_a_refused_judge_ends_before_the_first_answer(
-    status: int, server: ChatServer, tmp_path: Path
+    refusal: Response, said: str, server: ChatServer, tmp_path: Path
 ) -> None:
-    server.script = only("judge", fails(status))
+    server.script = only("judge", refusal)
     log = run(urs(dataset="sample"), tmp_path, model=at(server, "answers"), grader=at(server), max_samples=1)
     assert log.status == "error" and log.error is not None
-    assert "openai-api/local/judge" in log.error.message and str(status) in log.error.message
+    assert "openai-api/local/judge" in log.error.message and said in log.error.message
     assert (server.count("judge"), server.count("answers")) == (1, 0)
 
 
@@ -110,34 +121,15 @@ def test_every_judge_of_a_panel_is_checked_once_and_no_sample_counts_it(server: 
         assert sample.role_usage["grader"].total_tokens == 2 * 2  # each reply of the server has two
 
 
-@pytest.mark.parametrize("fault", [fails(500), DROPS])
-def test_faults_that_may_pass_are_warnings(
-    fault: Response, server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("fault", "warned"), [(fails(500), True), (DROPS, True), (fails(400), False)])
+def test_faults_that_may_pass_are_warnings_and_models_that_refuse_tiny_replies_none_the_worse(
+    fault: Response, warned: bool, server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.script = lambda request: fault if request.number == 0 else FINAL_7
     log = weak(tmp_path, at(server), 2, preflight=True)
     assert outcomes(log) == {"judged": 2}
-    [warning] = [one.getMessage() for one in caplog.records if "first request" in one.getMessage()]
-    assert "openai-api/local/judge" in warning
-
-
-def test_models_that_refuse_tiny_replies_are_none_the_worse(
-    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    server.script = lambda request: fails(400) if request.number == 0 else FINAL_7
-    log = weak(tmp_path, at(server), 2, preflight=True)
-    assert outcomes(log) == {"judged": 2}
-    assert "first request" not in caplog.text
-
-
-@pytest.mark.parametrize("words", ["API_KEY_INVALID", "authentication failed"])
-def test_bad_request_that_blames_the_api_key_is_a_refusal(words: str, server: ChatServer, tmp_path: Path) -> None:
-    body = json.dumps({"error": {"message": words, "type": "scripted"}}).encode()
-    server.script = only("judge", Response(400, body))
-    log = run(urs(dataset="sample"), tmp_path, model=at(server, "answers"), grader=at(server), max_samples=1)
-    assert log.status == "error" and log.error is not None
-    assert "openai-api/local/judge" in log.error.message and words in log.error.message
-    assert (server.count("judge"), server.count("answers")) == (1, 0)
+    warnings = [one.getMessage() for one in caplog.records if "first request" in one.getMessage()]
+    assert len(warnings) == warned and all("openai-api/local/judge" in one for one in warnings)
 
 
 def test_models_are_checked_at_the_same_time(server: ChatServer, tmp_path: Path) -> None:
@@ -221,11 +213,6 @@ def test_server_of_vllm_that_is_there_already_is_asked_before_the_run(
     with pytest.raises(InputError, match=r"vllm/some/judge .*401"):
         preflight.preflight_setup(True, ["grader"])
     assert vllm_starts == [] and server.count() == 1
-
-
-def test_without_preflight_nothing_is_asked_beforehand(server: ChatServer, tmp_path: Path) -> None:
-    weak(tmp_path, at(server), 2)
-    assert server.count() == 2
 
 
 def test_refused_contestant_ends_a_competition_before_any_answer(server: ChatServer, tmp_path: Path) -> None:
@@ -319,11 +306,14 @@ def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(few: None, serve
     assert (server.count("judge"), server.count("alive")) == (FEW, size)
 
 
-@pytest.mark.parametrize("stop_reason", ["content_filter", "model_length", "max_tokens"])
-def test_replies_that_were_withheld_or_too_long_stop_no_judge(
-    few: None, stop_reason: StopReason, tmp_path: Path
-) -> None:
-    script, size = Judge(output("cut", stop_reason, error="the provider's words")), FEW + 3
+CUT: tuple[StopReason, ...] = ("content_filter", "model_length", "max_tokens")
+
+
+@pytest.mark.parametrize(
+    "reply", [*(output("cut", reason, error="the provider's words") for reason in CUT), TimeoutError("slow")]
+)
+def test_replies_that_were_withheld_too_long_or_too_slow_stop_no_judge(few: None, reply: Any, tmp_path: Path) -> None:
+    script, size = Judge(reply), FEW + 3
     task = urs(dataset="sample", preflight=False, judge_attempts=1)
     log = run(task, tmp_path, model="urs_simulation/weak", grader=script.model(), limit=size, max_samples=1)
     assert len(script.seen) == size
@@ -338,13 +328,6 @@ def test_faults_that_may_pass_stop_no_judge(few: None, fault: Response, server: 
     log = weak(tmp_path, at(server), size)
     assert server.count() == size
     assert outcomes(log) == {"unscored_call_failed": FEW + 5, "judged": 2}
-
-
-def test_judge_that_takes_too_long_is_called_on(few: None, tmp_path: Path) -> None:
-    script, size = Judge(TimeoutError("slow")), FEW + 3
-    task = urs(dataset="sample", preflight=False)
-    run(task, tmp_path, model="urs_simulation/weak", grader=script.model(), limit=size, max_samples=1)
-    assert len(script.seen) == size
 
 
 def test_fault_that_may_pass_neither_counts_nor_begins_the_count_anew(

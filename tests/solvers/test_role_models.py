@@ -40,7 +40,6 @@ def test_a_role_that_nobody_has(models: list[Model], role: str) -> None:
     )
 
 
-PAIRS = '{"prompt": "Why?", "response_a": "So.", "response_b": "Thus.", "label": "a"}\n'
 RATINGS = '{"prompt": "Why?", "response": "So.", "rating": 2}\n'
 
 
@@ -48,7 +47,6 @@ RATINGS = '{"prompt": "Why?", "response": "So.", "rating": 2}\n'
     ("arguments", "said"),
     [
         (["md_eval"], "name a model, or -T judge=baseline/longest"),
-        (["judge_pairwise", "-T", "bench=pairs.jsonl"], "name a model, or -T judge=baseline/longest"),
         (["judge_rating", "-T", "bench=ratings.jsonl", "-T", "scale=1,5"], "name a model"),
     ],
 )
@@ -56,20 +54,10 @@ def test_the_command_says_so_in_one_line_and_runs_nothing(
     arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pairs.jsonl").write_text(PAIRS, encoding="utf-8")
     (tmp_path / "ratings.jsonl").write_text(RATINGS, encoding="utf-8")
     task, *rest = arguments
-    refusal = refused(
-        "eval",
-        f"urs_inspect/{task}",
-        *rest,
-        "--model",
-        "none",
-        "--log-dir",
-        "logs",
-        monkeypatch=monkeypatch,
-        capsys=capsys,
-    )
+    given = ("eval", f"urs_inspect/{task}", *rest, "--model", "none", "--log-dir", "logs")
+    refusal = refused(*given, monkeypatch=monkeypatch, capsys=capsys)
     assert refusal.status == 1
     assert refusal.error.splitlines() == [f"Error: --model none cannot judge; {said}"]
     assert not list(tmp_path.glob("logs/*"))

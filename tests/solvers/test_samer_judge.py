@@ -18,7 +18,7 @@ from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.judgement import Judgement, judged
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers.pair_asking import SamerPair, samer_choice, samer_replies
+from urs_inspect.solvers.pair_asking import SamerPair, samer_choice
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 StubEngine = Callable[..., Opening]
@@ -76,12 +76,6 @@ def test_a_dimension_that_is_not_selected_has_a_verdict_of_its_own() -> None:
     assert (pair.verdict("Style"), pair.verdict("Overall")) == ("b", "tie")
 
 
-def test_the_table_has_the_numbers() -> None:
-    table = SamerPair(judgement("ten chars."), judgement("x" * 20)).table(("Clarity", "Overall"))
-    # sigmoid(1) = 0.731, sigmoid(2) = 0.881; overall is the mean with Depth, 0.5.
-    assert table == "- **Clarity: b.** 0.731 against 0.881\n- **Overall: b.** 0.616 against 0.690"
-
-
 # ## Through the harness
 
 
@@ -98,7 +92,7 @@ def test_verdicts_weights_and_words_are_in_the_log(tmp_path: Path, stub_engine: 
     assert metrics["dimension accuracy"] == 0.5  # Clarity right, Style wrong; Depth's label is a tie
     [sample] = samples_of(log)
     explanation = (sample.scores or {})["pair_verdict"].explanation or ""
-    assert "- **Clarity: a.** 0.818 against 0.622" in explanation
+    assert "- **Clarity: a.** 0.818 against 0.622\n- **Depth: tie.** 0.500 against 0.500" in explanation
     assert "#### response b" in sample.output.completion
 
 
@@ -111,15 +105,10 @@ def test_the_order_makes_no_difference(tmp_path: Path, stub_engine: StubEngine) 
     assert metric_values(log, "pair_verdict")["overall flips"] == 0
 
 
-def test_overall_alone_asks_for_no_dimension(tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine()
-    assert facts_of(compared(tmp_path, case(), protocol="overall"))["verdicts"] == {"a": {"Overall": "a"}}
-
-
 def test_an_empty_response_loses_to_any_other(tmp_path: Path, stub_engine: StubEngine) -> None:
     stub_engine()
-    facts = facts_of(compared(tmp_path, case(response_b="")))
-    assert facts["verdicts"]["a"]["Overall"] == "a"
+    facts = facts_of(compared(tmp_path, case(response_b=""), protocol="overall"))
+    assert facts["verdicts"] == {"a": {"Overall": "a"}}  # no dimension is asked for
     assert len(facts["weights"]) == 1  # an empty response has none
 
 
@@ -130,19 +119,11 @@ def test_a_failure_is_no_verdict_and_is_named(tmp_path: Path, stub_engine: StubE
     facts = facts_of(log)
     assert facts["failures"] == ["too_long", "too_long"]
     assert facts["failure_details"][0]["detail"] == "response b: 512 are allowed"
-    assert set(facts["verdicts"]["a"].values()) == {None}
+    assert [set(verdicts.values()) for verdicts in facts["verdicts"].values()] == [{None}, {None}]
     assert "weights" not in facts
     metrics = judge_numbers(log)
     assert metrics["failures too_long"] == 2
     assert metrics["overall unread"] == 1
-
-
-def test_a_failure_has_no_verdict_in_any_order() -> None:
-    replies = samer_replies(EngineFailure("timeout", "no reply"), ("Overall",), ["a", "b"])
-    assert [(one.first, one.verdicts, one.failure, one.error) for one in replies] == [
-        ("a", None, "timeout", "no reply"),
-        ("b", None, "timeout", "no reply"),
-    ]
 
 
 # ## Arguments

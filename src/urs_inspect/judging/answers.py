@@ -13,7 +13,7 @@ from urs_inspect.judging.failures import ANSWER_CUT_OFF, STOPPED_AT_LIMIT, Failu
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.prompts import PromptBuilder
 from urs_inspect.judging.score_reply import explain, read_reply
-from urs_inspect.rubrics import FINAL, LOWEST, Rubric, load_rubric
+from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
 
 _CUT_OFF = "**The answer was cut off at the token limit** and was judged as it is."
 Reason = Literal["scoring_failed", "grader_failed", "no_response"]
@@ -165,7 +165,10 @@ class AnswerJudging:
     def __init__(self, rubric: str | None, prompt: str | None, judge_language: str | None, attempts: int) -> None:
         self.rubric = load_rubric(rubric, prompt)
         self._builder = PromptBuilder(self.rubric)
-        self._language = _judge_language(self.rubric, judge_language)
+        try:
+            self._language = None if judge_language is None else self.rubric.language_code(str(judge_language))
+        except InputError as error:
+            raise InputError(f"judge_language: {error}") from error
         if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
             raise InputError(f"judge attempts: must be a whole number of at least 1, got {attempts!r}")
         self._attempts = attempts
@@ -297,11 +300,7 @@ class AnswerJudging:
 
 
 def check_temperature(value: object) -> float | None:
-    """A judge's temperature.
-
-    Raises:
-        InputError: If it is neither None nor a number from 0 to 2.
-    """
+    """A judge's temperature; `InputError` if it is neither None nor a number from 0 to 2."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 2:
@@ -309,10 +308,3 @@ def check_temperature(value: object) -> float | None:
             f"judge temperature: must be a number from 0 to 2, or null for the provider's default; got {value!r}"
         )
     return float(value)
-
-
-def _judge_language(rubric: Rubric, value: object) -> str | None:
-    try:
-        return None if value is None else rubric.language_code(str(value))
-    except InputError as error:
-        raise InputError(f"judge_language: {error}") from error

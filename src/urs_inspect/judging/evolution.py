@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import yaml
 
@@ -92,8 +92,6 @@ EvolutionMode = Literal[
     "call_failed",
 ]
 """Why a call gave nothing usable."""
-
-EVOLUTION_MODES: tuple[EvolutionMode, ...] = get_args(EvolutionMode)
 
 EVOLUTION = "evolution"
 """Key of a sample's store under which the reply, and what was read from it, is kept."""

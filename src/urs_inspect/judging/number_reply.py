@@ -1,8 +1,6 @@
 """The number that a reply gives as its result, compared with the sum that was asked for."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
@@ -73,26 +71,6 @@ _COUNT_LEAD = re.compile(
 _ITEM = re.compile(r"[.)、][ \t]+\S")
 
 
-@dataclass(frozen=True)
-class _Stated:
-    """A number of a reply and how plainly it is given as the result."""
-
-    kind: _Kind
-    value: Decimal
-
-
-@dataclass(frozen=True)
-class _Promise:
-    """An answer that goes on: "the answer is 12 + 34, that is 46", or "the answer is 12 + 34 = 46, 46 + 50 = 96"."""
-
-    end: int
-    by_equations: bool
-
-    def holds(self, text: str, start: int, equation: bool) -> bool:
-        """Whether a number of the same line is what was promised."""
-        return (equation or not self.by_equations) and "\n" not in text[self.end : start]
-
-
 def read_result(text: str) -> Decimal | None:
     r"""Read the number that a reply gives as its result.
 
@@ -136,31 +114,26 @@ def _plain(text: str) -> str:
 
 def _last(text: str) -> Decimal | None:
     """The last number of the kind that says most plainly that it is the result."""
-    numbers = list(_numbers(text))
-    kinds: tuple[_Kind, ...] = ("answer", "statement", "mention")
-    return next((number.value for kind in kinds for number in reversed(numbers) if number.kind == kind), None)
-
-
-def _numbers(text: str) -> Iterator[_Stated]:
-    items: list[_Stated] = []
-    any_found = False
-    promise: _Promise | None = None
+    found: dict[_Kind, Decimal] = {}
+    item: Decimal | None = None  # counts if there is no other number
+    # Where an answer may go on, and whether by equations only: "the answer is 12 + 34, that is 46", or "the answer is
+    # 12 + 34 = 46, 46 + 50 = 96".
+    goes_on: tuple[int, bool] | None = None
     for match in _EXPRESSION.finditer(text):
         kind, value = _kind(text, match), _value(match[0])
         equation = _EQUALS.search(match[0]) is not None
-        if promise is not None and promise.holds(text, match.start(), equation):
+        if goes_on is not None and (equation or not goes_on[1]) and "\n" not in text[goes_on[0] : match.start()]:
             kind = "answer"
         if kind == "answer":
-            promise = _Promise(match.end(), equation) if equation or value is None else None
+            goes_on = (match.end(), equation) if equation or value is None else None
         if value is None or (kind != "answer" and _is_count(text, match, equation)):
             continue
         if kind == "mention" and _is_item(text, match):
-            items.append(_Stated(kind, value))
-            continue
-        any_found = True
-        yield _Stated(kind, value)
-    if not any_found:
-        yield from items
+            item = value
+        else:
+            found[kind] = value
+    kinds: tuple[_Kind, ...] = ("answer", "statement", "mention")
+    return next((found[kind] for kind in kinds if kind in found), item)
 
 
 def _kind(text: str, match: re.Match[str]) -> _Kind:

@@ -95,7 +95,7 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     if isinstance(result, JudgeFailure):
         failure = failure or result
         return reading({}, failure.mode, failure.detail, reply=reply.reply)
-    verdicts = _about_a_and_b(result.verdicts, reply.first)
+    verdicts = {name: shown and unswap(shown, reply.first) for name, shown in result.verdicts.items()}
     missing = [name for name, verdict in verdicts.items() if verdict is None]
     mode, detail = (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
     if failure:
@@ -147,10 +147,6 @@ def unswap(verdict: Shown, first: str) -> str:
     return first if verdict == "1" else "b" if first == "a" else "a"
 
 
-def _about_a_and_b(verdicts: Mapping[str, Shown | None], first: str) -> dict[str, str | None]:
-    return {name: unswap(verdict, first) if verdict else None for name, verdict in verdicts.items()}
-
-
 @dataclass(frozen=True)
 class PairAnnotation:
     """A judge's preferences, overall and by dimension; a dimension without a preference is left out."""
@@ -170,23 +166,16 @@ def read_annotation(
     prompts asked for, if any.
     """
     asked = (*dimensions, OVERALL)
-    failures: list[str] = []
-    unkeyed = 0
-    orders: list[dict[str, str | None]] = []
-    for first, reply in replies.items():
-        read = (
-            Read(reply, False)
+    readings = [
+        read_pair_reply(
+            PairReply(first, asked, error=reply.detail, failure=reply.mode)
             if isinstance(reply, JudgeFailure)
-            else _read_keyed(reply, (keys or {}).get(first, ""), asked)
+            else PairReply(first, asked, reply, key=(keys or {}).get(first, ""))
         )
-        verdicts: dict[str, Shown | None] = {}
-        if isinstance(read.result, JudgeFailure):
-            failures.append(read.result.mode)
-        else:
-            verdicts = read.result.verdicts
-            failures += [MISSING_VERDICT] if None in verdicts.values() else []
-            unkeyed += read.unkeyed
-        orders.append(_about_a_and_b(verdicts, first))
-    final = {name: final_verdict([verdicts.get(name) for verdicts in orders]) for name in asked}
+        for first, reply in replies.items()
+    ]
+    final = compare_with_labels(dict.fromkeys(asked, ""), readings).verdicts
     winner = final.pop(OVERALL)
-    return PairAnnotation(winner, {name: side for name, side in final.items() if side}, tuple(failures), unkeyed)
+    failures = tuple(reading.mode for reading in readings if reading.mode)
+    unkeyed = sum(reading.unkeyed for reading in readings)
+    return PairAnnotation(winner, {name: side for name, side in final.items() if side}, failures, unkeyed)

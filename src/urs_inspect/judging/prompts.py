@@ -138,20 +138,12 @@ _PAIR = ("prompt", "response_1", "response_2")
 
 
 def joint_prompt(scenario: str, dimensions: Sequence[str], prompt: str, first: str, second: str) -> JudgePrompt:
-    """Ask for a verdict on every dimension and overall in one reply (SaMer paper, Table A3).
-
-    Args:
-        scenario: Scenario id of the taxonomy.
-        dimensions: Dimensions to compare on, each defined for the scenario.
-        prompt: What the user asked.
-        first: The response shown first.
-        second: The response shown second.
-    """
+    """Ask for a verdict on every dimension of a scenario given, and overall, in one reply (SaMer paper, Table A3)."""
     return _pair_prompt(_dimensions_frame("joint", scenario, tuple(dimensions)), prompt, first, second)
 
 
 def dimension_prompt(scenario: str, dimension: str, prompt: str, first: str, second: str) -> JudgePrompt:
-    """Ask for a verdict on one dimension only; arguments as for `joint_prompt`."""
+    """Ask for a verdict on one dimension only."""
     return _pair_prompt(_dimensions_frame("per_dimension", scenario, (dimension,)), prompt, first, second)
 
 

@@ -195,8 +195,11 @@ def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
         level = 1 + 8 * len(shared) / max(1, len(character_pairs(reference)))
     else:
         level = 1 + hashlib.sha256(prompt.encode()).digest()[0] % 9
-    scores: dict[str, object] = {name: _near(level, f"{name}/{answer}") for name in names[:-1]}
-    scores |= {names[-1]: round(level)}
+    scores: dict[str, object] = {}
+    for name in names[:-1]:
+        shift = hashlib.sha256(f"{name}/{answer}".encode()).digest()[0] % 3 - 1
+        scores[name] = min(10, max(1, round(level) + shift))
+    scores[names[-1]] = round(level)
     reasons = [f"### {name}\nSimulated: {why}.\nScore: {score}" for name, score in scores.items()]
     return f"{LABEL}\n\n" + "\n\n".join(reasons) + "\n\n" + json.dumps({**key_in(prompt), **scores}, ensure_ascii=False)
 
@@ -215,11 +218,6 @@ def _names_to_score(prompt: str) -> list[str]:
         except json.JSONDecodeError:
             continue
     return []
-
-
-def _near(level: float, key: str) -> int:
-    shift = hashlib.sha256(key.encode()).digest()[0] % 3 - 1
-    return min(10, max(1, round(level) + shift))
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.prompts import REVIEW_AGAIN, REVIEW_LANGUAGES, case_review_prompt
 from urs_inspect.judging.replies import FLAGS, WANTED, CaseReview, read_case_review
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.scorers.answer_judge import judge_of
+from urs_inspect.scorers.intent_judge import judge_of
 from urs_inspect.scorers.metrics import count_rows, defined, mean, value_of
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import bound_models

@@ -8,7 +8,7 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import AnswerJudging
-from urs_inspect.scorers.answer_judge import AnswerJudge
+from urs_inspect.scorers.intent_judge import AnswerJudge
 from urs_inspect.scorers.metrics import final_of, groups_of, last_score, mean, outcome_counts
 from urs_inspect.solvers.role_models import bound_models
 from urs_inspect.stats.crossval import REFERENCE_SCORE, bias_of_means
@@ -66,19 +66,17 @@ def crossval_judge(
     judge = AnswerJudge(AnswerJudging(rubric, prompt, judge_language, attempts), temperature, cache)
 
     async def score(state: TaskState, target: Target) -> Score:
-        name = str(state.metadata["evaluator"])
-        return await judge.score(state, target, lambda: [_evaluator(role, name)], str(state.metadata["model"]))
+        name, bound = str(state.metadata["evaluator"]), bound_models(role)
+
+        def evaluators() -> list[Model]:
+            if named := [model for model in bound if str(model) == name]:
+                return named[:1]
+            have = choices(bound) or "none"
+            raise InputError(f"evaluator '{name}' does not have the role '{role}'; those that have: {have}")
+
+        return await judge.score(state, target, evaluators, str(state.metadata["model"]))
 
     return score
-
-
-def _evaluator(role: str, name: str) -> Model:
-    """The model of that name among those with a role."""
-    bound = bound_models(role)
-    for model in bound:
-        if str(model) == name:
-            return model
-    raise InputError(f"evaluator '{name}' does not have the role '{role}'; those that have: {choices(bound) or 'none'}")
 
 
 @scorer(metrics=[outcome_counts()])

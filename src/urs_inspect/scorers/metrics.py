@@ -11,7 +11,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from inspect_ai.solver import TaskState
 
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
-from urs_inspect.stats import interval_alpha, mean_interval
+from urs_inspect.stats import mean_interval
 from urs_inspect.stats.bootstrap import pooled_deviation
 
 SCALE = (float(LOWEST), float(HIGHEST))
@@ -144,14 +144,9 @@ def intent_report() -> Metric:
 
 @metric(scores="unreduced")
 def group_finals(key: str, groups: list[str]) -> Metric:
-    """Mean final score of each of some groups of samples.
+    """Mean final score of each group of samples, in their order; `key` of the samples' metadata names the group.
 
-    Args:
-        key: Key of the samples' metadata that names the group.
-        groups: The groups, in the order of the rows.
-
-    Returns:
-        The metric; NaN for a group without a score, and no rows for a scorer that gives no final scores.
+    NaN for a group without a score, and no rows for a scorer that gives no final scores.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -183,28 +178,11 @@ def outcome_counts() -> Metric:
     return compute
 
 
-def panel_alpha(facts: Iterable[Mapping[str, Any]]) -> float:
-    """Krippendorff's alpha (interval) of the final scores across the judges of a panel; NaN for a single judge."""
-    panels: list[Sequence[Mapping[str, Any]]] = [fact.get("judges") or [] for fact in facts]
-    size = max((len(panel) for panel in panels), default=0)
-    if size < 2:
-        return math.nan
-    return interval_alpha(
-        [
-            [as_number(panel[judge].get(FINAL)) if judge < len(panel) else math.nan for panel in panels]
-            for judge in range(size)
-        ]
-    )
-
-
 def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
     """Standard deviation of a question's final score over epochs, pooled over questions; NaN with one epoch.
 
     It holds the noise of the judge and that of the answers: each epoch answers afresh. For the judge alone, run
-    one epoch and judge its log repeatedly with `inspect score`.
-
-    Args:
-        finals: Question and final score of each answer, NaN if it has none.
+    one epoch and judge its log repeatedly with `inspect score`. `finals` are question and score of each answer.
     """
     questions: dict[str, list[float]] = defaultdict(list)
     for question, final in finals:

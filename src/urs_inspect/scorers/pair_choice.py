@@ -14,7 +14,7 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Majority, majorities
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
-from urs_inspect.judging.pair_reply import REPLIES, PairReading, read_pair_reply
+from urs_inspect.judging.pair_reply import REPLIES, PairReading, final_verdict, read_pair_reply
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import as_number, count_rows, facts_of, number_of
@@ -231,7 +231,7 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
     orders = {
         name: {reading.first: reading.verdicts.get(OVERALL) for reading in given} for name, given in readings.items()
     }
-    single = {name: _of_judge(list(verdicts.values())) for name, verdicts in orders.items()}
+    single = {name: final_verdict(list(verdicts.values())) for name, verdicts in orders.items()}
     outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
     failed = [
         {"judge": name, **reading.to_metadata()}
@@ -253,13 +253,6 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
         **known,
     }
     return _made(ballot, outcome, facts, _explained(ballot, readings, single))
-
-
-def _of_judge(given: Sequence[str | None]) -> str | None:
-    """One judge's verdict: that of all orders, a tie where they disagree, none where one could not be read."""
-    if not given or None in given:
-        return None
-    return given[0] if len(set(given)) == 1 else "tie"
 
 
 def _of_panel(given: Sequence[str]) -> float:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -122,78 +122,52 @@ def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
     return {group: estimates[group] for group in sorted(estimates) if group and not math.isnan(estimates[group].value)}
 
 
-@dataclass
-class _Columns:
-    """What is gathered score by score: one entry per pair, and one entry per item with the place of its pair."""
-
-    ids: list[str] = field(default_factory=list)
-    prompts: list[str] = field(default_factory=list)
-    groups: list[str] = field(default_factory=list)
-    needs: list[str] = field(default_factory=list)
-    lengths: list[tuple[int, int]] = field(default_factory=list)
-    firsts: list[str] = field(default_factory=list)
-    overall: list[str | None] = field(default_factory=list)
-    overall_labels: list[str] = field(default_factory=list)
-    pairs: list[int] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    given: list[str | None] = field(default_factory=list)
-    swapped: list[str | None] = field(default_factory=list)
-    both_orders: bool = True
-
-    def add(self, score: SampleScore, dimensions: bool) -> None:
-        """Add the verdicts of one score, those on dimensions or the one as a whole."""
-        facts, sample = facts_of(score), score.sample_metadata or {}
-        labels: dict[str, str] = facts.get("labels", {})
-        names = [name for name in labels if (name != OVERALL) == dimensions]
-        if not names:
-            return
-        orders: dict[str, dict[str, str | None]] = facts.get("verdicts", {})
-        one, other = [*orders.values(), {}, {}][:2]
-        self.pairs += [len(self.ids)] * len(names)
-        self.names += names
-        self.labels += [labels[name] for name in names]
-        self.given += [one.get(name) for name in names]
-        self.swapped += [other.get(name) for name in names]
-        self.both_orders &= len(orders) == 2
-        self.ids.append(str(score.sample_id))
-        self.prompts.append(str(sample.get("prompt", score.sample_id)))
-        self.groups.append(str(sample.get("group", "unknown")))
-        self.needs.append(str(sample.get("need", "")))
-        self.lengths.append((len(sample.get("response_a", "")), len(sample.get("response_b", ""))))
-        self.firsts.append(next(iter(orders), "a"))
-        self.overall.append(final_verdict([verdicts.get(OVERALL) for verdicts in orders.values()]))
-        self.overall_labels.append(labels.get(OVERALL, "tie"))
-
-
 def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedItems | None:
     """All verdicts of a run, on dimensions or as a whole; None if none was asked for."""
-    columns = _Columns()
-    for score in scores:
-        columns.add(score, dimensions)
-    if not columns.pairs:
+    rows = [row for score in scores for row in _rows(score, dimensions)]
+    if not rows:
         return None
-    pairs = np.array(columns.pairs)
-    lengths = np.array(columns.lengths)[pairs]
-    overall_labels = encode(columns.overall_labels)[pairs]
+    columns = {key: [row[key] for row in rows] for key in rows[0]}
+    lengths, overall_labels = np.array(columns["lengths"]), encode(columns["overall_label"])
     verdicts = Verdicts(
-        labels=encode(columns.labels),
-        verdicts=encode(columns.given),
-        clusters=number_clusters(columns.prompts)[pairs],
+        labels=encode(columns["label"]),
+        verdicts=encode(columns["given"]),
+        clusters=number_clusters(columns["prompt"]),
         longer=longer_response(lengths[:, 0], lengths[:, 1]),
-        first=encode(columns.firsts)[pairs],
-        swapped=encode(columns.swapped) if columns.both_orders else None,
-        overall=encode(columns.overall)[pairs] if dimensions else None,
+        first=encode(columns["first"]),
+        swapped=encode(columns["swapped"]) if all(columns["both_orders"]) else None,
+        overall=encode(columns["overall"]) if dimensions else None,
         overall_labels=overall_labels if dimensions else None,
     )
-    return JudgedItems(
-        verdicts=verdicts,
-        ids=[f"{columns.ids[pair]}/{name}" for pair, name in zip(columns.pairs, columns.names, strict=True)],
-        places={
-            "scenario": [columns.groups[pair] for pair in columns.pairs],
-            "need": [columns.needs[pair] for pair in columns.pairs],
-            "dimension": columns.names,
-        },
-        lengths=lengths,
-        overall_labels=overall_labels,
-    )
+    places = {place: columns[place] for place in ("scenario", "need", "dimension")}
+    return JudgedItems(verdicts, columns["id"], places, lengths, overall_labels)
+
+
+def _rows(score: SampleScore, dimensions: bool) -> list[dict[str, Any]]:
+    """A row for each verdict on a pair that was asked for: those on dimensions, or the one as a whole."""
+    facts, sample = facts_of(score), score.sample_metadata or {}
+    labels: dict[str, str] = facts.get("labels", {})
+    orders: dict[str, dict[str, str | None]] = facts.get("verdicts", {})
+    one, other = [*orders.values(), {}, {}][:2]
+    pair = {
+        "prompt": str(sample.get("prompt", score.sample_id)),
+        "scenario": str(sample.get("group", "unknown")),
+        "need": str(sample.get("need", "")),
+        "lengths": (len(sample.get("response_a", "")), len(sample.get("response_b", ""))),
+        "first": next(iter(orders), "a"),
+        "overall": final_verdict([verdicts.get(OVERALL) for verdicts in orders.values()]),
+        "overall_label": labels.get(OVERALL, "tie"),
+        "both_orders": len(orders) == 2,
+    }
+    return [
+        {
+            **pair,
+            "id": f"{score.sample_id}/{name}",
+            "dimension": name,
+            "label": label,
+            "given": one.get(name),
+            "swapped": other.get(name),
+        }
+        for name, label in labels.items()
+        if (name != OVERALL) == dimensions
+    ]

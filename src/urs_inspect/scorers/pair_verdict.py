@@ -25,15 +25,15 @@ _TICKS = re.compile(r"`+")
 
 
 def explain_pair(labels: Mapping[str, str], final: Mapping[str, str | None], readings: Sequence[PairReading]) -> str:
-    """Verdicts on a pair as Markdown: a table of labels and verdicts, failures, and every reply under a heading.
-
-    `labels` and `final` are label and verdict by name, None if unread; `readings` the replies in the order of the
-    calls. Long replies are cut, with a note.
-    """
-    failures = [reading for reading in readings if reading.mode]
+    """Verdicts on a pair as Markdown: a table of labels and verdicts, failures, and every reply, perhaps cut."""
     parts = [_table(labels, final, readings)]
+    failures = [
+        f"- {_what(reading)}, {reading.first} first: **{reading.mode}**. {reading.detail}"
+        for reading in readings
+        if reading.mode
+    ]
     if failures:
-        parts += ["### What could not be read", "\n".join(map(_failure, failures))]
+        parts += ["### What could not be read", "\n".join(failures)]
     replies = [reading for reading in readings if reading.reply.strip()]
     for reading in replies:
         other = "b" if reading.first == "a" else "a"
@@ -58,10 +58,6 @@ def _table(labels: Mapping[str, str], final: Mapping[str, str | None], readings:
 
 def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _failure(reading: PairReading) -> str:
-    return f"- {_what(reading)}, {reading.first} first: **{reading.mode}**. {reading.detail}"
 
 
 def _what(reading: PairReading) -> str:
@@ -129,6 +125,15 @@ def pair_verdict() -> Scorer:
         labels, final = outcome.labels, outcome.verdicts
         right = {name: float(final[name] == label) for name, label in labels.items() if final[name] is not None}
         dimensions = [value for name, value in right.items() if name != OVERALL]
+        failed = [reading for reading in readings if reading.mode]
+        # One that was cut off may have all verdicts.
+        unread = [each.mode for each in failed if not each.verdicts or None in each.verdicts.values()]
+        evaluations: list[dict[str, Any]] = state.store.get(EVALUATIONS, [])
+        prompted = [reply for reply in kept if reply.get("prompt_version")]  # a baseline has no prompts
+        prompts = {
+            "prompt_version": ", ".join(dict.fromkeys(reply["prompt_version"] for reply in prompted)),
+            "prompt_sha256": list(dict.fromkeys(reply["prompt_sha256"] for reply in prompted)),
+        }
         return Score(
             value={
                 GROUP: str(facts.get(GROUP, "")),
@@ -137,39 +142,18 @@ def pair_verdict() -> Scorer:
             },
             answer=final[OVERALL] or "unread",
             explanation=explain_pair(labels, final, readings),
-            reason=reason_of(_unread(readings)) if None in final.values() else None,
+            reason=reason_of(unread) if None in final.values() else None,
             metadata={
                 "labels": labels,
                 "verdicts": outcome.orders,
-                "failures": [reading.mode for reading in readings if reading.mode],
-                "failure_details": [reading.to_metadata() for reading in readings if reading.mode],
+                "failures": [reading.mode for reading in failed],
+                "failure_details": [reading.to_metadata() for reading in failed],
                 "unkeyed": sum(reading.unkeyed for reading in readings),
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
-                **_prompt_facts(kept),
+                **(prompts if prompted else {}),
                 **temperature_facts(kept),
-                **_samer_facts(state.store.get(EVALUATIONS, [])),
+                **({**pair_facts(evaluations), "evaluations": evaluations} if evaluations else {}),
             },
         )
 
     return score
-
-
-def _unread(readings: Sequence[PairReading]) -> list[str]:
-    """Failure modes of the replies that lack a verdict; one that was cut off may have them all."""
-    return [each.mode for each in readings if each.mode and (not each.verdicts or None in each.verdicts.values())]
-
-
-def _samer_facts(evaluations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """SaMer's evaluations of both responses, if it was the judge."""
-    return {**pair_facts(evaluations), "evaluations": list(evaluations)} if evaluations else {}
-
-
-def _prompt_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Versions and hashes of the prompts; a baseline has none."""
-    asked = [reply for reply in replies if reply.get("prompt_version")]
-    if not asked:
-        return {}
-    return {
-        "prompt_version": ", ".join(dict.fromkeys(reply["prompt_version"] for reply in asked)),
-        "prompt_sha256": list(dict.fromkeys(reply["prompt_sha256"] for reply in asked)),
-    }

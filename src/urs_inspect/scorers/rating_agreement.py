@@ -11,9 +11,9 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, ScoreRecord, read_rating, read_reply
+from urs_inspect.judging.ask import stopped
 from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
-from urs_inspect.scorers.answer_judge import failure_of
 from urs_inspect.scorers.metrics import defined, facts_of, mean, number_of, reason_of
 from urs_inspect.solvers.give_rating import JUDGE_KEY, TEMPERATURES
 from urs_inspect.stats import Correlations, Estimate, clustered_mean, correlate
@@ -161,7 +161,8 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         read = _read(state.output, loaded, facts, scale)
         result = read.result
         failed = result if isinstance(result, JudgeFailure) else None
-        rating, criteria = (math.nan, {}) if isinstance(result, JudgeFailure) else result
+        rating = math.nan if isinstance(result, JudgeFailure) else float(result.final)
+        criteria = {} if isinstance(result, JudgeFailure) else result.criteria
         temperatures: dict[str, Any] = state.store.get(TEMPERATURES, {})
         return Score(
             value={
@@ -193,22 +194,20 @@ def load_named_rubric(name: str | None) -> Rubric | None:
 
 def _read(
     output: ModelOutput, rubric: Rubric | None, facts: Mapping[str, Any], scale: tuple[int, int]
-) -> Read[tuple[float, dict[str, int | None]]]:
-    if (failure := failure_of(output)) is not None:
+) -> Read[ScoreRecord]:
+    """A rating is read as a record without criteria."""
+    if (failure := stopped(output.stop_reason if output.choices else "unknown", output.error or "")) is not None:
         return Read(failure, False)
     if not output.choices:
         return Read(JudgeFailure("no_answer", "The sample ended before the judge replied."), False)
-    key = str(facts.get(JUDGE_KEY, ""))
-    if rubric is None:
-        read = read_keyed(output.completion, key, lambda text: read_rating(text, *scale))
-        rating = read.result
-        return Read(rating if isinstance(rating, JudgeFailure) else (float(rating), {}), read.unkeyed)
-    criteria = rubric.intents[str(facts.get("intent", ""))].criteria
-    scores = read_keyed(
-        output.completion, key, lambda text: read_reply(text, rubric, criteria), ScoreRecord.falls_short_of
-    )
-    record = scores.result
-    return Read(record if isinstance(record, JudgeFailure) else (float(record.final), record.criteria), scores.unkeyed)
+
+    def read(text: str) -> ScoreRecord | JudgeFailure:
+        if rubric is not None:
+            return read_reply(text, rubric, rubric.intents[str(facts.get("intent", ""))].criteria)
+        rating = read_rating(text, *scale)
+        return rating if isinstance(rating, JudgeFailure) else ScoreRecord(rating, {})
+
+    return read_keyed(output.completion, str(facts.get(JUDGE_KEY, "")), read, ScoreRecord.falls_short_of)
 
 
 def _explained(facts: dict[str, Any], failed: JudgeFailure | None, reply: str) -> str:

@@ -30,10 +30,8 @@ def reference_report() -> Metric:
 def reference_outcome() -> Scorer:
     """Report for each answer whether it may serve as a reference, and count the outcomes.
 
-    Outcomes: `usable`, `empty`, `cut` (stopped at the token limit), `withheld` (by a filter), `no_answer`.
-
-    Returns:
-        The scorer; its value holds `usable` (1 or 0), and `outcome`, `intent` and `language` as text.
+    Outcomes: `usable`, `empty`, `cut` (stopped at the token limit), `withheld` (by a filter), `no_answer`. The value
+    holds `usable` (1 or 0), and `outcome`, `intent` and `language` as text.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -31,8 +31,7 @@ ORDERS = ("both", "ab")
 def second_answer() -> Solver:
     """Have the model under test write the second response of samples that have only one; others pass through.
 
-    Returns:
-        The solver. A call that fails is noted in the store and leaves the sample unannotated.
+    A call that fails is noted in the store and leaves the sample unannotated.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -56,17 +55,10 @@ def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
     """Name the scenario of a pair's prompt, then have both responses compared on the scenario's dimensions.
 
     The models with the roles `grader` and, if there is one, `classifier` are asked. Their replies, and what was read
-    from them, go into the sample's store. A call that fails is noted there; it does not end the run.
-
-    Args:
-        orders: `both`: asked twice, a preference that changes with the order being a tie; `ab`: once, as in the data.
-        scenario: `missing`: a model is asked where the data name no scenario; `verify`: always.
-
-    Returns:
-        The solver. It raises `InputError` if no model has the role `grader`, or several have.
-
-    Raises:
-        InputError: If an argument is unknown.
+    from them, go into the sample's store. A call that fails is noted there; it does not end the run. `orders`: `both`
+    asks twice, a preference that changes with the order being a tie; `ab` once, as in the data. `scenario`: `missing`
+    asks where the data name no scenario; `verify` always. The sample ends with an `InputError` unless exactly one model
+    has the role `grader`.
     """
     check_choice(orders, "orders", ORDERS)
     check_choice(scenario, "scenario", SCENARIOS)

@@ -62,9 +62,6 @@ def recorded_answer() -> Solver:
     """Answer with the text in the sample's metadata `answer`, of the model named `model` there; calls no model.
 
     Without the text the sample has no answer at all, as if the model had not been asked.
-
-    Returns:
-        The solver.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -112,7 +109,13 @@ def evolve_instruction() -> Solver:
         output = await attempt(model.generate(messages))
         if isinstance(output, CallError):
             output = ModelOutput.from_content(str(model), "", stop_reason="unknown", error=output)
-        result = _failure(output) or read_evolution(output.completion, given, needs_answer=has_answers(scenario))
+        result: EvolutionFailure | NewInstruction
+        if output.choices and output.stop_reason in _CUT:
+            result = _CUT[output.stop_reason]
+        elif error := error_of(output):
+            result = EvolutionFailure("call_failed", error[:MAX_DETAIL])
+        else:
+            result = read_evolution(output.completion, given, needs_answer=has_answers(scenario))
         state.output = output
         state.messages = [*messages, *([output.message] if output.choices else [])]
         facts = {"generator": str(model), "prompt_version": prompt.version, "prompt_sha256": prompt.sha256}
@@ -120,11 +123,3 @@ def evolve_instruction() -> Solver:
         return state
 
     return solve
-
-
-def _failure(output: ModelOutput) -> EvolutionFailure | None:
-    """Why the text of an output must not be read, if it must not."""
-    if output.choices and output.stop_reason in _CUT:
-        return _CUT[output.stop_reason]
-    error = error_of(output)
-    return EvolutionFailure("call_failed", error[:MAX_DETAIL]) if error else None

@@ -111,17 +111,10 @@ ResultT = TypeVar("ResultT")
 
 @solver
 def first_page(search: str, longest: int = 20_000) -> Solver:
-    """Answer with the content of the first page that a search finds, without a model.
+    """Answer with the first page that a search finds, cut after `longest` characters, without a model.
 
-    Args:
-        search: As for `open_search`: `folder:<path>`, `web_search:<provider>`, or one of your own.
-        longest: Most characters of the page; the rest of it is cut off.
-
-    Returns:
-        The solver. A search that fails leaves the sample without an answer, so that it is unscored, with the reason.
-
-    Raises:
-        InputError: If the search cannot be used.
+    `search` is as for `open_search`: `folder:<path>`, `web_search:<provider>`, or one of your own. One that fails
+    leaves the sample without an answer, so that it is unscored, with the reason.
     """
     backend = open_search(search)
 
@@ -136,19 +129,10 @@ def first_page(search: str, longest: int = 20_000) -> Solver:
 
 @solver
 def answer_from_pages(search: str, pages: int = 5, longest: int = 4_000) -> Solver:
-    """Have the model answer from the pages that a search finds, and from nothing else.
+    """Have the model answer from at most so many pages that a search finds, each of `longest` characters at most.
 
-    Args:
-        search: As for `first_page`.
-        pages: How many pages at most.
-        longest: Most characters of a page.
-
-    Returns:
-        The solver. Without any page the model is not asked, and the sample has no answer; its metadata say whether
-        the search failed or found nothing.
-
-    Raises:
-        InputError: If the search cannot be used.
+    It answers from nothing else. Without any page it is not asked, and the sample has no answer; its metadata say
+    whether the search failed or found nothing. `search` is as for `first_page`.
     """
     backend = open_search(search)
 
@@ -172,14 +156,8 @@ def answer_from_pages(search: str, pages: int = 5, longest: int = 4_000) -> Solv
 def translation(translator: str) -> Solver:
     """Answer a request for a translation with a translator, which is given the text without the order.
 
-    Args:
-        translator: As for `open_translator`: `glossary:<file>`, `model[:<role>]`, or one of your own.
-
-    Returns:
-        The solver. A translator that fails leaves the sample without an answer: it is unscored, with the reason.
-
-    Raises:
-        InputError: If the translator cannot be used.
+    `translator` is as for `open_translator`: `glossary:<file>`, `model[:<role>]`, or one of your own. One that fails
+    leaves the sample without an answer: it is unscored, with the reason.
     """
     backend = open_translator(translator)
 

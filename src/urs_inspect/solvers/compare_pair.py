@@ -3,7 +3,7 @@
 from logging import getLogger
 from typing import Any
 
-from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
+from inspect_ai.model import GenerateConfig, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from urs_inspect._util import InputError, choices
@@ -77,8 +77,11 @@ def compare_pair(
         facts = state.metadata
         firsts = orders_of(orders, str(state.sample_id), seed)
         judged = {**facts, "dimensions": {}} if protocol == "overall" else facts
+        if judge != MODEL_JUDGE and not is_none(model := get_model()) and str(model) not in unused:
+            # Else the log of a baseline could pass for one of the model.
+            unused.add(str(model))
+            logger.warning(f"judge={judge} judges without a model: {model} is not called; use --model none")
         if choice is not None:
-            _warn_unused(get_model(), judge, unused)
             pair = await samer_pair(state, choice, facts["prompt"], facts["response_a"], facts["response_b"])
             names = (*judged.get("dimensions", {}), OVERALL)
             if isinstance(pair, SamerPair):
@@ -88,7 +91,6 @@ def compare_pair(
             keep_replies(state, samer_replies(pair, names, firsts, table))
             state.output = ModelOutput.from_content(judge, text)
         elif baseline is not None:
-            _warn_unused(get_model(), judge, unused)
             replies = [baseline_reply(baseline, judged, first, str(state.sample_id), seed) for first in firsts]
             keep_replies(state, replies)
             state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
@@ -125,11 +127,3 @@ def check_judge(judge: str) -> str | None:
             f"{choices(BASELINE_PREFIX + kind for kind in BASELINES)}"
         )
     return baseline
-
-
-def _warn_unused(model: Model, judge: str, warned: set[str]) -> None:
-    """Warn once per model that it is not called; else the log of a baseline could pass for one of the model."""
-    name = str(model)
-    if not is_none(model) and name not in warned:
-        warned.add(name)
-        logger.warning(f"judge={judge} judges without a model: {name} is not called; use --model none")

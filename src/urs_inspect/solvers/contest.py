@@ -135,14 +135,9 @@ def check_roles(
             f"'{CONTESTANT}', or its log out of responses"
         )
     if judge == GRADER:
-        judges()
+        models_with(GRADER)
     if similarity is not None:
         models_with(similarity)
-
-
-def judges() -> list[Model]:
-    """The models with the role `grader`; `InputError` if there is none."""
-    return models_with(GRADER)
 
 
 async def _answer(state: TaskState, log_probabilities: bool) -> None:
@@ -206,7 +201,7 @@ async def _judge_by_models(
     calls = [
         # A judge's role may set a temperature of its own.
         PairCall(model, first, (OVERALL,), _prompt(ballot, first, language), GenerateConfig(temperature=temperature))
-        for model in judges()
+        for model in models_with(GRADER)
         for temperature in [0 if model.config.temperature is None else None]
         for first in firsts
     ]

@@ -138,15 +138,12 @@ def _temperatures(model: Model, last: str, config: GenerateConfig, before: int) 
             and event.input
             and event.input[-1].text == last
         ):
-            # The harness may not keep requests, and has none for a reply from its cache.
-            sent = UNKNOWN if event.call is None else _sent(event.call.request, provider_of(model))
-            return Temperatures(event.config.temperature, sent)
+            if event.call is None:  # the harness may not keep requests, and has none for a reply from its cache
+                return Temperatures(event.config.temperature, UNKNOWN)
+            sent = _parameter(event.call.request)
+            known = sent is not None or provider_of(model) in REMOTE
+            return Temperatures(event.config.temperature, sent if known else UNKNOWN)
     return Temperatures(model.config.temperature if config.temperature is None else config.temperature, UNKNOWN)
-
-
-def _sent(request: Mapping[str, Any], provider: str) -> Temperature:
-    temperature = _parameter(request)
-    return temperature if temperature is not None or provider in REMOTE else UNKNOWN
 
 
 def _parameter(request: Mapping[str, Any]) -> float | None:
@@ -231,9 +228,6 @@ class JudgeCalls:
             raise
         arrived = output.choices and output.stop_reason in _ARRIVED
         self._note(breaker, model, "" if arrived else output.error or "")
-        return output, self._temperatures(model, last, config, before)
-
-    def _temperatures(self, model: Model, last: str, config: GenerateConfig, before: int) -> Temperatures:
         temperatures, name = _temperatures(model, last, config, before), str(model)
         if temperatures.requested is not None and temperatures.sent is None and name not in self._cautioned:
             self._cautioned.add(name)
@@ -242,7 +236,7 @@ class JudgeCalls:
                 "send it: the model runs at its default temperature. Logs record temperature_requested and "
                 "temperature_sent."
             )
-        return temperatures
+        return output, temperatures
 
     def _note(self, breaker: CircuitBreaker, model: Model, error: str) -> None:
         """Note how a call ended; where that stops the calls, report it now and again at the end of the run."""

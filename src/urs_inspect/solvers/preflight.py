@@ -56,15 +56,9 @@ def preflight_setup(wanted: object, roles: Sequence[str], *, under_test: bool = 
 def preflight(roles: Sequence[str], under_test: bool = False) -> Solver:
     """Send each model of some roles one tiny request before the first sample begins.
 
-    The request is no part of a sample: it counts neither in its usage nor in its limits.
-
-    Args:
-        roles: The roles.
-        under_test: Whether the model under test is checked as well.
-
-    Returns:
-        The solver. It raises `InputError` if a server refuses a model (401, 403, 404, or its API key), which ends the
-        run before anything is spent. Other faults, which may pass, are warnings.
+    The request is no part of a sample: it counts neither in its usage nor in its limits. `InputError` if a server
+    refuses a model (401, 403, 404, or its API key), which ends the run before anything is spent. Other faults, which
+    may pass, are warnings.
     """
     lock = anyio.Lock()
 

@@ -1,12 +1,21 @@
-"""`rating_report` from scores alone; through the harness it is tested with `judge_rating`."""
+"""`rating_agreement`: its report from scores alone; with the solver `give_rating` what becomes of failed calls."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog
+from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import SampleScore, Score
 
+from tests.tasks.scripted import Reply, Script, judge_numbers, output, run, samples_of
+from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers.rating_agreement import agreement, rated_item, rating_report
+from urs_inspect.solvers import give_rating
+from urs_inspect.solvers.give_rating import INSTRUCTIONS
 
 
 def scored(number: int, label: float, rating: float, **metadata: Any) -> SampleScore:
@@ -21,7 +30,7 @@ def report(scores: list[SampleScore]) -> dict[str, float]:
 
 
 def test_an_item_is_on_the_scale_of_the_labels() -> None:
-    item = rated_item(scored(1, 3, 10, intent="leisure"))
+    item = rated_item(scored(1, 3, 10, intent="leisure", cluster=""))
     assert item is not None
     # 10 of 1 to 10 is 5 of 1 to 5.
     assert (item.cluster, item.label, item.rating, item.rescaled) == ("Prompt 1", 3, 10, 5)
@@ -53,11 +62,6 @@ def test_a_given_cluster_goes_before_the_prompt() -> None:
     assert width["8"] > 1.5 * width["40"]
 
 
-def test_an_empty_cluster_is_none() -> None:
-    item = rated_item(scored(1, 3, 4, cluster=""))
-    assert item is not None and item.cluster == "Prompt 1"
-
-
 def test_the_header_holds_the_agreement_over_all_responses() -> None:
     scores = [scored(n, label, 2 * label, group="x" if n < 4 else "y") for n, label in enumerate([1, 2, 3, 4, 1, 3, 5])]
     rows = report(scores)
@@ -71,3 +75,48 @@ def test_the_header_holds_the_agreement_over_all_responses() -> None:
 def test_the_headline_is_there_before_the_first_rating() -> None:
     found = report([])
     assert list(found) == ["pearson"] and math.isnan(found["pearson"])
+
+
+# Through the harness, with the solver `give_rating`
+
+FACTS = {"rating": 3, "label_scale": [1, 5], INSTRUCTIONS: "Rate."}
+
+
+def rated(log_dir: Path, script: Script, **options: object) -> EvalLog:
+    samples = [Sample(id=f"r{n}", input=f"Answer {n}.", metadata={**FACTS, "prompt": str(n)}) for n in (1, 2, 3)]
+    task = Task(dataset=MemoryDataset(samples), solver=give_rating(), scorer=rating_agreement())
+    return run(task, log_dir, model=script.model(), grader=None, **options)
+
+
+def failing(fault: Reply) -> Script:
+    def answer(messages: list[ChatMessage]) -> Reply:
+        return fault if "2" in messages[-1].text else '{"score": 4}'
+
+    return Script(answer)
+
+
+@pytest.mark.parametrize(
+    ("fault", "detail"),
+    [
+        (RuntimeError("the endpoint is down"), "RuntimeError: the endpoint is down"),
+        (output("", error="no such model"), "no such model"),
+    ],
+)
+def test_a_failed_call_is_no_rating_and_costs_no_other(fault: Reply, detail: str, tmp_path: Path) -> None:
+    log = rated(tmp_path, failing(fault))
+    assert log.status == "success"
+    scores = {sample.id: (sample.scores or {})["rating_agreement"] for sample in samples_of(log)}
+    assert [score.answer for score in scores.values()] == ["4", "unread", "4"]
+    metadata = scores["r2"].metadata or {}
+    assert (metadata["failure_mode"], metadata["failure_detail"]) == ("call_failed", detail)
+    assert detail in (scores["r2"].explanation or "")
+    assert all(sample.error is None for sample in samples_of(log))
+    assert judge_numbers(log)["failures call_failed"] == 1
+
+
+def test_a_limit_is_the_harness_s_own_and_no_failed_call(tmp_path: Path) -> None:
+    log = rated(tmp_path, Script('{"score": 4}'), token_limit=1)
+    assert log.status == "success"
+    assert {sample.limit.type for sample in samples_of(log) if sample.limit} == {"token"}
+    found = judge_numbers(log)
+    assert {name: count for name, count in found.items() if name.startswith("failures")} == {"failures no_answer": 3}
