@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from urs_inspect.stats import Verdicts, encode, longer_response
+from urs_inspect.stats import Verdicts, baseline_verdicts, encode, longer_response
 from urs_inspect.stats.bootstrap import number_clusters
 from urs_inspect.stats.measures import A, Codes
 
@@ -26,16 +26,21 @@ class Labels:
     scenarios: list[str]
     dimensions: list[str]
 
-    def judged(self, verdicts: Codes, *, dimensions: bool = False) -> Verdicts:
-        """These labels with somebody's verdicts; the first response of the data is shown first."""
+    def baseline(self, kind: str) -> Verdicts:
+        """A trivial judge's verdicts on these labels; the first response of the data is shown first."""
+        first, dimensions = np.full(len(self.labels), A), self.overall if any(self.dimensions) else None
+        ids = [str(place) for place in range(len(self.labels))]
+        verdicts = baseline_verdicts(
+            kind,
+            lengths_a=self.lengths_a,
+            lengths_b=self.lengths_b,
+            first=first,
+            overall_labels=self.overall,
+            ids=ids,
+        )
+        longer = longer_response(self.lengths_a, self.lengths_b)
         return Verdicts(
-            labels=self.labels,
-            verdicts=verdicts,
-            clusters=self.prompts,
-            longer=longer_response(self.lengths_a, self.lengths_b),
-            first=np.full(len(self.labels), A),
-            overall=self.overall if dimensions else None,
-            overall_labels=self.overall if dimensions else None,
+            self.labels, verdicts, self.prompts, longer, first, overall=dimensions, overall_labels=dimensions
         )
 
 
@@ -43,7 +48,6 @@ class Labels:
 class MdEval:
     """The published file without the pair whose responses are both missing."""
 
-    rows: int
     pairs: Labels
     fine: Labels
 
@@ -54,7 +58,6 @@ def md_eval(data_dir: Path) -> MdEval:
     kept = [row for row in rows if row["response_a"] is not None and row["response_b"] is not None]
     fine = [(row, name) for row in kept for name in row["annotation"]]
     return MdEval(
-        len(rows),
         _labels(kept, [row["winner"] for row in kept], [""] * len(kept)),
         _labels([row for row, _ in fine], [row["annotation"][name] for row, name in fine], [name for _, name in fine]),
     )

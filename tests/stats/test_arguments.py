@@ -18,11 +18,12 @@ from urs_inspect.stats import (
     compare_means,
     correlate,
     correlation_difference,
+    interval_alpha,
     mean_estimates,
     measure,
     rank,
 )
-from urs_inspect.stats.agreement import clustered_interval_alpha, wilson_interval
+from urs_inspect.stats.agreement import clustered_interval_alpha, cohen_kappa, wilson_interval
 from urs_inspect.stats.bootstrap import cluster_counts, percentile_bounds, student_interval
 from urs_inspect.stats.correlation import rank_correlation
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
@@ -89,6 +90,9 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
         (lambda: correlate([1, 2, 3], [1, 2, math.inf], THREE), "ratings finite or NaN"),
         (lambda: rank_correlation([1, 2], [1], ["a"]), "one value per cluster id"),
         (lambda: clustered_interval_alpha([[1, 2]], ["a"]), "one column per cluster id"),
+        (lambda: interval_alpha([[1, 2, 3], [1, 2]]), "argument 2 is shorter"),
+        (lambda: cohen_kappa(["a"], []), "1 classes by one rater, 0 by the other"),
+        (lambda: bootstrap_means([of_columns(2)], 2, reweight=abs, clusters=np.zeros(2, np.int64)), "reweighted"),
         (lambda: cluster_counts(TWO, [[1, 2]]), "one row of counts per item"),
         (lambda: cluster_counts(TWO, [1, 2]), "one row of counts per item"),
         (lambda: cluster_counts(TWO, [[1], [2], [3]]), "one row of counts per item"),
