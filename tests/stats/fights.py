@@ -52,6 +52,3 @@ def renamed(battles: Battles, order: list[int]) -> Battles:
     return Battles(players, place[battles.first], place[battles.second], battles.outcome, battles.clusters)
 
 
-def repeated(battles: Battles, times: int) -> Battles:
-    """Every battle several times, one after the other."""
-    return battles.take(np.repeat(np.arange(len(battles)), times))
