@@ -25,9 +25,8 @@ from urs_inspect.stats import (
 )
 from urs_inspect.stats.agreement import clustered_interval_alpha, cohen_kappa, wilson_interval
 from urs_inspect.stats.bootstrap import cluster_counts, percentile_bounds, student_interval
-from urs_inspect.stats.correlation import rank_correlation
+from urs_inspect.stats.correlation import correlate_means, exact_means, rank_correlation, table_means
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
-from urs_inspect.stats.mean_correlation import correlate_means, exact_means, table_means
 from urs_inspect.stats.means import contrast
 from urs_inspect.stats.measures import accuracies, group_accuracies
 
