@@ -293,23 +293,17 @@ def _differences(
     gaps = _gaps(draws)
     found = reported(_gaps(points), gaps, n, clusters, level, seed)
     significant = (percentile_bounds(gaps, level)[0] > 0) & (clusters >= fewest_clusters(level))
+    verdicts: tuple[Verdict, ...] = ("not comparable", "cannot be distinguished", "significantly different")
+    kinds = np.where(np.diag(comparable, 1), 1 + significant, 0)
     return tuple(
-        Difference(better, other, estimate, _verdict(bool(linked), bool(sure)))
-        for (better, other), estimate, linked, sure in zip(
-            pairwise(players), found, np.diag(comparable, 1), significant, strict=True
-        )
+        Difference(better, other, estimate, verdicts[kind])
+        for (better, other), estimate, kind in zip(pairwise(players), found, kinds, strict=True)
     )
 
 
 def _gaps(ratings: Floats) -> Floats:
     """Differences of neighbours, rounded because those of equal models are noise of the fit; no negative zero."""
     return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
-
-
-def _verdict(comparable: bool, significant: bool) -> Verdict:
-    if not comparable:
-        return "not comparable"
-    return "significantly different" if significant else "cannot be distinguished"
 
 
 @dataclass(frozen=True)
