@@ -16,7 +16,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.datasets.conftest import Publish, WriteRows
-from tests.datasets.wrapping import PROMPT, REFERENCE, RESPONSE, RUBRICS, wrap
 from urs_inspect._util import InputError
 from urs_inspect.datasets import (
     PAIR_BENCHES,
@@ -35,6 +34,18 @@ from urs_inspect.datasets.benches import Unwrapped, assign_sides, unwrap
 from urs_inspect.datasets.sources import sha256_of
 from urs_inspect.rubrics import Rubric
 from urs_inspect.samer import load_taxonomy
+
+# Texts are wrapped like in the files of prometheus-eval.
+TASK = "###Task Description:\nRate what stands below from 1 to 5.\n\n"
+RUBRICS = "###Score Rubrics:\n[Is it good?]\nScore 1: No.\nScore 5: Yes.\n\n###Feedback: "
+PROMPT = "###The instruction to evaluate:"
+RESPONSE = "###Response to evaluate:"
+REFERENCE = "###Reference Answer (Score 5):"
+
+
+def wrap(prompt: str, response: str, reference: str | None = None) -> str:
+    shown = "" if reference is None else f"{REFERENCE}\n{reference}\n\n"
+    return f"{TASK}{PROMPT}\n{prompt}\n\n{RESPONSE}\n{response}\n\n{shown}{RUBRICS}"
 
 
 def load(bench: str) -> PairData | RatingData:

@@ -74,12 +74,6 @@ def test_a_resample_plays_the_instructions_drawn(block: int, monkeypatch: pytest
         assert np.abs(orders_of(battles, counts) - ratings).max(axis=1).min() < 1e-9
 
 
-def test_the_bootstrap_is_wider_than_the_shuffle() -> None:
-    battles = random_fights(4, 300, 300, seed=6)
-    widths = [found.std(axis=0).mean() for found in (bootstrap_elo(battles), shuffle_elo(battles))]
-    assert widths[0] > 3 * widths[1]
-
-
 def slow_rounds(battles: Battles, weights: npt.NDArray[np.float64], seed: list[int]) -> npt.NDArray[np.float64]:
     """Each battle as often as drawn, shuffled, and played one after the other; all rounds as one block."""
     generator = np.random.default_rng(seed)
