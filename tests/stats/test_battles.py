@@ -19,7 +19,8 @@ def test_votes_become_arrays() -> None:
         (battles.outcome, [1.0, 0.5, 0.0], np.float64),
         (battles.clusters, [1, 0, 1], np.int64),
     ):
-        assert (array.tolist(), array.dtype) == (expected, dtype)
+        assert array.tolist() == expected
+        assert array.dtype == dtype
     assert (len(battles), battles.ties) == (3, 1)
     given = battles_of(listed, players=("z", "y", "x", "absent"))
     assert (given.players, given.first.tolist()) == (("z", "y", "x", "absent"), [1, 2, 0])

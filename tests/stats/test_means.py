@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.stats.fights import checked
-from urs_inspect.stats import bootstrap, clustered_mean
+from urs_inspect.stats import Estimate, bootstrap, clustered_mean
 from urs_inspect.stats.bootstrap import Floats, resample
 from urs_inspect.stats.means import (
     Margin,
@@ -219,12 +219,12 @@ def test_sums_are_taken_round_by_round() -> None:
 
 
 def test_a_mean_without_weight_takes_no_part() -> None:
-    found = contrast(draws_of([[1, math.nan], [3, math.nan]]), [[1, 1, 0], [0, 1, 0]])
+    found = contrast(draws_of([[1.0, math.nan], [3.0, math.nan]]), [[1, 1, 0], [0, 1, 0]])
     assert found.values[0] == 2
     assert np.isnan(found.values[1:]).all() and np.isnan(found.draws[:, 2]).all()
     assert found.n.tolist() == [2, 0, 0]
     # The smallest number of questions counts.
-    assert contrast(draws_of([[1, 2], [3, math.nan], [5, 4]]), [[1], [-1]]).n.tolist() == [2]
+    assert contrast(draws_of([[1.0, 2.0], [3.0, math.nan], [5.0, 4.0]]), [[1], [-1]]).n.tolist() == [2]
 
 
 def test_a_difference_is_the_bootstrap_of_differences() -> None:
@@ -314,7 +314,7 @@ def test_intervals_under_given_shares_cover_the_truth() -> None:
     # Two kinds of means 4 and 8, drawn in equal numbers, weighted 0.8 to 0.2: the truth is 4.8. Were the shares not
     # given anew in every round, the interval would hold the chance of how many of each kind were drawn as well.
     generator = np.random.default_rng(0)
-    found = []
+    found: list[Estimate] = []
     for _ in range(300):
         kinds = generator.integers(0, 2, 60)
         values = generator.normal(np.where(kinds == 0, 4.0, 8.0), 1)[:, None]

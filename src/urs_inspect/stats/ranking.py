@@ -243,40 +243,18 @@ def _ranks(points: Floats, draws: Floats, known: Flags, comparable: Flags, level
     (P, P).
     """
     comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
-    by_prior = _higher_by_prior(draws, comparable)
-    lows = percentile_bounds(_places(draws) - by_prior, level)[0]
-    highs = percentile_bounds(_places(draws) + _equals(draws, comparable) - by_prior, level)[1]
-    highs = highs + (~comparable).sum(axis=1)
+    rounded, drawn = np.round(points, DIGITS), np.round(draws, DIGITS)
+    best, worst = np.empty_like(drawn), np.empty_like(drawn)
+    for place, linked in enumerate(comparable):
+        own, others = drawn[:, [place]], drawn[:, linked]
+        best[:, place] = 1 + (others > own).sum(axis=1)
+        worst[:, place] = (others >= own).sum(axis=1)
+    lows = percentile_bounds(best, level)[0]
+    highs = percentile_bounds(worst, level)[1] + (~comparable).sum(axis=1)
     return tuple(
-        Rank(int(place), math.floor(low), math.ceil(high))
-        for place, low, high in zip(_places(points[None, :])[0], lows, highs, strict=True)
+        Rank(1 + int((rounded > rating).sum()), math.floor(low), math.ceil(high))
+        for rating, low, high in zip(rounded, lows, highs, strict=True)
     )
-
-
-def _places(ratings: Floats) -> Floats:
-    """Rank of each player in each round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    ascending = np.sort(rounded, axis=1)
-    higher = [
-        len(row) - np.searchsorted(row, values, side="right") for row, values in zip(ascending, rounded, strict=True)
-    ]
-    return np.asarray(higher, dtype=np.float64) + 1
-
-
-def _higher_by_prior(ratings: Floats, comparable: Flags) -> Floats:
-    """How many are rated higher than each player by the prior alone, not by the battles, by round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    counts = np.zeros_like(rounded)
-    for place in np.flatnonzero(~comparable.all(axis=1)):
-        counts[:, place] = (rounded[:, ~comparable[place]] > rounded[:, [place]]).sum(axis=1)
-    return counts
-
-
-def _equals(ratings: Floats, comparable: Flags) -> Floats:
-    """How many that the battles compare with each player are rated equal to it, by round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    equal = [(rounded[:, linked] == rounded[:, [place]]).sum(axis=1) - 1 for place, linked in enumerate(comparable)]
-    return np.stack(equal, axis=1).astype(np.float64)
 
 
 def _differences(
