@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.stats.conftest import MdEval
 from tests.stats.fights import checked
 from urs_inspect._util import InputError
+from urs_inspect.datasets import PairCase, load_md_eval
+from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import (
     Estimate,
     JudgeMeasures,
@@ -23,7 +25,7 @@ from urs_inspect.stats import (
     longer_response,
     measure,
 )
-from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, resample
+from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, number_clusters, resample
 from urs_inspect.stats.measures import TIE, UNREAD, A, B, _draws, accuracies, combine_orders, group_accuracies
 
 Item = tuple[int, int, int, int, int, int, int, int]
@@ -484,11 +486,38 @@ def test_a_baseline_must_be_known_and_so_must_the_place() -> None:
             baseline_verdicts(kind, first=[A, TIE], ids=["x", "y"])
 
 
+def md_eval(fine: bool) -> list[tuple[PairCase, str, str]]:
+    """Pairs of MD-Eval with their labels, or dimensions of the pairs with theirs."""
+    taxonomy = load_taxonomy()
+    cases = load_md_eval(taxonomy.dimension, taxonomy.scenarios).cases
+    if fine:
+        return [(case, name, label) for case in cases for name, label in case.dimensions.items()]
+    return [(case, "", case.label) for case in cases]
+
+
+def baseline_on(items: list[tuple[PairCase, str, str]], kind: str) -> Verdicts:
+    """A trivial judge's verdicts; the first response of the data is shown first."""
+    lengths = {
+        "lengths_a": np.array([len(case.response_a) for case, _, _ in items]),
+        "lengths_b": np.array([len(case.response_b) for case, _, _ in items]),
+    }
+    first, overall = np.full(len(items), A), encode(case.label for case, _, _ in items)
+    return Verdicts(
+        labels=encode(label for _, _, label in items),
+        verdicts=baseline_verdicts(kind, **lengths, first=first, overall_labels=overall),
+        clusters=number_clusters([case.prompt for case, _, _ in items]),
+        longer=longer_response(**lengths),
+        first=first,
+        overall=overall if items[0][1] else None,
+        overall_labels=overall if items[0][1] else None,
+    )
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(("kind", "right"), [("longest", 255), ("shortest", 86), ("first", 141), ("second", 201)])
-def test_how_many_of_the_342_overall_labels_a_baseline_gets(md_eval: MdEval, kind: str, right: int) -> None:
+def test_how_many_of_the_342_overall_labels_a_baseline_gets(kind: str, right: int, data_dir: Path) -> None:
     # One pair is equally long: 342 - 255 - 1. 349 pairs are on 347 prompts.
-    found = measure(md_eval.pairs.baseline(kind))
+    found = measure(baseline_on(md_eval(fine=False), kind))
     assert (found.accuracy.n, found.unread.n, found.unread.clusters) == (342, 349, 347)
     assert found.accuracy.value == pytest.approx(right / 342)
     assert found.accuracy.low < found.accuracy.value < found.accuracy.high
@@ -497,12 +526,13 @@ def test_how_many_of_the_342_overall_labels_a_baseline_gets(md_eval: MdEval, kin
 
 
 @pytest.mark.data
-def test_the_longer_response_has_three_quarters_of_the_dimension_labels(md_eval: MdEval) -> None:
-    judged = md_eval.fine.baseline("longest")
+def test_the_longer_response_has_three_quarters_of_the_dimension_labels(data_dir: Path) -> None:
+    items = md_eval(fine=True)
+    judged = baseline_on(items, "longest")
     found = measure(judged)
     assert found.accuracy.n == 3248
     assert found.accuracy.value == found.label_longer_preference.value == pytest.approx(2396 / 3248)
-    for groups, number in ((md_eval.fine.scenarios, 36), (md_eval.fine.dimensions, 42)):
+    for groups, number in (([case.group for case, _, _ in items], 36), ([name for _, name, _ in items], 42)):
         parts = group_accuracies(judged, groups, rounds=100)
         assert len(parts) == number
         assert sum(part.n for part in parts.values()) == 3248
@@ -510,8 +540,8 @@ def test_the_longer_response_has_three_quarters_of_the_dimension_labels(md_eval:
 
 
 @pytest.mark.data
-def test_copying_the_overall_label_shows_the_ceiling_of_the_halo(md_eval: MdEval) -> None:
-    found = measure(md_eval.fine.baseline("copy_overall"))
+def test_copying_the_overall_label_shows_the_ceiling_of_the_halo(data_dir: Path) -> None:
+    found = measure(baseline_on(md_eval(fine=True), "copy_overall"))
     # 3,248 dimension labels are no tie; 8 of these stand on pairs whose overall label is one. 2,955 are equal.
     assert (found.accuracy.n, found.label_halo.n) == (3248, 3240)
     assert found.accuracy.value == pytest.approx(2955 / 3248)
