@@ -137,7 +137,7 @@ def test_an_alpha_with_an_interval_worked_out_by_hand() -> None:
     assert found.value == pytest.approx(5 / 6)
     assert (found.n, found.clusters) == (3, 3)
     assert clustered_interval_alpha([[4.1, 4.1], [4.1, 4.1]], ["a", "b"]).value == 1
-    alone = clustered_interval_alpha([[1, 2], [1, NONE]], ["a", "b"])
+    alone = clustered_interval_alpha([[1.0, 2.0], [1.0, NONE]], ["a", "b"])
     assert (math.isnan(alone.value), alone.n, alone.clusters) == (True, 1, 1)
 
 

@@ -497,16 +497,13 @@ def md_eval(fine: bool) -> list[tuple[PairCase, str, str]]:
 
 def baseline_on(items: list[tuple[PairCase, str, str]], kind: str) -> Verdicts:
     """A trivial judge's verdicts; the first response of the data is shown first."""
-    lengths = {
-        "lengths_a": np.array([len(case.response_a) for case, _, _ in items]),
-        "lengths_b": np.array([len(case.response_b) for case, _, _ in items]),
-    }
+    a, b = [len(case.response_a) for case, _, _ in items], [len(case.response_b) for case, _, _ in items]
     first, overall = np.full(len(items), A), encode(case.label for case, _, _ in items)
     return Verdicts(
         labels=encode(label for _, _, label in items),
-        verdicts=baseline_verdicts(kind, **lengths, first=first, overall_labels=overall),
+        verdicts=baseline_verdicts(kind, lengths_a=a, lengths_b=b, first=first, overall_labels=overall),
         clusters=number_clusters([case.prompt for case, _, _ in items]),
-        longer=longer_response(**lengths),
+        longer=longer_response(a, b),
         first=first,
         overall=overall if items[0][1] else None,
         overall_labels=overall if items[0][1] else None,
