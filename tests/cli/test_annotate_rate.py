@@ -12,9 +12,8 @@ from tests.cli.conftest import Run
 from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect.annotation.rating_queue import ToRate, draw
 from urs_inspect.annotation.ratings import Rating
-from urs_inspect.reports.agreement import report_agreement
-from urs_inspect.reports.human_data import read_human_ratings
-from urs_inspect.reports.rated_answers import answers_to_rate
+from urs_inspect.reports.agreement_report import report_agreement
+from urs_inspect.reports.human_data import answers_to_rate, read_human_ratings
 from urs_inspect.rubrics import load_rubric
 
 

@@ -11,10 +11,9 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import write_eval_log
 
 from tests.cli.conftest import Run
-from tests.reports.addition.logs import write_addition
-from tests.reports.assistants.logs import NOTHING, SEARCH, write_assistant
 from tests.reports.judged_logs import answered, judgement, unscored, write_judged
 from tests.reports.mad_logs import ballot, cast, judged, write_log
+from tests.reports.task_logs import NOTHING, SEARCH, write_addition, write_assistant
 from tests.tasks.scripted import Script
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from urs_inspect.tasks.urs_addition import urs_addition

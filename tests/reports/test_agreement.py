@@ -21,9 +21,7 @@ from urs_inspect.reports.agreement import (
     CaseLevel,
     IntentLevel,
     ModelLevel,
-    _about_correlation,
     agreement_of,
-    agreement_report,
     case_level,
     intent_level,
     match_ratings,
@@ -32,6 +30,7 @@ from urs_inspect.reports.agreement import (
     panel_of,
     unused,
 )
+from urs_inspect.reports.agreement_report import _about_correlation, agreement_report
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.human_data import (
     HumanRating,
@@ -52,6 +51,7 @@ from urs_inspect.stats.mean_correlation import (
     fisher_interval,
 )
 
+NAN = math.nan
 HOW = Resampling(rounds=40, seed=1)
 GROUPS = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem", "e": "Ask for Advice"}
 """First letter of a question's id -> its intent."""
@@ -115,8 +115,7 @@ def test_several_people_are_averaged_and_held_against_each_other() -> None:
     assert found.all == alone.all
     assert found.people is not None
     assert (found.people.raters, found.people.ratings, found.people.answers) == (3, 7, 3)
-    nan = math.nan
-    table = [[1, 3, 5, nan], [2, 3, 4, nan], [nan, nan, nan, 5]]
+    table = [[1, 3, 5, NAN], [2, 3, 4, NAN], [NAN, NAN, NAN, 5]]
     assert found.people.alpha.value == pytest.approx(interval_alpha(table))
 
 
@@ -161,18 +160,6 @@ def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
         "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 9).",
         "2 rows of r.csv repeat another one, skipped.",
     ]
-
-
-def test_left_out_is_only_what_no_block_used() -> None:
-    made = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "n", 2), ("b2", "n", 4), ("zz", "m", 1), ("a1", "gpt", 2))
-    one = match_ratings(answers(rows("m", ONE)).table, {"m": "m"}, made)
-    other = match_ratings(answers(rows("n", ONE)).table, {"n": "n"}, made)
-    assert (len(one.answers), len(other.answers)) == (2, 2)
-    for blocks in ([one, other], [other, one]):
-        assert [line.partition("skipped: ")[2] for line in unused(made, blocks)] == [
-            "'zz' of m (line 6).",
-            "'a1' of gpt (line 7).",
-        ]
 
 
 def test_answers_without_a_score_are_counted_and_never_become_one() -> None:
@@ -251,15 +238,6 @@ def test_intents_values_worked_out_by_hand() -> None:
     assert not found.people_resampled
 
 
-def test_models_by_themselves() -> None:
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1))
-    assert set(found.by_model) == {"m", "n"}
-    said = [2, 4, 3, 1]
-    assert found.by_model["m"].pearson.value == pytest.approx(pearsonr([3, 7, 8.5, 5.5], said).statistic)
-    assert found.by_model["n"].pearson.value == pytest.approx(pearsonr([5, 8, 6.5, 3.5], said).statistic)
-    assert found.correlation.over_points == pytest.approx(fisher_interval(found.correlation.pearson.value, 4, 0.5))
-
-
 def test_the_interval_is_that_of_a_slow_resampling() -> None:
     found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1))
     drawn_means = []
@@ -279,6 +257,9 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
     pearson = found.correlation.pearson
     assert (pearson.low, pearson.high) == pytest.approx((expected.pearson.low, expected.pearson.high))
     assert (pearson.rounds, pearson.seed) == (80, 4)
+    assert found.correlation.over_points == pytest.approx(fisher_interval(pearson.value, 4, 0.5))
+    for name, means in {"m": [3, 7, 8.5, 5.5], "n": [5, 8, 6.5, 3.5]}.items():  # each model by itself
+        assert found.by_model[name].pearson.value == pytest.approx(pearsonr(means, [2, 4, 3, 1]).statistic)
 
 
 def test_the_order_of_logs_and_rows_does_not_matter() -> None:
@@ -303,13 +284,14 @@ def test_people_that_are_resampled_widen_the_interval() -> None:
 
 
 MANY = [(key, person, 1.0 + (place * person) % 5) for place, key in enumerate("abc", 1) for person in range(9)]
+ONE_PERSON = satisfaction(*MANY, ("d", 0, 2))
 MIXED = satisfaction(("a", 1, 2), ("a", 2, 3), ("b", 1, 4), people=40, c=3)
 
 
 @pytest.mark.parametrize(
     ("said", "without", "lacking"),
     [
-        pytest.param(satisfaction(*MANY, ("d", 0, 2)), "", "people on Solve Problem", id="one person for an intent"),
+        pytest.param(ONE_PERSON, "", "people on Solve Problem", id="one person for an intent"),
         pytest.param(
             satisfaction(("a", 1, 2), ("b", 1, 4), ("c", 2, 3)),
             "",
@@ -333,12 +315,10 @@ def test_without_several_people_and_questions_for_every_intent_there_is_no_inter
         assert all(map(math.isnan, (correlation.pearson.low, correlation.pearson.high, correlation.without_noise)))
     note = "Some rows of s.csv are means of several people: satisfaction counts as exact."
     assert (note in found.notes) == (said is MIXED)
-
-
-def test_the_mean_of_an_intent_with_one_person_has_no_interval() -> None:
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(*MANY, ("d", 0, 2)))
-    bounds = {point["group"]: point["satisfaction"].low for point in found.points}
-    assert [group for group, low in bounds.items() if math.isnan(low)] == ["Solve Problem"]
+    single = [p["group"] for p in found.points if p["people"] == 1]  # whose mean has no interval
+    assert all(math.isnan(p["satisfaction"].low) for p in found.points if p["group"] in single)
+    assert said is not ONE_PERSON or single == ["Solve Problem"]
+    assert said is not ONE_PERSON or sum(math.isnan(p["satisfaction"].low) for p in found.points) == 1
 
 
 def test_answers_without_a_score_and_models_without_an_intent() -> None:
@@ -564,11 +544,13 @@ def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
 
 
 def test_ratings_that_another_block_used_are_not_skipped() -> None:
-    both = answers(rows("m", STATISTICS_FINALS), rows("m", {"d1": 3.0, "d2": 4.0}, judge="p/own"))
-    found, notes = agreement_of(both, human=given(*STATISTICS_FINALS, "zz"), resampling=STATISTICS_HOW)
+    both = answers(rows("m", STATISTICS_FINALS), rows("n", {"d1": 3.0, "d2": 4.0}, judge="p/own"))
+    human = given(*STATISTICS_FINALS, "zz")
+    found, notes = agreement_of(both, human=human, resampling=STATISTICS_HOW)
     assert [block.cases is None for block in found] == [False, True]
     assert found[1].notes == ("No agreement on single answers: 0 were both rated and scored.",)
     assert notes == ["1 rating of r.csv about a question or epoch without an answer, skipped: 'zz' of m (line 8)."]
+    assert agreement_of(Answers(both.table[::-1], (), ()), human=human, resampling=STATISTICS_HOW)[1] == notes
 
 
 def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
@@ -656,9 +638,6 @@ def test_every_number_is_a_row_of_the_csv(tmp_path: Path) -> None:
     assert set(first["cases"]["by_group"]) == {"Leisure", "Factual QA", "Text Assistant"}
     assert facts["published_in_the_urs_paper"]["intents"]["pearson"] == 0.95
     assert (facts["rounds"], facts["sources"]) == (20, {"votes": ["v.csv"]})
-
-
-NAN = math.nan
 
 
 @pytest.mark.parametrize(

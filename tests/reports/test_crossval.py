@@ -30,7 +30,6 @@ from urs_inspect.reports.crossval import (
     GridLog,
     JudgedRuns,
     bias_table,
-    crossval_report,
     grids_of,
     mean_table,
     order_tables,
@@ -38,9 +37,9 @@ from urs_inspect.reports.crossval import (
     read_grid_log,
     read_judged_runs,
     reversals_of,
-    stability,
     with_holm,
 )
+from urs_inspect.reports.crossval_report import crossval_report, stability
 from urs_inspect.reports.tables import Report
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, Resampling, holm
@@ -189,10 +188,7 @@ def test_means_folds_and_failures_of_a_cell() -> None:
     assert row.fold_deviation == pytest.approx(math.sqrt(2))
     assert (row.unscored, row.outcomes) == (1, {"judged": 3, "unscored_call_failed": 1})
     assert not len(bias_table(found.scores, 8, HOW)) and not len(preferences(found))
-
-
-def test_a_fold_without_scores_takes_no_part() -> None:
-    [row] = rows_of(mean_table(grid({("e", "s", "m"): [6, None, 8, None]}), HOW))
+    [row] = rows_of(mean_table(grid({("e", "s", "m"): [6, None, 8, None]}), HOW))  # a fold without scores
     assert row.fold_1 == row.fold_mean == 7
     assert math.isnan(row.fold_2) and math.isnan(row.fold_deviation)
 
@@ -207,31 +203,20 @@ def test_judgements_that_no_log_has_are_missing() -> None:
 
 
 def test_rating_bias_is_about_models_that_are_tested_and_sources() -> None:
-    finals = {
-        ("e", "a", "a"): [9, 9, 8, 10],  # 9, one too many
-        ("e", "a", "b"): [1, 1, 1, 1],
-        ("e", "b", "a"): [1, 1, 1, 1],
-        ("e", "b", "b"): [8, 8, 7, 7],  # 7.5
-        ("e", "dataset", "a"): [1, 1, 1, 1],
-        ("e", "dataset", "b"): [1, 1, 1, 1],
-    }
-    scores = grid(finals).scores
-    table = bias_table(scores, 8, HOW)
-    values = {row.model: row.bias.value for row in rows_of(table)}
+    own = {("e", "a", "a"): [9, 9, 8, 10], ("e", "b", "b"): [8, 8, 7, 7]}  # 9, one too many; 7.5
+    scores = grid({("e", s, m): [1] * 4 for s, m in product(("a", "b", "dataset"), "ab")} | own).scores
+    values = {row.model: row.bias.value for row in rows_of(bias_table(scores, 8, HOW))}
     assert values == {ALL: pytest.approx((1 - 0.5) / 2), "a": 1, "b": -0.5}
     assert bias_table(scores, 5.0, HOW)["bias"][0].value == pytest.approx(3.25)
 
 
 def test_self_preference_by_source_and_over_all() -> None:
+    rated = {"a": {"a": (9, 7), "b": (6, 5)}, "dataset": {"a": (8, 8), "b": (4, 4)}}  # by a, and by x
     finals = {
-        ("a", "a", "a"): [9, 9],
-        ("x", "a", "a"): [7, 7],
-        ("a", "dataset", "a"): [8, 8],
-        ("x", "dataset", "a"): [8, 8],
-        ("a", "a", "b"): [6, 6],
-        ("x", "a", "b"): [5, 5],
-        ("a", "dataset", "b"): [4, 4],
-        ("x", "dataset", "b"): [4, 4],
+        (judge, source, model): [pair[place]] * 2
+        for source, by_model in rated.items()
+        for model, pair in by_model.items()
+        for place, judge in enumerate("ax")
     }
     table = preferences(grid(finals))
     assert list(table["source"]) == ["a", "dataset", ALL]
@@ -248,12 +233,8 @@ def test_with_one_source_there_is_no_row_over_all() -> None:
 
 def test_orders_are_corrected_over_the_whole_grid() -> None:
     up = [5, 6, 7, 8] * 6
-    finals = {
-        ("e", "s", "m"): [value + 1 for value in up],
-        ("e", "s", "n"): up,
-        ("f", "s", "m"): up,
-        ("f", "s", "n"): [value + (place % 2) for place, value in enumerate(up)],
-    }
+    more, mixed = [value + 1 for value in up], [value + (place % 2) for place, value in enumerate(up)]
+    finals = {("e", "s", "m"): more, ("e", "s", "n"): up, ("f", "s", "m"): up, ("f", "s", "n"): mixed}
     orders, pairs = order_tables(grid(finals).scores, HOW)
     assert list(orders["model"]) == ["m", "n", "n", "m"]
     assert list(pairs["p_holm"]) == list(holm(list(pairs["p"])))
@@ -264,12 +245,11 @@ def test_orders_are_corrected_over_the_whole_grid() -> None:
 
 
 def test_a_setting_without_common_cases_has_no_order() -> None:
-    finals: Finals = {
-        ("e", "s", "m"): [5, None],
-        ("e", "s", "n"): [None, 5],
-        ("f", "s", "m"): [5, 5],
-        ("f", "s", "n"): [4, 4],
-    }
+    none, both = (
+        {("e", "s", "m"): [5, None], ("e", "s", "n"): [None, 5]},
+        {("f", "s", "m"): [5, 5], ("f", "s", "n"): [4, 4]},
+    )
+    finals: Finals = {**none, **both}
     found = grid(finals)
     orders, pairs = order_tables(found.scores, HOW)
     assert set(orders["evaluator"]) == {"f"}
@@ -289,12 +269,8 @@ def test_reversals_by_hand() -> None:
 
 
 def test_the_best_model_comes_first_whatever_logs_name_first() -> None:
-    finals: Finals = {
-        ("e", "s", "none"): [None, None],
-        ("e", "s", "low"): [3, 4],
-        ("e", "s", "high"): [8, None],
-        ("e", "t", "high"): [6, 6],
-    }
+    first: Finals = {("e", "s", "none"): [None, None], ("e", "s", "low"): [3, 4]}
+    finals: Finals = {**first, ("e", "s", "high"): [8, None], ("e", "t", "high"): [6, 6]}
     found = grid(finals)
     assert found.scores.models == ["high", "low", "none"]
     assert [row.mean.value for row in rows_of(mean_table(found, HOW)) if row.model == "high"] == [8, 6]
@@ -504,12 +480,8 @@ def report(*grids: Grid) -> Report:
 
 
 def test_the_report_to_read() -> None:
-    scores = {
-        ("m/a", "", "m/a"): [9, 8],
-        ("m/x", "", "m/a"): [7, 8],
-        ("m/a", "", "m/b"): [5, 6],
-        ("m/x", "", "m/b"): [5, 6],
-    }
+    own: Finals = {("m/a", "", "m/a"): [9, 8], ("m/x", "", "m/a"): [7, 8]}
+    scores: Finals = {**own, **{(judge, "", "m/b"): [5, 6] for judge in ("m/a", "m/x")}}
     facts = {"dataset": "urs", "questions": 2, "rubric": "urs 1", "prompts": "1234", "references": ""}
     runs = JudgedRuns({**facts, "judges": ["m/a", "m/x"], "models": ["m/a", "m/b"]}, grid(scores).scores, ["A note."])
     second = replace(unstable(), differs=["Other data: x, not y."])
