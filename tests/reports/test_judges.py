@@ -108,16 +108,14 @@ def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
     assert not result.is_baseline
 
 
-def test_cost_and_seconds_are_per_1000_verdicts(logs: Logs) -> None:
-    log = priced(logs["good"], 0.002, 0.5)
-    # One call a verdict: 1,000 times 0.002 dollars and 0.5 seconds.
-    assert (judged(log).cost, judged(log).seconds) == pytest.approx((2, 500))
-    # One call that failed leaves seven, whose mean stands for it.
-    [event, *_] = [e for sample in log.samples or [] for e in sample.events if e.event == "model"]
-    event.output.usage, event.output.time, event.error = None, None, "overloaded"
-    failed = judged(log)
-    assert (failed.cost, failed.seconds) == pytest.approx((2, 500))
-    assert (failed.effort.calls, failed.effort.without_cost, failed.effort.without_seconds) == (8, 1, 1)
+def test_cost_and_seconds_are_per_1000_judgements(logs: Logs, joint: Logs, rating_logs: Logs) -> None:
+    # One call a verdict or rating: 1,000 times 0.002 dollars and 0.5 seconds. A joint call makes three verdicts.
+    for result in (
+        judged(priced(logs["good"], 0.002, 0.5)),
+        judged(priced(joint["sharp"], 0.006, 1.5)),
+        rated(priced(rating_logs["same"], 0.002, 0.5)),
+    ):
+        assert (result.cost, result.seconds) == pytest.approx((2, 500))
 
 
 # The same eight labels, on the whole and on the first dimension; on the second dimension all are ties.
@@ -135,12 +133,6 @@ def test_dimensions_are_measured_beside_the_whole(joint: Logs) -> None:
     assert halo.dimensions.three_way.value == 0.5
     assert sharp.dimensions.halo.value == 1
     assert sharp.dimensions.label_halo.value == 1
-
-
-def test_cost_and_seconds_are_per_1000_verdicts_of_a_joint_reply(joint: Logs) -> None:
-    result = judged(priced(joint["sharp"], 0.003, 1.5))
-    # A call makes three verdicts: 1,000 of them take 1000 / 3 calls.
-    assert (result.cost, result.seconds) == pytest.approx((1, 500))
 
 
 ORDERS = {"ab": 0, "seeded": 3, "both": 3}
@@ -426,8 +418,3 @@ def test_with_a_rubric_intents_are_reported(with_rubric: EvalLog) -> None:
     # Ratings 2 4 6 8 10 2 of 1 to 10 on the scale 1 to 5: 1 + 4 / 9 (x - 1), less the labels 1 2 3 4 5 1.
     # 6 + 4 / 9 * (32 - 6) - 16
     assert judge.by_intent["leisure"].difference.value == pytest.approx((6 + 4 / 9 * 26 - 16) / 6)
-
-
-def test_cost_and_seconds_are_per_1000_ratings(rating_logs: Logs) -> None:
-    judge = rated(priced(rating_logs["same"], 0.002, 0.5))
-    assert (judge.cost, judge.seconds) == pytest.approx((2, 500))

@@ -387,7 +387,7 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
     numbers = services.assign(became=words).drop(columns="self_judged")
 
     def csv(name: str, data: pd.DataFrame, main: str) -> Table:
-        same = {"comparison": key, "cases": found.cases, "judge": judges}
+        same: dict[str, Any] = {"comparison": key, "cases": found.cases, "judge": judges}
         return Table(data.assign(**same)[[*same, *data]], name=name, shown=(), main=main)
 
     tested = [(pair.first, pair.second, pair.difference, pair.p, pair.p_holm, pair.significant) for pair in found.pairs]
