@@ -13,6 +13,7 @@ from scipy.stats import pearsonr
 
 from tests.reports.answer_rows import answers, row
 from tests.reports.golden_files import check_golden, rows_of
+from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
@@ -273,7 +274,7 @@ def test_the_order_of_logs_and_rows_does_not_matter() -> None:
 def test_people_that_are_resampled_widen_the_interval() -> None:
     finals = answers(rows("m", {f"{key}{n}": n % 3 + 2 * place for place, key in enumerate("abcd") for n in range(40)}))
     told = [(key, n, 1.0 + (place + n) % 5) for place, key in enumerate("abcd") for n in range(6)]
-    means = {key: float(np.mean([value for other, _, value in told if other == key])) for key in "abcd"}
+    means: dict[str, Any] = {key: float(np.mean([value for other, _, value in told if other == key])) for key in "abcd"}
     how = Resampling(rounds=80, seed=4)
     exact, moved = (intents_level(finals, said, how) for said in (satisfaction(**means), satisfaction(*told)))
     assert moved.correlation.pearson.value == pytest.approx(exact.correlation.pearson.value)
@@ -462,14 +463,9 @@ def test_two_models_are_too_few() -> None:
 # --- files of votes ---
 
 
-def plain(path: Path) -> Path:
-    lines = [{"model_a": a, "model_b": b, "winner": "model_a" if out else "model_b"} for a, b, out in FOUGHT]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return path
-
-
 def test_a_list_of_votes(tmp_path: Path) -> None:
-    found = read_vote_ranking([str(plain(tmp_path / "votes.jsonl"))], MODELS_HOW)
+    lines = [{"model_a": a, "model_b": b, "winner": "model_a" if out else "model_b"} for a, b, out in FOUGHT]
+    found = read_vote_ranking([str(write_rows(tmp_path / "votes.jsonl", *lines))], MODELS_HOW)
     assert (found.ranking.players, found.ranking.battles, found.ranking.rounds) == (("x", "y", "z"), 17, 60)
     assert found.notes == ()
     assert read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry == found.ranking.bradley_terry

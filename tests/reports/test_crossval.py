@@ -505,7 +505,7 @@ def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
         *("unscored", "fold_mean", "fold_deviation", "fold_1", "fold_2"),
     ]
     assert len(means) == 12 and means["unscored"].tolist()[:3] == [0, 1, 8]
-    assert tables["rating_bias"].loc[0, ["evaluator", "model", "bias"]].tolist() == ["m/a", "all", 0]
+    assert tables["rating_bias"][["evaluator", "model", "bias"]].to_numpy().tolist()[0] == ["m/a", "all", 0]
     preference = tables["self_preference"]
     assert preference["source"].tolist() == ["m/a", "dataset", "all"]
     assert set(preference["preference"]) == {1} and set(preference["others"]) == {"m/x"}

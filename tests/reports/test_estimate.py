@@ -251,8 +251,8 @@ def test_every_task_is_counted(
 def simulate(folder: Path, judges: Sequence[str] = ("urs_simulation/judge",), **options: Any) -> EvalLog:
     """A log of a simulated run of `urs`."""
     given = {"model": "urs_simulation/strong", "display": "none", "log_realtime": False, **options}
-    roles = {"model_roles": {"grader": list(judges)}} if judges else {}
-    [log] = inspect_eval(given.pop("task", None) or urs(dataset="sample"), log_dir=str(folder), **roles, **given)
+    given |= {"model_roles": {"grader": list(judges)}} if judges else {}
+    [log] = inspect_eval(given.pop("task", None) or urs(dataset="sample"), log_dir=str(folder), **given)
     assert log.status == "success"
     return log
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
-from inspect_ai.model import ModelConfig
 
 from urs_inspect._util import counted
 from urs_inspect.assistants import asks_for_translation
@@ -18,6 +17,7 @@ from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import distinct_names, model_settings, whole_characters
 from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.logs.usage import role_models
 from urs_inspect.reports.answers import ERROR, JudgedLog, read_judged_log
 from urs_inspect.reports.blocks import BlockAnswers, blocks_of
 from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
@@ -81,20 +81,14 @@ def service_of(log: EvalLog) -> Service:
     backend, _, rest = given.partition(":")
     short = given
     if backend == "model":
-        models = _role(log, rest or "translator")
-        short = models[0].model if models else given
+        models = role_models(log).get(rest or "translator")
+        short = models[0] if models else given
     elif backend in _WITH_FILES and PurePath(rest).name:
         short = f"{backend}:{PurePath(rest).name}"
     name = f"{assistant} ({short})"
     if assistant in _NO_MODEL:
         return Service(name, {key: given})
     return Service(f"{log.eval.model}, {name}", {**settings, key: given, "pages": str(arguments.get("pages", ""))})
-
-
-def _role(log: EvalLog, name: str) -> list[ModelConfig]:
-    """The models that have a role in a log."""
-    models = (log.eval.model_roles or {}).get(name) or []
-    return models if isinstance(models, list) else [models]
 
 
 def distinct_services(services: Sequence[Service]) -> list[str]:
@@ -153,7 +147,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
         raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     shown = [whole_characters(name) for name in distinct_services([log.service for log in kept])]
     models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
-    models |= {model.model for log in kept for role in log.log.eval.model_roles or () for model in _role(log.log, role)}
+    models |= {name for log in kept for names_of_role in role_models(log.log).values() for name in names_of_role}
     tables = [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)]
     simulated = any(name.startswith(SIMULATED) for name in models)
     return AssistantAnswers(pd.concat(tables, ignore_index=True), simulated, tuple(skipped))

@@ -286,8 +286,12 @@ class Satisfaction:
             table_means(values[group][:, None], rounds=rounds, seed=derived_seed(seed, 1, place))
             for place, group in enumerate(groups)
         ]
-        joined = (np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("values", "draws", "n"))
-        return MeanDraws(*joined, seed)
+        return MeanDraws(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.draws for part in parts], axis=1),
+            np.concatenate([part.n for part in parts]),
+            seed,
+        )
 
     def _table(self, groups: Sequence[str]) -> Floats:
         """One row per respondent, one column per intent; a row without a name is a respondent of its own.
