@@ -370,9 +370,13 @@ def rejudged(log: EvalLog, tmp_path: Path, name: str, script: Script) -> None:
 GIVEN = {"A": judge({"A": 9, "B": 6}), "X": judge({"A": 7, "B": 5})}
 
 
-def test_a_panel_is_compared_with_itself(tmp_path: Path) -> None:
-    for name in "AB":
-        answers(tmp_path, name, GIVEN)
+def test_a_panel_is_compared_with_itself_where_one_of_it_is_tested(tmp_path: Path) -> None:
+    answers(tmp_path, "B", GIVEN)
+    assert judged_runs(tmp_path) == (
+        [],
+        ["No self-preference from 1 log of mockllm/B, judged by mockllm/A, mockllm/X: no judge is among the models."],
+    )
+    answers(tmp_path, "A", GIVEN)
     [found], skipped = judged_runs(tmp_path)
     assert not skipped
     # Models come in the order of their logs, which may be of the same second.
@@ -384,21 +388,15 @@ def test_a_panel_is_compared_with_itself(tmp_path: Path) -> None:
     assert (row.preference.value, row.leniency.value, row.beyond.value) == (2, 1, 1)
 
 
-def test_logs_that_were_judged_again_are_the_same_answers(tmp_path: Path) -> None:
+def test_logs_that_were_judged_again_are_the_same_answers_and_another_run_has_others(tmp_path: Path) -> None:
     for name in "AB":
         log = answers(tmp_path, name, {"A": GIVEN["A"]})
         rejudged(log, tmp_path, "X", GIVEN["X"])
-    [found], _ = judged_runs(tmp_path)
-    [row] = rows_of(preference_table(found.scores, HOW))
-    assert row.preference.value == 2 and row.beyond.value == 1
-
-
-def test_another_run_has_other_answers(tmp_path: Path) -> None:
-    log = answers(tmp_path, "A", {"A": GIVEN["A"]})
-    rejudged(log, tmp_path, "X", GIVEN["X"])
     again = answers(tmp_path, "A", {"Y": judge({"A": 1})})
     [found], _ = judged_runs(tmp_path)
     assert set(found.scores.evaluators) == {"mockllm/A", "mockllm/X"}
+    [row] = rows_of(preference_table(found.scores, HOW))
+    assert row.preference.value == 2 and row.beyond.value == 1
     assert found.notes == [
         f"{Path(again.location).name} of mockllm/A: other answers than those that more judges have judged; skipped."
     ]
@@ -428,15 +426,6 @@ def _references(path: Path, by: str, *texts: str) -> None:
         for place, one in enumerate(samples)
     ]
     path.write_text("".join(reference_lines(gather(items, "here"))), encoding="utf-8")
-
-
-def test_judges_that_are_not_tested_have_no_self_preference(tmp_path: Path) -> None:
-    answers(tmp_path, "B", GIVEN)
-    found, [line] = judged_runs(tmp_path)
-    assert not found
-    assert line == (
-        "No self-preference from 1 log of mockllm/B, judged by mockllm/A, mockllm/X: no judge is among the models."
-    )
 
 
 def test_answers_that_are_their_own_references_take_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
