@@ -13,15 +13,7 @@ from typing import Any
 import numpy as np
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
-from inspect_ai.model import (
-    ChatMessage,
-    GenerateConfig,
-    Model,
-    ModelAPI,
-    ModelOutput,
-    get_model,
-    modelapi,
-)
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelAPI, ModelOutput, get_model, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._util import InputError, choices, counted

@@ -265,15 +265,7 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
     )
 
 
-def result_of(
-    judge: str,
-    scores: Scores,
-    *,
-    orders: str,
-    seed: int,
-    protocol: str = "",
-    **logged: Any,
-) -> JudgeResult:
+def result_of(judge: str, scores: Scores, *, orders: str, seed: int, protocol: str = "", **logged: Any) -> JudgeResult:
     """Measure a judge on at least one score of `pair_verdict`; `logged` are attributes that need a log."""
     return JudgeResult(
         judge=judge,
