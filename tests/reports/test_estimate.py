@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -488,6 +489,11 @@ def test_what_a_panel_took_stands_judge_by_judge(tmp_path: Path) -> None:
     assert together == log.stats.role_usage["grader"].output_tokens
 
 
+def sized(samples: int, task: str = "urs", **changed: Any) -> RunEstimate:
+    """The estimate of a run over so many samples."""
+    return replace(of([sample()], task, **changed), samples=samples)
+
+
 def log_of(folder: Path, model: str, *finals: float) -> str:
     answers = (answered(f"{number}", judgement(final)) for number, final in enumerate(finals))
     return write_judged(folder / f"{model}.eval", *answers, model=model)
@@ -499,7 +505,7 @@ FINALS = (7.0, 8.0, 4.0, 6.0, 9.0, 5.0, 3.0, 10.0)
 def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Path) -> None:
     other = [final - shift for final, shift in zip(FINALS, (2, 0, 1, 0, 3, 1, 1, 0), strict=True)]
     logs = [log_of(tmp_path, "m", *FINALS), log_of(tmp_path, "n", *other), log_of(tmp_path, "unused", *[1.0] * 8)]
-    found = with_precision(of([sample() for _ in range(8)], models=["m", "n"]), logs)
+    found = with_precision(sized(8, models=["m", "n"]), logs)
     assert found.margin and found.difference
     deviations = [np.std(scores, ddof=1) for scores in (FINALS, other)]
     t = stats.t(7).ppf
@@ -509,22 +515,22 @@ def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Pa
     assert found.margin.high == pytest.approx(t(0.975) * max(deviations) * range_[1] / np.sqrt(8))
     apart = np.std(np.subtract(FINALS, other), ddof=1) / np.sqrt(8)
     assert found.difference.expected == pytest.approx(smallest_difference(apart, 8))
-    few = with_precision(of([sample() for _ in range(5)], models=["m", "n"]), logs)
+    few = with_precision(sized(5, models=["m", "n"]), logs)
     assert few.margin and few.difference is None
-    alone = with_precision(of([sample() for _ in range(8)]), logs[:1]).margin
+    alone = with_precision(sized(8), logs[:1]).margin
     low, high = stats.ttest_1samp(FINALS, 0).confidence_interval()
     assert alone and alone.expected == pytest.approx((high - low) / 2)
 
 
 def test_a_spread_that_the_logs_do_not_have_is_assumed(tmp_path: Path) -> None:
     few = [log_of(tmp_path, "m", 1.0, 9.0), log_of(tmp_path, "n", *[5.0] * 9)]
-    without, with_few = (with_precision(of([sample() for _ in range(100)]), logs) for logs in ([], few))
+    without, with_few = (with_precision(sized(100), logs) for logs in ([], few))
     assert without.margin == with_few.margin and without.difference == with_few.difference
     assert without.margin and without.margin.high == pytest.approx(_SPREAD.high * stats.t(99).ppf(0.975) / 10)
-    three = with_precision(of([sample() for _ in range(100)], models=["m", "n", "o"]), [])
+    three = with_precision(sized(100, models=["m", "n", "o"]), [])
     assert three.difference and without.difference and three.difference.expected > 1.1 * without.difference.expected
     assert with_precision(of([sample()]), []).margin is None
-    assert with_precision(of([sample() for _ in range(9)], "urs_references"), []).margin is None
+    assert with_precision(sized(9, "urs_references"), []).margin is None
 
 
 def test_the_assumed_spread_is_that_of_published_scores(data_dir: Path) -> None:
