@@ -74,6 +74,9 @@ def rows(model: str, finals: Mapping[str, float], *, judge: str = "p/judge", epo
     ]
 
 
+RATED = answers(rows("m", ONE))
+
+
 def ratings(*given: tuple[Any, ...], scale: tuple[float, float] = (1.0, 5.0), repeated: int = 0) -> HumanRatings:
     """Ratings such as ("a1", "m", 3), with rater and epoch if they follow."""
     made = []
@@ -97,7 +100,7 @@ def test_values_worked_out_by_hand() -> None:
     # Ratings 1 3 2 5 of 1 to 5 against finals 2 4 6 8: deviations -1.75 .25 -.75 2.25 and -3 -1 1 3, products
     # 5.25 - .25 - .75 + 6.75 = 11, squares 8.75 and 20. Ranks 1 3 2 4; one of six pairs is discordant.
     # On the scale 1 to 10 the ratings are 1, 5.5, 3.25, 10, so that scores are 1, -1.5, 2.75, -2 more.
-    found = agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5)))
+    found = agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5)))
     correlations = found.all.correlations
     assert correlations.pearson.value == pytest.approx(11 / math.sqrt(8.75 * 20))
     assert (correlations.spearman.value, correlations.kendall.value) == pytest.approx((0.8, 4 / 6))
@@ -111,8 +114,8 @@ def test_values_worked_out_by_hand() -> None:
 def test_several_people_are_averaged_and_held_against_each_other() -> None:
     given = [("a1", "m", 1, "ann"), ("a1", "m", 2, "bob"), ("a2", "m", 3, "ann"), ("a2", "m", 3, "bob")]
     given += [("b1", "m", 5, "ann"), ("b1", "m", 4, "bob"), ("b2", "m", 5, "cyd")]
-    found = agreed(answers(rows("m", ONE)), ratings(*given))
-    alone = agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1.5), ("a2", "m", 3), ("b1", "m", 4.5), ("b2", "m", 5)))
+    found = agreed(RATED, ratings(*given))
+    alone = agreed(RATED, ratings(("a1", "m", 1.5), ("a2", "m", 3), ("b1", "m", 4.5), ("b2", "m", 5)))
     assert found.all == alone.all
     assert found.people is not None
     assert (found.people.raters, found.people.ratings, found.people.answers) == (3, 7, 3)
@@ -142,20 +145,17 @@ def test_the_question_is_the_cluster() -> None:
 def test_a_file_without_models_is_about_the_only_one() -> None:
     bare = ratings(("a1", "", 1), ("a2", "", 3), ("b1", "", 2))
     named = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))
-    found = answers(rows("m", ONE))
-    assert agreed(found, bare).all == agreed(found, named).all
-    with pytest.raises(
-        InputError, match=re.escape("r.csv: line 2: no model; the logs hold answers of m, n: say whose")
-    ):
+    assert agreed(RATED, bare).all == agreed(RATED, named).all
+    with pytest.raises(InputError, match=r"r\.csv: line 2: no model; .* m, n: .* a column 'model'"):
         level(answers(rows("m", ONE), rows("n", ONE)), bare)
 
 
 def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
     given = [("a1", "m", 1), ("a2", "m", 3), *[(f"q{n}", "m", 2) for n in range(5)], ("a1", "gpt", 4)]
     made = ratings(*given, repeated=2)
-    found = agreed(answers(rows("m", ONE)), made)
+    found = agreed(RATED, made)
     assert (found.all.answers, found.notes) == (2, ())
-    assert unused(made, [match_ratings(answers(rows("m", ONE)).table, {"m": "m"}, made)]) == [
+    assert unused(made, [match_ratings(RATED.table, {"m": "m"}, made)]) == [
         "5 ratings of r.csv about a question or epoch without an answer, skipped: 'q0' of m (line 4); 'q1' of m "
         "(line 5); 'q2' of m (line 6) and 2 more.",
         "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 9).",
@@ -168,7 +168,7 @@ def test_answers_without_a_score_are_counted_and_never_become_one() -> None:
     given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5))
     found = agreed(answers(rows("m", finals)), given)
     assert found.notes == ("1 rated answer without a score of the judge, skipped.",)
-    assert found.all == agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))).all
+    assert found.all == agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))).all
 
 
 def test_epochs() -> None:
@@ -188,9 +188,9 @@ def test_epochs() -> None:
 
 
 def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
-    one = level(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("zz", "m", 2)))
+    one = level(RATED, ratings(("a1", "m", 1), ("zz", "m", 2)))
     assert one == "No agreement on single answers: 1 was both rated and scored."
-    two = agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3))).all
+    two = agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3))).all
     for found in (two.correlations.pearson, two.correlations.spearman, two.correlations.kendall):
         assert all(map(math.isnan, (found.value, found.low, found.high)))
     assert two.difference.value == pytest.approx(((2 - 1) + (4 - 5.5)) / 2)
@@ -207,6 +207,9 @@ def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> Non
 INTENTS_HOW = Resampling(rounds=80, level=0.5, seed=4)
 INTENTS_ONE = {"a1": 2, "a2": 4, "b1": 5, "b2": 7, "b3": 9, "c1": 8, "c2": 9, "d1": 3, "d2": 8}
 OTHER = {"a1": 4, "a2": 6, "b1": 7, "b2": 9, "b3": 8, "c1": 6, "c2": 7, "d1": 5, "d2": 2}
+
+
+SCORED = answers(rows("m", INTENTS_ONE), rows("n", OTHER))
 
 
 def satisfaction(*told: tuple[str, int, float], people: int | None = 100, **means: float) -> Satisfaction:
@@ -226,7 +229,7 @@ def intents_level(found: Answers, said: Satisfaction, how: Resampling = INTENTS_
 def test_intents_values_worked_out_by_hand() -> None:
     # Leisure: (3 + 5) / 2 = 4, Factual QA: (7 + 8) / 2 = 7.5, Text Assistant: (8.5 + 6.5) / 2 = 7.5 against 2, 4, 3.
     # Deviations -7/3 7/6 7/6 and -1 1 0: products 7/3 + 7/6 = 3.5, squares 49/9 + 49/36 * 2 = 49/6, and 2.
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3))
+    found = intents_level(SCORED, satisfaction(a=2, b=4, c=3))
     assert found.correlation.pearson.value == pytest.approx(3.5 / math.sqrt(49 / 6 * 2))
     assert [(p["group"], p["score"].value, p["satisfaction"].value) for p in found.points] == [
         ("Factual QA", 7.5, 4),
@@ -240,7 +243,7 @@ def test_intents_values_worked_out_by_hand() -> None:
 
 
 def test_the_interval_is_that_of_a_slow_resampling() -> None:
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1))
+    found = intents_level(SCORED, satisfaction(a=2, b=4, c=3, d=1))
     drawn_means = []
     for place, key in enumerate("badc"):  # Factual QA, Leisure, Solve Problem, Text Assistant, in alphabetical order
         questions = [question for question in INTENTS_ONE if question[0] == key]
@@ -265,7 +268,7 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
 
 def test_the_order_of_logs_and_rows_does_not_matter() -> None:
     said = satisfaction(a=2, b=4, c=3, d=1)
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), said)
+    found = intents_level(SCORED, said)
     turned = answers(rows("n", dict(reversed(OTHER.items()))), rows("m", INTENTS_ONE))
     other = Satisfaction(said.path, said.scale, said.rows[::-1])
     assert intents_level(turned, other).correlation == found.correlation
@@ -355,9 +358,7 @@ def test_scores_and_satisfaction_that_cannot_be_correlated(
 
 def test_too_few_questions_leave_no_interval() -> None:
     """A table of `1.00 (-1.00 to 1.00)` says nothing and looks like something."""
-    found = intents_level(
-        answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1), Resampling(80, 0.95, 4)
-    )
+    found = intents_level(SCORED, satisfaction(a=2, b=4, c=3, d=1), Resampling(80, 0.95, 4))
     assert all(math.isnan(one.pearson.low) for one in (found.correlation, *found.by_model.values()))
     assert all(math.isnan(point["score"].low) for point in found.points)
     assert "fewer than 6 questions" in found.why_no_interval
@@ -503,6 +504,7 @@ def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
 
 STATISTICS_HOW = Resampling(rounds=20, seed=2)
 STATISTICS_FINALS = {"a1": 2.0, "a2": 5.0, "b1": 6.0, "b2": 9.0, "c1": 4.0, "c2": 7.0}
+WHOLE = answers(rows("m", STATISTICS_FINALS))
 HALF = {question: final for question, final in STATISTICS_FINALS.items() if question[1] == "1"}
 
 
@@ -520,7 +522,7 @@ def blocks(found: Answers, **said_by_people: Any) -> list[AgreementBlock]:
 def test_a_block_alone_is_what_it_is_beside_that_of_another_judge() -> None:
     people: dict[str, Any] = {"human": given(*STATISTICS_FINALS), "satisfaction": SAID}
     stern = {question: final - 1 for question, final in STATISTICS_FINALS.items()}
-    [alone] = blocks(answers(rows("m", STATISTICS_FINALS)), **people)
+    [alone] = blocks(WHOLE, **people)
     first, second = blocks(answers(rows("m", STATISTICS_FINALS), rows("m", stern, judge="p/stern")), **people)
     assert alone.intents is not None and first.cases is not None and second.cases is not None
     assert (first.cases, first.intents) == (alone.cases, alone.intents)
@@ -580,7 +582,7 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        agreement_of(answers(rows("m", STATISTICS_FINALS)), human=given("x1", "x2"), resampling=STATISTICS_HOW)
+        agreement_of(WHOLE, human=given("x1", "x2"), resampling=STATISTICS_HOW)
     assert str(caught.value) == (
         "r.csv: none of 2 ratings is about an answer in the logs. 2 ratings of r.csv about a question or epoch without "
         "an answer, skipped: 'x1' of m (line 2); 'x2' of m (line 3). The logs have answers of m to 6 questions such "
@@ -590,7 +592,7 @@ def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
 
 def test_nothing_to_compare_with_is_refused() -> None:
     with pytest.raises(InputError, match="ratings, satisfaction, votes"):
-        agreement_of(answers(rows("m", STATISTICS_FINALS)))
+        agreement_of(WHOLE)
 
 
 # --- the report ---
