@@ -257,6 +257,13 @@ def test_what_to_leave_out_is_advised_where_nothing_is_common(tmp_path: Path) ->
     assert "Leave out the logs of search (folder:pages): the others share 1 question." in said
 
 
+def test_equal_means_over_few_questions_are_noted(tmp_path: Path) -> None:
+    write_assistant(tmp_path / "1.eval", {"a": 5.0, "b": 4.0}, model="p/1")
+    write_assistant(tmp_path / "2.eval", {"a": 4.0, "b": 5.0}, model="p/2")
+    said = report_assistants([str(tmp_path)], rounds=50).markdown()
+    assert "1 and 2 share the highest mean score" in said and "Over so few questions there is no interval." in said
+
+
 def test_the_report_to_read(tmp_path: Path) -> None:
     names = [f"q{n}" for n in range(8)]
     for place in range(2):  # equal means

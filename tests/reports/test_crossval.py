@@ -21,6 +21,7 @@ from tests.reports.golden_files import check_golden, rows_of
 from tests.tasks.scripted import Script, run
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from urs_inspect import urs
+from urs_inspect._util import InputError
 from urs_inspect.datasets.references import Reference, gather, question_sha256, reference_lines
 from urs_inspect.logs.files import read_log
 from urs_inspect.reports.answers import read_answers
@@ -39,7 +40,7 @@ from urs_inspect.reports.crossval import (
     reversals_of,
     with_holm,
 )
-from urs_inspect.reports.crossval_report import crossval_report, stability
+from urs_inspect.reports.crossval_report import crossval_report, report_crossval, stability
 from urs_inspect.reports.tables import Report
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, Resampling, holm
@@ -554,3 +555,8 @@ def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
     assert "nan" not in report(nothing).markdown()
     drawn = figures(report(nothing))
     assert len(drawn) == 2 and not any("SIMULATION" in text for text in drawn.values())
+
+
+def test_other_logs_alone_are_an_error_with_reasons(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no finished log of urs_crossval, nor answers that several judges"):
+        report_crossval([str(tmp_path)])
