@@ -249,6 +249,19 @@ def test_every_task_is_counted(
     assert all(one.input_tokens.low > 0 and one.output_tokens.low > 0 for one in found.roles)
 
 
+@pytest.mark.parametrize(
+    ("roles", "models", "message"),
+    [
+        ({"grader": ["j"]}, [], "--model: name the model under test"),
+        ({}, [], "--model: name the model under test"),
+        ({"grader": ["j"], "other": ["k"]}, ["m"], "no model in the role other; called: "),
+    ],
+)
+def test_models_that_lack_or_serve_nothing_are_named(roles: dict[str, Any], models: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        of([sample()], roles=roles, models=models)
+
+
 def simulate(folder: Path, judges: Sequence[str] = ("urs_simulation/judge",), **options: Any) -> EvalLog:
     """A log of a simulated run of `urs`."""
     given = {"model": "urs_simulation/strong", "display": "none", "log_realtime": False, **options}
