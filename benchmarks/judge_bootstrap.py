@@ -20,7 +20,7 @@ os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect.reports.judge_details import pair_details
-from urs_inspect.reports.judge_result import result_of
+from urs_inspect.reports.judges import result_of
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers.pair_metrics import judge_report
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from urs_inspect.reports.addition import report_addition
-    from urs_inspect.reports.agreement import report_agreement
+    from urs_inspect.reports.agreement_report import report_agreement
     from urs_inspect.reports.answers import read_answers
     from urs_inspect.reports.assistants import report_assistants
     from urs_inspect.reports.comparison import compare
-    from urs_inspect.reports.crossval import report_crossval
+    from urs_inspect.reports.crossval_report import report_crossval
     from urs_inspect.reports.leaderboard import make_leaderboard
     from urs_inspect.reports.leaderboard_report import report_leaderboard
     from urs_inspect.reports.tables import Report
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 __version__ = version("urs-inspect")
 _ELSEWHERE = {
     "report_addition": "urs_inspect.reports.addition",
-    "report_agreement": "urs_inspect.reports.agreement",
+    "report_agreement": "urs_inspect.reports.agreement_report",
     "read_answers": "urs_inspect.reports.answers",
     "report_assistants": "urs_inspect.reports.assistants",
     "compare": "urs_inspect.reports.comparison",
-    "report_crossval": "urs_inspect.reports.crossval",
+    "report_crossval": "urs_inspect.reports.crossval_report",
     "make_leaderboard": "urs_inspect.reports.leaderboard",
     "report_leaderboard": "urs_inspect.reports.leaderboard_report",
     "Report": "urs_inspect.reports.tables",

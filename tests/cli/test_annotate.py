@@ -19,9 +19,8 @@ from urs_inspect._util import InputError
 from urs_inspect.annotation.rating_queue import ToRate, draw
 from urs_inspect.annotation.votes import Vote
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.reports.agreement import report_agreement
-from urs_inspect.reports.human_data import read_human_ratings
-from urs_inspect.reports.rated_answers import answers_to_rate
+from urs_inspect.reports.agreement_report import report_agreement
+from urs_inspect.reports.human_data import answers_to_rate, read_human_ratings
 from urs_inspect.rubrics import load_rubric
 
 

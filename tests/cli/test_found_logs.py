@@ -8,10 +8,10 @@ from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 
 from tests.cli.conftest import Said
-from tests.reports.addition.logs import write_addition
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.mad_logs import XY, XZ, judged, write_log
 from tests.reports.pairs import write_pairs
+from tests.reports.task_logs import write_addition
 from urs_inspect import judge_pairwise, urs, urs_addition, urs_case_review, urs_references
 from urs_inspect.providers import SIMULATION
 

@@ -10,8 +10,8 @@ import pytest
 from inspect_ai.log import write_eval_log
 
 from tests.cli.conftest import Run, Said
-from tests.reports.addition.logs import write_addition
 from tests.reports.judged_logs import answered, judgement, unscored, write_judged
+from tests.reports.task_logs import write_addition
 from tests.tasks.scripted import Script
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,18 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from tests.reports.answer_tables import answers, rows
+from tests.reports.answer_rows import answers, row
 from tests.reports.golden_files import check_golden, rows_of
+from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
 from urs_inspect.reports.agreement import (
-    CORRELATIONS,
-    PUBLISHED_INTENTS,
-    PUBLISHED_MODELS,
     AgreementBlock,
     CaseLevel,
     IntentLevel,
     ModelLevel,
-    _about_correlation,
     agreement_of,
-    agreement_report,
     case_level,
     intent_level,
     match_ratings,
@@ -34,6 +31,7 @@ from urs_inspect.reports.agreement import (
     panel_of,
     unused,
 )
+from urs_inspect.reports.agreement_report import _about_correlation, agreement_report
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.human_data import (
     HumanRating,
@@ -54,8 +52,29 @@ from urs_inspect.stats.correlation import (
     fisher_interval,
 )
 
+NAN = math.nan
 HOW = Resampling(rounds=40, seed=1)
+GROUPS = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem", "e": "Ask for Advice"}
+"""First letter of a question's id -> its intent."""
 ONE = {"a1": 2.0, "a2": 4.0, "b1": 6.0, "b2": 8.0}
+
+
+def rows(model: str, finals: Mapping[str, float], *, judge: str = "p/judge", epoch: int = 1) -> list[dict[str, Any]]:
+    """Rows of one log: question -> final score."""
+    same = {"log": f"{model} by {judge}", "base_model": model.partition(" (")[0], "prompt_sha256": "e" * 64}
+    return [
+        row(model, question, final, epoch=epoch, intent=group.lower().replace(" ", "_"), group=group, **same)
+        | (
+            {"judges": "", "judge_finals": {}}
+            if math.isnan(final)
+            else {"judges": judge, "judge_finals": {judge: final}}
+        )
+        for question, final in finals.items()
+        for group in [GROUPS[question[0]]]
+    ]
+
+
+RATED = answers(rows("m", ONE))
 
 
 def ratings(*given: tuple[Any, ...], scale: tuple[float, float] = (1.0, 5.0), repeated: int = 0) -> HumanRatings:
@@ -81,7 +100,7 @@ def test_values_worked_out_by_hand() -> None:
     # Ratings 1 3 2 5 of 1 to 5 against finals 2 4 6 8: deviations -1.75 .25 -.75 2.25 and -3 -1 1 3, products
     # 5.25 - .25 - .75 + 6.75 = 11, squares 8.75 and 20. Ranks 1 3 2 4; one of six pairs is discordant.
     # On the scale 1 to 10 the ratings are 1, 5.5, 3.25, 10, so that scores are 1, -1.5, 2.75, -2 more.
-    found = agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5)))
+    found = agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5)))
     correlations = found.all.correlations
     assert correlations.pearson.value == pytest.approx(11 / math.sqrt(8.75 * 20))
     assert (correlations.spearman.value, correlations.kendall.value) == pytest.approx((0.8, 4 / 6))
@@ -95,33 +114,24 @@ def test_values_worked_out_by_hand() -> None:
 def test_several_people_are_averaged_and_held_against_each_other() -> None:
     given = [("a1", "m", 1, "ann"), ("a1", "m", 2, "bob"), ("a2", "m", 3, "ann"), ("a2", "m", 3, "bob")]
     given += [("b1", "m", 5, "ann"), ("b1", "m", 4, "bob"), ("b2", "m", 5, "cyd")]
-    found = agreed(answers(rows("m", ONE)), ratings(*given))
-    alone = agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1.5), ("a2", "m", 3), ("b1", "m", 4.5), ("b2", "m", 5)))
+    found = agreed(RATED, ratings(*given))
+    alone = agreed(RATED, ratings(("a1", "m", 1.5), ("a2", "m", 3), ("b1", "m", 4.5), ("b2", "m", 5)))
     assert found.all == alone.all
     assert found.people is not None
     assert (found.people.raters, found.people.ratings, found.people.answers) == (3, 7, 3)
-    nan = math.nan
-    table = [[1, 3, 5, nan], [2, 3, 4, nan], [nan, nan, nan, 5]]
+    table = [[1, 3, 5, NAN], [2, 3, 4, NAN], [NAN, NAN, NAN, 5]]
     assert found.people.alpha.value == pytest.approx(interval_alpha(table))
 
 
 def test_parts_are_those_of_their_own_answers() -> None:
     found = answers(rows("m", ONE), rows("n", {"a1": 3.0, "b1": 5.0, "b2": 1.0}))
-    given: list[tuple[Any, ...]]
-    given = [
-        ("a1", "m", 1),
-        ("a2", "m", 4),
-        ("b1", "m", 2),
-        ("b2", "m", 5),
-        ("a1", "n", 2),
-        ("b1", "n", 5),
-        ("b2", "n", 1),
-    ]
+    given = [("a1", "m", 1), ("a2", "m", 4), ("b1", "m", 2), ("b2", "m", 5)]
+    given += [("a1", "n", 2), ("b1", "n", 5), ("b2", "n", 1)]
     whole = agreed(found, ratings(*given))
     assert list(whole.by_model) == ["m", "n"]
     assert list(whole.by_group) == ["Factual QA", "Leisure"]
     assert whole.by_model["n"] == agreed(found, ratings(*given[4:])).all
-    leisure = [one for one in given if str(one[0])[0] == "a"]
+    leisure = [one for one in given if one[0][0] == "a"]
     assert whole.by_group["Leisure"] == agreed(found, ratings(*leisure)).all
     assert whole.all.questions == 4 and whole.all.answers == 7
 
@@ -135,22 +145,17 @@ def test_the_question_is_the_cluster() -> None:
 def test_a_file_without_models_is_about_the_only_one() -> None:
     bare = ratings(("a1", "", 1), ("a2", "", 3), ("b1", "", 2))
     named = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))
-    found = answers(rows("m", ONE))
-    assert agreed(found, bare).all == agreed(found, named).all
-    with pytest.raises(
-        InputError, match=re.escape("r.csv: line 2: no model; the logs hold answers of m, n: say whose")
-    ):
+    assert agreed(RATED, bare).all == agreed(RATED, named).all
+    with pytest.raises(InputError, match=r"r\.csv: line 2: no model; .* m, n: .* a column 'model'"):
         level(answers(rows("m", ONE), rows("n", ONE)), bare)
 
 
 def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
     given = [("a1", "m", 1), ("a2", "m", 3), *[(f"q{n}", "m", 2) for n in range(5)], ("a1", "gpt", 4)]
     made = ratings(*given, repeated=2)
-    matched = match_ratings(answers(rows("m", ONE)).table, {"m": "m"}, made)
-    found = case_level(matched, made, HOW)
-    assert isinstance(found, CaseLevel)
+    found = agreed(RATED, made)
     assert (found.all.answers, found.notes) == (2, ())
-    assert unused(made, [matched]) == [
+    assert unused(made, [match_ratings(RATED.table, {"m": "m"}, made)]) == [
         "5 ratings of r.csv about a question or epoch without an answer, skipped: 'q0' of m (line 4); 'q1' of m "
         "(line 5); 'q2' of m (line 6) and 2 more.",
         "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 9).",
@@ -158,36 +163,19 @@ def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
     ]
 
 
-def test_left_out_is_only_what_no_block_used() -> None:
-    made = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "n", 2), ("b2", "n", 4), ("zz", "m", 1), ("a1", "gpt", 2))
-    one = match_ratings(answers(rows("m", ONE)).table, {"m": "m"}, made)
-    other = match_ratings(answers(rows("n", ONE)).table, {"n": "n"}, made)
-    assert (len(one.answers), len(other.answers)) == (2, 2)
-    assert (
-        unused(made, [one, other])
-        == unused(made, [other, one])
-        == [
-            "1 rating of r.csv about a question or epoch without an answer, skipped: 'zz' of m (line 6).",
-            "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 7).",
-        ]
-    )
-
-
 def test_answers_without_a_score_are_counted_and_never_become_one() -> None:
     finals = {**ONE, "b2": math.nan}
     given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5))
     found = agreed(answers(rows("m", finals)), given)
     assert found.notes == ("1 rated answer without a score of the judge, skipped.",)
-    assert found.all == agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))).all
+    assert found.all == agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2))).all
 
 
 def test_epochs() -> None:
     twice = answers(rows("m", {"a1": 2.0, "a2": 4.0, "b1": 9.0}) + rows("m", {"a1": 6.0, "a2": math.nan}, epoch=2))
-    whole = agreed(twice, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 5)))
-    mean = agreed(
-        answers(rows("m", {"a1": 4.0, "a2": 4.0, "b1": 9.0})), ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 5))
-    )
-    assert whole.all == mean.all
+    given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 5))
+    whole = agreed(twice, given)
+    assert whole.all == agreed(answers(rows("m", {"a1": 4.0, "a2": 4.0, "b1": 9.0})), given).all
     second = agreed(twice, ratings(("a1", "m", 1, "", 2), ("a2", "m", 3, "", 1), ("b1", "m", 5)))
     assert second.all.difference.value == pytest.approx(((6 - 1) + (4 - 5.5) + (9 - 10)) / 3)
     assert whole.notes == (
@@ -200,25 +188,19 @@ def test_epochs() -> None:
 
 
 def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
-    two = agreed(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("a2", "m", 3))).all
+    one = level(RATED, ratings(("a1", "m", 1), ("zz", "m", 2)))
+    assert one == "No agreement on single answers: 1 was both rated and scored."
+    two = agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3))).all
     for found in (two.correlations.pearson, two.correlations.spearman, two.correlations.kendall):
         assert all(map(math.isnan, (found.value, found.low, found.high)))
     assert two.difference.value == pytest.approx(((2 - 1) + (4 - 5.5)) / 2)
     finals = {f"a{n}": float(1 + (3 * n) % 7) for n in range(6)}
     given = [(question, "m", 1 + n % 5) for n, question in enumerate(finals)]
     five, six = (agreed(answers(rows("m", finals)), ratings(*given[:n])).all for n in (5, 6))
-    for one, other in zip(
-        (five.correlations.pearson, five.alpha, five.difference),
-        (six.correlations.pearson, six.alpha, six.difference),
-        strict=True,
-    ):
-        assert not math.isnan(one.value) and math.isnan(one.low) and math.isnan(one.high)
-        assert other.low <= other.value <= other.high
-
-
-def test_one_answer_is_too_few() -> None:
-    found = level(answers(rows("m", ONE)), ratings(("a1", "m", 1), ("zz", "m", 2)))
-    assert found == "No agreement on single answers: 1 was both rated and scored."
+    for without in (five.correlations.pearson, five.alpha, five.difference):
+        assert not math.isnan(without.value) and math.isnan(without.low) and math.isnan(without.high)
+    for found in (six.correlations.pearson, six.alpha, six.difference):
+        assert found.low <= found.value <= found.high
 
 
 # At this level two questions make an interval.
@@ -227,10 +209,14 @@ INTENTS_ONE = {"a1": 2, "a2": 4, "b1": 5, "b2": 7, "b3": 9, "c1": 8, "c2": 9, "d
 OTHER = {"a1": 4, "a2": 6, "b1": 7, "b2": 9, "b3": 8, "c1": 6, "c2": 7, "d1": 5, "d2": 2}
 
 
-def satisfaction(**values: float) -> Satisfaction:
-    names = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem", "e": "Ask for Advice"}
-    told = tuple(SatisfactionRow(names[key], value, 100, "") for key, value in values.items())
-    return Satisfaction(Path("s.csv"), (1.0, 5.0), told)
+SCORED = answers(rows("m", INTENTS_ONE), rows("n", OTHER))
+
+
+def satisfaction(*told: tuple[str, int, float], people: int | None = 100, **means: float) -> Satisfaction:
+    """What named people said (intent, person, value), and means of so many people by intent."""
+    single = [SatisfactionRow(GROUPS[key], value, None, f"p{person}") for key, person, value in told]
+    said = [SatisfactionRow(GROUPS[key], value, people, "") for key, value in means.items()]
+    return Satisfaction(Path("s.csv"), (1.0, 5.0), (*single, *said))
 
 
 def intents_level(found: Answers, said: Satisfaction, how: Resampling = INTENTS_HOW) -> IntentLevel:
@@ -243,7 +229,7 @@ def intents_level(found: Answers, said: Satisfaction, how: Resampling = INTENTS_
 def test_intents_values_worked_out_by_hand() -> None:
     # Leisure: (3 + 5) / 2 = 4, Factual QA: (7 + 8) / 2 = 7.5, Text Assistant: (8.5 + 6.5) / 2 = 7.5 against 2, 4, 3.
     # Deviations -7/3 7/6 7/6 and -1 1 0: products 7/3 + 7/6 = 3.5, squares 49/9 + 49/36 * 2 = 49/6, and 2.
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3))
+    found = intents_level(SCORED, satisfaction(a=2, b=4, c=3))
     assert found.correlation.pearson.value == pytest.approx(3.5 / math.sqrt(49 / 6 * 2))
     assert [(p["group"], p["score"].value, p["satisfaction"].value) for p in found.points] == [
         ("Factual QA", 7.5, 4),
@@ -256,17 +242,8 @@ def test_intents_values_worked_out_by_hand() -> None:
     assert not found.people_resampled
 
 
-def test_models_by_themselves() -> None:
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1))
-    assert set(found.by_model) == {"m", "n"}
-    said = [2, 4, 3, 1]
-    assert found.by_model["m"].pearson.value == pytest.approx(pearsonr([3, 7, 8.5, 5.5], said).statistic)
-    assert found.by_model["n"].pearson.value == pytest.approx(pearsonr([5, 8, 6.5, 3.5], said).statistic)
-    assert found.correlation.over_points == pytest.approx(fisher_interval(found.correlation.pearson.value, 4, 0.5))
-
-
 def test_the_interval_is_that_of_a_slow_resampling() -> None:
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1))
+    found = intents_level(SCORED, satisfaction(a=2, b=4, c=3, d=1))
     drawn_means = []
     for place, key in enumerate("badc"):  # Factual QA, Leisure, Solve Problem, Text Assistant, in alphabetical order
         questions = [question for question in INTENTS_ONE if question[0] == key]
@@ -284,30 +261,25 @@ def test_the_interval_is_that_of_a_slow_resampling() -> None:
     pearson = found.correlation.pearson
     assert (pearson.low, pearson.high) == pytest.approx((expected.pearson.low, expected.pearson.high))
     assert (pearson.rounds, pearson.seed) == (80, 4)
+    assert found.correlation.over_points == pytest.approx(fisher_interval(pearson.value, 4, 0.5))
+    for name, means in {"m": [3, 7, 8.5, 5.5], "n": [5, 8, 6.5, 3.5]}.items():  # each model by itself
+        assert found.by_model[name].pearson.value == pytest.approx(pearsonr(means, [2, 4, 3, 1]).statistic)
 
 
 def test_the_order_of_logs_and_rows_does_not_matter() -> None:
     said = satisfaction(a=2, b=4, c=3, d=1)
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), said)
+    found = intents_level(SCORED, said)
     turned = answers(rows("n", dict(reversed(OTHER.items()))), rows("m", INTENTS_ONE))
     other = Satisfaction(said.path, said.scale, said.rows[::-1])
     assert intents_level(turned, other).correlation == found.correlation
 
 
 def test_people_that_are_resampled_widen_the_interval() -> None:
-    finals = {f"{key}{n}": float(n % 3 + 2 * place) for place, key in enumerate("abcd") for n in range(40)}
-    names = ("Leisure", "Factual QA", "Text Assistant", "Solve Problem")
-    people = tuple(
-        SatisfactionRow(name, 1 + (place + number) % 5, None, f"p{number}")
-        for place, name in enumerate(names)
-        for number in range(6)
-    )
-    means = satisfaction(
-        **{key: float(np.mean([r.value for r in people if r.group == n])) for key, n in zip("abcd", names, strict=True)}
-    )
+    finals = answers(rows("m", {f"{key}{n}": n % 3 + 2 * place for place, key in enumerate("abcd") for n in range(40)}))
+    told = [(key, n, 1.0 + (place + n) % 5) for place, key in enumerate("abcd") for n in range(6)]
+    means: dict[str, Any] = {key: float(np.mean([value for other, _, value in told if other == key])) for key in "abcd"}
     how = Resampling(rounds=80, seed=4)
-    exact = intents_level(answers(rows("m", finals)), means, how)
-    moved = intents_level(answers(rows("m", finals)), Satisfaction(Path("s.csv"), (1.0, 5.0), people), how)
+    exact, moved = (intents_level(finals, said, how) for said in (satisfaction(**means), satisfaction(*told)))
     assert moved.correlation.pearson.value == pytest.approx(exact.correlation.pearson.value)
     assert moved.people_resampled
     # Six people each leave every correlation possible, which is no interval to report.
@@ -315,104 +287,81 @@ def test_people_that_are_resampled_widen_the_interval() -> None:
     assert math.isnan(moved.correlation.pearson.low)
 
 
-def people(*told: tuple[str, int, float]) -> Satisfaction:
-    """Satisfaction of named people: intent, person, value."""
-    names = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem"}
-    said = tuple(SatisfactionRow(names[key], value, None, f"p{person}") for key, person, value in told)
-    return Satisfaction(Path("s.csv"), (1.0, 5.0), said)
-
-
-def test_where_one_person_stands_for_an_intent_there_is_no_interval() -> None:
-    many = [(key, person, 1.0 + (place * person) % 5) for place, key in enumerate("abc", 1) for person in range(9)]
-    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", OTHER)), people(*many, ("d", 0, 2.0)))
-    assert found.why_no_interval == "fewer than 2 people on Solve Problem"
-    for correlation in (found.correlation, *found.by_model.values()):
-        assert not math.isnan(correlation.pearson.value)
-        assert all(map(math.isnan, (correlation.pearson.low, correlation.pearson.high, correlation.without_noise)))
-    bounds = {point["group"]: point["satisfaction"].low for point in found.points}
-    assert [group for group, low in bounds.items() if math.isnan(low)] == ["Solve Problem"]
-
-
-def test_one_person_for_every_intent_is_not_exact() -> None:
-    found = intents_level(answers(rows("m", INTENTS_ONE)), people(("a", 1, 2), ("b", 1, 4), ("c", 2, 3)))
-    assert found.why_no_interval == "fewer than 2 people on Factual QA, Leisure, Text Assistant"
-    assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
-    # The same numbers as means of a hundred people count as exact.
-    assert not math.isnan(
-        intents_level(answers(rows("m", INTENTS_ONE)), satisfaction(a=2, b=4, c=3)).correlation.pearson.low
-    )
-
-
-def test_one_question_of_an_intent_is_said() -> None:
-    few = {question: final for question, final in INTENTS_ONE.items() if question != "a2"}
-    found = intents_level(answers(rows("m", few)), satisfaction(a=2, b=4, c=3))
-    assert found.why_no_interval == "fewer than 2 questions with a score on Leisure"
-    assert math.isnan(found.correlation.pearson.low)
-
-
-def test_means_of_many_beside_single_people_are_said() -> None:
-    one = people(("a", 1, 2), ("a", 2, 3), ("b", 1, 4))
-    mean = SatisfactionRow("Text Assistant", 3.0, 40, "")
-    found = intents_level(answers(rows("m", INTENTS_ONE)), Satisfaction(one.path, one.scale, (*one.rows, mean)))
-    assert "Some rows of s.csv are means of several people: satisfaction counts as exact." in found.notes
-    assert found.why_no_interval == "fewer than 2 people on Factual QA"
-
-
-def test_epochs_of_a_question_are_averaged() -> None:
-    twice = rows("m", {**INTENTS_ONE, "a1": 1.0}) + rows("m", {"a1": 3.0}, epoch=2)
-    said = satisfaction(a=2, b=4, c=3, d=1)
-    assert (
-        intents_level(answers(twice), said).correlation
-        == intents_level(answers(rows("m", {**INTENTS_ONE, "a1": 2.0})), said).correlation
-    )
-
-
-def test_answers_without_a_score_and_models_without_an_intent() -> None:
-    partial = {question: final for question, final in OTHER.items() if question[0] != "d"} | {"d1": math.nan}
-    found = intents_level(
-        answers(rows("m", INTENTS_ONE), rows("n", {**partial, "d2": math.nan})), satisfaction(a=2, b=4, c=3, d=1)
-    )
-    assert set(found.by_model) == {"m"}
-    assert found.notes[0] == "Not in the mean over models, because they have no score on some intent: n."
-    assert found.correlation.pearson == found.by_model["m"].pearson
+MANY = [(key, person, 1.0 + (place * person) % 5) for place, key in enumerate("abc", 1) for person in range(9)]
+ONE_PERSON = satisfaction(*MANY, ("d", 0, 2))
+MIXED = satisfaction(("a", 1, 2), ("a", 2, 3), ("b", 1, 4), people=40, c=3)
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("said", "without", "lacking"),
     [
-        (satisfaction(a=2, b=4, e=3), "No correlation over intents: 2 have both scores and satisfaction in s.csv"),
-        (satisfaction(e=3), "No correlation over intents: 0 have both"),
+        pytest.param(ONE_PERSON, "", "people on Solve Problem", id="one person for an intent"),
+        pytest.param(
+            satisfaction(("a", 1, 2), ("b", 1, 4), ("c", 2, 3)),
+            "",
+            "people on Factual QA, Leisure, Text Assistant",
+            id="one person for every intent is not exact",
+        ),
+        pytest.param(satisfaction(a=2, b=4, c=3), "a2", "questions with a score on Leisure", id="one question"),
+        pytest.param(MIXED, "", "people on Factual QA", id="means of many beside single people"),
     ],
 )
-def test_two_intents_are_too_few(said: Satisfaction, sentence: str) -> None:
-    found = intent_level(score_table(answers(rows("m", INTENTS_ONE)).table, ["m"]), said, INTENTS_HOW)
-    assert isinstance(found, str) and found.startswith(sentence)
+def test_without_several_people_and_questions_for_every_intent_there_is_no_interval(
+    said: Satisfaction, without: str, lacking: str
+) -> None:
+    finals = {question: final for question, final in INTENTS_ONE.items() if question != without}
+    found = intents_level(
+        answers(rows("m", finals), rows("n", {question: OTHER[question] for question in finals})), said
+    )
+    assert found.why_no_interval == f"fewer than 2 {lacking}"
+    for correlation in (found.correlation, *found.by_model.values()):
+        assert not math.isnan(correlation.pearson.value)
+        assert all(map(math.isnan, (correlation.pearson.low, correlation.pearson.high, correlation.without_noise)))
+    note = "Some rows of s.csv are means of several people: satisfaction counts as exact."
+    assert (note in found.notes) == (said is MIXED)
+    single = [p["group"] for p in found.points if p["people"] == 1]  # whose mean has no interval
+    assert all(math.isnan(p["satisfaction"].low) for p in found.points if p["group"] in single)
+    assert said is not ONE_PERSON or single == ["Solve Problem"]
+    assert said is not ONE_PERSON or sum(math.isnan(p["satisfaction"].low) for p in found.points) == 1
 
 
-def test_without_a_model_that_has_all_intents_there_is_none() -> None:
-    halves = [{q: v for q, v in INTENTS_ONE.items() if q[0] in keys} for keys in ("ab", "cd")]
-    table = score_table(answers(rows("m", halves[0]), rows("n", halves[1])).table, ["m", "n"])
-    found = intent_level(table, satisfaction(a=2, b=4, c=3), INTENTS_HOW)
-    assert found == "No correlation over intents: no model has a score on each of them."
+def test_answers_without_a_score_and_models_without_an_intent() -> None:
+    partial = {question: math.nan if question[0] == "d" else final for question, final in OTHER.items()}
+    said = satisfaction(a=2, b=4, c=3, d=1)
+    found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", partial)), said)
+    assert set(found.by_model) == {"m"}
+    assert found.notes[0] == "Not in the mean over models, because they have no score on some intent: n."
+    assert found.correlation.pearson == found.by_model["m"].pearson
+    assert not math.isnan(found.correlation.pearson.low)
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "sentence"),
+    [
+        ([INTENTS_ONE], satisfaction(a=2, b=4, e=3), "2 have both scores and satisfaction in s.csv, at least 3"),
+        ([INTENTS_ONE], satisfaction(e=3), "0 have both"),
+        (
+            [{q: v for q, v in INTENTS_ONE.items() if q[0] in keys} for keys in ("ab", "cd")],
+            satisfaction(a=2, b=4, c=3),
+            "no model has a score on each of them",
+        ),
+    ],
+)
+def test_scores_and_satisfaction_that_cannot_be_correlated(
+    given: list[dict[str, float]], said: Satisfaction, sentence: str
+) -> None:
+    models = ["m", "n"][: len(given)]
+    table = score_table(answers(*map(rows, models, given)).table, models)
+    found = intent_level(table, said, INTENTS_HOW)
+    assert isinstance(found, str) and found.startswith(f"No correlation over intents: {sentence}")
 
 
 def test_too_few_questions_leave_no_interval() -> None:
     """A table of `1.00 (-1.00 to 1.00)` says nothing and looks like something."""
-    found = intents_level(
-        answers(rows("m", INTENTS_ONE), rows("n", OTHER)), satisfaction(a=2, b=4, c=3, d=1), Resampling(80, 0.95, 4)
-    )
+    found = intents_level(SCORED, satisfaction(a=2, b=4, c=3, d=1), Resampling(80, 0.95, 4))
     assert all(math.isnan(one.pearson.low) for one in (found.correlation, *found.by_model.values()))
     assert all(math.isnan(point["score"].low) for point in found.points)
     assert "fewer than 6 questions" in found.why_no_interval
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "clusters", "kept"),
-    [(-1.0, 1.0, 40, False), (0.4, 0.4, 40, False), (0.4, 0.9, 5, False), (0.4, 1.2, 40, True)],
-)
-def test_which_intervals_of_correlations_are_reported(low: float, high: float, clusters: int, kept: bool) -> None:
-    found = Estimate(0.5, low, high, 40, clusters).reported(CORRELATIONS)
-    assert (found.low, found.high) == (low, 1.0) if kept else math.isnan(found.low) and math.isnan(found.high)
 
 
 # At this level two questions make an interval.
@@ -436,9 +385,14 @@ def models_level(cast_votes: Votes, **finals: dict[str, float]) -> "ModelLevel |
     return model_level(score_table(table, models), model_names(table), cast_votes, MODELS_HOW)
 
 
+def compared(cast_votes: Votes, **finals: dict[str, float]) -> ModelLevel:
+    found = models_level(cast_votes, **finals)
+    assert isinstance(found, ModelLevel), found
+    return found
+
+
 def test_values_are_those_of_the_means_and_the_ranking() -> None:
-    found = models_level(votes())
-    assert isinstance(found, ModelLevel)
+    found = compared(votes())
     assert [(point["model"], point["score"].value) for point in found.points] == [("x", 8), ("y", 6), ("z", 4)]
     ratings = [point["rating"].value for point in found.points]
     # The means 8 6 4 are evenly spaced: with ratings r1 r2 r3, r = (r1 - r3) / sqrt(2 * squared deviations).
@@ -451,8 +405,7 @@ def test_values_are_those_of_the_means_and_the_ranking() -> None:
 
 def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
     given = votes()
-    found = models_level(given)
-    assert isinstance(found, ModelLevel)
+    found = compared(given)
     order = given.ranking.players
     drawn = np.random.default_rng(derived_seed(3, 2)).integers(3, size=(60, 3))
     finals = np.array([[FINALS[model][question] for question in ("a1", "a2", "b1")] for model in order])
@@ -469,12 +422,10 @@ def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
 
 
 def test_one_question_or_instruction_leaves_no_interval_and_that_is_said() -> None:
-    found = models_level(votes(), **{**FINALS, "x": {"a1": 9, "a2": math.nan, "b1": math.nan}})
-    assert isinstance(found, ModelLevel)
+    found = compared(votes(), **{**FINALS, "x": {"a1": 9, "a2": math.nan, "b1": math.nan}})
     assert found.why_no_interval == "fewer than 2 questions with a score of x"
     together = [Battle(*one, cluster="the only one") for one in FOUGHT]
-    found = models_level(Votes(rank(battles_of(together), **MODELS_HOW.options), ()))
-    assert isinstance(found, ModelLevel)
+    found = compared(Votes(rank(battles_of(together), **MODELS_HOW.options), ()))
     assert found.why_no_interval == "fewer than 2 instructions with votes"
     assert not math.isnan(found.correlation.pearson.value)
     assert math.isnan(found.correlation.pearson.low) and math.isnan(found.correlation.without_noise)
@@ -482,8 +433,7 @@ def test_one_question_or_instruction_leaves_no_interval_and_that_is_said() -> No
 
 def test_models_of_one_side_are_left_out_and_named() -> None:
     fought = [*FOUGHT, ("x", "w", 1.0), ("w", "x", 1.0)]
-    found = models_level(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
-    assert isinstance(found, ModelLevel)
+    found = compared(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
     assert [point["model"] for point in found.points] == ["x", "y", "z"]
     assert found.notes == ("Skipped, with votes but without a score: w.", "Skipped, with scores but without votes: v.")
 
@@ -499,8 +449,7 @@ def test_a_bare_name_will_do_where_one_model_has_it() -> None:
 
 
 def test_votes_that_do_not_link_all_models_are_said() -> None:
-    found = models_level(votes([("x", "y", 1.0), ("z", "w", 1.0)]), **FINALS, w=FINALS["x"])
-    assert isinstance(found, ModelLevel)
+    found = compared(votes([("x", "y", 1.0), ("z", "w", 1.0)]), **FINALS, w=FINALS["x"])
     assert found.notes[0].startswith("NOT ALL MODELS COMPARE: No chain of comparisons links")
 
 
@@ -515,20 +464,9 @@ def test_two_models_are_too_few() -> None:
 # --- files of votes ---
 
 
-def test_a_log_of_another_task_is_named(tmp_path: Path) -> None:
-    log = write_log(tmp_path / "urs.eval", task="urs_inspect/urs")
-    with pytest.raises(InputError, match=r"urs\.eval is a log of urs_inspect/urs; allowed: one of urs_inspect/mad"):
-        read_vote_ranking([str(log)], MODELS_HOW)
-
-
-def plain(path: Path) -> Path:
-    lines = [{"model_a": a, "model_b": b, "winner": "model_a" if out else "model_b"} for a, b, out in FOUGHT]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return path
-
-
 def test_a_list_of_votes(tmp_path: Path) -> None:
-    found = read_vote_ranking([str(plain(tmp_path / "votes.jsonl"))], MODELS_HOW)
+    lines = [{"model_a": a, "model_b": b, "winner": "model_a" if out else "model_b"} for a, b, out in FOUGHT]
+    found = read_vote_ranking([str(write_rows(tmp_path / "votes.jsonl", *lines))], MODELS_HOW)
     assert (found.ranking.players, found.ranking.battles, found.ranking.rounds) == (("x", "y", "z"), 17, 60)
     assert found.notes == ()
     assert read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry == found.ranking.bradley_terry
@@ -549,68 +487,53 @@ def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
         assert found.notes[2:] == ("2 votes are about other ballots and do not count.",)
 
 
-def test_verdicts_of_a_judge_are_no_votes(tmp_path: Path) -> None:
+def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
+    urs = write_log(tmp_path / "urs.eval", task="urs_inspect/urs")
     log = write_log(tmp_path / "logs" / "mad.eval", judged(ballot("Why?", "x", "y"), 1.0))
-    for source in (log, log.parent):
-        with pytest.raises(InputError, match="has no people's choices, only verdicts of a judge or ballots"):
+    cast_votes = cast(tmp_path / "v.jsonl", ("ann", "1", "a"))
+    for source, message in (
+        (urs, r"urs\.eval is a log of urs_inspect/urs; allowed: one of urs_inspect/mad"),
+        (log, "has no people's choices, only verdicts of a judge or ballots"),
+        (log.parent, "has no people's choices, only verdicts of a judge or ballots"),
+        (cast_votes, "name the log or file with the ballots as well"),
+        ("none", "votes: no file or directory 'none'"),
+    ):
+        with pytest.raises(InputError, match=message):
             read_vote_ranking([str(source)], MODELS_HOW)
-
-
-def test_votes_without_their_ballots(tmp_path: Path) -> None:
-    path = cast(tmp_path / "v.jsonl", ("ann", "1", "a"))
-    with pytest.raises(InputError, match="name the log or file with the ballots as well"):
-        read_vote_ranking([str(path)], MODELS_HOW)
-    with pytest.raises(InputError, match="votes: no file or directory 'none'"):
-        read_vote_ranking(["none"], MODELS_HOW)
 
 
 STATISTICS_HOW = Resampling(rounds=20, seed=2)
 STATISTICS_FINALS = {"a1": 2.0, "a2": 5.0, "b1": 6.0, "b2": 9.0, "c1": 4.0, "c2": 7.0}
+WHOLE = answers(rows("m", STATISTICS_FINALS))
 HALF = {question: final for question, final in STATISTICS_FINALS.items() if question[1] == "1"}
 
 
-def given(*questions: str, model: str = "m") -> HumanRatings:
-    made = [HumanRating(q, model, None, "", 1.0 + place, f"line {place + 2}") for place, q in enumerate(questions)]
-    return HumanRatings(Path("r.csv"), (1.0, 10.0), tuple(made), 0)
+def given(*questions: str) -> HumanRatings:
+    return ratings(*[(question, "m", place) for place, question in enumerate(questions, 1)], scale=(1.0, 10.0))
 
 
-def said() -> Satisfaction:
-    names = {"Leisure": 2.0, "Factual QA": 4.0, "Text Assistant": 3.0}
-    return Satisfaction(Path("s.csv"), (1.0, 5.0), tuple(SatisfactionRow(n, v, None, "") for n, v in names.items()))
+SAID = satisfaction(people=None, a=2, b=4, c=3)
 
 
 def blocks(found: Answers, **said_by_people: Any) -> list[AgreementBlock]:
     return agreement_of(found, resampling=STATISTICS_HOW, **said_by_people)[0]
 
 
-def test_each_judge_stands_by_itself() -> None:
+def test_a_block_alone_is_what_it_is_beside_that_of_another_judge() -> None:
+    people: dict[str, Any] = {"human": given(*STATISTICS_FINALS), "satisfaction": SAID}
     stern = {question: final - 1 for question, final in STATISTICS_FINALS.items()}
-    both = answers(rows("m", STATISTICS_FINALS), rows("n", STATISTICS_FINALS), rows("m", stern, judge="p/stern"))
-    found = blocks(both, human=given(*STATISTICS_FINALS), satisfaction=said())
-    assert [block.conditions.judges for block in found] == [("p/judge",), ("p/stern",)]
-    assert [block.models for block in found] == [("m", "n"), ("m",)]
-    assert not found[0].apart_because
-    assert found[1].apart_because[0].startswith("Other judges: p/stern, not p/judge")
-    first, second = (block.cases for block in found)
-    assert first is not None and second is not None
-    assert first.all.answers == second.all.answers == 6
-    assert first.all.difference.value == pytest.approx(second.all.difference.value + 1)
-
-
-def test_a_block_alone_is_what_it_is_beside_others() -> None:
-    people: dict[str, Any] = {"human": given(*STATISTICS_FINALS), "satisfaction": said()}
-    [alone] = blocks(answers(rows("m", STATISTICS_FINALS)), **people)
-    others = answers(rows("m", STATISTICS_FINALS), rows("m", STATISTICS_FINALS, judge="p/other"))
-    assert alone.cases is not None and alone.intents is not None
-    for block in blocks(others, **people):
-        assert block.cases is not None and block.intents is not None
-        assert block.cases.all == alone.cases.all
-        assert block.intents.correlation.pearson == alone.intents.correlation.pearson
+    [alone] = blocks(WHOLE, **people)
+    first, second = blocks(answers(rows("m", STATISTICS_FINALS), rows("m", stern, judge="p/stern")), **people)
+    assert alone.intents is not None and first.cases is not None and second.cases is not None
+    assert (first.cases, first.intents) == (alone.cases, alone.intents)
+    assert first.cases.all.difference.value == pytest.approx(second.cases.all.difference.value + 1)
+    assert second.intents is not None
+    assert second.intents.correlation.pearson.value == pytest.approx(alone.intents.correlation.pearson.value)
 
 
 def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
     both = answers(rows("m", STATISTICS_FINALS), rows("n", HALF))
-    [block] = blocks(both, human=given(*STATISTICS_FINALS), satisfaction=said())
+    [block] = blocks(both, human=given(*STATISTICS_FINALS), satisfaction=SAID)
     assert block.cases is not None and block.intents is not None
     assert block.cases.all.answers == 6
     # How questions were chosen is noted where means are over them.
@@ -619,16 +542,18 @@ def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
 
 
 def test_ratings_that_another_block_used_are_not_skipped() -> None:
-    both = answers(rows("m", STATISTICS_FINALS), rows("m", {"d1": 3.0, "d2": 4.0}, judge="p/own"))
-    found, notes = agreement_of(both, human=given(*STATISTICS_FINALS, "zz"), resampling=STATISTICS_HOW)
+    both = answers(rows("m", STATISTICS_FINALS), rows("n", {"d1": 3.0, "d2": 4.0}, judge="p/own"))
+    human = given(*STATISTICS_FINALS, "zz")
+    found, notes = agreement_of(both, human=human, resampling=STATISTICS_HOW)
     assert [block.cases is None for block in found] == [False, True]
     assert found[1].notes == ("No agreement on single answers: 0 were both rated and scored.",)
     assert notes == ["1 rating of r.csv about a question or epoch without an answer, skipped: 'zz' of m (line 8)."]
+    assert agreement_of(Answers(both.table[::-1], (), ()), human=human, resampling=STATISTICS_HOW)[1] == notes
 
 
 def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
     votes = Votes(rank(battles_of([Battle("m", "gpt", 1.0, "1")]), **STATISTICS_HOW.options), ())
-    [block] = blocks(answers(rows("m", HALF)), human=given("a1", "b1"), satisfaction=said(), votes=votes)
+    [block] = blocks(answers(rows("m", HALF)), human=given("a1", "b1"), satisfaction=SAID, votes=votes)
     assert block.ratings is None
     assert block.notes == (
         "No correlation over models: 1 have both scores and votes, at least 3 are needed. Votes are about: m, gpt; "
@@ -657,7 +582,7 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        agreement_of(answers(rows("m", STATISTICS_FINALS)), human=given("x1", "x2"), resampling=STATISTICS_HOW)
+        agreement_of(WHOLE, human=given("x1", "x2"), resampling=STATISTICS_HOW)
     assert str(caught.value) == (
         "r.csv: none of 2 ratings is about an answer in the logs. 2 ratings of r.csv about a question or epoch without "
         "an answer, skipped: 'x1' of m (line 2); 'x2' of m (line 3). The logs have answers of m to 6 questions such "
@@ -666,22 +591,8 @@ def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
 
 
 def test_nothing_to_compare_with_is_refused() -> None:
-    with pytest.raises(InputError, match="give at least one of: ratings, satisfaction, votes"):
-        agreement_of(answers(rows("m", STATISTICS_FINALS)))
-
-
-def test_a_simulation_is_marked() -> None:
-    simulated = answers(rows("urs_simulation/strong", STATISTICS_FINALS), rows("m", STATISTICS_FINALS, judge="p/other"))
-    assert {block.models: block.simulated for block in blocks(simulated, satisfaction=said())} == {
-        ("urs_simulation/strong",): True,
-        ("m",): False,
-    }
-
-
-def test_what_the_paper_prints() -> None:
-    assert (PUBLISHED_INTENTS.pearson, PUBLISHED_MODELS.pearson) == (0.95, 0.94)
-    assert PUBLISHED_INTENTS.over_points == pytest.approx((0.604, 0.995), abs=1e-3)
-    assert PUBLISHED_MODELS.over_points == pytest.approx((0.760, 0.986), abs=1e-3)
+    with pytest.raises(InputError, match="ratings, satisfaction, votes"):
+        agreement_of(WHOLE)
 
 
 # --- the report ---
@@ -694,7 +605,7 @@ def example() -> Report:
     found, notes = agreement_of(
         answers(*logs, rows("urs_simulation/x", STATISTICS_FINALS, judge="p/other")),
         human=given(*STATISTICS_FINALS, "zz"),
-        satisfaction=said(),
+        satisfaction=SAID,
         votes=votes,
         resampling=STATISTICS_HOW,
     )
@@ -718,20 +629,13 @@ def test_every_number_is_a_row_of_the_csv(tmp_path: Path) -> None:
     assert found[1, "intents", "m", "without_noise"].low is not None
     exact = found[1, "intents", "Leisure", "satisfaction"]
     assert exact.value == 2.0 and math.isnan(exact.low)  # a mean that counts as exact has no interval
-
-
-def test_json_holds_what_the_csv_does_not() -> None:
-    found = json.loads(example().json())
-    first = found["blocks"][0]
-    assert first["conditions"]["judges"] == ["p/judge"]
+    facts = json.loads(made.json())
+    first = facts["blocks"][0]
     assert first["intents"]["points"][0]["satisfaction"]["low"] is None
     assert first["intents"]["correlation"]["over_points"] == [None, None]
     assert set(first["cases"]["by_group"]) == {"Leisure", "Factual QA", "Text Assistant"}
-    assert found["published_in_the_urs_paper"]["intents"]["pearson"] == 0.95
-    assert (found["rounds"], found["sources"]) == (20, {"votes": ["v.csv"]})
-
-
-NAN = math.nan
+    assert facts["published_in_the_urs_paper"]["intents"]["pearson"] == 0.95
+    assert (facts["rounds"], facts["sources"]) == (20, {"votes": ["v.csv"]})
 
 
 @pytest.mark.parametrize(

@@ -164,27 +164,25 @@ def test_missing_scores_make_no_claim_at_equal_length() -> None:
 TWO = {"p/a": (6.0, 0.0), "p/b": (5.0, 0.0)}
 
 
-def same_lengths(factor: float) -> Answers:
-    tables = judged(TWO, likes=0.0, questions=40)
+def two(*, factor: float = math.nan, questions: int = 40) -> list[list[dict[str, Any]]]:
+    """Answers of two models; with a factor the second one's are so much longer."""
+    tables = judged(TWO, likes=0.0, questions=questions)
     for first, second in zip(*tables, strict=True):
-        second["answer_length"] = factor * first["answer_length"]
-    return answers(*tables)
-
-
-def unknown_length() -> Answers:
-    tables = judged(TWO, likes=0.0, questions=40)
-    tables[0][3]["answer_length"] = math.nan
-    return answers(*tables)
+        second["answer_length"] = second["answer_length"] if math.isnan(factor) else factor * first["answer_length"]
+    return tables
 
 
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (answers(judged(TWO, likes=0.0)[0]), "two ranked models"),
-        (same_lengths(1.0), "equally long"),
-        (same_lengths(3.0), "the same factor at every question"),
-        (unknown_length(), "1 answer is not known"),
-        (answers(*judged(TWO, likes=0.0, questions=9)), "there are 9"),
+        (answers(two()[0]), "two ranked models"),
+        (answers(*two(factor=1.0)), "equally long"),
+        (answers(*two(factor=3.0)), "the same factor at every question"),
+        (
+            answers([row("p/a", "leisure-en-000", 5.0, epoch=2, answer_length=math.nan)], *two()),
+            "1 answer is not known",
+        ),
+        (answers(*two(questions=9)), "there are 9"),
     ],
 )
 def test_what_cannot_be_compared_at_equal_length_has_a_reason(found: Answers, reason: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.reports import estimate
+from urs_inspect.reports.actual_use import read_actual
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.costs import (
     Amount,
@@ -31,7 +33,7 @@ from urs_inspect.reports.costs import (
     measured_lengths,
     with_costs,
 )
-from urs_inspect.reports.estimate import _PAIRED, _SPREAD, RunEstimate, estimate_run, read_actual, with_precision
+from urs_inspect.reports.estimate import _PAIRED, _SPREAD, RunEstimate, estimate_run, with_precision
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats.power import smallest_difference
@@ -39,6 +41,8 @@ from urs_inspect.tasks import mad, md_eval, urs, urs_addition, urs_case_review, 
 
 BUILDER = PromptBuilder(load_rubric())
 WORDS = TokenCounter(lambda text: Amount.exactly(len(text.split())), "Words.")
+PAIRS: dict[str, Any] = {"models": ["m"], "roles": {}, "epochs": 1, "counter": WORDS, "prices": load_prices(None)}
+URS: dict[str, Any] = {**PAIRS, "roles": {"grader": ["j"]}, "limit": None, "lengths": assumed_lengths()}
 PRICES = "m: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}\n"
 
 
@@ -46,22 +50,13 @@ def sample(question: str = "Why is it so", reference: str = "a b c d", language:
     return Sample(input=question, target=reference, metadata={"intent": "factual_qa", "language": language})
 
 
-def of(samples: Sequence[Sample], task: str = "urs", **changed: object) -> RunEstimate:
+def of(samples: Sequence[Sample], task: str = "urs", **changed: Any) -> RunEstimate:
     """The estimate of a run of `urs` over these samples."""
-    options: dict[str, object] = {
-        "models": ["m"],
-        "roles": {"grader": ["j"]},
-        "limit": None,
-        "epochs": 1,
-        "counter": WORDS,
-        "lengths": assumed_lengths(),
-        "prices": load_prices(None),
-    }
 
     def make(_arguments: Mapping[str, object]) -> Task:
         return Task(dataset=MemoryDataset(list(samples)), solver=generate(), scorer=intent_judge())
 
-    return estimate_run(task, make, {}, **{**options, **changed})  # type: ignore[arg-type]
+    return estimate_run(task, make, {}, **{**URS, **changed})
 
 
 def role(found: RunEstimate, name: str, model: str) -> tuple[Amount, Amount, Amount]:
@@ -91,15 +86,11 @@ def test_every_judge_of_a_panel_judges_the_answers_of_every_model() -> None:
     one = role(of([sample()]), "grader", "j")
     found = of([sample()], models=["m", "n"], roles={"grader": ["j", "k"]})
     assert [(entry.role, entry.model) for entry in found.roles] == [
-        ("model", "m"),
-        ("model", "n"),
-        ("grader", "j"),
-        ("grader", "k"),
+        *[("model", "m"), ("model", "n"), ("grader", "j"), ("grader", "k")]
     ]
+    twice = [2 * amount.expected for amount in one]
     for judge in ("j", "k"):
-        assert [amount.expected for amount in role(found, "grader", judge)] == pytest.approx(
-            [2 * amount.expected for amount in one]
-        )
+        assert [amount.expected for amount in role(found, "grader", judge)] == pytest.approx(twice)
 
 
 def test_without_a_judge_each_model_judges_itself_and_that_is_said() -> None:
@@ -144,10 +135,11 @@ def test_only_what_matters_is_assumed() -> None:
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_an_even_selection_has_the_lengths_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    selected = estimate_run("urs", lambda _: urs(), {}, **URS)
+    options = {**URS, "limit": 300}
+    selected = estimate_run("urs", lambda _: urs(), {}, **options)
     monkeypatch.setattr(estimate, "_MOST", 10_000)
-    everything = estimate_run("urs", lambda _: urs(), {}, **URS)
-    assert any("200 of 500" in sentence for sentence in selected.assumptions)
+    everything = estimate_run("urs", lambda _: urs(), {}, **options)
+    assert any("200 of 300" in sentence for sentence in selected.assumptions)
     for some, whole in zip(selected.roles, everything.roles, strict=True):
         for name in ("calls", "input_tokens", "output_tokens"):
             for end in ("low", "expected", "high"):
@@ -167,11 +159,12 @@ def test_cost_by_hand_and_unknown_prices(tmp_path: Path) -> None:
     assert of([sample()]).cost is None
 
 
-def test_lows_are_never_above_highs() -> None:
+def test_lows_are_never_above_highs_and_assumptions_are_sentences() -> None:
     found = of([sample(), sample("为什么天是蓝的", "因为散射", "zh")], counter=load_counter(None))
     for one in found.roles:
         for amount in (one.calls, one.input_tokens, one.output_tokens):
             assert 0 < amount.low <= amount.expected <= amount.high
+    assert all(sentence.endswith(".") and "{" not in sentence for sentence in found.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -210,23 +203,14 @@ def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
         ("- m", "the file"),
         ("m: {input: [", "cannot read"),
         ("m: {input: 1, input: 2}", "the key 'input' is there twice"),
+        (None, r"^--prices: no file '.*prices\.yaml'$"),
     ],
 )
-def test_faulty_prices_are_named(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "prices.yaml").write_text(text)
+def test_faulty_prices_are_named(tmp_path: Path, text: str | None, said: str) -> None:
+    if text is not None:
+        (tmp_path / "prices.yaml").write_text(text)
     with pytest.raises(InputError, match=said):
         load_prices(tmp_path / "prices.yaml")
-
-
-def test_prices_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^--prices: no file '.*none\.yaml'$"):
-        load_prices(tmp_path / "none.yaml")
-
-
-PAIRS: dict[str, Any] = {
-    "models": ["m"], "roles": {}, "epochs": 1, "counter": WORDS, "prices": load_prices(None)
-}  # fmt: skip
-URS: dict[str, Any] = {**PAIRS, "roles": {"grader": ["j"]}, "limit": 500, "lengths": assumed_lengths()}
 
 
 @pytest.mark.data
@@ -260,7 +244,7 @@ def test_pairs_are_counted_call_by_call() -> None:
 def test_every_task_is_counted(
     task: Callable[[], Task], roles: dict[str, list[str]], models: list[str], called: dict[str, int]
 ) -> None:
-    options = {**URS, "roles": roles, "models": models, "limit": None}
+    options = {**URS, "roles": roles, "models": models}
     found = estimate_run("task", lambda _: task(), {}, **options)
     for role_name, count in called.items():
         assert sum(one.calls.low for one in found.roles if one.role == role_name) == pytest.approx(count)
@@ -275,33 +259,33 @@ def test_every_task_is_counted(
         ({"grader": ["j"], "other": ["k"]}, ["m"], "no model in the role other; called: "),
     ],
 )
-def test_models_that_lack_or_serve_nothing_are_named(
-    roles: dict[str, list[str]], models: list[str], message: str
-) -> None:
+def test_models_that_lack_or_serve_nothing_are_named(roles: dict[str, Any], models: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         of([sample()], roles=roles, models=models)
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
-    [log] = inspect_eval(
-        urs(dataset="sample"),
-        model="urs_simulation/strong",
-        model_roles={"grader": "urs_simulation/judge"},
-        log_dir=str(tmp_path_factory.mktemp("logs")),
-        display="none",
-        log_realtime=False,
-    )
+def simulate(folder: Path, judges: Sequence[str] = ("urs_simulation/judge",), **options: Any) -> EvalLog:
+    """A log of a simulated run of `urs`."""
+    given = {"model": "urs_simulation/strong", "display": "none", "log_realtime": False, **options}
+    given |= {"model_roles": {"grader": list(judges)}} if judges else {}
+    [log] = inspect_eval(given.pop("task", None) or urs(dataset="sample"), log_dir=str(folder), **given)
     assert log.status == "success"
     return log
 
 
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    return simulate(tmp_path_factory.mktemp("logs"))
+
+
+SIMULATED: dict[str, Any] = {"models": ["urs_simulation/strong"], "roles": {"grader": ["urs_simulation/judge"]}}
+CASES = list(urs(dataset="sample").dataset)
+
+
 def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
-    samples = list(urs(dataset="sample").dataset)
-    lengths = measured_lengths([run.location], assumed_lengths())
-    found = of(samples, lengths=lengths, models=["urs_simulation/strong"], roles={"grader": ["urs_simulation/judge"]})
+    found = of(CASES, lengths=measured_lengths([run.location], assumed_lengths()), **SIMULATED)
     actual = {one.role: one for one in read_actual([run.location], "urs").roles}
-    assert actual["model"].samples == len(samples) == 42
+    assert actual["model"].samples == len(CASES) == 42
     received = role(found, "model", "urs_simulation/strong")[2]
     assert received.expected == pytest.approx(actual["model"].output_tokens, rel=1e-6)
     assert received.low < received.expected < received.high
@@ -324,38 +308,15 @@ def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
 def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:
     # The simulated provider counts a token for every four characters of what it is sent.
     quarter = TokenCounter(lambda text: Amount.exactly(len(text) / 4), "Quarters.")
-    samples = list(urs(dataset="sample").dataset)
-    found = of(samples, counter=quarter, lengths=measured_lengths([run.location], assumed_lengths()))
+    found = of(CASES, counter=quarter, lengths=measured_lengths([run.location], assumed_lengths()))
     [judge] = [one for one in read_actual([run.location], "urs").roles if one.role == "grader"]
     # The estimate adds 8 tokens a prompt and 1% for asking again.
     expected = role(found, "grader", "j")[1].expected / 1.01 - 8 * 42
     assert expected == pytest.approx(judge.input_tokens, rel=0.01)
 
 
-def test_a_log_without_usage_is_an_error(tmp_path: Path) -> None:
-    [log] = inspect_eval(
-        Task(dataset=MemoryDataset([Sample(input="q", target="t")])),
-        model="mockllm/model",
-        log_dir=str(tmp_path),
-        display="none",
-        log_realtime=False,
-    )
-    with pytest.raises(InputError, match="intent_judge"):
-        measured_lengths([log.location], assumed_lengths())
-    with pytest.raises(InputError, match="no log of urs in"):
-        read_actual([str(tmp_path)], "urs")
-    with pytest.raises(InputError, match="no log"):
-        read_actual([str(tmp_path / "nothing")], "urs")
-
-
 def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_path: Path) -> None:
-    inspect_eval(
-        Task(dataset=MemoryDataset([Sample(input="q", target="t")]), name="other"),
-        model="urs_simulation/strong",
-        log_dir=str(tmp_path),
-        display="none",
-        log_realtime=False,
-    )
+    other = simulate(tmp_path, (), task=Task(dataset=MemoryDataset([Sample(input="q", target="t")]), name="other"))
     (tmp_path / "2026-01-01T00-00-00-00-00_urs_broken.eval").write_bytes(b"no log")
     found = read_actual([run.location, str(tmp_path)], "urs")
     assert [one.role for one in found.roles] == ["model", "grader"]
@@ -363,27 +324,19 @@ def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_pat
     assert any("1 of other" in sentence for sentence in found.left_out)
     assert any("_urs_broken.eval was left out" in sentence for sentence in found.left_out)
     assert str(tmp_path) not in "".join(found.left_out)
+    with pytest.raises(InputError, match="intent_judge"):
+        measured_lengths([other.location], assumed_lengths())
+    with pytest.raises(InputError, match="no log of urs in"):
+        read_actual([other.location], "urs")
+    with pytest.raises(InputError, match="no log"):
+        read_actual([str(tmp_path / "nothing")], "urs")
 
 
 def test_a_model_that_judged_itself_is_one_number(tmp_path: Path) -> None:
-    [log] = inspect_eval(
-        urs(dataset="sample"),
-        model="urs_simulation/strong",
-        limit=3,
-        log_dir=str(tmp_path),
-        display="none",
-        log_realtime=False,
-    )
+    log = simulate(tmp_path, (), limit=3)
     [one] = read_actual([str(tmp_path)], "urs").roles
     assert (one.role, one.model, one.samples) == ("model and grader", "urs_simulation/strong", 3)
     assert one.input_tokens == log.stats.model_usage["urs_simulation/strong"].input_tokens
-
-
-def test_assumptions_are_plain_sentences() -> None:
-    for sentence in of([sample()], counter=load_counter(None)).assumptions:
-        assert sentence.endswith(".")
-        assert "{" not in sentence
-        json.dumps(sentence)
 
 
 def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> None:
@@ -391,22 +344,21 @@ def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> Non
     assert run.samples
     twice = [*run.samples, *(one.model_copy(update={"epoch": 2}) for one in run.samples)]
     write_eval_log(run.model_copy(update={"samples": twice}), tmp_path / "log.eval")
-    samples = list(urs(dataset="sample").dataset)[:3]
-    names: dict[str, Any] = {"models": ["urs_simulation/strong"], "roles": {"grader": ["urs_simulation/judge"]}}
-    used = read_actual([str(tmp_path)], "urs", of(samples, **names))
-    ids = {one.id for one in samples}
+    used = read_actual([str(tmp_path)], "urs", of(CASES[:3], **SIMULATED))
+    ids = {one.id for one in CASES[:3]}
     expected = [one.output.usage.output_tokens for one in run.samples if one.id in ids and one.output.usage]
     [model] = [one for one in used.roles if one.role == "model"]
     assert (model.samples, model.output_tokens) == (3, sum(expected))
     assert any("81 of 84 samples" in sentence for sentence in used.left_out)
-    assert {one.samples for one in read_actual([str(tmp_path)], "urs", of(samples, epochs=2, **names)).roles} == {6}
+    assert {one.samples for one in read_actual([str(tmp_path)], "urs", of(CASES[:3], epochs=2, **SIMULATED)).roles} == {
+        6
+    }
 
 
 def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, tmp_path: Path) -> None:
     changed = {"eval_id": "of another model", "model": "urs_simulation/weak"}
     write_eval_log(run.model_copy(update={"eval": run.eval.model_copy(update=changed)}), tmp_path / "weak.eval")
-    names: dict[str, Any] = {"models": ["urs_simulation/strong"], "roles": {"grader": ["urs_simulation/judge"]}}
-    estimated = of(list(urs(dataset="sample").dataset), **names)
+    estimated = of(CASES, **SIMULATED)
     used = read_actual([run.location, str(tmp_path)], "urs", estimated)
     assert used.roles == read_actual([run.location], "urs", estimated).roles
     assert [(one.role, one.samples) for one in used.roles] == [("model", 42), ("grader", 42)]
@@ -414,12 +366,11 @@ def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, 
 
 
 def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) -> None:
-    samples = list(urs(dataset="sample").dataset)
-    found = read_actual([run.location], "urs", of(samples, models=["urs_simulation/strong"], roles={"grader": ["j"]}))
+    found = read_actual([run.location], "urs", of(CASES, **{**SIMULATED, "roles": {"grader": ["j"]}}))
     assert [one.role for one in found.roles] == ["model"]
     assert any("grader urs_simulation/judge" in sentence for sentence in found.left_out)
     with pytest.raises(InputError, match="no log of urs"):
-        read_actual([run.location], "urs", of(samples, models=["m"], roles={"grader": ["j"]}))
+        read_actual([run.location], "urs", of(CASES))
 
 
 def test_prices_fill_in_the_costs_that_a_log_does_not_have(run: EvalLog, tmp_path: Path) -> None:
@@ -541,20 +492,8 @@ def test_logs_without_usage_are_an_error(tmp_path: Path) -> None:
 
 
 def test_what_a_panel_took_stands_judge_by_judge(tmp_path: Path) -> None:
-    from inspect_ai import eval as inspect_eval
-
-    from urs_inspect.tasks import urs
-
     judges = ["urs_simulation/judge", "urs_simulation/quality-8"]
-    [log] = inspect_eval(
-        urs(dataset="sample"),
-        model="urs_simulation/quality-8",
-        model_roles={"grader": judges},
-        limit=4,
-        log_dir=str(tmp_path),
-        display="none",
-        log_realtime=False,
-    )
+    log = simulate(tmp_path, judges, model=judges[1], limit=4)
     found = {(one.role, one.model): one for one in read_actual([str(tmp_path)], "urs").roles}
     assert list(found) == [("model", judges[1]), *[("grader", judge) for judge in judges]]
     assert all(one.samples == 4 for one in found.values())
@@ -563,6 +502,11 @@ def test_what_a_panel_took_stands_judge_by_judge(tmp_path: Path) -> None:
     assert both == used[judges[1]].output_tokens
     together = sum(found["grader", judge].output_tokens for judge in judges)
     assert together == log.stats.role_usage["grader"].output_tokens
+
+
+def sized(samples: int, task: str = "urs", **changed: Any) -> RunEstimate:
+    """The estimate of a run over so many samples."""
+    return replace(of([sample()], task, **changed), samples=samples)
 
 
 def log_of(folder: Path, model: str, *finals: float) -> str:
@@ -576,7 +520,7 @@ FINALS = (7.0, 8.0, 4.0, 6.0, 9.0, 5.0, 3.0, 10.0)
 def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Path) -> None:
     other = [final - shift for final, shift in zip(FINALS, (2, 0, 1, 0, 3, 1, 1, 0), strict=True)]
     logs = [log_of(tmp_path, "m", *FINALS), log_of(tmp_path, "n", *other), log_of(tmp_path, "unused", *[1.0] * 8)]
-    found = with_precision(of([sample() for _ in range(8)], models=["m", "n"]), logs)
+    found = with_precision(sized(8, models=["m", "n"]), logs)
     assert found.margin and found.difference
     deviations = [np.std(scores, ddof=1) for scores in (FINALS, other)]
     t = stats.t(7).ppf
@@ -586,22 +530,22 @@ def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Pa
     assert found.margin.high == pytest.approx(t(0.975) * max(deviations) * range_[1] / np.sqrt(8))
     apart = np.std(np.subtract(FINALS, other), ddof=1) / np.sqrt(8)
     assert found.difference.expected == pytest.approx(smallest_difference(apart, 8))
-    few = with_precision(of([sample() for _ in range(5)], models=["m", "n"]), logs)
+    few = with_precision(sized(5, models=["m", "n"]), logs)
     assert few.margin and few.difference is None
-    alone = with_precision(of([sample() for _ in range(8)]), logs[:1]).margin
+    alone = with_precision(sized(8), logs[:1]).margin
     low, high = stats.ttest_1samp(FINALS, 0).confidence_interval()
     assert alone and alone.expected == pytest.approx((high - low) / 2)
 
 
 def test_a_spread_that_the_logs_do_not_have_is_assumed(tmp_path: Path) -> None:
     few = [log_of(tmp_path, "m", 1.0, 9.0), log_of(tmp_path, "n", *[5.0] * 9)]
-    without, with_few = (with_precision(of([sample() for _ in range(100)]), logs) for logs in ([], few))
+    without, with_few = (with_precision(sized(100), logs) for logs in ([], few))
     assert without.margin == with_few.margin and without.difference == with_few.difference
     assert without.margin and without.margin.high == pytest.approx(_SPREAD.high * stats.t(99).ppf(0.975) / 10)
-    three = with_precision(of([sample() for _ in range(100)], models=["m", "n", "o"]), [])
+    three = with_precision(sized(100, models=["m", "n", "o"]), [])
     assert three.difference and without.difference and three.difference.expected > 1.1 * without.difference.expected
     assert with_precision(of([sample()]), []).margin is None
-    assert with_precision(of([sample() for _ in range(9)], "urs_references"), []).margin is None
+    assert with_precision(sized(9, "urs_references"), []).margin is None
 
 
 def test_the_assumed_spread_is_that_of_published_scores(data_dir: Path) -> None:

@@ -1,12 +1,12 @@
 """Tests of `urs_inspect.reports.human_data`."""
 
-import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.reports.json_files import write_rows
 from urs_inspect._util import InputError
 from urs_inspect.reports.human_data import HumanRating, Satisfaction, read_human_ratings, read_satisfaction
 from urs_inspect.rubrics import load_rubric
@@ -28,15 +28,10 @@ def error_of(path: Path, scale: tuple[float, float] = SCALE) -> str:
 
 def test_both_kinds_of_files_hold_the_same(tmp_path: Path) -> None:
     table = write(tmp_path / "r.csv", "q1,m,7,ann", "q1,m, 8.5 ,7", "q2, m ,1,")
-    lines = tmp_path / "r.jsonl"
-    rows = [
-        {"id": "q1", "model": "m", "rating": 7, "rater": "ann"},
-        {"id": "q1", "model": "m", "rating": 8.5, "rater": 7},
-        {"id": "q2", "model": "m", "rating": "1"},
-    ]
-    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    given: list[tuple[object, ...]] = [("q1", "m", 7, "ann"), ("q1", "m", 8.5, 7), ("q2", "m", "1")]
+    rows = [dict(zip(("id", "model", "rating", "rater"), row, strict=False)) for row in given]
     expected = [("q1", "m", None, "ann", 7.0), ("q1", "m", None, "7", 8.5), ("q2", "m", None, "", 1.0)]
-    for path in (table, lines):
+    for path in (table, write_rows(tmp_path / "r.jsonl", *rows)):
         found = read_human_ratings(path, SCALE)
         assert [(one.question, one.model, one.epoch, one.rater, one.rating) for one in found.ratings] == expected
         assert (found.repeated, found.scale) == (0, SCALE)
@@ -54,23 +49,6 @@ def test_a_row_that_repeats_another_is_left_out_and_counted(tmp_path: Path) -> N
     assert (len(found.ratings), found.repeated) == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("q,m,0,ann", "line 3: column 'rating': must be a number from 1 to 10, is \"0\""),
-        ("q,m,11,ann", "line 3: column 'rating': must be a number from 1 to 10, is \"11\""),
-        ("q,m,good,ann", "line 3: column 'rating': must be a number from 1 to 10, is \"good\""),
-        ("q,m,nan,ann", "line 3: column 'rating': must be a number"),
-        ("q,m,,ann", "line 3: column 'rating': must be a number"),
-        (",m,5,ann", "line 3: column 'id': empty"),
-        ("q1,m,6,ann", "line 3: 'ann' rated 'q1' of m 6 here and 5 on line 2; keep one of the two"),
-    ],
-)
-def test_faults_are_named(row: str, message: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "r.csv", "q1,m,5,ann", row)
-    assert f"{path}: {message}" in error_of(path)
-
-
 def test_weights_of_rated_answers(tmp_path: Path) -> None:
     found = read_human_ratings(write(tmp_path / "r.csv", "q1,5,2.5", "q2,5,40", header="id,rating,weight"), SCALE)
     assert found.weighted and [one.weight for one in found.ratings] == [2.5, 40]
@@ -78,36 +56,39 @@ def test_weights_of_rated_answers(tmp_path: Path) -> None:
     assert not found.weighted and [one.weight for one in found.ratings] == [1, 1]
 
 
+COLUMNS, WEIGHTS, EPOCHS = "id,model,rating,rater", "id,rating,weight,rater", "id,rating,epoch"
+
+
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("header", "first", "row", "message"),
     [
-        ("q2,5,0,bo", "line 3: column 'weight': must be a number above 0, is \"0\""),
-        ("q2,5,-1,bo", "line 3: column 'weight': must be a number above 0, is \"-1\""),
-        ("q2,5,,bo", "line 3: column 'weight': must be a number above 0, is \"\""),
-        ("q2,5,inf,bo", "line 3: column 'weight': must be a number above 0, is \"inf\""),
-        ("q1,5,3,bo", "line 3: 'q1' has the weight 3 here and 2 on line 2; an answer has one weight"),
+        (COLUMNS, "q1,m,5,ann", "q,m,0,ann", "column 'rating': must be a number from 1 to 10, is \"0\""),
+        (COLUMNS, "q1,m,5,ann", "q,m,11,ann", "column 'rating': must be a number from 1 to 10, is \"11\""),
+        (COLUMNS, "q1,m,5,ann", "q,m,good,ann", "column 'rating': must be a number from 1 to 10, is \"good\""),
+        (COLUMNS, "q1,m,5,ann", "q,m,nan,ann", "column 'rating': must be a number"),
+        (COLUMNS, "q1,m,5,ann", "q,m,,ann", "column 'rating': must be a number"),
+        (COLUMNS, "q1,m,5,ann", ",m,5,ann", "column 'id': empty"),
+        (COLUMNS, "q1,m,5,ann", "q1,m,6,ann", "'ann' rated 'q1' of m 6 here and 5 on line 2; keep one of the two"),
+        (COLUMNS, "q1,m,5,", "q1,m,5,", "'q1' of m was rated on line 2 already; if these are two people, name them"),
+        (WEIGHTS, "q1,5,2,ann", "q2,5,0,bo", "column 'weight': must be a number above 0, is \"0\""),
+        (WEIGHTS, "q1,5,2,ann", "q2,5,-1,bo", "column 'weight': must be a number above 0, is \"-1\""),
+        (WEIGHTS, "q1,5,2,ann", "q2,5,,bo", "column 'weight': must be a number above 0, is \"\""),
+        (WEIGHTS, "q1,5,2,ann", "q2,5,inf,bo", "column 'weight': must be a number above 0, is \"inf\""),
+        (WEIGHTS, "q1,5,2,ann", "q1,5,3,bo", "'q1' has the weight 3 here and 2 on line 2; an answer has one weight"),
+        *[
+            (EPOCHS, "q1,5,1", f"q,3,{epoch}", "column 'epoch': must be a whole number of at least 1")
+            for epoch in ("0", "-1", "1.5", "one", "9" * 30)
+        ],
     ],
 )
-def test_wrong_weights_are_named(row: str, message: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "r.csv", "q1,5,2,ann", row, header="id,rating,weight,rater")
-    assert f"{path}: {message}" in error_of(path)
-
-
-def test_two_ratings_without_a_name_might_be_one_person_or_two(tmp_path: Path) -> None:
-    path = write(tmp_path / "r.csv", "q1,m,5", "q1,m,5", header="id,model,rating")
-    message = "line 3: 'q1' of m was rated on line 2 already; if these are two people, name them in a column 'rater'"
-    assert error_of(path) == f"{path}: {message}"
+def test_faults_are_named(header: str, first: str, row: str, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", first, row, header=header)
+    assert f"{path}: line 3: {message}" in error_of(path)
 
 
 def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", *["q,m,99,x"] * 25)
     assert error_of(path).endswith("... and 5 more")
-
-
-@pytest.mark.parametrize("epoch", ["0", "-1", "1.5", "one", "9" * 30])
-def test_an_epoch_is_a_count(epoch: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "r.csv", f"q,3,{epoch}", header="id,rating,epoch")
-    assert "line 2: column 'epoch': must be a whole number of at least 1" in error_of(path)
 
 
 def test_files_that_hold_nothing(tmp_path: Path) -> None:
@@ -118,11 +99,10 @@ def test_files_that_hold_nothing(tmp_path: Path) -> None:
     assert error_of(path, (5.0, 5.0)) == "human-scale: must have a lowest value below a highest, got 5 and 5"
 
 
-SATISFACTION_FILES_SCALE = (1.0, 5.0)
 GROUPS = ("Leisure", "Factual QA")
 
 
-def read(path: Path, text: str, scale: tuple[float, float] = SATISFACTION_FILES_SCALE) -> Satisfaction:
+def read(path: Path, text: str, scale: tuple[float, float] = (1.0, 5.0)) -> Satisfaction:
     path.write_text(text, encoding="utf-8")
     return read_satisfaction(path, scale, load_rubric())
 
@@ -132,25 +112,35 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "s.csv"
 
 
-def test_means_of_many_count_as_exact(path: Path) -> None:
-    found = read(path, "intent,satisfaction,n\nLeisure,3.5,40\nfactual_qa,4,100\n")
-    assert (found.groups, found.by_respondent) == (GROUPS, False)
-    assert [found.people(group) for group in GROUPS] == [40, 100]
-    means = found.means(GROUPS, 10, 0)
-    assert means.values.tolist() == [3.5, 4.0]
-    assert len(means.draws) == 1
-
-
-def test_several_means_are_weighted_by_people(path: Path) -> None:
-    # A histogram: 10 people say 2, 30 people say 4: (20 + 120) / 40
-    found = read(path, "intent,satisfaction,n\nLeisure,2,10\nLeisure,4,30\n")
-    assert found.means(["Leisure"], 5, 0).values.tolist() == [3.5]
-    assert (found.people("Leisure"), found.by_respondent) == (40, False)
-
-
-def test_one_mean_an_intent_without_a_count(path: Path) -> None:
-    found = read(path, "intent,satisfaction\nLeisure,3.5\nfactual_qa,4\n")
-    assert (found.by_respondent, found.people("Leisure")) == (False, None)
+@pytest.mark.parametrize(
+    ("text", "people", "means", "kind"),
+    [
+        pytest.param("intent,satisfaction,n\nLeisure,3.5,40\nfactual_qa,4,100\n", [40, 100], [3.5, 4], "", id="exact"),
+        pytest.param("intent,satisfaction\nLeisure,3.5\nfactual_qa,4\n", [None, None], [3.5, 4], "", id="no count"),
+        # A histogram: 10 people say 2, 30 people say 4: (20 + 120) / 40
+        pytest.param(
+            "intent,satisfaction,n\nLeisure,2,10\nLeisure,4,30\nFactual QA,1,2\n", [40, 2], [3.5, 1], "", id="weighted"
+        ),
+        # (3 * 1 + 4 * 9) / 10; the one person who spoke of facts is known to be one.
+        pytest.param(
+            "intent,satisfaction,respondent,n\nLeisure,3,x,\nLeisure,4,,9\nFactual QA,2,x,\n",
+            *([10, 1], [3.9, 2], "mixed"),
+            id="single people beside means of many",
+        ),
+        pytest.param(
+            "intent,satisfaction,respondent\nLeisure,3,x\nFactual QA,4,x\n", [1, 1], [3, 4], "people", id="one person"
+        ),
+        pytest.param("intent,satisfaction,n\nLeisure,3,1\nFactual QA,4,1\n", [1, 1], [3, 4], "people", id="n of 1"),
+    ],
+)
+def test_means_and_people(path: Path, text: str, people: list[int | None], means: list[float], kind: str) -> None:
+    found = read(path, text)
+    assert found.groups == GROUPS
+    assert (found.by_respondent, found.mixed) == (kind == "people", kind == "mixed")
+    assert [found.people(group) for group in GROUPS] == people
+    drawn = found.means(GROUPS, 10, 0)
+    assert drawn.values.tolist() == means
+    assert len(drawn.draws) == (10 if kind == "people" else 1)  # means count as exact
 
 
 def test_rows_of_single_people_are_resampled_within_their_intent(path: Path) -> None:
@@ -189,26 +179,10 @@ def test_a_person_may_answer_about_intents_that_are_reported_together(path: Path
     assert means.values.tolist() == [3.75, 3.0]  # (2.5 + 5) / 2
 
 
-def test_one_person_an_intent_is_no_exact_mean(path: Path) -> None:
-    found = read(path, "intent,satisfaction,respondent\nLeisure,3,x\nFactual QA,4,x\n")
-    assert (found.by_respondent, found.mixed) == (True, False)
-    assert [found.people(group) for group in GROUPS] == [1, 1]
-    found = read(path, "intent,satisfaction,n\nLeisure,3,1\nFactual QA,4,1\n")
-    assert (found.by_respondent, found.people("Leisure")) == (True, 1)
-
-
 def test_a_person_with_two_rows_is_one_person(path: Path) -> None:
     rows = "api,1,x\nsolve_professional_problem,4,x\nLeisure,3,x\nLeisure,2,y\nLeisure,5,\n"
     found = read(path, f"intent,satisfaction,respondent\n{rows}")
     assert [found.people(group) for group in ("Solve Problem", "Leisure")] == [1, 3]
-
-
-def test_single_people_beside_means_of_many(path: Path) -> None:
-    # (3 * 1 + 4 * 9) / 10; the one person who spoke of facts is known to be one.
-    found = read(path, "intent,satisfaction,respondent,n\nLeisure,3,x,\nLeisure,4,,9\nFactual QA,2,x,\n")
-    assert (found.by_respondent, found.mixed) == (False, True)
-    assert found.means(GROUPS, 10, 0).values.tolist() == [3.9, 2.0]
-    assert [found.people(group) for group in GROUPS] == [10, 1]
 
 
 def test_intents_by_id_label_or_reported_name(path: Path) -> None:

@@ -16,8 +16,14 @@ from tests.reports.pairs import Logs, priced
 from tests.scorers.test_pair_metrics import full_run, scored
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.reports.judge_details import NUMBERS, Detail, judges_report, pair_details, rating_details
-from urs_inspect.reports.judge_result import JudgeResult, computed_baselines, result_of
-from urs_inspect.reports.judges import DatasetJudges, read_judges, read_ratings
+from urs_inspect.reports.judges import (
+    DatasetJudges,
+    JudgeResult,
+    computed_baselines,
+    read_judges,
+    read_ratings,
+    result_of,
+)
 from urs_inspect.reports.tables import Report
 from urs_inspect.scorers.pair_metrics import judged_items
 from urs_inspect.stats import Estimate, correlate, measure

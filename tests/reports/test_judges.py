@@ -3,30 +3,318 @@
 import math
 
 import pytest
-from inspect_ai.log import EvalLog
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 
-from tests.reports.pairs import Logs, change, priced
+from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
-from urs_inspect.reports.judges import read_judges, read_rating_judge, read_ratings
+from urs_inspect.reports.judges import (
+    JudgeResult,
+    JudgeTest,
+    RatingJudge,
+    effort,
+    read_judge,
+    read_judges,
+    read_rating_judge,
+    read_ratings,
+)
+from urs_inspect.stats import BASELINES
 
 
-def test_other_data_are_separate_and_other_logs_are_skipped(logs: Logs) -> None:
-    other = logs["bad"].model_copy(deep=True)
-    other.eval.metadata = {**(other.eval.metadata or {}), "dataset_sha256": "another"}
-    foreign = logs["bad"].model_copy(deep=True)
-    for sample in foreign.samples or []:
+def part(log: EvalLog, chosen: slice) -> EvalLog:
+    """The log with some of its samples."""
+    return log.model_copy(deep=True, update={"samples": (log.samples or [])[chosen]})
+
+
+def edited(log: EvalLog, chosen: slice = slice(None), **facts: object) -> EvalLog:
+    """The log as if the scores of some samples said something else."""
+    made = log.model_copy(deep=True)
+    for sample in (made.samples or [])[chosen]:
+        for score in (sample.scores or {}).values():
+            if score.metadata:
+                score.metadata |= facts
+    return made
+
+
+def of_other_data(log: EvalLog) -> EvalLog:
+    made = log.model_copy(deep=True)
+    made.eval.metadata = {**(made.eval.metadata or {}), "dataset_sha256": "another"}
+    return made
+
+
+def unscored(log: EvalLog) -> EvalLog:
+    made = log.model_copy(deep=True)
+    for sample in made.samples or []:
         sample.scores = {}
-    found = read_judges([logs["good"], other, foreign])
+    return made
+
+
+def judged(log: EvalLog) -> JudgeResult:
+    result = read_judge(log)
+    assert result is not None
+    return result
+
+
+def rated(log: EvalLog) -> RatingJudge:
+    result = read_rating_judge(log)
+    assert result is not None
+    return result
+
+
+def call(cost: float | None = 0.002, seconds: float | None = 0.5, **facts: object) -> ModelEvent:
+    output = ModelOutput.from_content("m", "so")
+    output.usage, output.time = ModelUsage(total_cost=cost), seconds
+    return ModelEvent.model_validate(
+        {"model": "m", "input": [], "tools": [], "tool_choice": "none", "config": GenerateConfig(), "output": output}
+        | facts
+    )
+
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("samples", "cost", "seconds", "counts"),
+    [
+        pytest.param([[call(), call(0.004)], [call(0.003, 2)]], 0.009, 3, (3, 0, 0), id="all are added up"),
+        # The mean of the two that are known stands for the third: 3 * 0.003 dollars, 3 * 1.5 seconds.
+        pytest.param(
+            [[call(0.002, 1), call(0.004, 2), call(None, None, error="overloaded")]], 0.009, 4.5, (3, 1, 1), id="failed"
+        ),
+        pytest.param([[call(0.002, 1), call(0.9, 0.0, cache="read")]], 0.004, 2, (2, 1, 1), id="from a cache"),
+        pytest.param([[call(None, 1), call(None, 2)]], NAN, 3, (2, 2, 0), id="without a price"),
+        pytest.param([[]], NAN, NAN, (0, 0, 0), id="no calls"),
+    ],
+)
+def test_cost_and_time_of_calls(
+    samples: list[list[ModelEvent]], cost: float, seconds: float, counts: tuple[int, int, int]
+) -> None:
+    found = effort([EvalSample(id=1, epoch=1, input="", target="", events=list(calls)) for calls in samples])
+    assert (found.cost, found.seconds) == pytest.approx((cost, seconds), nan_ok=True)
+    assert (found.calls, found.without_cost, found.without_seconds) == counts
+
+
+def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
+    result = judged(logs["good"])
+    assert (result.judge, len(result.items), result.judgements) == ("mockllm/good", 8, 8)
+    assert result.overall is not None
+    # `good` is right on all but the tie, which it cannot read.
+    assert (result.overall.accuracy.value, result.overall.accuracy.n) == (1, 7)
+    assert result.overall.unread.value == 1 / 8
+    assert result.dimensions is None
+    assert math.isnan(result.cost)  # the scripted model has no price
+    assert result.seconds >= 0
+    assert not result.is_baseline
+
+
+def test_cost_and_seconds_are_per_1000_judgements(logs: Logs, joint: Logs, rating_logs: Logs) -> None:
+    # One call a verdict or rating: 1,000 times 0.002 dollars and 0.5 seconds. A joint call makes three verdicts.
+    for result in (
+        judged(priced(logs["good"], 0.002, 0.5)),
+        judged(priced(joint["sharp"], 0.006, 1.5)),
+        rated(priced(rating_logs["same"], 0.002, 0.5)),
+    ):
+        assert (result.cost, result.seconds) == pytest.approx((2, 500))
+
+
+# The same eight labels, on the whole and on the first dimension; on the second dimension all are ties.
+
+
+def test_dimensions_are_measured_beside_the_whole(joint: Logs) -> None:
+    sharp, halo = (judged(joint[name]) for name in ("sharp", "halo"))
+    assert (sharp.protocol, sharp.orders, len(sharp.items), sharp.judgements) == ("joint", "ab", 8, 24)
+    assert sharp.dimensions is not None and halo.dimensions is not None and halo.overall is not None
+    # Only the seven labels of the first dimension that are no ties count.
+    assert (sharp.dimensions.accuracy.value, sharp.dimensions.accuracy.n) == (1, 7)
+    assert (halo.dimensions.accuracy.value, halo.dimensions.accuracy.clusters) == (0, 7)
+    assert halo.overall.accuracy.value == 1
+    # Ties included: `halo` is right on the second dimension, 8 of 16.
+    assert halo.dimensions.three_way.value == 0.5
+    assert sharp.dimensions.halo.value == 1
+    assert sharp.dimensions.label_halo.value == 1
+
+
+ORDERS = {"ab": 0, "seeded": 3, "both": 3}
+"""Orders and their seeds."""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Logs]:
+    """A judge and all baselines on dimensions, by the orders in which they were asked."""
+    made = tmp_path_factory.mktemp("asked")
+    return {orders: judge_as(made / orders, orders=orders, seed=seed) for orders, seed in ORDERS.items()}
+
+
+# Eight pairs: a is better in six, b in one, one is a tie.
+
+
+def test_every_two_judges_are_tested_on_the_same_pairs(logs: Logs) -> None:
+    [dataset] = read_judges([logs["bad"], logs["good"]])
+    assert [judge.judge for judge in dataset.judges] == ["mockllm/good", "mockllm/bad"]
+    tests = {(test.first.judge, test.second.judge): test for test in dataset.tests}
+    assert set(tests) == {
+        ("mockllm/good", "mockllm/bad"),
+        ("mockllm/good", "baseline/first"),
+        ("mockllm/bad", "baseline/first"),
+    }
+    test = tests["mockllm/good", "mockllm/bad"]
+    # Seven pairs on seven prompts, all right against all wrong: a fair coin does so with 2 / 2^7. Of three tests the
+    # smallest p counts three times.
+    assert test.only_one_right == (7, 0)
+    assert test.difference.value == 1
+    assert test.p == pytest.approx(2 / 128)
+    assert test.adjusted_p == pytest.approx(6 / 128)
+    assert test.better is dataset.judges[0]
+    assert tests["mockllm/good", "baseline/first"].better is None  # they differ on one pair
+
+
+def test_logs_of_baselines_change_no_test(logs: Logs, asked: dict[str, Logs]) -> None:
+    models = [logs["good"], logs["bad"]]
+    more = [change(logs["longest"], judge=f"baseline/{kind}") for kind in ("first", "shortest", "copy_overall")]
+    [alone], [beside] = read_judges(models), read_judges([more[0], *models, logs["longest"], *more[1:]])
+    assert len(beside.judges) == 6
+    assert said(beside.tests) == said(alone.tests)
+    # Of dimensions as well; and a coin of another seed, or a baseline asked in other orders, is no rival either.
+    sharp, others = asked["ab"]["sharp"], [log for logs in asked.values() for log in logs.values()]
+    [alone], [beside] = read_judges([sharp]), read_judges([sharp, *(log for log in others if is_baseline(log))])
+    assert {test.level for test in alone.tests} == {"overall", "dimensions"}
+    assert said(beside.tests) == said(alone.tests)
+
+
+def test_baselines_are_not_tested_among_themselves(asked: dict[str, Logs]) -> None:
+    [only] = read_judges([log for log in asked["ab"].values() if is_baseline(log)])
+    assert len(only.judges) == 6
+    assert only.tests == ()
+
+
+def said(tests: tuple[JudgeTest[JudgeResult], ...]) -> list[tuple[object, ...]]:
+    return [(t.first.judge, t.second.judge, t.level, repr(t.difference), t.adjusted_p) for t in tests]
+
+
+def test_only_pairs_of_both_are_compared(logs: Logs) -> None:
+    [dataset] = read_judges([logs["good"], part(logs["bad"], slice(2, None, -1))])
+    [test] = [test for test in dataset.tests if not test.second.is_baseline]
+    assert test.difference.n == 3
+    assert test.difference.value == 1
+
+
+def test_labels_of_the_same_data_must_be_the_same(logs: Logs, rating_logs: Logs) -> None:
+    with pytest.raises(InputError, match="different labels for the same samples"):
+        read_judges([logs["good"], edited(logs["bad"], labels={"Overall": "b"})])
+    with pytest.raises(InputError, match="different labels for the same samples"):
+        read_ratings([rating_logs["same"], edited(rating_logs["other"], label=3)])
+
+
+def test_judges_are_tested_on_dimensions_apart_from_the_whole(joint: Logs) -> None:
+    [dataset] = read_judges([joint["sharp"], joint["halo"]])
+    tests = {test.level: test for test in dataset.tests if not test.second.is_baseline}
+    # Right overall, both: no difference. On dimensions seven prompts of seven: 2 / 2^7, thrice for three tests.
+    assert (tests["overall"].difference.value, tests["overall"].p) == (0, 1)
+    found = tests["dimensions"]
+    assert found.only_one_right in {(7, 0), (0, 7)}
+    assert found.p == pytest.approx(2 / 128)
+    assert found.better is not None and found.better.judge == "mockllm/sharp"
+
+
+def test_baselines_are_computed_on_the_same_pairs(logs: Logs) -> None:
+    [dataset] = read_judges([logs["good"]])
+    found = by_judge(dataset.baselines)
+    accuracy = {name: baseline.overall.accuracy.value for name, baseline in found.items() if baseline.overall}
+    # Of seven labels that are no ties six are a; the longer response is better in five.
+    assert accuracy["baseline/first"] == pytest.approx(6 / 7)
+    assert accuracy["baseline/second"] == pytest.approx(1 / 7)
+    assert accuracy["baseline/longest"] == pytest.approx(5 / 7)
+    assert accuracy["baseline/shortest"] == pytest.approx(2 / 7)
+    assert "baseline/copy_overall" not in accuracy  # nobody was asked about dimensions
+    assert len(dataset.baselines) == 5
+    assert {baseline.orders for baseline in dataset.baselines} == {"ab"}
+
+
+@pytest.mark.parametrize("orders", ORDERS)
+def test_a_logged_baseline_equals_the_computed_one_and_replaces_it(asked: dict[str, Logs], orders: str) -> None:
+    [alone], [beside] = read_judges([asked[orders]["sharp"]]), read_judges(list(asked[orders].values()))
+    computed, logged = by_judge(alone.baselines), by_judge(beside.judges)
+    assert set(computed) == {f"baseline/{kind}" for kind in BASELINES}
+    for name, one in computed.items():
+        other = logged[name]
+        assert (repr(other.overall), repr(other.dimensions)) == (repr(one.overall), repr(one.dimensions)), name
+        assert (other.orders, other.seed, other.judgements) == (one.orders, one.seed, one.judgements)
+        assert other.items.keys() == one.items.keys()
+        assert other.is_baseline and other.location and not one.location
+        assert other.effort.calls == 0
+    assert beside.baselines == ()
+
+
+def test_asked_in_both_orders_a_baseline_by_place_flips_always(asked: dict[str, Logs]) -> None:
+    [dataset] = read_judges([asked["both"]["sharp"]])
+    found = by_judge(dataset.baselines)
+    flips = {name: one.overall.flips.value for name, one in found.items() if one.overall is not None}
+    assert (flips["baseline/first"], flips["baseline/second"], flips["baseline/longest"]) == (1, 1, 0)
+    assert 0 < flips["baseline/random"] < 1
+    told = found["baseline/copy_overall"].dimensions
+    # The labels on the first dimension are those of the pair, on the second they are ties, which do not count.
+    assert told is not None and told.accuracy.value == 1
+    # What disagrees with itself is a tie, and no label that counts is one.
+    first = found["baseline/first"].overall
+    assert first is not None and first.accuracy.value == 0
+
+
+def test_a_log_that_says_something_else_stands_beside_the_computed_one(logs: Logs) -> None:
+    other = edited(logs["longest"], slice(1), verdicts={"a": {"Overall": "b"}})
+    [dataset] = read_judges([logs["good"], other])
+    assert "baseline/longest" in {judge.name for judge in dataset.judges}
+    assert "baseline/longest (computed)" in {baseline.name for baseline in dataset.baselines}
+
+
+def turned(log: EvalLog) -> EvalLog:
+    """The log as if response b had been shown first."""
+    made = change(log, orders="seeded")
+    for sample in made.samples or []:
+        for score in (sample.scores or {}).values():
+            if score.metadata:
+                score.metadata["verdicts"] = {"b": score.metadata["verdicts"]["a"]}
+    return made
+
+
+def test_judges_that_saw_different_orders_have_baselines_in_the_order_of_the_data(logs: Logs) -> None:
+    [dataset] = read_judges([turned(logs["good"]), logs["bad"]])
+    found = by_judge(dataset.baselines)["baseline/first"]
+    assert found.orders == "ab"
+    assert found.overall is not None and found.overall.accuracy.value == pytest.approx(6 / 7)
+    # If all saw b first, the first response is right once.
+    [dataset] = read_judges([turned(logs["good"])])
+    found = by_judge(dataset.baselines)["baseline/first"]
+    assert found.orders == "seeded"
+    assert found.overall is not None and found.overall.accuracy.value == pytest.approx(1 / 7)
+
+
+def test_seeds_that_differ_leave_the_coin_with_seed_0(logs: Logs) -> None:
+    for seed, expected in ((3, 3), (4, 0)):
+        [dataset] = read_judges([change(logs["good"], seed=3), change(logs["bad"], seed=seed)])
+        assert {baseline.seed for baseline in dataset.baselines} == {expected}
+
+
+def by_judge(judges: tuple[JudgeResult, ...]) -> dict[str, JudgeResult]:
+    return {judge.judge: judge for judge in judges}
+
+
+# --- judges of a dataset, judges that rate ---
+
+
+def test_other_data_are_separate_and_other_logs_are_skipped(logs: Logs, rating_logs: Logs) -> None:
+    found = read_judges([logs["good"], of_other_data(logs["bad"]), unscored(logs["bad"])])
     assert [[judge.judge for judge in dataset.judges] for dataset in found] == [["mockllm/good"], ["mockllm/bad"]]
+    same, other, coarse = (rating_logs[name] for name in ("same", "other", "coarse"))
+    assert read_rating_judge(unscored(coarse)) is None
+    rating = read_ratings([same, of_other_data(other), unscored(coarse)])
+    assert [[judge.judge for judge in dataset.judges] for dataset in rating] == [["mockllm/same"], ["mockllm/other"]]
+    assert [dataset.tests for dataset in rating] == [(), ()]
 
 
 def test_judges_are_sorted_by_accuracy_over_all(logs: Logs) -> None:
     # `few` reads one pair of seven, and that one rightly; `longest` is right on five of seven.
-    few = logs["good"].model_copy(deep=True)
-    for sample in (few.samples or [])[1:]:
-        for score in (sample.scores or {}).values():
-            if score.metadata:
-                score.metadata["verdicts"] = {"a": {"Overall": None}}
+    few = edited(logs["good"], slice(1, None), verdicts={"a": {"Overall": None}})
     [dataset] = read_judges([few, logs["longest"]])
     assert [judge.judge for judge in dataset.judges] == ["baseline/longest", "mockllm/good"]
     found = dataset.judges[1].overall
@@ -47,21 +335,17 @@ def test_two_logs_of_a_judge_have_names_of_their_own(logs: Logs) -> None:
     assert {test.first.name for test in dataset.tests} == set(names) | {"mockllm/bad"}
 
 
-def test_a_log_of_some_pairs_only_is_partial(logs: Logs) -> None:
-    part = logs["bad"].model_copy(deep=True)
-    part.samples = (part.samples or [])[:3]
-    [dataset] = read_judges([logs["good"], part])
+def test_a_log_of_some_samples_only_is_partial(logs: Logs, rating_logs: Logs) -> None:
+    [dataset] = read_judges([logs["good"], part(logs["bad"], slice(3))])
     assert {judge.judge: dataset.is_partial(judge) for judge in dataset.judges} == {
         "mockllm/good": False,
         "mockllm/bad": True,
     }
     assert not any(dataset.is_partial(baseline) for baseline in dataset.baselines)
-
-
-def test_epochs_do_not_make_a_log_partial(logs: Logs) -> None:
-    twice = logs["bad"].model_copy(deep=True)
-    again = [sample.model_copy(update={"epoch": 2}) for sample in twice.samples or []]
-    twice.samples = [*(twice.samples or []), *again]
+    [ratings] = read_ratings([rating_logs["same"], part(rating_logs["other"], slice(5))])
+    assert [(len(judge.items), ratings.is_partial(judge)) for judge in ratings.judges] == [(12, False), (5, True)]
+    twice = logs["bad"].model_copy(deep=True)  # epochs do not make a log partial
+    twice.samples = [one.model_copy(update={"epoch": epoch}) for epoch in (1, 2) for one in twice.samples or []]
     [dataset] = read_judges([logs["good"], twice])
     assert [len(judge.items) for judge in dataset.judges] == [8, 16]
     assert not any(dataset.is_partial(judge) for judge in dataset.judges)
@@ -71,8 +355,7 @@ def test_epochs_do_not_make_a_log_partial(logs: Logs) -> None:
 
 
 def test_a_judge_is_held_against_the_labels(rating_logs: Logs) -> None:
-    same, other = (read_rating_judge(rating_logs[name]) for name in ("same", "other"))
-    assert same is not None and other is not None
+    same, other = (rated(rating_logs[name]) for name in ("same", "other"))
     assert (same.judge, same.rubric, len(same.items), same.by_intent) == ("mockllm/same", "", 12, {})
     for kind in ("pearson", "spearman", "kendall"):
         assert getattr(same.agreement.correlations, kind).value == pytest.approx(1)
@@ -85,8 +368,7 @@ def test_a_judge_is_held_against_the_labels(rating_logs: Logs) -> None:
 
 
 def test_unread_ratings_are_counted(rating_logs: Logs) -> None:
-    coarse = read_rating_judge(rating_logs["coarse"])
-    assert coarse is not None
+    coarse = rated(rating_logs["coarse"])
     assert (coarse.agreement.n, coarse.agreement.correlations.pearson.n) == (12, 11)
     assert coarse.agreement.unread == 1 / 12
     # Ratings 3 2 3 2 ... on r1 to r11 add up to 3 * 6 + 2 * 5 = 28, the labels to 35.
@@ -128,47 +410,11 @@ def test_rating_judges_two_logs_of_a_judge_have_names_of_their_own(rating_logs: 
     assert {test.first.name for test in dataset.tests} == set(names[:2])
 
 
-def test_a_log_of_some_responses_only_is_partial(rating_logs: Logs) -> None:
-    part = rating_logs["other"].model_copy(deep=True)
-    part.samples = (part.samples or [])[:5]
-    [dataset] = read_ratings([rating_logs["same"], part])
-    assert [(len(judge.items), dataset.is_partial(judge)) for judge in dataset.judges] == [(12, False), (5, True)]
-
-
 def test_with_a_rubric_intents_are_reported(with_rubric: EvalLog) -> None:
-    judge = read_rating_judge(with_rubric)
-    assert judge is not None
+    judge = rated(with_rubric)
     assert judge.rubric
     assert {intent: found.n for intent, found in judge.by_intent.items()} == {"factual_qa": 6, "leisure": 6}
     assert judge.by_intent["leisure"].correlations.pearson.value == pytest.approx(1)
     # Ratings 2 4 6 8 10 2 of 1 to 10 on the scale 1 to 5: 1 + 4 / 9 (x - 1), less the labels 1 2 3 4 5 1.
     # 6 + 4 / 9 * (32 - 6) - 16
     assert judge.by_intent["leisure"].difference.value == pytest.approx((6 + 4 / 9 * 26 - 16) / 6)
-
-
-def test_cost_and_seconds_are_per_1000_ratings(rating_logs: Logs) -> None:
-    judge = read_rating_judge(priced(rating_logs["same"], 0.002, 0.5))
-    assert judge is not None
-    assert (judge.cost, judge.seconds) == pytest.approx((2, 500))
-
-
-def test_rating_judges_other_data_are_separate_and_other_logs_are_skipped(rating_logs: Logs) -> None:
-    other = rating_logs["other"].model_copy(deep=True)
-    other.eval.metadata = {**(other.eval.metadata or {}), "dataset_sha256": "another"}
-    foreign = rating_logs["coarse"].model_copy(deep=True)
-    for sample in foreign.samples or []:
-        sample.scores = {}
-    assert read_rating_judge(foreign) is None
-    found = read_ratings([rating_logs["same"], other, foreign])
-    assert [[judge.judge for judge in dataset.judges] for dataset in found] == [["mockllm/same"], ["mockllm/other"]]
-    assert [dataset.tests for dataset in found] == [(), ()]
-
-
-def test_labels_of_the_same_data_must_be_the_same(rating_logs: Logs) -> None:
-    changed = rating_logs["other"].model_copy(deep=True)
-    for sample in changed.samples or []:
-        for score in (sample.scores or {}).values():
-            if score.metadata and "label" in score.metadata:
-                score.metadata["label"] = 3
-    with pytest.raises(InputError, match="different labels for the same samples"):
-        read_ratings([rating_logs["same"], changed])

@@ -18,7 +18,7 @@ from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
 from tests.tasks.scripted import Script, judge_numbers, metric_values, record, run, samples_of
 from urs_inspect._util import InputError
-from urs_inspect.reports.judge_result import read_judge
+from urs_inspect.reports.judges import read_judge
 from urs_inspect.reports.samer import read_weights
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.conversation import Conversations

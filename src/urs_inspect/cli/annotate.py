@@ -166,7 +166,7 @@ def _rating(
     """The campaign to serve; None where the command only reports or writes a copy of a log."""
     from urs_inspect.annotation.rating_campaign import RatingCampaign
     from urs_inspect.annotation.rating_queue import draw
-    from urs_inspect.reports.rated_answers import answers_to_rate, attach_ratings
+    from urs_inspect.reports.human_data import answers_to_rate, attach_ratings
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:

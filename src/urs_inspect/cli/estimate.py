@@ -18,8 +18,9 @@ from urs_inspect.cli.output import PRICES_HELP, print_text_table
 if TYPE_CHECKING:
     from inspect_ai import Task
 
+    from urs_inspect.reports.actual_use import Actual, ActualUse
     from urs_inspect.reports.costs import Amount, Lengths
-    from urs_inspect.reports.estimate import Actual, ActualUse, RunEstimate
+    from urs_inspect.reports.estimate import RunEstimate
 
 _UNKNOWN = "not known"
 _PREFIX = "urs_inspect/"
@@ -62,8 +63,9 @@ def estimate(
 
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
+    from urs_inspect.reports.actual_use import read_actual
     from urs_inspect.reports.costs import load_counter, load_prices
-    from urs_inspect.reports.estimate import GRADER, estimate_run, read_actual, with_precision
+    from urs_inspect.reports.estimate import GRADER, estimate_run, with_precision
     from urs_inspect.reports.tables import plain
 
     name = task.removeprefix(_PREFIX)
@@ -243,7 +245,7 @@ def _place(found: "RunEstimate", one: "Actual") -> tuple[int, str]:
 
 def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
     """Samples of all runs of which a model would have a part, and what was expected of it for those that it had."""
-    from urs_inspect.reports.estimate import BOTH
+    from urs_inspect.reports.actual_use import BOTH
 
     names = one.model.split(", ")
     roles = [role for role in found.roles if one.role in (role.role, BOTH) and role.model in names]

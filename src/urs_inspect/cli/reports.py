@@ -203,7 +203,7 @@ def assistants(logs: tuple[str, ...], **options: Any) -> Any:
     return report_assistants(logs, **options)
 
 
-@_report_command("crossval.CROSSVAL", 10_000, figures=True)
+@_report_command("crossval_report.CROSSVAL", 10_000, figures=True)
 def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     """Report from LOGS (files or directories) whether scores hold for other judges and other references.
 
@@ -212,12 +212,12 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     same. LOGS of urs, whose answers a panel or, by `inspect score`, several judges have judged,
     give self-preference.
     """
-    from urs_inspect.reports.crossval import report_crossval
+    from urs_inspect.reports.crossval_report import report_crossval
 
     return report_crossval(logs, **options)
 
 
-@_report_command("agreement.AGREEMENT", 2000)
+@_report_command("agreement_report.AGREEMENT", 2000)
 @click.option(
     "--human",
     type=_FILE,
@@ -250,7 +250,7 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
     or models that are not in the logs are skipped and counted; a rating outside the scale is an
     error.
     """
-    from urs_inspect.reports.agreement import report_agreement
+    from urs_inspect.reports.agreement_report import report_agreement
 
     if not (options["human"] or options["satisfaction"] or options["votes"]):
         raise InputError("nothing to compare with; give at least one of --human, --satisfaction, --votes")

@@ -169,8 +169,8 @@ def _sections(
     """Everything about models that were asked the same chains in the same words, the longest Max L first."""
     names = distinct_names([(whole_characters(run.of), run.settings) for run in runs])
     rows = [_row(place, name, run) for name, run in zip(names, runs, strict=True)]
-    ranked = sorted(zip(rows, runs, strict=True), key=lambda pair: _rank(pair[0]))
-    data, runs = pd.DataFrame([row for row, _ in ranked]), [run for _, run in ranked]
+    order = sorted(range(len(runs)), key=lambda place: _rank(rows[place]))
+    data, runs = pd.DataFrame([rows[place] for place in order]), [runs[place] for place in order]
     models, facts = list(data["model"]), runs[0].conditions
     lengths = pd.DataFrame(
         [(place, name, *pair) for name, run in zip(models, runs, strict=True) for pair in _by_length(run).items()],

@@ -2,91 +2,46 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
-from urs_inspect.reports.answers import Answers, read_answers
+from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.conditions import BlockAnswers, Conditions, blocks_of
-from urs_inspect.reports.human_data import (
-    HumanRating,
-    HumanRatings,
-    Satisfaction,
-    Scale,
-    Votes,
-    on_scale_of_judge,
-    read_human_ratings,
-    read_satisfaction,
-    read_vote_ranking,
-)
+from urs_inspect.reports.human_data import HumanRating, HumanRatings, Satisfaction, Scale, Votes, on_scale_of_judge
 from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
 from urs_inspect.reports.scores import ScoreTable, score_table
-from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number, rating_text
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
+from urs_inspect.reports.tables import Section
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Correlations, Estimate, MeanDraws, Resampling, clustered_mean, correlate, mean_estimates
 from urs_inspect.stats.agreement import clustered_interval_alpha
-from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Floats, fewest_clusters
+from urs_inspect.stats.bootstrap import Flags, Floats, fewest_clusters
 from urs_inspect.stats.correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
     correlate_means,
     derived_seed,
-    fisher_interval,
     table_means,
 )
 
-AGREEMENT = ReportKind("urs-inspect agreement", 2, "urs-inspect agreement", "agreement", ("agreement",))
 CORRELATIONS = (-1.0, 1.0)
 """Lowest and highest correlation."""
 
-_SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
-_MANY = 30  # points from which an interval over points needs no warning
 _SHOWN = 3
 _OTHER_MODEL = "another model"
 _NO_ANSWER = "a question or epoch without an answer"
 _FEWEST = 2  # answers that an agreement needs; a correlation needs one more
 _QUESTIONS, _MODELS_QUESTIONS = 0, 2  # name the resamplings of questions among those of a seed; people have 1
-_STATISTICS = ("spearman", "kendall", "pearson", "alpha", "difference")
-_NUMBER, _SIGNED = number(2), number(2, sign=True)
 
 Answer = tuple[str, str, int | None]
 """Model, question, and epoch where the file of ratings names it."""
 Behind = Mapping[str, Mapping[str, int]]
 """What is counted, such as "people on" -> of what, such as an intent -> how many are behind a mean of it."""
-Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class PublishedCorrelation:
-    """A correlation that the URS paper prints, without an interval; `basis` is what people said."""
-
-    pearson: float
-    points: int
-    place: str
-    basis: str
-
-    @property
-    def over_points(self) -> tuple[float, float]:
-        """Bounds by Fisher's z that follow from the printed r and the number of points; ours, not the paper's."""
-        return fisher_interval(self.pearson, self.points)
-
-
-PUBLISHED_INTENTS = PublishedCorrelation(
-    0.95, 6, "section 4.5, Figure 5", "the satisfaction of 420 people on a five-point scale"
-)
-PUBLISHED_MODELS = PublishedCorrelation(
-    0.94, 10, "section 4.5, appendix D.3, Figure 6", "350 decided of 400 comparisons by five annotators"
-)
-
-
 Point = Mapping[str, Any]
 
 
@@ -188,8 +143,7 @@ class Matched:
 def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanRatings) -> Matched:
     """Match ratings with the answers of a block; `names` are those of `model_names`.
 
-    Raises:
-        InputError: If the file names no models and the block has several.
+    A file that names no models is an error if the block has several.
     """
     by_answer = _answers(answers, given)
     ratings: dict[Answer, dict[str, float]] = defaultdict(dict)
@@ -234,13 +188,8 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
 
 
 def match_blocks(answers: pd.DataFrame, blocks: Sequence[BlockAnswers], human: HumanRatings) -> list[Matched]:
-    """Match ratings with the answers of each block.
-
-    Raises:
-        InputError: If no rating is about an answer, or as `match_ratings`.
-    """
-    # Ratings may be about questions that not all models of a block attempted.
-    whole = [answers[answers["log"].isin(set(block.table["log"]))] for block in blocks]
+    """Match ratings with the answers of each block; that none is about an answer is an error."""
+    whole = [_attempted(answers, block) for block in blocks]
     matched = [match_ratings(rows, model_names(rows), human) for rows in whole]
     if not any(len(block.answers) for block in matched):
         questions = sorted(set(answers["question"]))
@@ -251,6 +200,11 @@ def match_blocks(answers: pd.DataFrame, blocks: Sequence[BlockAnswers], human: H
             f"{choices(questions[:3])}"
         )
     return matched
+
+
+def _attempted(answers: pd.DataFrame, block: BlockAnswers) -> pd.DataFrame:
+    """Answers of the logs of a block, to questions that not all of its models attempted as well."""
+    return answers[answers["log"].isin(set(block.table["log"]))]
 
 
 def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
@@ -494,17 +448,12 @@ def agreement_of(
 ) -> tuple[list[AgreementBlock], list[str]]:
     """Compare judges' scores with what people say, each judge and set of conditions by itself.
 
-    Returns:
-        The blocks, and notes on the files and what of them no block used.
-
-    Raises:
-        InputError: If nothing was given, or no rating is about an answer in the logs.
+    Returns the blocks, and notes on the files and what of them no block used.
     """
     if human is None and satisfaction is None and votes is None:
         raise InputError("nothing to compare with; give at least one of: ratings, satisfaction, votes")
     how = resampling or Resampling()
     blocks = blocks_of(answers.table)
-    names = [model_names(answers.table[answers.table["log"].isin(set(block.table["log"]))]) for block in blocks]
     matched = match_blocks(answers.table, blocks, human) if human else []
     notes = [*(votes.notes if votes else ()), *((*unused(human, matched), *human.repeats) if human else ())]
     found = []
@@ -512,7 +461,7 @@ def agreement_of(
         table = score_table(block.table, block.models)
         levels: dict[str, Any] = {
             "intents": intent_level(table, satisfaction, how) if satisfaction else None,
-            "ratings": model_level(table, names[place], votes, how) if votes else None,
+            "ratings": model_level(table, model_names(_attempted(answers.table, block)), votes, how) if votes else None,
             "cases": case_level(matched[place], human, how) if human else None,
         }
         lacking = tuple(level for level in levels.values() if isinstance(level, str))
@@ -542,250 +491,3 @@ def panel_of(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
     people = pd.concat([rows["ratings"] for rows in rated]).map(lambda given: math.fsum(given.values()) / len(given))
     labels = people[~people.index.duplicated()].reindex(scores.index).to_numpy()
     return [panel_section(scores, labels, list(scores.index.get_level_values("question")))]
-
-
-def report_agreement(
-    logs: Iterable[str],
-    *,
-    human: Path | None = None,
-    human_scale: Scale = (LOWEST, HIGHEST),
-    satisfaction: Path | None = None,
-    satisfaction_scale: Scale = (1, 5),
-    votes: Sequence[str] = (),
-    rounds: int = ROUNDS,
-    level: float = LEVEL,
-    seed: int = SEED,
-    command: str = "",
-) -> Report:
-    """Report how far a judge and people agree. At least one of `human`, `satisfaction` and `votes` must be given.
-
-    Args:
-        logs: Log files and directories of logs of `urs`.
-        human: File or directory of ratings of single answers, as for `read_human_ratings`.
-        human_scale: Its lowest and highest rating.
-        satisfaction: File of satisfaction by intent, as for `read_satisfaction`.
-        satisfaction_scale: Its lowest and highest value.
-        votes: Files, logs and directories of votes between models, as for `read_vote_ranking`.
-        rounds: Rounds of the bootstrap.
-        level: Confidence level of all intervals, between 0 and 1.
-        seed: Seed of the bootstrap.
-        command: The command that makes the report.
-
-    Returns:
-        The report, with the table `agreement`, one row per number.
-
-    Raises:
-        InputError: If nothing was given, a file or log cannot be used, or no rating is about an answer in the logs.
-    """
-    how = Resampling(rounds, level, seed)
-    # What people say is small and read first, so that its errors cost no waiting for the logs.
-    ratings = read_human_ratings(human, human_scale) if human else None
-    satisfied = read_satisfaction(satisfaction, satisfaction_scale, load_rubric()) if satisfaction else None
-    ranked = read_vote_ranking(votes, how) if votes else None
-    answers = read_answers(logs)
-    blocks, notes = agreement_of(answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how)
-    given = {"ratings of answers": [human], "satisfaction": [satisfaction], "votes": votes}
-    sources = {kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)}
-    panel = panel_of(answers.table, ratings) if ratings else []
-    warnings = [ratings.doubt] if ratings and ratings.doubt else []
-    return agreement_report(blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings)
-
-
-def agreement_report(
-    blocks: Sequence[AgreementBlock],
-    notes: Sequence[str],
-    how: Resampling,
-    sources: Mapping[str, Sequence[str]],
-    skipped: Sequence[str] = (),
-    command: str = "",
-    panel: Sequence[Section] = (),
-    warnings: Sequence[str] = (),
-) -> Report:
-    """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files.
-
-    `warnings` are those of the notes that stand out.
-    """
-    files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
-    about = f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
-    rows = [
-        (place, ", ".join(block.conditions.judges), *names, found, found.clusters)
-        for place, block in enumerate(blocks, start=1)
-        for *names, found in _numbers(block)
-    ]
-    columns = ["block", "judge", "level", "scope", "statistic", "value", "clusters"]
-    numbers = Table(pd.DataFrame(rows, columns=columns), name="agreement", shown=(), main="value")
-    sections = [Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings)]
-    for place, block in enumerate(blocks, start=1):
-        sections += _sections(place, block)
-    sections += panel
-    sections += [Section("Skipped", skipped)] if skipped else []
-    published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
-    facts = {
-        "blocks": blocks,
-        **{"sources": sources, "notes": notes, "skipped": skipped, "command": command, **how.options},
-        "published_in_the_urs_paper": {
-            name: {**asdict(found), "over_points": found.over_points} for name, found in published.items()
-        },
-    }
-    return Report(AGREEMENT, "Agreement of judges with people", sections, facts)
-
-
-def _sections(place: int, block: AgreementBlock) -> list[Section]:
-    facts = block.conditions
-    title = (
-        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.data}; rubric "
-        f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
-        f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
-    )
-    simulation = [_SIMULATION] if block.simulated else []
-    differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
-    short = short_names(block.models)
-    return [
-        Section(title, (*simulation, *differs, *block.notes), warnings=simulation),
-        *([_intents(block.intents, short)] if block.intents else []),
-        *([_models(block.ratings, short)] if block.ratings else []),
-        *([_cases(block.cases, short)] if block.cases else []),
-    ]
-
-
-def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
-    """Level, scope and statistic of every number, with its interval where there is one."""
-    if block.intents:
-        for scope, found in {"all": block.intents.correlation, **block.intents.by_model}.items():
-            yield from _correlation_numbers("intents", scope, found)
-        for point in block.intents.points:
-            yield from (("intents", point["group"], name, point[name]) for name in ("score", "satisfaction"))
-    if block.ratings:
-        yield from _correlation_numbers("models", "all", block.ratings.correlation)
-        for point in block.ratings.points:
-            yield "models", point["model"], "score", point["score"]
-            yield "models", point["model"], "bradley_terry", point["rating"]
-    if block.cases:
-        for scope, agreed in {"all": block.cases.all, **block.cases.by_group, **block.cases.by_model}.items():
-            numbers = {**vars(agreed.correlations), "alpha": agreed.alpha, "difference": agreed.difference}
-            yield from (("answers", scope, name, numbers[name]) for name in _STATISTICS)
-        if block.cases.people:
-            yield "people", "all", "alpha", block.cases.people.alpha
-
-
-def _correlation_numbers(level: str, scope: str, found: MeanCorrelation) -> Iterator[tuple[str, str, str, Estimate]]:
-    yield level, scope, "pearson", found.pearson
-    for statistic in ("without_noise", "spearman"):
-        value = getattr(found, statistic)
-        yield level, scope, statistic, replace(found.pearson, value=value, low=math.nan, high=math.nan)
-
-
-def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
-    points = pd.DataFrame(level.points)[["group", "questions", "score", "people", "satisfaction"]]
-    formats = {**dict.fromkeys(("questions", "people"), number(0)), **dict.fromkeys(("score", "satisfaction"), _NUMBER)}
-    models = [(short[name], r.pearson.value, _without_noise(r), r.spearman) for name, r in level.by_model.items()]
-    by_model = pd.DataFrame(models, columns=["scores of", "Pearson", "without noise", "Spearman"])
-    resampled = "questions and people" if level.people_resampled else "questions, satisfaction taken as exact"
-    notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
-    tables = (
-        Table(points, formats, headings={"group": "intent"}),
-        Table(by_model, {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}),
-    )
-    return Section("Score and satisfaction by intent", notes, tables, 3)
-
-
-def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
-    points = pd.DataFrame(level.points)
-    points["model"] = points["model"].map(short)
-    notes = (
-        f"{counted(level.comparisons, 'comparison')} on {counted(level.instructions, 'instruction')}, "
-        f"{counted(level.ties, 'tie')}; scores over {counted(level.questions, 'question')}.",
-        *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
-    )
-    table = Table(points, {"score": _NUMBER, "rating": rating_text}, headings={"rating": "Bradley-Terry"})
-    return Section("Score and votes by model", notes, (table,), 3)
-
-
-def _about_means(
-    level: IntentLevel | ModelLevel, what: str, resampled: str, published: PublishedCorrelation
-) -> tuple[str, ...]:
-    about = _about_correlation(level.correlation, len(level.points), what, resampled, level.why_no_interval)
-    return (*about, _published(published, what), *level.notes)
-
-
-def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
-    named = {"all": level.all, **level.by_group, **{short[model]: found for model, found in level.by_model.items()}}
-    rows = [
-        (name, one.answers, r.spearman, r.kendall, r.pearson, one.alpha, one.difference)
-        for name, one in named.items()
-        for r in [one.correlations]
-    ]
-    formats = {"answers": number(0), **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER)}
-    formats["score less rating"] = _SIGNED
-    among = "The file does not name raters, so that agreement among people is not known."
-    if people := level.people:
-        alpha = (
-            f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among people is "
-            f"{_NUMBER(people.alpha)}."
-            if people.answers
-            else "no answer has several, so that agreement among people is not known."
-        )
-        among = f"{counted(people.raters, 'person', 'people')} gave {counted(people.ratings, 'rating')}; {alpha}"
-    notes = (
-        f"{counted(level.all.answers, 'answer')} to {counted(level.all.questions, 'question')} were both rated and "
-        "scored; brackets over resamples of questions, none over too few. Ratings are means over people; alpha and "
-        "difference are on the judge's scale, 1 to 10.",
-        among,
-        *level.notes,
-    )
-    table = Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats)
-    return Section("Score and rating of single answers", notes, (table,), 3)
-
-
-def _without_noise(found: MeanCorrelation) -> str:
-    """Pearson corrected for the noise of the means, with its interval; a dash where noise is not known."""
-    if math.isnan(found.pearson.low):
-        return DASH
-    return _NUMBER(replace(found.pearson, value=found.without_noise))
-
-
-def _about_correlation(found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str) -> list[str]:
-    """A correlation in words: what was measured, what noise makes of it, and how far few points carry."""
-    pearson = found.pearson
-    if math.isnan(pearson.value):
-        return [f"There is no correlation: all {points} {what} have the same mean on one of the two sides."]
-    measured = f"Over {points} {what}: Pearson {_NUMBER(pearson.value)}, Spearman {_NUMBER(found.spearman)}."
-    how = f"over resamples of {resampled}, these {what} given."
-    if math.isnan(pearson.low):
-        why = (
-            f"{lacking}. Too few to show how far such a mean would scatter"
-            if lacking
-            else f"the means of these {what} differ no more than noise would make them"
-        )
-        notes = [f"{measured} There is no interval, and no correction for noise: {why}."]
-    elif math.isnan(found.without_noise):
-        notes = [
-            f"{measured} The means of these {what} differ no more than noise would make them: without it Pearson may "
-            f"be anything from {_NUMBER(pearson.low)} to {_NUMBER(pearson.high)}, {how}"
-        ]
-    else:
-        notes = [f"{measured} Without the noise of the means Pearson is about {_without_noise(found)}: brackets {how}"]
-        if pearson.low <= 0 <= pearson.high:
-            notes.append(
-                f"The interval holds 0: beside the noise of their means, these {what} differ too little to show "
-                "whether the two go together."
-            )
-    low, high = found.over_points
-    if points < _MANY:
-        notes.append(
-            f"{points} points are too few for an interval over other {what}."
-            if math.isnan(low)
-            else f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from {_NUMBER(low)} to "
-            f"{_NUMBER(high)} (Fisher's z)."
-        )
-    return notes
-
-
-def _published(found: PublishedCorrelation, what: str) -> str:
-    """What the paper prints, labelled as such."""
-    low, high = found.over_points
-    return (
-        f"Published (URS paper, {found.place}; another judge, other models and people): Pearson {found.pearson:.2f} "
-        f"over {found.points} {what}, from {found.basis}; no interval is printed. Fisher's z puts it between "
-        f"{_NUMBER(low)} and {_NUMBER(high)} over other {what}."
-    )

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
-from inspect_ai.model import ModelConfig
 
 from urs_inspect._util import counted
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import distinct_names, model_settings, whole_characters
-from urs_inspect.logs.scores import SIMULATED
+from urs_inspect.logs.scores import SIMULATED, role_models
 from urs_inspect.reports.answers import ERROR, JudgedLog, read_judged_log
 from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
 from urs_inspect.reports.comparison import Comparison as Pair
@@ -81,20 +80,14 @@ def service_of(log: EvalLog) -> Service:
     backend, _, rest = given.partition(":")
     short = given
     if backend == "model":
-        models = _role(log, rest or "translator")
-        short = models[0].model if models else given
+        models = role_models(log).get(rest or "translator")
+        short = models[0] if models else given
     elif backend in _WITH_FILES and PurePath(rest).name:
         short = f"{backend}:{PurePath(rest).name}"
     name = f"{assistant} ({short})"
     if assistant in _NO_MODEL:
         return Service(name, {key: given})
     return Service(f"{log.eval.model}, {name}", {**settings, key: given, "pages": str(arguments.get("pages", ""))})
-
-
-def _role(log: EvalLog, name: str) -> list[ModelConfig]:
-    """The models that have a role in a log."""
-    models = (log.eval.model_roles or {}).get(name) or []
-    return models if isinstance(models, list) else [models]
 
 
 def distinct_services(services: Sequence[Service]) -> list[str]:
@@ -144,10 +137,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     """Read the answers of models and assistants.
 
     The last judgement of an answer counts, and of several logs of the same service under the same conditions the one
-    that was made last, unless it asked fewer than half as many questions.
-
-    Raises:
-        InputError: If a name does not exist or nothing is left; the message reports what was skipped.
+    that was made last, unless it asked fewer than half as many questions. That nothing is left is an error.
     """
     names, skipped = list(logs), list[str]()
     headers = finished_headers(names, skipped, TASK)
@@ -156,14 +146,10 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
         raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     shown = [whole_characters(name) for name in distinct_services([log.service for log in kept])]
     models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
-    models |= {model.model for log in kept for role in log.log.eval.model_roles or () for model in _role(log.log, role)}
-    return AssistantAnswers(
-        table=pd.concat(
-            [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)], ignore_index=True
-        ),
-        simulated=any(name.startswith(SIMULATED) for name in models),
-        skipped=tuple(skipped),
-    )
+    models |= {name for log in kept for names_of_role in role_models(log.log).values() for name in names_of_role}
+    tables = [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)]
+    simulated = any(name.startswith(SIMULATED) for name in models)
+    return AssistantAnswers(pd.concat(tables, ignore_index=True), simulated, tuple(skipped))
 
 
 def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
@@ -242,13 +228,10 @@ class Comparison:
 def compare_assistants(
     answers: AssistantAnswers, *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED
 ) -> tuple[list[Comparison], list[str]]:
-    """Compare models and assistants.
+    """Compare models and assistants; returns comparisons, those of Table 14 first, and notes on logs that are in none.
 
     Scores compare only where data, rubric, judges, references and prompts are the same, and only over the questions
     that all have a score for: a search that finds pages for easy questions alone would else have the better mean.
-
-    Returns:
-        The comparisons, those of Table 14 first, and a sentence about each log that is in none.
     """
     comparisons: list[Comparison] = []
     used: set[str] = set()
@@ -286,17 +269,9 @@ def _compare(cases: str, block: BlockAnswers, answers: pd.DataFrame, resampling:
                 "self_judged": int(scored["self_judged"].sum()),
             }
         )
-    finals = table.of(np.arange(len(table.finals)), [block.models.index(name) for name in names]).finals
-    return Comparison(
-        cases,
-        block,
-        compared,
-        len(finals),
-        compared.asked,
-        nothing.asked,
-        pd.DataFrame(rows),
-        without(finals, names),
-    )
+    finals = table.finals[:, [block.models.index(name) for name in names]]
+    counts = len(finals), compared.asked, nothing.asked
+    return Comparison(cases, block, compared, *counts, pd.DataFrame(rows), without(finals, names))
 
 
 def _over_common(table: ScoreTable, resampling: Resampling) -> ComparedModels:
@@ -305,21 +280,16 @@ def _over_common(table: ScoreTable, resampling: Resampling) -> ComparedModels:
     return compare_table(order_models(common), {ALL: np.arange(len(common.finals))}, [ALL], resampling)
 
 
-def _common(finals: Floats) -> Floats:
-    """The questions that all have a score for."""
-    return finals[~np.isnan(finals).any(axis=1)]
-
-
 def without(finals: Floats, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
     """The fewest to leave out, one after the other, so that the others have more questions in common, and how many."""
     left: list[int] = []
     kept = list(range(len(names)))
-    common = start = len(_common(finals))
-    scored = np.count_nonzero(~np.isnan(finals), axis=0)
+    there = ~np.isnan(finals)
+    common = start = int(there.all(axis=1).sum())
     while len(kept) > 2 and common == start:
-        gains = {one: len(_common(finals[:, [other for other in kept if other != one]])) for one in kept}
+        gains = {one: int(there[:, [other for other in kept if other != one]].all(axis=1).sum()) for one in kept}
         # Where it makes no difference yet, the one with the fewest scores goes first.
-        worst = max(kept, key=lambda one: (gains[one], -scored[one]))
+        worst = max(kept, key=lambda one: (gains[one], -there[:, one].sum()))
         kept.remove(worst)
         left.append(worst)
         common = gains[worst]
@@ -410,9 +380,8 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
     numbers = services.assign(became=words).drop(columns="self_judged")
 
     def csv(name: str, data: pd.DataFrame, main: str) -> Table:
-        same = {"comparison": key, "cases": found.cases, "judge": judges}
-        first = {column: [value] * len(data) for column, value in same.items()}
-        return Table(pd.DataFrame({**first, **data}), name=name, shown=(), main=main)
+        same: dict[str, Any] = {"comparison": key, "cases": found.cases, "judge": judges}
+        return Table(data.assign(**same)[[*same, *data]], name=name, shown=(), main=main)
 
     tested = [(pair.first, pair.second, pair.difference, pair.p, pair.p_holm, pair.significant) for pair in found.pairs]
     differences = pd.DataFrame(tested, columns=["first", "second", "difference", "p", "p_holm", "apart"])

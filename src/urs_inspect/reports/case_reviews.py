@@ -51,9 +51,8 @@ class CaseReviews:
 def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
     """Read a log of `urs_case_review`, finished or not; of several reviews by `inspect score` the last one counts.
 
-    Args:
-        name: The log, or a directory that holds one such run; of several attempts at it the one that counts is read.
-        skipped: Gets a sentence about what is skipped, as from `sorted_headers`.
+    A directory holds one such run; of several attempts at it the one that counts is read. `skipped` gets a sentence
+    about what is skipped, as from `sorted_headers`.
     """
     finished, unfinished = sorted_headers([name], skipped, _TASK)
     headers = finished or unfinished
@@ -65,16 +64,14 @@ def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
     file = headers[0].location
     log = read_log(file)
     samples: dict[str, list[EvalSample]] = defaultdict(list)
+    judges: set[str] = set()
     for sample in log.samples or []:
         samples[str(sample.id)].append(sample)
+        if score := last_score(sample, "case_review"):
+            judges.add(str((score.metadata or {}).get("judge", "")))
     if not samples:
         raise InputError(f"'{file}' has no reviewed case; its status is '{log.status}'")
     facts = log.eval.metadata or {}
-    judges = {
-        str((score.metadata or {}).get("judge", ""))
-        for sample in log.samples or []
-        if (score := last_score(sample, "case_review"))
-    }
     return CaseReviews(
         dataset=str(facts.get("dataset", "")),
         sha256=str(facts.get("dataset_sha256", "")),
@@ -110,11 +107,8 @@ def rows_of(reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary) -
         data = load_urs(place, vocabulary, need_references=False)
         return {
             case.id: {
-                "id": case.id,
-                "question": case.question,
-                "reference_ans": case.reference,
-                "user_intent": case.intent,
-                "language": case.language,
+                **{"id": case.id, "question": case.question, "reference_ans": case.reference},
+                **{"user_intent": case.intent, "language": case.language},
             }
             for case in data.cases
         }

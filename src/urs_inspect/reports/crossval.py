@@ -6,23 +6,20 @@ whose answers several judges have judged give self-preference alone.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 
-from urs_inspect._util import InputError, counted
-from urs_inspect.judging.failures import SCORED_OUTCOMES
-from urs_inspect.logs.files import finished_headers, local_path, nothing_left, read_log, short_name
-from urs_inspect.logs.naming import short_names
+from urs_inspect._util import counted
+from urs_inspect.logs.files import read_log, short_name
 from urs_inspect.logs.responses import ANSWERS_ONLY
-from urs_inspect.logs.scores import SIMULATED, last_score, value_of
-from urs_inspect.reports.answers import Answers, read_answers
+from urs_inspect.logs.scores import last_score, value_of
+from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.conditions import (
     Conditions,
     Reasons,
@@ -32,43 +29,21 @@ from urs_inspect.reports.conditions import (
     differences,
     version_number,
 )
-from urs_inspect.reports.crossval_figures import draw_best_two, draw_settings
-from urs_inspect.reports.tables import (
-    DASH,
-    Format,
-    Report,
-    ReportKind,
-    Section,
-    Table,
-    level_text,
-    number,
-    p_value,
-    share,
-    simulation_section,
-)
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.crossval_judge import COPY
 from urs_inspect.solvers.answers import ANSWER
 from urs_inspect.stats import holm
-from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats, Resampling
+from urs_inspect.stats.bootstrap import Floats, Resampling
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
 from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
 
-CROSSVAL = ReportKind(
-    "urs-inspect cross-validation",
-    2,
-    "urs-inspect robustness",
-    "crossval",
-    ("means", "rating_bias", "orders", "differences", "self_preference"),
-    ("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
-)
 TASK = "urs_inspect/urs_crossval"
-ROUNDS = 10_000
 ALL = "all"
 """In place of one source of references or one model: all of them, each with the same weight."""
 
-_KEY = ["evaluator", "source", "model"]
-_COLUMNS = ["case", "fold", *_KEY, "outcome", "final", "copy"]
+KEY = ["evaluator", "source", "model"]
+"""What distinguishes the cells of a grid."""
+_COLUMNS = ["case", "fold", *KEY, "outcome", "final", "copy"]
 """Columns of judgements: `final` is NaN without a score; `copy` is whether an answer is word for word its reference."""
 _PREFERENCES = [
     *("evaluator", "source", "others", "own_mean", "others_mean", "preference", "leniency", "beyond", "p", "p_beyond")
@@ -78,8 +53,6 @@ _CONDITIONS: Mapping[str, Callable[[Any], Any]] = {
     **{"cases": int, "folds": int, "reference_score": float},
 }
 _OF_A_LOG = {"log": "log", "model": "base_model"}
-_WITH_SCORE = frozenset(SCORED_OUTCOMES) - {"partial_panel"}
-_SCORE, _DIFFERENCE = number(2), number(2, sign=True)
 _REASONS: Reasons = (
     {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
     {
@@ -91,17 +64,6 @@ _REASONS: Reasons = (
         ("rubric_sha256", "reference_score"), "Another rubric: {rubric}, not {first[rubric]} (or of another content)."
     ),
     {"prompts_sha256": "Judged with other prompts, or in another language."},
-)
-_EQUATION = (
-    "Rating bias (URS paper, Equation 1): mean rating that an evaluator gives to the answers of model B with the "
-    "references by B, minus the score of a reference, and the mean of that over all models B. Answer and reference are "
-    "two outputs of one model, so that 0 is calibrated."
-)
-_PREFERENCE = (
-    "Preference: the evaluator's rating of its own answers minus the other evaluators' rating of the same answers. "
-    "Leniency: the same difference over answers of models that are neither of the two. Beyond leniency: preference "
-    "minus leniency, which is self-preference proper. Paired by case; every other evaluator has the same weight. "
-    "p is that of beyond leniency, after Holm's correction over all evaluators and references."
 )
 
 
@@ -118,6 +80,11 @@ class Scores:
     def axes(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
         """Names along the axes after the first."""
         return self.evaluators, self.sources, self.models
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        return list(dict.fromkeys(name for axis in self.axes for name in axis))
 
 
 @dataclass(frozen=True)
@@ -172,7 +139,7 @@ def read_grid_log(log: EvalLog) -> GridLog:
     rows = []
     for sample in read_eval_log_sample_summaries(log.location):
         about = sample.metadata or {}
-        key = (str(about[name]) for name in _KEY)
+        key = (str(about[name]) for name in KEY)
         rows.append((str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY))))
     judgements = pd.DataFrame(rows, columns=_COLUMNS)
     if facts.get("copies") and not judgements["copy"].any():
@@ -215,7 +182,7 @@ def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
     judged cases comes first.
     """
     groups = comparable_groups(logs, lambda group, log: _differences(group, [log]))
-    grids = sorted(map(_grid, groups), key=lambda grid: -len(grid.judgements.drop_duplicates([*_KEY, "case"])))
+    grids = sorted(map(_grid, groups), key=lambda grid: -len(grid.judgements.drop_duplicates([*KEY, "case"])))
     return [replace(grid, differs=_differences(grids[0].logs, grid.logs)) for grid in grids]
 
 
@@ -229,15 +196,15 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     counts: dict[tuple[str, ...], int] = {}  # cell -> place of the log that counts
     notes = []
     for place, log in enumerate(logs):
-        for key in dict.fromkeys(_keys(log.judgements)):
+        for key in dict.fromkeys(keys_of(log.judgements)):
             if key in counts:
                 notes.append(
                     f"{key[0]} on {key[2]} with references by {key[1]}: the judgements in {log.name} count, not those "
                     f"of the earlier {logs[counts[key]].name}."
                 )
             counts[key] = place
-    parts = [log.judgements[[counts[key] == place for key in _keys(log.judgements)]] for place, log in enumerate(logs)]
-    judgements = pd.concat(parts, ignore_index=True)
+    kept = [[counts[key] == place for key in keys_of(log.judgements)] for place, log in enumerate(logs)]
+    judgements = pd.concat([log.judgements[there] for log, there in zip(logs, kept, strict=True)], ignore_index=True)
     axes = [list(dict.fromkeys(name for log in logs for name in log.axes[axis])) for axis in range(3)]
     scores = _scores(judgements, *axes)
 
@@ -251,17 +218,18 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     return Grid(logs, judgements, ordered, notes)
 
 
-def _rows(data: pd.DataFrame) -> list[Any]:
+def rows_of(data: pd.DataFrame) -> list[Any]:
     """The rows of a table as tuples with the names of its columns."""
     return list(data.itertuples(index=False))
 
 
-def _keys(data: pd.DataFrame) -> list[tuple[str, ...]]:
-    return list(data[_KEY].itertuples(index=False, name=None))
+def keys_of(data: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Evaluator, source and model of each row."""
+    return list(data[KEY].itertuples(index=False, name=None))
 
 
 def _scores(judgements: pd.DataFrame, *axes: Sequence[str]) -> Scores:
-    means = judgements.groupby(["case", *_KEY], sort=False)["final"].mean()
+    means = judgements.groupby(["case", *KEY], sort=False)["final"].mean()
     cases = sorted(set(judgements["case"]))
     values = means.reindex(pd.MultiIndex.from_product([cases, *axes])).to_numpy(dtype=np.float64)
     evaluators, sources, models = axes
@@ -285,7 +253,7 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     flat = scores.values.reshape(cases, -1)
     [found] = bootstrap_means([MeanColumn(np.arange(cases), flat)], cases, rounds=how.rounds, seed=how.seed)
     there = {key for log in grid.logs for key in product(*log.axes)}
-    judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(_KEY, sort=False)))
+    judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(KEY, sort=False)))
     rows = []
     for key, estimate, column in zip(product(*scores.axes), mean_estimates(found, how.level), flat.T, strict=True):
         if key not in there:
@@ -298,16 +266,8 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
         missing = cases - part["case"].nunique()
         outcomes = dict(sorted(Counter(part["outcome"]).items())) | ({"missing": missing} if missing else {})
         rows.append((*key, outcomes, estimate, int(np.isnan(column).sum()), fold_mean, deviation, *by_fold))
-    columns = [
-        *_KEY,
-        "outcomes",
-        "mean",
-        "unscored",
-        "fold_mean",
-        "fold_deviation",
-        *(f"fold_{fold}" for fold in folds),
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    columns = [*KEY, "outcomes", "mean", "unscored", "fold_mean", "fold_deviation"]
+    return pd.DataFrame(rows, columns=[*columns, *(f"fold_{fold}" for fold in folds)])
 
 
 def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.DataFrame:
@@ -380,7 +340,7 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     significantly.
     """
     by_pair: dict[frozenset[str], list[Any]] = {}
-    for row in _rows(pairs):
+    for row in rows_of(pairs):
         by_pair.setdefault(frozenset((row.first, row.second)), []).append(row)
     found = []
     for same in by_pair.values():
@@ -477,273 +437,3 @@ def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str
             names = ", ".join(map(short_name, other["log"].unique()))
             notes.append(f"{names} of {model}: other answers than those that more judges have judged; skipped.")
     return pd.concat(kept), notes
-
-
-def report_crossval(
-    logs: Iterable[str], *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED, command: str = ""
-) -> Report:
-    """Report from logs of `urs_crossval` and of `urs` whether scores hold for other judges and references.
-
-    Args:
-        logs: Log files, and directories of logs.
-        rounds: Rounds of the bootstrap over cases.
-        level: Confidence level of all intervals, between 0 and 1.
-        seed: Seed of the bootstrap.
-        command: The command that makes the report.
-
-    Returns:
-        The report, with the tables `means`, `rating_bias`, `orders`, `differences` and `self_preference`, and Figures 4
-        and 10 of each grid.
-
-    Raises:
-        InputError: If a name does not exist, or nothing is left to report; the message reports what was skipped.
-    """
-    names, skipped, read = list(logs), list[str](), list[GridLog]()
-    headers = finished_headers(names, skipped)
-    for log in (header for header in headers if header.eval.task == TASK):
-        try:
-            read.append(read_grid_log(log))
-        except Exception as error:  # a damaged file may raise anything
-            reason = f"{type(error).__name__}: {error}"
-            skipped.append(f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}.")
-    others = [local_path(log.location) for log in headers if log.eval.task != TASK]
-    judged: list[JudgedRuns] = []
-    if others:
-        try:
-            judged = read_judged_runs(read_answers(others), skipped)
-        except InputError as error:  # logs of other tasks may lie in the same folder
-            skipped += error.message.splitlines()
-    if not read and not judged:
-        what = "no finished log of urs_crossval, nor answers that several judges have judged,"
-        raise nothing_left(what, names, skipped)
-    how = Resampling(rounds, level, seed)
-    return crossval_report(grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command)
-
-
-def crossval_report(
-    grids: Sequence[Grid],
-    judged: Sequence[JudgedRuns],
-    how: Resampling,
-    logs: Sequence[str] = (),
-    skipped: Sequence[str] = (),
-    command: str = "",
-) -> Report:
-    """The report of grids and ordinary runs that were read."""
-    scores = [*(grid.scores_without_copies() for grid in grids), *(runs.scores for runs in judged)]
-    preferences = with_holm([preference_table(part, how) for part in scores])
-    simulated = any(name.startswith(SIMULATED) for part in scores for axis in part.axes for name in axis)
-    sections, figures, facts = simulation_section(simulated), {}, []
-    for place, (grid, own, preference) in enumerate(zip(grids, scores, preferences, strict=False), start=1):
-        means, biases = mean_table(grid, how), bias_table(own, grid.conditions["reference_score"], how)
-        orders, pairs = order_tables(grid.scores, how)
-        tables = {"means": means, "orders": orders, "differences": pairs, "rating_bias": biases}
-        short = short_names(list(dict.fromkeys(name for axis in grid.scores.axes for name in axis)))
-        sections.append(Section("Grid" if len(grids) == 1 else f"Grid {place}", _about(grid)))
-        sections += _sections(place, grid, short, tables, preference)
-        suffix, drawn = "" if place == 1 else f"_{place}", (short, grid.conditions, simulated)
-        figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
-        figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
-        facts.append(
-            {
-                **{"conditions": grid.conditions, "differs_from_first": grid.differs, "notes": grid.notes},
-                **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
-                "copies": {model: len(cases) for model, cases in grid.copies.items()},
-                "outcomes": means[[*_KEY, "outcomes"]].to_dict("records"),
-                "reversals": reversals_of(pairs),
-            }
-        )
-    for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
-        short = short_names([*dict.fromkeys([*runs.scores.evaluators, *runs.scores.models])])
-        shown = _preference_tables(preference, "runs", short, "judge", sources=False)
-        sections.append(Section("Self-preference in ordinary runs", (*_about_runs(runs), _PREFERENCE), shown))
-    sections += [Section("Skipped", skipped)] if skipped else []
-    sections += [Section("Method", _method(how, bool(grids))), Section("Logs", logs, appendix=True)]
-    about = {**vars(how), "command": command, "simulated": simulated, "logs": logs, "skipped": skipped}
-    runs_facts = [{**runs.facts, "notes": runs.notes} for runs in judged]
-    return Report(CROSSVAL, "Cross-validation", sections, {**about, "grids": facts, "runs": runs_facts}, figures)
-
-
-def _about(grid: Grid) -> list[str]:
-    facts, names = grid.conditions, [", ".join(axis) for axis in grid.scores.axes]
-    return [
-        *(f"Not compared with the first grid: {reason}" for reason in grid.differs),
-        f"Data: {facts['dataset']} (sha256 {facts['dataset_sha256'][:8]}), {counted(facts['cases'], 'case')} in "
-        f"{counted(facts['folds'], 'fold')}.",
-        f"Rubric: {facts['rubric']}; prompts {facts['prompts_sha256'][:8]}; a reference is worth "
-        f"{facts['reference_score']:g}.",
-        f"Evaluators: {names[0]}. References by: {names[1]}. Tested models: {names[2]}.",
-        *grid.notes,
-    ]
-
-
-def _about_runs(runs: JudgedRuns) -> list[str]:
-    facts = runs.facts
-    return [
-        f"Data: {facts['dataset']}, {counted(facts['questions'], 'question')}. Rubric: {facts['rubric']}; prompts "
-        f"{facts['prompts']}; references: {facts['references'] or 'those of the data'}.",
-        f"Judges: {', '.join(facts['judges'])}. Answers of: {', '.join(sorted(facts['models']))}.",
-        *runs.notes,
-    ]
-
-
-def _sections(
-    place: int, grid: Grid, short: Mapping[str, str], tables: Mapping[str, pd.DataFrame], preference: pd.DataFrame
-) -> Iterator[Section]:
-    """The parts of a grid; `tables` are those of its CSV files but that of self-preference."""
-
-    def csv(name: str, main: str = "") -> Table:
-        data = tables[name].drop(columns="outcomes", errors="ignore")
-        return Table(_with_first("grid", place, data), name=name, shown=(), main=main)
-
-    means, biases = tables["means"], tables["rating_bias"]
-    shown = (
-        _by_setting(grid, means, [_SCORE(mean) for mean in means["mean"]], short),
-        _by_setting(grid, means, list(map(_with_deviation, _rows(means))), short, ", over folds"),
-    )
-    yield Section("Mean scores", (), (*shown, csv("means", "mean")), 3)
-    order = tables["orders"], tables["differences"]
-    notes = stability(grid.scores, *order)
-    ranked = (_order_table(*order, short), csv("orders"), csv("differences", "difference"))
-    yield Section("Order of the models", notes, ranked, 3)
-    notes = [_EQUATION if len(biases) else "No model is both tested and a source of references, so there is none."]
-    notes += [
-        f"{len(cases)} of {grid.conditions['cases']} answers of {model} are word for word its references: these "
-        "judgements take no part in rating bias and self-preference, because a text was compared with itself. Take the "
-        "references from another run than the answers."
-        for model, cases in grid.copies.items()
-    ]
-    yield Section("Rating bias", notes, (_bias_table(biases, short), csv("rating_bias", "bias")), 3)
-    alone = "There is only one evaluator, so there is no other to compare with."
-    none = alone if len(grid.scores.evaluators) < 2 else "No evaluator is among the tested models, so there is none."
-    several = len(grid.scores.sources) > 1
-    shown = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
-    yield Section("Self-preference", (_PREFERENCE if len(preference) else none,), shown, 3)
-    unscored = []
-    for row in _rows(means):
-        failed = {name: n for name, n in row.outcomes.items() if name not in _WITH_SCORE}
-        why = ", ".join(f"{name.removeprefix('unscored_').replace('_', ' ')} {n}" for name, n in failed.items())
-        unscored += [(short[row.evaluator], short[row.source], short[row.model], why)] if failed else []
-    if unscored:
-        columns = ["evaluator", "references by", "model", "why, and how many"]
-        yield Section("Judgements without a score", (), (Table(pd.DataFrame(unscored, columns=columns)),), 3)
-
-
-def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
-    """Whether any two models change places between settings, in words."""
-    if len(scores.models) < 2:
-        return ["Only one model was tested, so there is no order."]
-    if not len(orders):
-        return ["In no setting is there a case on which all models have a score."]
-    found, reversals = len(orders) // len(scores.models), reversals_of(pairs)
-    settings, lacking = counted(found, "setting"), len(scores.evaluators) * len(scores.sources) - found
-    left = [f"{counted(lacking, 'setting')} without a case on which all models have a score."] if lacking else []
-    if not reversals:
-        stable = f"Stable: no two models change places over {settings}." if found > 1 else "One setting only."
-        return [f"{stable} From the best: {', '.join(orders['model'][: len(scores.models)])}.", *left]
-    both = sum(bool(pair["ahead_significant"] and pair["behind_significant"]) for pair in reversals)
-    verdict = (
-        f"The difference of {counted(both, 'pair')} is significant in both directions: there, the choice of the judge "
-        "decides."
-        if both
-        else "No pair differs significantly in both directions, so that this may be chance."
-    )
-    total = counted(len(scores.models) * (len(scores.models) - 1) // 2, "pair")
-    return [
-        f"Not stable: {len(reversals)} of {total} of models change places over {settings}. {verdict}",
-        *(
-            f"{pair['first']} is ahead of {pair['second']} in {counted(pair['ahead'], 'setting')} "
-            f"({pair['ahead_significant']} significant) and behind in {pair['behind']} ({pair['behind_significant']} "
-            "significant)."
-            for pair in reversals
-        ),
-        *left,
-    ]
-
-
-def _with_first(name: str, value: Any, data: pd.DataFrame) -> pd.DataFrame:
-    data = data.copy()
-    data.insert(0, name, value)
-    return data
-
-
-def _by_setting(
-    grid: Grid, means: pd.DataFrame, texts: Sequence[str], short: Mapping[str, str], about: str = ""
-) -> Table:
-    """One row per evaluator and source, one column per model."""
-    cells = dict(zip(_keys(means), texts, strict=True))
-    evaluators, sources, models = grid.scores.axes
-    table = [
-        (*(short[name] for name in setting), *(cells.get((*setting, model), DASH) for model in models))
-        for setting in product(evaluators, sources)
-    ]
-    headings = [f"{short[model]}{about}" for model in models]
-    return Table(pd.DataFrame(table, columns=["evaluator", "references by", *headings]), dict.fromkeys(headings, str))
-
-
-def _with_deviation(row: Any) -> str:
-    deviation = _SCORE(row.fold_deviation)
-    return _SCORE(row.fold_mean) + (f" ± {deviation}" if deviation not in (DASH, _SCORE(0)) else "")
-
-
-def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str]) -> Table:
-    """The order of each setting: `>` between neighbours that differ significantly, `≥` between others."""
-    significant = {(row.evaluator, row.source, row.first, row.second) for row in _rows(pairs) if row.apart}
-    by_setting: dict[tuple[str, str], list[Any]] = {}
-    for row in _rows(orders):
-        by_setting.setdefault((row.evaluator, row.source), []).append(row)
-    rows = []
-    for setting, ranked in by_setting.items():
-        text = short[ranked[0].model]
-        for better, worse in pairwise(row.model for row in ranked):
-            text += f" {'>' if (*setting, better, worse) in significant else '≥'} {short[worse]}"
-        rows.append((*(short[name] for name in setting), text, ranked[0].share, ranked[0].cases))
-    formats: dict[str, Format] = {"resamples with it": share, "cases": number(0)}
-    return Table(pd.DataFrame(rows, columns=["evaluator", "references by", "order", *formats]), formats)
-
-
-def _bias_table(biases: pd.DataFrame, short: Mapping[str, str]) -> Table:
-    """One row per evaluator, one column per model that is both tested and a source of references."""
-    rows: dict[str, dict[str, Any]] = {}
-    for row in _rows(biases):
-        heading = "rating bias" if row.model == ALL else f"B = {short[row.model]}"
-        rows.setdefault(row.evaluator, {"evaluator": short[row.evaluator]})[heading] = row.bias
-    data = pd.DataFrame(list(rows.values()))
-    return Table(data, dict.fromkeys(map(str, data.columns[1:]), _DIFFERENCE))
-
-
-def _preference_tables(
-    data: pd.DataFrame, origin: str, short: Mapping[str, str], judge: str, *, sources: bool
-) -> tuple[Table, Table]:
-    """Self-preference as shown, and for CSV."""
-    names = {ALL: "all, evenly", **short}
-    shown = data.assign(evaluator=data["evaluator"].map(short), source=data["source"].map(names))
-    differences = ("preference", "leniency", "beyond")
-    formats = {"own_mean": _SCORE, "others_mean": _SCORE, **dict.fromkeys(differences, _DIFFERENCE)}
-    formats["p_beyond_holm"] = p_value
-    headings = {"evaluator": judge, "source": "references by", "own_mean": "own", "others_mean": "others"}
-    headings |= {"beyond": "beyond leniency", "p_beyond_holm": "p (Holm)"}
-    keys = ("evaluator", "source") if sources else ("evaluator",)
-    csv = _with_first("from", origin, data)
-    return (
-        Table(shown, formats, headings=headings, shown=(*keys, *formats)),
-        Table(csv, name="self_preference", shown=(), estimates=differences),
-    )
-
-
-def _method(how: Resampling, grids: bool) -> list[str]:
-    folds = (
-        "± is the standard deviation of the means of the folds: how much parts of the cases differ, not the error of "
-        "the mean. It is omitted where the folds do not differ."
-    )
-    significant = (
-        "Two models differ significantly where the p-value of their paired test, after Holm's "
-        f"correction over all pairs and settings of a grid, is below {1 - how.level:.2g}; > stands between such "
-        "neighbours, ≥ between others."
-    )
-    return [
-        f"Brackets are {level_text(how.level)} intervals of a bootstrap over cases (expanded percentiles, "
-        f"{how.rounds:,} rounds, seed {how.seed}); epochs of a case are averaged first.",
-        *([folds] if grids else []),
-        "Judgements that failed have no score. Empty answers have the lowest score without a judge.",
-        *([significant] if grids else []),
-    ]

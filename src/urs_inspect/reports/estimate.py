@@ -1,4 +1,4 @@
-"""Tokens and cost of a run: before it starts, by running the task with a model that only counts, and afterwards."""
+"""Tokens, cost and precision of a run before it starts: the task is run with models that only count."""
 
 import math
 import re
@@ -6,32 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
-from inspect_ai.log import EvalLog, EvalSampleSummary
-from inspect_ai.model import (
-    ChatMessage,
-    GenerateConfig,
-    Model,
-    ModelAPI,
-    ModelOutput,
-    ModelUsage,
-    get_model,
-    modelapi,
-)
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelAPI, ModelOutput, get_model, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging.ask import TINY_REQUEST
-from urs_inspect.logs.files import nothing_left, read_summaries, short_name, sorted_headers
-from urs_inspect.logs.scores import Usage, own_usage, role_models, summed, usage_by_judge, usage_of, usage_of_judges
 from urs_inspect.providers.simulated_judgement import LABEL
 from urs_inspect.providers.simulation import SimulationAPI, simulate_sum
 from urs_inspect.reports.answers import read_answers
@@ -45,8 +31,6 @@ UNDER_TEST, GRADER = "model", "grader"
 _ESTIMATE = "urs_estimate"
 _MOST = 200
 """Samples that are run; of more, an even selection by language and length is run and scaled up."""
-
-
 _AGAIN = Amount(1.0, 1.01, 1.05)
 """How often a judge is called per answer: replies that cannot be read are asked for once more."""
 _ABOUT_AGAIN = (
@@ -218,9 +202,7 @@ def estimate_run(
         arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
     # In a thread no command is running, so that the task takes the names of models as they are.
     with ThreadPoolExecutor(1) as pool:
-        ledger, samples, run, ids, cells = pool.submit(
-            _run, task, make, arguments, models, roles, limit, counter
-        ).result()
+        ledger, samples, run, ids, cells = pool.submit(_run, task, make, arguments, roles, limit, counter).result()
     called = {call.role for call in ledger.calls}
     _check_roles(task, models, roles, called)
     # Contestants and judges that are not under test judge once per model under test.
@@ -228,10 +210,12 @@ def estimate_run(
     for model in models or ("",):
         for call in ledger.calls:
             calls[call.role, model if call.model == _TESTED else call.model][model].append(call)
-    estimates = [
-        _role_estimate(role, name, by_model, cells.get(name, samples) * epochs, epochs, lengths, prices)
-        for (role, name), by_model in sorted(calls.items(), key=lambda group: group[0][0] != UNDER_TEST)
-    ]
+    estimates = []
+    for (role, name), by_model in sorted(calls.items(), key=lambda group: group[0][0] != UNDER_TEST):
+        parts = [_tokens(call, name, model, epochs, lengths) for model, several in by_model.items() for call in several]
+        made, sent, received = map(total, zip(*parts, strict=True))
+        run_samples, cost = cells.get(name, samples) * epochs, prices.cost(name, sent, received)
+        estimates.append(RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost))
     priced = [role.cost for role in estimates if role.cost is not None]
     return RunEstimate(
         task,
@@ -252,7 +236,6 @@ def _run(
     task_name: str,
     make: Callable[[Mapping[str, Any]], Task],
     arguments: Mapping[str, Any],
-    models: Sequence[str],
     roles: Mapping[str, Sequence[str]],
     limit: int | None,
     counter: TokenCounter,
@@ -267,7 +250,12 @@ def _run(
         if samples:
             task.dataset = MemoryDataset([sample for sample, _ in chosen], name=task.dataset.name)
         chosen.sort(key=lambda pair: -len(_text(pair[0])))
-        ledger = _Ledger(counter, {_text(sample): _known(sample, weight, counter) for sample, weight in chosen})
+        targets = [(sample, weight, str(sample.target)) for sample, weight in chosen]
+        questions = {
+            _text(sample): _Question(_language(sample), counter.count(target) if target else None, weight)
+            for sample, weight, target in targets
+        }
+        ledger = _Ledger(counter, questions)
 
         def model(name: str, role: str) -> Model:
             return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
@@ -333,11 +321,6 @@ def _language(sample: Sample) -> str:
     return str((sample.metadata or {}).get("language", ""))
 
 
-def _known(sample: Sample, weight: float, counter: TokenCounter) -> _Question:
-    reference = str(sample.target)
-    return _Question(_language(sample), counter.count(reference) if reference else None, weight)
-
-
 def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
     """Names of the models that count for the evaluators of a grid, which names its judges in the data."""
     graders = list(roles.get(GRADER, ()))
@@ -364,21 +347,6 @@ def _check_roles(task: str, models: Sequence[str], roles: Mapping[str, Sequence[
         raise InputError(
             f"--model-role: {task} calls no model in the role {choices(unused)}; called: {choices(called)}"
         )
-
-
-def _role_estimate(
-    role: str,
-    name: str,
-    calls: Mapping[str, Sequence[_Call]],
-    samples: int,
-    epochs: int,
-    lengths: Lengths,
-    prices: Prices,
-) -> RoleEstimate:
-    """Calls, tokens and cost of a model in one role; `calls` has those of the run of each model under test."""
-    parts = [_tokens(call, name, model, epochs, lengths) for model, made in calls.items() for call in made]
-    made, sent, received = map(total, zip(*parts, strict=True))
-    return RoleEstimate(role, name, samples, len(calls), made, sent, received, prices.cost(name, sent, received))
 
 
 def _tokens(call: _Call, name: str, model: str, epochs: int, lengths: Lengths) -> tuple[Amount, Amount, Amount]:
@@ -481,100 +449,3 @@ def _deviation(columns: Floats) -> Amount | None:
     deviations, freedom = (means.errors * np.sqrt(means.n))[used], means.n[used] - 1
     high, low = (deviations * np.sqrt(freedom / chdtri(freedom, 0.5 + side * LEVEL / 2)) for side in (1, -1))
     return Amount(float(low.min()), float(np.sqrt(np.mean(deviations**2))), float(high.max()))
-
-
-BOTH = "model and grader"
-"""Role of a model that judged itself: its usage is one number."""
-
-
-@dataclass(frozen=True)
-class Actual:
-    """What one model took in one role, over all logs."""
-
-    role: str  # `model` for the model under test, `grader`, or `model and grader` for one that judged itself
-    model: str  # name of the model; of a panel that the log counts as a whole the names
-    input_tokens: int
-    output_tokens: int
-    samples: int  # samples that were run, epochs included; of an evaluator of `urs_crossval` those that were its own
-    cost: float | None  # US dollars; None if not known
-
-
-@dataclass(frozen=True)
-class ActualUse:
-    """What runs took, and which logs say nothing about it."""
-
-    roles: tuple[Actual, ...]  # one entry a model and role, all logs together
-    left_out: tuple[str, ...]  # logs that were left out and why, a sentence each
-
-
-def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = None) -> ActualUse:
-    """Read what runs of a task took, finished or not; of several attempts at one run the one that counts."""
-    names = list(logs)
-    tested = {role.model for role in estimated.roles if role.role == UNDER_TEST} if estimated else set()
-    found: list[Actual] = []
-    left_out: list[str] = []
-    for log in chain(*sorted_headers(names, left_out, task)):
-        name = short_name(log.location)
-        if tested and log.eval.model not in tested:
-            left_out.append(f"{name}: the model {log.eval.model} was not estimated; nothing of the log is counted.")
-            continue
-        if (summaries := read_summaries(log, left_out)) is None:
-            continue
-        samples = [sample for sample in summaries if sample.error is None]
-        asked = [sample for sample in samples if _asked(sample, estimated)]
-        if len(asked) < len(samples):
-            left_out.append(f"{len(samples) - len(asked):,} of {len(samples):,} samples of {name}: not estimated.")
-        for actual in _roles(log, asked) if asked else ():
-            if estimated is None or _estimated(actual, estimated):
-                found.append(actual)
-            else:
-                left_out.append(f"{actual.role} {actual.model} of {name}: not estimated.")
-    if not found:
-        raise nothing_left(f"--against: no log of {task}", names, left_out)
-    return ActualUse(_together(found), tuple(left_out))
-
-
-def _asked(sample: EvalSampleSummary, estimated: RunEstimate | None) -> bool:
-    """Whether a sample and its epoch were estimated."""
-    if estimated is None or not estimated.ids:
-        return True
-    return str(sample.id) in estimated.ids and sample.epoch <= estimated.epochs
-
-
-def _estimated(actual: Actual, estimated: RunEstimate) -> bool:
-    names = actual.model.split(", ")
-    return any(role.model in names and actual.role in (role.role, BOTH) for role in estimated.roles)
-
-
-def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:
-    """One entry per role and model, in the order of their first logs; a cost that one log lacks is not known."""
-    table = pd.DataFrame(parts).astype({"cost": float}).groupby(["role", "model"], sort=False, as_index=False)
-    sums = table.agg({"input_tokens": "sum", "output_tokens": "sum", "samples": "sum", "cost": math.fsum})
-    return tuple(
-        Actual(role, model, sent, received, samples, None if math.isnan(cost) else cost)
-        for role, model, sent, received, samples, cost in sums.itertuples(index=False, name=None)
-    )
-
-
-def _roles(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> list[Actual]:
-    model, task = log.eval.model, log.eval.task.rpartition("/")[2]
-    models = summed(({model: ModelUsage()}, *(sample.model_usage for sample in samples)))
-    if (judges := role_models(log).get(GRADER)) is None:
-        everything = usage_of(sum(models.values(), ModelUsage()))
-        return [_actual(BOTH if task == "urs" else UNDER_TEST, model, everything, len(samples))]
-    roles = summed(sample.role_usage for sample in samples)
-    own = own_usage(log, models, roles)
-    judging = usage_of_judges(judges, models, roles.get(GRADER, ModelUsage()))
-    parts = usage_by_judge(model, judges, models, own, judging) or {", ".join(judges): judging}
-    if task == "urs_crossval":
-        cells = Counter(str((sample.metadata or {}).get("evaluator")) for sample in samples)
-        return [_actual(GRADER, name, part, cells[name]) for name, part in parts.items() if cells[name]]
-    return [
-        _actual(UNDER_TEST, model, own, len(samples)),
-        *(_actual(GRADER, name, part, len(samples)) for name, part in parts.items()),
-    ]
-
-
-def _actual(role: str, model: str, used: Usage, samples: int) -> Actual:
-    cost = None if math.isnan(used.cost) else used.cost
-    return Actual(role, model, int(used.sent), int(used.received), samples, cost)

@@ -1,22 +1,30 @@
-"""What people say: ratings of answers, satisfaction by intent, and votes, from files and logs."""
+"""What people rate and say: answers to rate, their ratings, satisfaction by intent, and votes, from files and logs."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from inspect_ai.log import write_eval_log
 
-from urs_inspect._util import InputError, choices, counted
-from urs_inspect.annotation.ratings import holds_ratings, rating_agreement, read_ratings
+from urs_inspect._util import InputError, check_new_file, choices, counted
+from urs_inspect.annotation.campaign import LOG_SUFFIXES
+from urs_inspect.annotation.rating_queue import Answer
+from urs_inspect.annotation.ratings import RatingReading, holds_ratings, rating_agreement, read_ratings
 from urs_inspect.datasets.rows import Fields, Row, first_errors, read_table, refuse, shown
-from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles
+from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles, scored_copy
 from urs_inspect.logs.comparisons import judged_by_people
-from urs_inspect.logs.files import finished_logs, log_files
+from urs_inspect.logs.files import finished_logs, log_files, read_log, short_name
+from urs_inspect.logs.responses import text_of
+from urs_inspect.logs.scores import last_score
+from urs_inspect.reports.answers import ERROR, read_answers
 from urs_inspect.reports.rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.rubrics.rubric import normalise_key
+from urs_inspect.scorers.human_rating import human_rating
 from urs_inspect.stats import Ranking, Resampling, rank
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.correlation import derived_seed, exact_means, table_means
@@ -32,6 +40,7 @@ _USUAL = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0
 _COUNT = re.compile(r"[1-9][0-9]{0,17}")
 _INTENT = ("intent", "user_intent")
 _TASK = "urs_inspect/mad"
+_UNUSED = {"events", "messages", "store", "error_retries", "scores"}
 
 
 @dataclass(frozen=True)
@@ -72,14 +81,11 @@ class HumanRatings:
 
 
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
-    """Read people's ratings of answers.
+    """Read people's ratings of answers, on a scale of the lowest and highest rating that a person could choose.
 
-    Args:
-        path: A `.csv` file with a header, or a `.jsonl` file, with the columns id (of the question) and rating, and
-            optionally model, rater, epoch and weight (how many answers the rated one stands for, up to a common factor
-            per model); or a directory or file as `annotate --rate` writes them, of which the last rating of an answer
-            by a person counts.
-        scale: Lowest and highest rating that a person could choose.
+    The file is `.csv` with a header, or `.jsonl`, with the columns id (of the question) and rating, and optionally
+    model, rater, epoch and weight (how many answers the rated one stands for, up to a common factor per model); or a
+    directory or file as `annotate --rate` writes them, of which the last rating of an answer by a person counts.
 
     Raises:
         InputError: Naming file and row of every error: a rating that is no number of the scale, two different ratings
@@ -115,10 +121,8 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     refuse(errors)
     if not seen:
         raise InputError(f"{path}: no rating")
-    ratings = tuple(seen.values())
-    return HumanRatings(
-        path, scale, ratings, repeated, weighted, doubt=_doubt([each.rating for each in ratings], scale)
-    )
+    doubt = _doubt([each.rating for each in seen.values()], scale)
+    return HumanRatings(path, scale, tuple(seen.values()), repeated, weighted, doubt=doubt)
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
@@ -290,27 +294,25 @@ class Satisfaction:
         )
 
     def _table(self, groups: Sequence[str]) -> Floats:
-        """One row per respondent, one column per intent; a row without a name is a respondent of its own."""
-        given: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for place, row in enumerate(self.rows):
-            if row.group in groups:  # a respondent may have answered about several intents that are reported together
-                given[row.respondent or f"\x00{place}", row.group].append(row.value)
-        numbers = {person: number for number, person in enumerate(dict.fromkeys(person for person, _ in given))}
-        table = np.full((len(numbers), len(groups)), np.nan)
-        for (person, group), values in given.items():
-            table[numbers[person], groups.index(group)] = np.mean(values)
-        return table
+        """One row per respondent, one column per intent; a row without a name is a respondent of its own.
+
+        A respondent may have answered about several intents that are reported together.
+        """
+        given = pd.DataFrame(
+            [(row.respondent or f"\x00{place}", row.group, row.value) for place, row in enumerate(self.rows)],
+            columns=["person", "group", "value"],
+        )
+        given = given[given["group"].isin(groups)]
+        means = given.groupby(["person", "group"], sort=False)["value"].mean().unstack("group")
+        return means.reindex(index=given["person"].unique(), columns=list(groups)).to_numpy(dtype=np.float64)
 
 
 def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
-    """Read how satisfied people are by intent.
+    """Read how satisfied people are by intent, on a scale of the lowest and highest that a person could choose.
 
-    Args:
-        path: A `.csv` file with a header, or a `.jsonl` file, with the columns intent and satisfaction, and optionally
-            n (how many people a row is the mean of) and respondent.
-        scale: Lowest and highest satisfaction that a person could choose.
-        rubric: The file may name its intents by id, label or reported name; those that are reported together, as API
-            with Solve Problem, count together.
+    The file is `.csv` with a header, or `.jsonl`, with the columns intent and satisfaction, and optionally n (how many
+    people a row is the mean of) and respondent. Intents are named by id, label or reported name; those that are
+    reported together, as API with Solve Problem, count together.
 
     Raises:
         InputError: Naming file and row of every error: an unknown intent, a value that is no number of the scale, a
@@ -350,10 +352,8 @@ def _finder(rubric: Rubric) -> Callable[[str], str]:
     groups = {normalise_key(intent.group): intent.group for intent in rubric.intents.values()}
 
     def find(label: str) -> str:
-        if (group := groups.get(normalise_key(label))) is not None:
-            return group
         try:
-            return rubric.intents[rubric.intent_id(label)].group
+            return groups.get(normalise_key(label)) or rubric.intents[rubric.intent_id(label)].group
         except InputError:
             allowed = [*rubric.intents, *groups.values()]
             raise InputError(f"unknown intent '{label.strip()[:60]}'; allowed: {choices(allowed)}") from None
@@ -370,16 +370,11 @@ class Votes:
 
 
 def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
-    """Rank models by people's votes.
+    """Rank models by people's votes; something must be decided.
 
-    Args:
-        paths: Lists of votes (model_a, model_b, winner), or people's votes about ballots together with the log or file
-            that has the ballots, or logs of `mad` with people's choices as scores; and directories of these.
-        resampling: Settings of the bootstrap.
-
-    Raises:
-        InputError: If a path does not exist, a file cannot be read, a log has verdicts of a judge alone, or nothing is
-            decided.
+    The paths are lists of votes (model_a, model_b, winner), or people's votes about ballots together with the log or
+    file that has the ballots, or logs of `mad` with people's choices as scores, without verdicts of a judge alone; and
+    directories of these.
     """
     named = list(paths)
     cast = [path for path in named if _holds_ballot_votes(path)]
@@ -415,3 +410,90 @@ def _holds_ballot_votes(path: str) -> bool:
         raise InputError(f"votes: no file or directory '{path}'")
     files = sorted(Path(path).glob("*.jsonl")) if Path(path).is_dir() else [Path(path)]
     return bool(files) and all(map(holds_ballot_votes, files))
+
+
+# --- answers to rate, and ratings as scores of a log ---
+
+
+def answers_to_rate(logs: Iterable[str], rubric: Rubric) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
+    """Read the answers that people can rate, and what was skipped, a sentence each.
+
+    Which logs count is decided as for the report; `rubric` has the criteria of every intent.
+
+    Raises:
+        InputError: If no answer is left, a log was judged by another rubric, or two logs have different answers under
+            one question, model and epoch, so that a rating would not say which one it is about.
+    """
+    read = read_answers(logs)
+    skipped = list(read.left_out)
+    answers: dict[tuple[str, str, int], tuple[Answer, str]] = {}
+    failed = repeated = 0
+    for file, rows in read.table.groupby("log", sort=False):
+        log, name = read_log(str(file), without=_UNUSED), short_name(str(file))
+        _check_rubric(name, str((log.eval.metadata or {}).get("rubric", "")), rubric, skipped)
+        samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
+        row: Any
+        for row in rows.itertuples(index=False):
+            sample = samples.get((row.question, row.epoch))
+            if sample is None or row.outcome == ERROR or sample.error is not None:
+                failed += 1
+                continue
+            if row.intent not in rubric.intents:
+                raise InputError(
+                    f"{name}: '{row.question}' has the intent '{row.intent}', which the rubric does not have; it has: "
+                    f"{choices(rubric.intents)}"
+                )
+            answer = Answer(
+                question=row.question,
+                model=row.model,
+                epoch=int(row.epoch),
+                intent=row.intent,
+                language=row.language,
+                instruction=text_of(sample),
+                text=sample.output.completion if sample.output.choices else "",
+                reference="\n".join([sample.target] if isinstance(sample.target, str) else sample.target),
+                score=row.final,
+            )
+            first, place = answers.setdefault((answer.question, answer.model, answer.epoch), (answer, name))
+            if first.text != answer.text or first.instruction != answer.instruction:
+                raise InputError(
+                    f"'{answer.question}' has different answers of {answer.model}, epoch {answer.epoch}, in {place} "
+                    f"and {name}; name one of the two logs"
+                )
+            repeated += first is not answer
+    if not answers:
+        raise InputError("\n".join(["no answer to rate: all samples ended in an error", *skipped]))
+    if failed:
+        skipped.append(f"{counted(failed, 'sample')} without an answer, after an error, skipped.")
+    if repeated:
+        skipped.append(f"{counted(repeated, 'answer')} in several logs, rated once.")
+    return tuple(answer for answer, _ in answers.values()), tuple(skipped)
+
+
+def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
+    name, _, version = judged_by.rpartition(" ")
+    if judged_by and name != rubric.name:
+        raise InputError(
+            f"{file}: was judged by the rubric '{judged_by}', and ratings would be by '{rubric.name} "
+            f"{rubric.version}'; name the rubric's file with --rubric, and logs of other rubrics by themselves"
+        )
+    if version and version != rubric.version:
+        skipped.append(f"{file} was judged by version {version} of the rubric; ratings are by {rubric.version}.")
+
+
+def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[int, RatingReading]:
+    """Write a copy of the one finished log of `urs` with the score `human_rating` for every rated answer.
+
+    Returns how many of the ratings are about answers in the log, of which there must be one, and all ratings.
+    """
+    if len(logs) != 1 or not Path(logs[0]).is_file():
+        raise InputError(f"output: needs one log of urs, got: {choices(logs)}")
+    check_new_file(output, *LOG_SUFFIXES)
+    log = read_log(logs[0])
+    scored = scored_copy(log, human_rating([str(ratings)], log.eval.model), "human_rating")
+    scores = [last_score(sample, "human_rating") for sample in scored.samples or []]
+    here = sum(len((score.metadata or {}).get("raters", ())) for score in scores if score)
+    if not here:
+        raise InputError(f"{ratings}: no rating is about an answer in {logs[0]}")
+    write_eval_log(scored, str(output))
+    return here, read_ratings([ratings])

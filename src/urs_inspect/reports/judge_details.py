@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect.datasets.published import PublishedTable, load_published
-from urs_inspect.reports.judge_result import LEVELS, JudgeResult, Key, Level, LoggedJudge
-from urs_inspect.reports.judges import DatasetJudges, RatingJudge
+from urs_inspect.reports.judges import LEVELS, DatasetJudges, JudgeResult, Key, Level, LoggedJudge, RatingJudge
 from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
 from urs_inspect.reports.tables import DASH, Format, Report, ReportKind, Section, Table, number, p_value
 from urs_inspect.scorers.pair_metrics import accuracies_by, items_of, judged_items

@@ -63,10 +63,7 @@ def _scores(table: UrsTable) -> Table:
     ]
     none = (0,) * len(headings)
     rows = [
-        [
-            name,
-            *(f"{score:.2f}{_PLACES[mark]}" for score, mark in zip(scores, table.marks.get(name, none), strict=True)),
-        ]
-        for name, scores in table.rows.items()
+        (name, *(f"{score:.2f}{_PLACES[mark]}" for score, mark in zip(row, table.marks.get(name, none), strict=True)))
+        for name, row in table.rows.items()
     ]
     return Table(pd.DataFrame(rows, columns=["Model", *headings]), dict.fromkeys(headings, str))

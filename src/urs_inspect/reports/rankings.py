@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,9 +30,7 @@ def ranking_report(
     adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
 ) -> Report:
     """A ranking, how far people agree, adjusted ratings with their facts, and how it agrees with a leaderboard."""
-    facts = ranking_dict(ranking, leaderboard)
-    for _, more in adjusted:
-        facts |= more
+    facts = ranking_dict(ranking, leaderboard) | {key: fact for _, more in adjusted for key, fact in more.items()}
     sections = [
         *([Section("Votes of people", people_notes(people))] if people else []),
         _ratings_section(ranking),
@@ -91,11 +90,8 @@ def order_facts(
     intervals = {kind: named(map(interval_fact, values)) for kind, values in ratings.items() if kind != "elo_shuffled"}
     gaps = [
         {
-            "better": gap.better,
-            "other": gap.other,
-            "difference": gap.estimate.value,
-            "interval": interval_fact(gap.estimate),
-            "verdict": gap.verdict,
+            **{"better": gap.better, "other": gap.other, "difference": gap.estimate.value},
+            **{"interval": interval_fact(gap.estimate), "verdict": gap.verdict},
         }
         for gap in differences
     ]
@@ -112,17 +108,12 @@ def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
     rates = ranking.win_rates
     return [
         {
-            "model_a": first,
-            "model_b": second,
-            "battles": int(rates.battles[i, j]),
-            "wins_a": int(rates.wins[i, j]),
-            "wins_b": int(rates.wins[j, i]),
-            "ties": int(rates.ties[i, j]),
+            **{"model_a": rates.players[i], "model_b": rates.players[j], "battles": int(rates.battles[i, j])},
+            **{"wins_a": int(rates.wins[i, j]), "wins_b": int(rates.wins[j, i]), "ties": int(rates.ties[i, j])},
             "win_rate_a": float(rates.rates[i, j]),
         }
-        for i, first in enumerate(rates.players)
-        for j, second in enumerate(rates.players)
-        if i < j and rates.battles[i, j]
+        for i, j in combinations(range(len(rates.players)), 2)
+        if rates.battles[i, j]
     ]
 
 
@@ -191,13 +182,9 @@ def rank_texts(ranks: Iterable[Rank]) -> list[str]:
 
 
 def _neighbours_section(ranking: Ranking) -> Section:
-    columns = {
-        "model": [gap.better for gap in ranking.differences],
-        "next": [gap.other for gap in ranking.differences],
-        "result": [gap.verdict for gap in ranking.differences],
-        "difference": [gap.estimate for gap in ranking.differences],
-    }
-    table = Table(pd.DataFrame(columns), {"difference": number(0, sign=True)})
+    rows = [(gap.better, gap.other, gap.verdict, gap.estimate) for gap in ranking.differences]
+    data = pd.DataFrame(rows, columns=["model", "next", "result", "difference"])
+    table = Table(data, {"difference": number(0, sign=True)})
     return Section("Neighbours, difference in Bradley-Terry", tables=[table])
 
 
@@ -229,12 +216,8 @@ _MODEL, _RATING, _RANK = "model", "rating", "rank"
 def read_leaderboard(path: Path) -> dict[str, float]:
     """Read ratings by model, higher is better; of ranks the negative.
 
-    Args:
-        path: A `.csv` file with the columns `model` and `rating` (higher is better) or `rank` (1 is best), a `.jsonl`
-            or `.json` file with such rows, or a `.json` file with one object of ratings by model.
-
-    Raises:
-        InputError: Naming file and row of the first error.
+    `path` is a `.csv` file with the columns `model` and `rating` (higher is better) or `rank` (1 is best), a `.jsonl`
+    or `.json` file with such rows, or a `.json` file with one object of ratings by model.
     """
     is_json = path.suffix.lower() == ".json" and path.is_file()
     if is_json and (ratings := _mapping(path)) is not None:

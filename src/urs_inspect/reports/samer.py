@@ -2,11 +2,11 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample
@@ -16,101 +16,83 @@ from urs_inspect.logs.scores import last_score
 from urs_inspect.samer.training.pairs import TrainingPair
 from urs_inspect.stats import Estimate, mean_interval
 
+if TYPE_CHECKING:
+    from urs_inspect.samer.training.predictions import EpochRecord
+
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"
 _SAME_NUMBERS = frozenset({"engine"})  # all engines give the same
 
-_Weights = Mapping[str, float]
+_Weights = dict[str, float]
 _Setup = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class DimensionScore:
-    """The scores of one dimension, over the samples for which the model selected it.
+    """The scores of one dimension, over the samples for which the model selected it."""
 
-    Attributes:
-        mean: Their mean with its interval, 0 to 1, epochs of a sample averaged first.
-        selected: Share of the evaluated samples for which it was selected.
-    """
-
-    mean: Estimate
-    selected: float
+    mean: Estimate  # with its interval, 0 to 1, epochs of a sample averaged first
+    selected: float  # share of the evaluated samples for which it was selected
 
 
 @dataclass(frozen=True)
 class ScenarioWeights:
-    """Weights that one model gave in one scenario.
+    """Weights that one model gave in one scenario."""
 
-    Attributes:
-        scenario: The scenario; for other benchmarks the intent or group of the samples.
-        responses: Number of evaluated responses.
-        weights: Dimension -> mean weight, the largest first; a dimension that was not selected for a response counts as
-            0 there, so that they add up to 1.
-        samer: The model and how it was run, as far as that changes weights; empty if the logs do not say.
-    """
-
-    scenario: str
+    scenario: str  # for other benchmarks the intent or group of the samples
     responses: int
+    # Dimension -> mean weight, the largest first; a dimension that was not selected for a response counts as 0 there,
+    # so that they add up to 1.
     weights: dict[str, float]
+    # The model and how it was run, as far as that changes weights; empty if the logs do not say.
     samer: dict[str, str] = field(default_factory=dict)
 
 
 def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
     """Read the scores of the dimensions, and `overall`, from a log scored by `samer`.
 
-    If it was scored several times, the last score of a sample counts.
-
-    Returns:
-        Dimension -> its scores, `overall` first, in the order of the taxonomy; empty if nothing was scored.
+    If it was scored several times, the last score of a sample counts. `overall` comes first, then the dimensions in the
+    order of the taxonomy; empty if nothing was scored.
     """
     evaluated = 0
-    samples: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    counts: dict[str, int] = defaultdict(int)
+    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for sample in log.samples or []:
         known = _dimensions(sample)
         evaluated += bool(known)
         for name, value in known.items():
-            counts[name] += 1
-            samples[name][str(sample.id)].append(value)
-    return {
-        name: DimensionScore(_mean(list(values.values())), counts[name] / evaluated) for name, values in samples.items()
-    }
+            scores[name][str(sample.id)].append(value)
+    found = {}
+    for name, samples in scores.items():
+        means = [math.fsum(values) / len(values) for values in samples.values()]
+        share = sum(map(len, samples.values())) / evaluated
+        found[name] = DimensionScore(mean_interval(means, scale=(0.0, 1.0)), share)
+    return found
 
 
 def _dimensions(sample: EvalSample) -> dict[str, float]:
     """Overall score and those of the selected dimensions; empty if the sample was not evaluated."""
     score = last_score(sample, "samer")
-    value = score.value if score else None
-    known = {
-        str(name): float(one)
-        for name, one in (value.items() if isinstance(value, dict) else ())
-        if _is_number(one) and isinstance(one, (int, float)) and not math.isnan(one)
-    }
+    given = score.value if score and isinstance(score.value, dict) else {}
+    known = {str(name): float(value) for name, value in given.items() if _is_number(value) and not math.isnan(value)}
     return known if "overall" in known else {}
 
 
-def _mean(samples: Sequence[Sequence[float]]) -> Estimate:
-    return mean_interval([math.fsum(values) / len(values) for values in samples], scale=(0.0, 1.0))
-
-
 def read_weights(logs: Iterable[EvalLog]) -> list[ScenarioWeights]:
-    """Average the weights by model, the way it was run, and scenario.
+    """Average the weights by model, the way it was run, and scenario, in the order of their names.
 
     Args:
         logs: Logs with scores whose metadata hold `weights`: dimension -> weight of a response, or a list of these; and
             `samer`: the model and how it was run. Of several scores of a sample by the same model, in one log or in
             copies of it, the last one counts.
-
-    Returns:
-        Models in the order of their names, and of each the scenarios in the order of theirs; empty if no score has
-        weights.
     """
     found: dict[tuple[_Setup, str], dict[str, list[_Weights]]] = {}
     for log in logs:
         for sample in log.samples or []:
+            facts = sample.metadata or {}
+            scenario = next((str(facts[key]) for key in _GROUPS if facts.get(key)), _NO_GROUP)
             sample_key = sample.uuid or f"{log.eval.eval_id} {sample.id} {sample.epoch}"
             for setup, weights in _weights(sample):
-                found.setdefault((setup, _scenario(sample)), {})[sample_key] = weights
+                found.setdefault((setup, scenario), {})[sample_key] = weights
     return [
         _averaged(scenario, [one for weights in samples.values() for one in weights], dict(setup))
         for (setup, scenario), samples in sorted(found.items())
@@ -125,84 +107,54 @@ def differing(found: Iterable[ScenarioWeights]) -> list[str]:
 
 
 def _averaged(scenario: str, responses: list[_Weights], samer: dict[str, str]) -> ScenarioWeights:
-    sums: dict[str, float] = {}
+    sums: defaultdict[str, float] = defaultdict(float)
     for weights in responses:
         for dimension, weight in weights.items():
-            sums[dimension] = sums.get(dimension, 0.0) + weight
+            sums[dimension] += weight
     means = ((name, total / len(responses)) for name, total in sums.items() if total > 0)
     return ScenarioWeights(scenario, len(responses), dict(sorted(means, key=lambda pair: (-pair[1], pair[0]))), samer)
-
-
-def _scenario(sample: EvalSample) -> str:
-    facts = sample.metadata or {}
-    return next((str(facts[key]) for key in _GROUPS if facts.get(key)), _NO_GROUP)
 
 
 def _weights(sample: EvalSample) -> Iterator[tuple[_Setup, list[_Weights]]]:
     """For each score how the model was set up and the weights of its responses, if it has any."""
     for score in (sample.scores or {}).values():
-        facts = score.metadata or {}
-        given: Any = facts.get("weights")
-        sound = [_sound(one) for one in (given if isinstance(given, list) else [given]) if _is_weights(one)]
+        facts: dict[str, Any] = score.metadata or {}
+        given = facts.get("weights")
+        sound = [
+            {str(name): float(value) for name, value in one.items()}
+            for one in (given if isinstance(given, list) else [given])
+            if isinstance(one, dict) and one and all(map(_is_number, one.values()))
+        ]
         if sound:
-            setup: Any = facts.get("samer")
-            yield _setup(setup if isinstance(setup, dict) else {}), sound
+            setup = facts.get("samer")
+            named = setup.items() if isinstance(setup, dict) else ()
+            yield tuple(sorted((str(name), str(value)) for name, value in named if name not in _SAME_NUMBERS)), sound
 
 
-def _setup(facts: Mapping[str, Any]) -> _Setup:
-    return tuple(sorted((str(name), str(value)) for name, value in facts.items() if name not in _SAME_NUMBERS))
-
-
-def _is_weights(given: object) -> bool:
-    return isinstance(given, dict) and bool(given) and all(_is_number(value) for value in given.values())
-
-
-def _sound(given: Mapping[Any, Any]) -> _Weights:
-    return {str(name): float(value) for name, value in given.items()}
-
-
-def _is_number(value: object) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 # --- pairs to train on ---
 
 
-_SCORER = "annotated_pair"
-
-
 @dataclass(frozen=True)
 class Annotations:
-    """What several logs of annotation hold.
+    """What several logs of annotation hold."""
 
-    Attributes:
-        kept: Pairs to train on; of a pair in several logs, the first.
-        pairs: Pairs in the logs.
-        annotated: Those whose annotation could be read.
-        labelled: Annotated pairs whose winner was known before.
-        agreeing: Labelled pairs whose annotated winner is the known one.
-    """
-
-    kept: tuple[TrainingPair, ...]
-    pairs: int
-    annotated: int
-    labelled: int
-    agreeing: int
+    kept: tuple[TrainingPair, ...]  # pairs to train on; of a pair in several logs, the first
+    pairs: int  # in the logs
+    annotated: int  # those whose annotation could be read
+    labelled: int  # annotated pairs whose winner was known before
+    agreeing: int  # labelled pairs whose annotated winner is the known one
 
 
 def read_annotations(logs: Iterable[EvalLog]) -> Annotations:
-    """Collect annotated pairs.
-
-    Args:
-        logs: Finished logs; those of other tasks count for nothing.
-
-    Returns:
-        The pairs and counts.
-    """
+    """Collect annotated pairs from finished logs; those of other tasks count for nothing."""
     seen: dict[str, dict[str, object]] = {}
     for log in logs:
         for sample in log.samples or []:
-            score = (sample.scores or {}).get(_SCORER)
+            score = (sample.scores or {}).get("annotated_pair")
             if score is not None:
                 seen.setdefault(str(sample.id), score.metadata or {})
     annotated = [facts for facts in seen.values() if facts.get("annotated")]
@@ -224,32 +176,8 @@ _LOSSES = {"selection": "Eq. 1", "dimensions": "Eq. 2", "overall": "Eq. 3"}
 """Losses of an epoch, and their equations in the SaMer paper."""
 
 
-class _Accuracy(Protocol):
-    @property
-    def overall(self) -> float: ...
-    @property
-    def dimensions(self) -> float: ...
-
-
-class Epoch(Protocol):
-    """An epoch of the phase `predictor` or `joint`, with mean losses; only those of `joint` are drawn."""
-
-    @property
-    def phase(self) -> str: ...  # noqa: D102
-    @property
-    def epoch(self) -> int: ...  # noqa: D102
-    @property
-    def selection(self) -> float: ...  # noqa: D102
-    @property
-    def dimensions(self) -> float: ...  # noqa: D102
-    @property
-    def overall(self) -> float: ...  # noqa: D102
-    @property
-    def held_out(self) -> _Accuracy | None: ...  # noqa: D102
-
-
-def draw_learning_curves(history: Sequence[Epoch], path: Path) -> None:
-    """Draw losses, as shares of those of the first epoch, and held-out accuracies over epochs as SVG.
+def draw_learning_curves(history: "Sequence[EpochRecord]", path: Path) -> None:
+    """Draw losses, as shares of those of the first joint epoch, and held-out accuracies over joint epochs as SVG.
 
     Raises:
         InputError: If Altair is missing.

@@ -1,4 +1,4 @@
-"""Logs of `urs_assistants`, written without running anything."""
+"""Logs of `urs_addition` and `urs_assistants`, written without running anything."""
 
 import math
 from collections.abc import Mapping
@@ -6,9 +6,51 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalSample
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Score
 
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
+
+_OUTCOMES = {"+": "right", "-": "wrong", "?": "no_number", "0": "no_response", "!": "unscored_no_answer"}
+
+
+def score(sign: str, summands: int) -> Score:
+    """What `exact_sum` leaves behind."""
+    value: Any = {"right": float(sign == "+"), "summands": float(summands)}
+    return Score(value=math.nan if sign == "!" else value, metadata={"outcome": _OUTCOMES[sign]})
+
+
+def chains(
+    summands: int, signs: str, *, epoch: int = 1, language: str = "en", scorer: str = "exact_sum"
+) -> list[EvalSample]:
+    """Answers to chains of so many numbers, one a sign: + right, - wrong, ? without a number, 0 empty, ! unscored."""
+    return [
+        EvalSample(
+            id=f"add_{summands:02d}_{place:02d}",
+            epoch=epoch,
+            input="sum",
+            target=str(100 * summands + place),
+            metadata={"numbers": [10] * summands, "language": language},
+            output=ModelOutput.from_content("p/model", "1"),
+            scores={scorer: score(sign, summands)},
+        )
+        for place, sign in enumerate(signs, start=1)
+    ]
+
+
+def write_addition(
+    path: Path, signs: Mapping[int, str] | list[EvalSample], *, model: str = "p/model", **spec: Any
+) -> str:
+    """Write a log: number of summands -> signs as for `chains`, or samples."""
+    samples = signs if isinstance(signs, list) else [one for pair in signs.items() for one in chains(*pair)]
+    facts = {"prompt_version": "addition 1", "prompt_sha256": "c" * 64}
+    described: dict[str, Any] = {"task": "urs_inspect/urs_addition", "roles": {}, "metadata": facts, **spec}
+    return write_judged(path, *samples, model=model, **described)
+
+
+# --- models and assistants ---
+
 
 NOTHING, BROKEN, REFUSED, EMPTY = "nothing", "broken", "refused", "empty"
 """What an answer can be in place of a score."""

@@ -1,6 +1,7 @@
-"""Mean weights by scenario."""
+"""Tests of `urs_inspect.reports.samer`: mean weights by scenario, the picture of a training."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from inspect_ai.log import EvalLog
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
+from urs_inspect._util import InputError
 from urs_inspect.cli import main
-from urs_inspect.reports.samer import differing, read_weights
+from urs_inspect.reports.samer import differing, draw_learning_curves, read_weights
+from urs_inspect.samer.training.predictions import Accuracy, EpochRecord
 
 
 @scorer(metrics=[mean()])
@@ -24,15 +27,10 @@ def weighing() -> Scorer:
     return score
 
 
-def log_of(tmp_path: Path, *samples: dict[str, Any]) -> EvalLog:
+def log_of(tmp_path: Path, *samples: dict[str, Any], epochs: int = 1) -> EvalLog:
     dataset = MemoryDataset([Sample(input="x", metadata=facts) for facts in samples])
-    [log] = eval(
-        Task(dataset=dataset, solver=[], scorer=weighing()),
-        model="none/none",
-        display="none",
-        log_realtime=False,
-        log_dir=str(tmp_path / "logs"),
-    )
+    task = Task(dataset=dataset, solver=[], scorer=weighing(), epochs=epochs)
+    [log] = eval(task, model="none/none", display="none", log_realtime=False, log_dir=str(tmp_path / "logs"))
     assert log.status == "success", log.error
     return log
 
@@ -109,9 +107,7 @@ def test_a_sample_that_was_scored_again_counts_once_the_last_time(tmp_path: Path
 
 
 def test_epochs_are_responses_of_their_own(tmp_path: Path):
-    dataset = MemoryDataset([Sample(input="x", metadata={"made": of("DIR", "response", Style=1.0)})])
-    task = Task(dataset=dataset, solver=[], scorer=weighing(), epochs=3)
-    [log] = eval(task, model="none/none", display="none", log_realtime=False, log_dir=str(tmp_path / "logs"))
+    log = log_of(tmp_path, {"made": of("DIR", "response", Style=1.0)}, epochs=3)
     assert [one.responses for one in read_weights([log])] == [3]
 
 
@@ -128,3 +124,35 @@ def test_logs_without_weights_are_refused(tmp_path: Path):
     log_of(tmp_path, {"made": {}})
     result = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")])
     assert result.exit_code == 1 and "no log with scores of SaMer" in result.output
+
+
+# --- a picture of a training ---
+
+
+HISTORY = [
+    EpochRecord(1, "predictor", 5.0, 5.0),
+    EpochRecord(1, "joint", 6.3, 4.0, 2.0, 0.3, Accuracy(0.5, 0.6, 10, 10)),
+    EpochRecord(2, "joint", 3.3, 2.0, 1.0, 0.3, Accuracy(0.7, 0.6, 10, 10)),
+]
+
+
+def test_the_picture_is_the_same_every_time(tmp_path: Path):
+    for name in ("one.svg", "two.svg"):
+        draw_learning_curves(HISTORY, tmp_path / name)
+    one = (tmp_path / "one.svg").read_text(encoding="utf-8")
+    assert one == (tmp_path / "two.svg").read_text(encoding="utf-8")
+    for said in ("Eq. 1", "Eq. 2", "Eq. 3", "held-out accuracy, %", "epoch"):
+        assert said in one
+    draw_learning_curves(HISTORY[:2], tmp_path / "two.svg")
+    assert (tmp_path / "two.svg").read_text(encoding="utf-8") != one
+
+
+def test_nothing_held_out_is_no_error(tmp_path: Path):
+    draw_learning_curves([EpochRecord(1, "joint", 0.0, 0.0, 0.0, 0.0)], tmp_path / "one.svg")
+    assert (tmp_path / "one.svg").stat().st_size > 0
+
+
+def test_a_missing_library_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(InputError, match=r"pip install 'urs-inspect\[viz\]'"):
+        draw_learning_curves(HISTORY, tmp_path / "one.svg")
