@@ -154,8 +154,9 @@ def plain_table(simulations: int, seed: int) -> Iterator[str]:
             study = Study(models, spread, votes, "random", 0.0, 0.0, shared, -(-votes // pairs))
             rows = [_plain(study, seed * simulations + number) for number in range(simulations)]
             table = np.nanmean(rows, axis=0).reshape(3, 4).T
+            table[[0, 1, 3]] *= 100
             figures = [
-                f"{part:{'.0f' if kind == 'width' else '.1%'}}"
+                f"{part:{'.0f' if kind == 'width' else '.1f'}}"
                 for kind, row in zip(kinds, table, strict=True)
                 for part in row
             ]
