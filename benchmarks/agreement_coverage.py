@@ -19,7 +19,7 @@ import numpy as np
 from urs_inspect.stats import MeanDraws, rank
 from urs_inspect.stats.battles import Battles
 from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.mean_correlation import correlate_means, table_means
+from urs_inspect.stats.correlation import correlate_means, table_means
 
 QUESTIONS = (528, 573, 124, 269, 193, 159)
 """Cases of each reported intent in the published data."""

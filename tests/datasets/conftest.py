@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from urs_inspect.datasets import SOURCES, PinnedFile
+from urs_inspect.datasets import SOURCES, PinnedFile, Vocabulary
 from urs_inspect.datasets.sources import sha256_of
+from urs_inspect.rubrics import load_rubric
 
 Publish = Callable[[str, object], Path]
 WriteRows = Callable[[str, object], Path]
@@ -47,3 +48,10 @@ def write_rows(tmp_path: Path) -> WriteRows:
         return path
 
     return to_file
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Vocabulary:
+    """The labels of the URS rubric."""
+    rubric = load_rubric()
+    return Vocabulary(rubric.intent_id, rubric.language_code)

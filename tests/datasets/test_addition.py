@@ -25,6 +25,13 @@ def test_a_chain_knows_its_sum_and_text() -> None:
     [chain] = addition_chains([3], 1, 7)
     a, b, c = chain.numbers
     assert (chain.id, chain.total, chain.text) == ("add_03_01", a + b + c, f"{a} + {b} + {c}")
+    for language in ("en", "zh"):
+        prompt = addition_prompt(language)
+        assert prompt.fill(chain).count(chain.text) == 1
+        assert "{" not in prompt.fill(chain)
+        assert (prompt.version, len(prompt.sha256)) == ("addition 1", 64)
+    with pytest.raises(InputError, match="language: unknown value 'fr'; allowed: en, zh"):
+        addition_prompt("fr")
 
 
 def test_the_chains_of_seed_zero_are_the_same_on_every_machine() -> None:
@@ -60,17 +67,3 @@ def test_all_chains_of_a_length_are_different() -> None:
 def test_what_cannot_be_drawn_is_refused(lengths: list[int], per_length: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         addition_chains(lengths, per_length, 0)
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_prompt_holds_the_chain(language: str) -> None:
-    [chain] = addition_chains([2], 1, 0)
-    prompt = addition_prompt(language)
-    assert prompt.fill(chain).count(chain.text) == 1
-    assert "{" not in prompt.fill(chain)
-    assert (prompt.version, len(prompt.sha256)) == ("addition 1", 64)
-
-
-def test_an_unknown_language_is_named() -> None:
-    with pytest.raises(InputError, match="language: unknown value 'fr'; allowed: en, zh"):
-        addition_prompt("fr")

@@ -8,7 +8,7 @@ import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -43,7 +43,7 @@ def kind(case: UrsCase) -> Kind:
     return case.intent, case.language
 
 
-def ids(cases: list[UrsCase]) -> list[str]:
+def ids(cases: Sequence[UrsCase]) -> list[str]:
     return [case.id for case in cases]
 
 
@@ -68,37 +68,26 @@ def test_kinds_alternate_as_worked_out_by_hand() -> None:
     # Languages are kept apart just so: en .1 .3 .5 .7 .9, zh .5; at the tie the smaller id comes first.
     ordered = in_proportion(make({("a", "en"): 5, ("a", "zh"): 1}), seed=0)
     assert [case.language for case in ordered] == ["en", "en", "en", "zh", "en", "en"]
-
-
-def test_at_a_tie_the_smaller_id_comes_first() -> None:
-    cases = [UrsCase("z", "q", "r", "a", "en"), UrsCase("y", "q", "r", "b", "en"), UrsCase("x", "q", "r", "c", "en")]
-    assert ids(in_proportion(cases, seed=0)) == ["x", "y", "z"]
+    ordered = in_proportion([UrsCase(name, "q", "r", kind, "en") for name, kind in ("za", "yb", "xc")], seed=0)
+    assert ids(ordered) == ["x", "y", "z"]
 
 
 def test_the_order_of_a_seed_is_the_same_on_every_machine() -> None:
     # Written down once; a change here breaks the comparison with every earlier run under --limit.
-    cases = make({("a", "en"): 4, ("b", "zh"): 2})
-    assert ids(in_proportion(cases, seed=0)) == [
-        "a_en_0002",
-        "b_zh_0001",
-        "a_en_0001",
-        "a_en_0003",
-        "b_zh_0000",
-        "a_en_0000",
+    ordered = in_proportion(make({("a", "en"): 4, ("b", "zh"): 2}), seed=0)
+    assert [f"{case.intent}{case.id[-1]}" for case in ordered] == ["a2", "b1", "a1", "a3", "b0", "a0"]
+    # 20 cases have 20! orders; that two of ten seeds meet by chance is out of the question.
+    cases = make({("a", "en"): 20, ("b", "en"): 20})
+    orders = [
+        tuple(case.id[-4:] for case in in_proportion(cases, seed) if case.intent == intent)
+        for seed in range(10)
+        for intent in ("a", "b")
     ]
-
-
-@given(counts=sizes, seed=seeds)
-def test_the_order_is_a_permutation_and_the_input_stays_as_it_was(counts: dict[Kind, int], seed: int) -> None:
-    cases = make(counts)
-    before = list(cases)
-    ordered = in_proportion(cases, seed)
-    assert sorted(ids(ordered)) == sorted(ids(cases))
-    assert cases == before
+    assert len(set(orders)) == 20
 
 
 @given(counts=sizes, seed=seeds, mixing=seeds)
-def test_the_order_depends_on_the_seed_and_the_order_within_kinds_alone(
+def test_the_order_is_a_permutation_that_depends_on_seed_and_order_within_kinds_alone(
     counts: dict[Kind, int], seed: int, mixing: int
 ) -> None:
     cases = make(counts)
@@ -106,19 +95,9 @@ def test_the_order_depends_on_the_seed_and_the_order_within_kinds_alone(
     random.Random(mixing).shuffle(mixed)
     members = {k: iter([case for case in cases if kind(case) == k]) for k in counts}
     interleaved = [next(members[kind(case)]) for case in mixed]
-    assert in_proportion(interleaved, seed) == in_proportion(cases, seed)
-
-
-def test_another_seed_gives_another_order() -> None:
-    # 20 cases have 20! orders; that two of ten seeds meet by chance is out of the question.
-    cases = make({("a", "en"): 20})
-    assert len({tuple(ids(in_proportion(cases, seed))) for seed in range(10)}) == 10
-
-
-def test_one_seed_shuffles_kinds_of_one_size_differently() -> None:
-    ordered = in_proportion(make({("a", "en"): 20, ("b", "en"): 20}), seed=0)
-    numbers = {intent: [case.id[-4:] for case in ordered if case.intent == intent] for intent in ("a", "b")}
-    assert numbers["a"] != numbers["b"]
+    ordered = in_proportion(cases, seed)
+    assert in_proportion(interleaved, seed) == ordered
+    assert sorted(ids(ordered)) == ids(cases) == ids(make(counts))
 
 
 @given(counts=sizes, seed=seeds)
@@ -131,38 +110,9 @@ def test_every_prefix_holds_every_kind_in_proportion(counts: dict[Kind, int], se
         assert worst <= (1 + (len(counts) - 2) * share) / 2 + 1e-9
 
 
-@given(first=st.integers(1, 60), second=st.integers(1, 60), seed=seeds)
-def test_with_two_kinds_no_prefix_is_half_a_case_off(first: int, second: int, seed: int) -> None:
-    ordered = in_proportion(make({("a", "en"): first, ("a", "zh"): second}), seed)
-    assert max(farthest_from_proportion(ordered).values()) <= 0.5 + 1e-9
-
-
 @pytest.mark.data
-@pytest.mark.parametrize("seed", [0, 1, 42])
-def test_seventy_published_cases_cover_intents_and_languages_in_proportion(
-    seed: int, data_dir: Path, rubric: Rubric
-) -> None:
-    cases = load_urs("urs", Vocabulary(rubric.intent_id, rubric.language_code)).cases
-    first = in_proportion(cases, seed)[:70]
-    # 70 * 573 / 1846 = 21.7, 70 * 500 / 1846 = 19.0, 10.2, 7.3, 6.0, 4.7, 1.1
-    assert Counter(case.intent for case in first) == {
-        "factual_qa": 21,
-        "solve_professional_problem": 18,
-        "ask_for_advice": 10,
-        "seek_creativity": 8,
-        "leisure": 6,
-        "text_assistant": 5,
-        "api": 2,
-    }
-    # 70 * 1014 / 1846 = 38.5, 70 * 832 / 1846 = 31.5
-    assert Counter(case.language for case in first) == {"en": 39, "zh": 31}
-    assert len(set(map(kind, first))) == 14
-
-
-@pytest.mark.data
-def test_every_prefix_of_the_published_cases_is_about_one_case_off_at_most(data_dir: Path, rubric: Rubric) -> None:
-    cases = load_urs("urs", Vocabulary(rubric.intent_id, rubric.language_code)).cases
-    ordered = in_proportion(cases, seed=0)
+def test_every_prefix_of_the_published_cases_is_about_one_case_off_at_most(published: UrsData) -> None:
+    ordered = in_proportion(published.cases, seed=0)
     assert max(farthest_from_proportion(ordered).values()) < 1.01
 
 
@@ -215,13 +165,11 @@ def write(tmp_path: Path) -> Write:
     return to_file
 
 
-def vocabulary() -> Vocabulary:
-    rubric = load_rubric()
-    return Vocabulary(rubric.intent_id, rubric.language_code)
+VOCABULARY = Vocabulary(load_rubric().intent_id, load_rubric().language_code)
 
 
-def read(path: Path, lenient: bool = False) -> UrsData:
-    return read_cases(path, "my data", vocabulary(), id_prefix="my", lenient=lenient)
+def read(path: Path, lenient: bool = False, **options: bool) -> UrsData:
+    return read_cases(path, "my data", VOCABULARY, id_prefix="my", lenient=lenient, **options)
 
 
 def error_of(path: Path, lenient: bool = False) -> str:
@@ -239,22 +187,12 @@ def line(**changes: object) -> str:
 # --- faulty rows ---
 
 CSV_ROWS = {
-    "empty question": (",Because.,Leisure,EN\n", "column 'question': empty"),
     "blank question": ('" \t　",Because.,Leisure,EN\n', "column 'question': empty"),
     "empty reference": ("Why?,,Leisure,EN\n", "column 'reference_ans': empty"),
-    "empty intent": ("Why?,Because.,,EN\n", "column 'user_intent': empty"),
-    "empty language": ("Why?,Because.,Leisure,\n", "column 'language': empty"),
-    "unknown intent": (
-        "Why?,Because.,Sport,EN\n",
-        f"column 'user_intent': unknown intent 'Sport'; allowed: {INTENTS}",
-    ),
-    "unknown language": (
-        "Why?,Because.,Leisure,FR\n",
-        "column 'language': unknown language 'FR'; allowed: en, zh",
-    ),
+    "unknown intent": ("Why?,Because.,Sport,EN\n", f"column 'user_intent': unknown intent 'Sport'; allowed: {INTENTS}"),
     "two faults": (
-        "Why?,,Leisure,FR\n",
-        "column 'reference_ans': empty; column 'language': unknown language 'FR'; allowed: en, zh",
+        "Why?,Because.,,FR\n",
+        "column 'user_intent': empty; column 'language': unknown language 'FR'; allowed: en, zh",
     ),
     "too few cells": ("Why?,Because.,Leisure\n", "column 'language': missing"),
     "too many cells": (
@@ -266,20 +204,10 @@ CSV_ROWS = {
 JSONL_ROWS = {
     "missing question": (line(question=...), "column 'question': missing"),
     "missing reference": (line(reference_ans=...), "column 'reference_ans': missing"),
-    "missing intent": (line(user_intent=...), "column 'user_intent': missing"),
-    "missing language": (line(language=...), "column 'language': missing"),
-    "empty question": (line(question=""), "column 'question': empty"),
     "blank question": (line(question=" \n\u3000"), "column 'question': empty"),
-    "unknown intent": (
-        line(user_intent="Sport"),
-        f"column 'user_intent': unknown intent 'Sport'; allowed: {INTENTS}",
-    ),
-    "unknown language": (line(language="fr"), "column 'language': unknown language 'fr'; allowed: en, zh"),
     "null question": (line(question=None), "column 'question': must be text, is null"),
-    "numeric question": (line(question=7), "column 'question': must be text, is 7"),
-    "question in parts": (line(question=["你好"]), "column 'question': must be text, is [\"你好\"]"),
     "object as intent": (line(user_intent={"a": 1}), "column 'user_intent': must be text, is {\"a\": 1}"),
-    "boolean language": (line(language=True), "column 'language': must be text, is true"),
+    "unknown language": (line(language="fr"), "column 'language': unknown language 'fr'; allowed: en, zh"),
     "wrong type at length": (line(question=["x" * 500]), f"column 'question': must be text, is [\"{'x' * 58}"),
     "object as id": (line(id={"a": 1}), "column 'id': must be text, is {\"a\": 1}"),
     "boolean id": (line(id=True), "column 'id': must be text, is true"),
@@ -289,15 +217,10 @@ JSONL_ROWS = {
     "half a character in a list": (line(question=["\ud83d"]), "column 'question': must be text, is [\"?\"]"),
     "no JSON": ("question: Why?\n", "not JSON: Expecting value (column 1)"),
     "cut short": (line()[:-3] + "\n", "not JSON: Unterminated string starting at (column 89)"),
-    "two objects": (line().strip() + line(), "not JSON: Extra data (column 94)"),
-    "raw control character": (
-        line(question="Wh~y?").replace("~", "\t"),
-        "not JSON: Invalid control character at (column ",
-    ),
     "a list": ("[1, 2]\n", "not a JSON object"),
-    "a text": ('"Why?"\n', "not a JSON object"),
     "null": ("null\n", "not a JSON object"),
     "too deep": ("[" * 100_000 + "\n", "not readable as JSON: "),
+    "too many digits": (line(question=7).replace("7", "7" * 5000), "not readable as JSON: "),
 }
 
 
@@ -320,11 +243,6 @@ def test_an_invalid_line_of_json_is_named_and_skipped_only_on_request(row: str, 
     data = read(path, lenient=True)
     assert data.skipped == (first,)
     assert [case.id for case in data.cases] == ["a", "c"]
-
-
-def test_a_number_of_too_many_digits_is_a_fault_and_no_crash(write: Write) -> None:
-    path = write("my.jsonl", line() + line(question=7).replace("7", "7" * 5000))
-    assert error_of(path).startswith(f"{path}: line 2: ")
 
 
 # --- duplicate ids ---
@@ -402,31 +320,25 @@ def test_a_file_that_is_no_table_is_refused_even_leniently(
 def test_leniency_that_leaves_no_case_names_the_first_faults(write: Write) -> None:
     path = write("my.jsonl", "nope\n" + line(question="") + line(language="xx") * 30)
     lines = error_of(path, lenient=True).splitlines()
-    assert lines[0] == f"{path}: no usable case"
+    assert (lines[0], lines[-1], len(lines)) == (f"{path}: no usable case", "... and 12 more", 22)
     assert lines[1].startswith(f"{path}: line 1: not JSON")
     assert lines[2] == f"{path}: line 2: column 'question': empty"
     assert lines[3].startswith(f"{path}: line 3: column 'language': unknown language 'xx'")
-    assert len(lines) == 22
-    assert lines[-1] == "... and 12 more"
 
 
 def test_rows_without_content_are_no_fault(write: Write) -> None:
-    table = read(write("my.csv", HEADER + ",,,\n" + GOOD + " , ,,\n\n" + GOOD + ",,,,,\n"))
+    # Empty cells beyond the header are what spreadsheets write.
+    good = GOOD.strip()
+    table = read(write("my.csv", f"{HEADER},,,\n{good},, \n , ,,\n\n{good}\n,,,,,\n"))
     lines = read(write("my.jsonl", line() + "{}\n" + '{"question": "", "intent": null}\n' + line()))
-    assert [case.id for case in table.cases] == ["my_0001", "my_0002"]
-    assert [case.id for case in lines.cases] == ["my_0001", "my_0002"]
+    assert ids(table.cases) == ids(lines.cases) == ["my_0001", "my_0002"]
 
 
-def test_a_workbook_is_named_for_what_it_is(write: Write) -> None:
-    message = error_of(write("my.XLSX", "anything"))
-    assert "cannot read '.XLSX' files; allowed: .csv, .jsonl" in message
-    assert "a workbook: save it as CSV in UTF-8" in message
-
-
-@pytest.mark.parametrize("name", ["my.json", "my.tsv", "my"])
+@pytest.mark.parametrize("name", ["my.json", "my", "my.XLSX"])
 def test_a_file_of_another_kind_is_refused_and_the_readable_kinds_are_named(name: str, write: Write) -> None:
     path = write(name, HEADER + GOOD)
-    assert error_of(path) == f"{path}: cannot read '{path.suffix}' files; allowed: .csv, .jsonl"
+    hint = " (a workbook: save it as CSV in UTF-8, with commas)" if name == "my.XLSX" else ""
+    assert error_of(path) == f"{path}: cannot read '{path.suffix}' files; allowed: .csv, .jsonl{hint}"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -441,9 +353,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "faulty_line"),
     [
-        ('"one\ntwo\n\nfour",Because.,Leisure,EN\n,b,Leisure,EN\n', 6),  # a cell of four lines
-        (f"{GOOD}\n\n\n,b,Leisure,EN\n", 6),  # blank lines
-        (f'\n"one\n\nthree",Because.,Leisure,EN\n\n{GOOD},b,Leisure,EN\n', 8),  # both
+        (f'\n"one\n\nthree",Because.,Leisure,EN\n\n{GOOD},b,Leisure,EN\n', 8),  # a cell of lines and blank lines
         (f'{GOOD},"one\ntwo",Leisure,EN\n', 3),  # the faulty row has several lines itself: its first
         (f"{GOOD}\r\n\r\n,b,Leisure,EN\r\n".replace("EN\n", "EN\r\n"), 5),
     ],
@@ -471,9 +381,9 @@ def in_file(name: str, content: str, check: Callable[[Path], None]) -> None:
         check(path)
 
 
-def as_csv(rows: list[tuple[str, str]], newline: str, quoting: int = csv.QUOTE_MINIMAL) -> str:
+def as_csv(rows: list[tuple[str, str]], newline: str) -> str:
     out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator=newline, quoting=quoting)  # type: ignore[arg-type]
+    writer = csv.writer(out, lineterminator=newline, quoting=csv.QUOTE_ALL)
     writer.writerow(HEADER.strip().split(","))
     writer.writerows((question, reference, "Leisure", "EN") for question, reference in rows)
     return out.getvalue()
@@ -481,8 +391,7 @@ def as_csv(rows: list[tuple[str, str]], newline: str, quoting: int = csv.QUOTE_M
 
 @given(rows=cases, newline=st.sampled_from(["\n", "\r\n"]), blank=st.integers(0, 3))
 def test_the_line_named_holds_the_faulty_row(rows: list[tuple[str, str]], newline: str, blank: int) -> None:
-    table = as_csv(rows, newline, csv.QUOTE_ALL)
-    content = table + newline * blank + f"FAULTY,,Leisure,EN{newline}" + GOOD
+    content = as_csv(rows, newline) + newline * blank + f"FAULTY,,Leisure,EN{newline}" + GOOD
 
     def check(path: Path) -> None:
         [first, _] = error_of(path).splitlines()
@@ -495,23 +404,8 @@ def test_the_line_named_holds_the_faulty_row(rows: list[tuple[str, str]], newlin
 # --- good files ---
 
 
-@given(rows=cases, newline=st.sampled_from(["\n", "\r\n"]), mark=st.sampled_from(["", "\ufeff"]))
-def test_a_csv_table_is_read_to_the_letter(rows: list[tuple[str, str]], newline: str, mark: str) -> None:
-    def check(path: Path) -> None:
-        assert [(case.question, case.reference) for case in read(path).cases] == rows
-
-    in_file("my.csv", mark + as_csv(rows, newline, csv.QUOTE_ALL), check)
-
-
-@given(
-    rows=cases,
-    newline=st.sampled_from(["\n", "\r\n"]),
-    mark=st.sampled_from(["", "\ufeff"]),
-    escaped=st.booleans(),
-)
-def test_lines_of_json_are_read_to_the_letter(
-    rows: list[tuple[str, str]], newline: str, mark: str, escaped: bool
-) -> None:
+@given(rows=cases, newline=st.sampled_from(["\n", "\r\n"]), mark=st.sampled_from(["", "\ufeff"]), escaped=st.booleans())
+def test_files_are_read_to_the_letter(rows: list[tuple[str, str]], newline: str, mark: str, escaped: bool) -> None:
     lines = [
         json.dumps({"question": q, "reference_ans": r, "user_intent": "API", "language": "CN"}, ensure_ascii=escaped)
         for q, r in rows
@@ -520,6 +414,7 @@ def test_lines_of_json_are_read_to_the_letter(
     def check(path: Path) -> None:
         assert [(case.question, case.reference) for case in read(path).cases] == rows
 
+    in_file("my.csv", mark + as_csv(rows, newline), check)
     in_file("my.jsonl", mark + newline.join(lines), check)
 
 
@@ -535,13 +430,10 @@ def test_separators_that_python_counts_as_line_ends_do_not_cut_strings(separator
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_line_ends_and_byte_order_mark_do_not_matter_to_csv(newline: str, mark: str, write: Write) -> None:
-    data = read(write("my.csv", mark + (HEADER + GOOD + GOOD).replace("\n", newline)))
-    assert data.cases == (
-        UrsCase("my_0001", "Why?", "Because.", "leisure", "en"),
-        UrsCase("my_0002", "Why?", "Because.", "leisure", "en"),
-    )
+def test_line_ends_and_byte_order_mark_do_not_matter_to_csv(newline: str, write: Write) -> None:
+    for mark in ("", "\ufeff"):
+        data = read(write("my.csv", mark + (HEADER + GOOD + GOOD).replace("\n", newline)))
+        assert data.cases == tuple(UrsCase(f"my_000{n}", "Why?", "Because.", "leisure", "en") for n in (1, 2))
 
 
 @pytest.mark.parametrize("reference", ["reference_ans", "reference"])
@@ -554,11 +446,6 @@ def test_columns_may_bear_either_name_and_any_order(reference: str, intent: str,
     assert read(write("my.jsonl", json.dumps(row))).cases == expected
 
 
-def test_empty_cells_beyond_the_header_are_what_spreadsheets_write(write: Write) -> None:
-    path = write("my.csv", HEADER + GOOD.strip() + ",, \n")
-    assert len(read(path).cases) == 1
-
-
 def test_a_cell_may_be_long_and_a_line_of_json_longer(write: Write) -> None:
     before = csv.field_size_limit()
     assert len(read(write("my.csv", HEADER + "q" * 9_900_000 + ",r,API,CN\n")).cases[0].question) == 9_900_000
@@ -569,31 +456,29 @@ def test_a_cell_may_be_long_and_a_line_of_json_longer(write: Write) -> None:
 # --- ids, name and hash ---
 
 
-@pytest.mark.parametrize(("given_id", "expected"), [("q-1", "q-1"), (" q ", "q"), (17, "17"), ("", "my_0002")])
-def test_a_given_id_is_kept_and_an_empty_one_is_numbered_by_row(given_id: object, expected: str, write: Write) -> None:
-    assert read(write("my.jsonl", line() + line(id=given_id))).cases[1].id == expected
-    table = f"{HEADER.strip()},id\n{GOOD.strip()},\n{GOOD.strip()},{given_id}\n"
-    assert read(write("my.csv", table)).cases[1].id == expected
-
-
-@pytest.mark.parametrize(("given_country", "expected"), [("Kenya", "Kenya"), (" DE\t", "DE"), ("", ""), (" ", "")])
-def test_a_country_is_kept_and_may_be_blank(given_country: str, expected: str, write: Write) -> None:
-    assert read(write("my.jsonl", line(country=given_country))).cases[0].country == expected
-    table = f"{HEADER.strip()},country\n{GOOD.strip()},{given_country}\n"
-    assert read(write("my.csv", table)).cases[0].country == expected
-    assert read(write("none.jsonl", line() + line(country=None))).cases[1].country == ""
+@pytest.mark.parametrize(
+    ("column", "given_value", "expected"),
+    [
+        *(("id", given, kept) for given, kept in (("q-1", "q-1"), (" q ", "q"), (17, "17"), ("", "my_0002"))),
+        *(("country", given, kept) for given, kept in (("Kenya", "Kenya"), (" DE\t", "DE"), ("", ""), (" ", ""))),
+    ],
+)
+def test_an_id_and_a_country_may_be_blank(column: str, given_value: object, expected: str, write: Write) -> None:
+    table = f"{HEADER.strip()},{column}\n{GOOD.strip()},\n{GOOD.strip()},{given_value}\n"
+    for path in (write("my.jsonl", line() + line(**{column: given_value})), write("my.csv", table)):
+        assert getattr(read(path).cases[1], column) == expected
+    assert getattr(read(write("my.jsonl", line(**{column: None}))).cases[0], column) in ("", "my_0001")
 
 
 # --- many faults ---
 
 
-@pytest.mark.parametrize(("faulty", "shown", "more"), [(20, 20, []), (21, 20, ["... and 1 more"]), (45, 20, None)])
-def test_more_than_twenty_faults_are_shortened(faulty: int, shown: int, more: list[str] | None, write: Write) -> None:
+@pytest.mark.parametrize(("faulty", "more"), [(20, []), (21, ["... and 1 more"]), (45, ["... and 25 more"])])
+def test_more_than_twenty_faults_are_shortened(faulty: int, more: list[str], write: Write) -> None:
     path = write("my.csv", HEADER + GOOD + ",Because.,Leisure,FR\n" * faulty)
-    *lines, hint = error_of(path).splitlines()
-    assert hint == HINT
-    assert [text.partition(": column")[0] for text in lines[:shown]] == [f"{path}: line {n}" for n in range(3, 23)]
-    assert lines[shown:] == (["... and 25 more"] if more is None else more)
+    lines = error_of(path).splitlines()
+    assert [text.partition(": column")[0] for text in lines[:20]] == [f"{path}: line {n}" for n in range(3, 23)]
+    assert lines[20:] == [*more, HINT]
     assert len(read(path, lenient=True).skipped) == faulty  # one line a row, however many faults it has
 
 
@@ -604,46 +489,27 @@ def test_references_may_be_missing_where_none_are_needed(write: Write) -> None:
     for missing in (..., None, " "):
         path = write("own.jsonl", line(reference_ans=missing))
         assert "column 'reference_ans'" in error_of(path)
-        assert [case.reference for case in _without(path).cases] == [""]
-    path = write("own.csv", "question,user_intent,language\nWhy?,Leisure,EN\n")
-    assert [case.reference for case in _without(path).cases] == [""]
-    assert [case.reference for case in _without(write("full.csv", HEADER + GOOD)).cases] == ["Because."]
+        assert [case.reference for case in read(path, need_references=False).cases] == [""]
+    for table, reference in (("question,user_intent,language\nWhy?,Leisure,EN\n", ""), (HEADER + GOOD, "Because.")):
+        assert [case.reference for case in read(write("own.csv", table), need_references=False).cases] == [reference]
     with pytest.raises(InputError, match="must be text"):
-        _without(write("odd.jsonl", line(reference_ans=5)))
-
-
-def _without(path: Path) -> UrsData:
-    return read_cases(path, "my data", vocabulary(), id_prefix="my", need_references=False)
+        read(write("odd.jsonl", line(reference_ans=5)), need_references=False)
 
 
 # Han characters, and the punctuation that only East Asian text uses.
 CJK = re.compile("[\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef]")
 
-# Rows by intent, as published.
-URS_INTENTS = {
-    "factual_qa": 573,
-    "solve_professional_problem": 500,
-    "api": 28,
-    "ask_for_advice": 269,
-    "seek_creativity": 193,
-    "leisure": 159,
-    "text_assistant": 124,
-}
+URS_INTENTS = dict(zip(INTENTS.split(", "), (573, 500, 124, 28, 269, 193, 159), strict=True))
 
 
 @pytest.fixture
-def urs_vocabulary(rubric: Rubric) -> Vocabulary:
-    return Vocabulary(rubric.intent_id, rubric.language_code)
+def published(data_dir: Path) -> UrsData:
+    return load_urs("urs", VOCABULARY)
 
 
-@pytest.fixture
-def published(data_dir: Path, urs_vocabulary: Vocabulary) -> UrsData:
-    return load_urs("urs", urs_vocabulary)
-
-
-@pytest.fixture
-def sample(urs_vocabulary: Vocabulary) -> UrsData:
-    return load_urs("sample", urs_vocabulary)
+@pytest.fixture(scope="module")
+def sample() -> UrsData:
+    return load_urs("sample", VOCABULARY)
 
 
 # --- the published file ---
@@ -681,32 +547,16 @@ def test_published_cases_hold_their_row_to_the_letter(published: UrsData, data_d
 
 def test_the_sample_has_three_cases_of_every_intent_and_language(sample: UrsData) -> None:
     # 7 intents x 2 languages x 3 = 42
-    assert Counter((case.intent, case.language) for case in sample.cases) == {
-        (intent, language): 3 for intent in URS_INTENTS for language in ("en", "zh")
-    }
+    kinds = {(intent, language): 3 for intent in URS_INTENTS for language in ("en", "zh")}
+    assert Counter(map(kind, sample.cases)) == kinds
     assert (sample.name, len(sample.cases), sample.skipped) == ("sample", 42, ())
-
-
-def test_the_sample_repeats_no_id_question_or_reference(sample: UrsData) -> None:
     for part in ("id", "question", "reference"):
         assert len({getattr(case, part).strip() for case in sample.cases}) == 42
-
-
-def test_sample_ids_say_intent_language_and_number(sample: UrsData) -> None:
     for case in sample.cases:
         assert re.fullmatch(rf"sample_{case.intent}_{case.language}_[123]", case.id)
-
-
-def test_sample_cases_are_written_in_their_language(sample: UrsData) -> None:
-    for case in sample.cases:
-        if case.language == "en":
-            assert not CJK.search(case.question + case.reference), case.id
-        else:
-            assert CJK.search(case.question), case.id
-
-
-def test_sample_references_answer_and_do_not_echo(sample: UrsData) -> None:
-    for case in sample.cases:
+        written = case.question + case.reference if case.language == "en" else case.question
+        assert bool(CJK.search(written)) == (case.language == "zh"), case.id
+        # References answer and do not echo.
         assert len(case.reference.strip()) > 20, case.id
         assert case.question.strip() not in case.reference, case.id
 
@@ -724,23 +574,20 @@ def test_no_question_of_the_sample_is_a_published_one(published: UrsData, sample
 
 
 def test_a_users_file_is_named_by_its_path_and_read_leniently_on_request(
-    tmp_path: Path, urs_vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     path = tmp_path / "night shift.CSV"
     path.write_text("question,reference,intent,language\n,Because.,leisure,en\n Why?\t,Because.,leisure,en\n")
     with pytest.raises(InputError, match="line 2: column 'question': empty"):
-        load_urs(str(path), urs_vocabulary)
-    data = load_urs("~/night shift.CSV", urs_vocabulary, lenient=True)
+        load_urs(str(path), VOCABULARY)
+    data = load_urs("~/night shift.CSV", VOCABULARY, lenient=True)
     assert (data.name, data.sha256) == ("~/night shift.CSV", hashlib.sha256(path.read_bytes()).hexdigest())
     assert [(case.id, case.question) for case in data.cases] == [("night shift_0002", " Why?\t")]
     assert len(data.skipped) == 1
 
 
-@pytest.mark.parametrize("name", ["nope", "URS", "urs.json", "", "sample.tsv"])
-def test_an_unknown_dataset_is_an_error_that_names_what_is_allowed(name: str, urs_vocabulary: Vocabulary) -> None:
-    with pytest.raises(InputError) as caught:
-        load_urs(name, urs_vocabulary)
-    assert str(caught.value) == (
-        f"unknown dataset '{name}'; allowed: urs, sample, or the path of a .csv or .jsonl file"
-    )
+@pytest.mark.parametrize("name", ["nope", "URS", "urs.json", ""])
+def test_an_unknown_dataset_is_an_error_that_names_what_is_allowed(name: str) -> None:
+    with pytest.raises(InputError, match=f"^unknown dataset '{name}'; allowed: urs, sample, or the path of a .csv or "):
+        load_urs(name, VOCABULARY)

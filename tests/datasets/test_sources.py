@@ -33,13 +33,8 @@ from urs_inspect.datasets.sources import (
 )
 
 COMMIT = re.compile(r"https://raw\.githubusercontent\.com/[\w-]+/[\w-]+/[0-9a-f]{40}/.+")
-GIT_IDS = {
-    "flask": "0563a5769832269d52b8099406966fc127766b2f",
-    "feedback_bench": "28919454bf5aba9e0c082a0171ee50ff278c5e18",
-    "preference_bench": "8ec84131739db801757cb76107035650dce8dbd7",
-    "alpaca_eval": "de4304dacfec51201d33970cf371c1074e78a3e1",
-}
-HERE = sorted(set(SOURCES) - set(GIT_IDS) - {"llmbar/Neighbor", "llmbar/GPTOut", "llmbar/Manual"})
+ELSEWHERE = ("llmbar/Neighbor", "llmbar/GPTOut", "llmbar/Manual")
+HERE = sorted(name for name, source in SOURCES.items() if source.sha256 and name not in ELSEWHERE)
 
 
 def test_sources_are_known_by_their_names() -> None:
@@ -52,25 +47,16 @@ def test_sources_are_known_by_their_names() -> None:
 def test_a_source_is_pinned_by_commit_or_content_and_has_one_hash_a_relative_path_and_a_licence(
     source: PinnedFile,
 ) -> None:
+    path = PurePosixPath(source.path)
     if source.git_id:
         assert source.url.endswith(f"/prometheus-eval/prometheus-eval/git/blobs/{source.git_id}")
     else:
         assert COMMIT.fullmatch(source.url)
-        assert PurePosixPath(source.url).name == PurePosixPath(source.path).name
-    assert source.git_id == GIT_IDS.get(source.name, "")
+        assert PurePosixPath(source.url).name == path.name
+    assert re.fullmatch("[0-9a-f]{40}" if source.git_id else "", source.git_id)
     assert re.fullmatch("" if source.git_id else "[0-9a-f]{64}", source.sha256)
-    assert not PurePosixPath(source.path).is_absolute()
-    assert ".." not in PurePosixPath(source.path).parts
+    assert not path.is_absolute() and ".." not in path.parts
     assert source.licence
-
-
-def test_llmbar_is_laid_out_as_published() -> None:
-    subsets = {name.removeprefix("llmbar/"): source for name, source in SOURCES.items() if name.startswith("llmbar/")}
-    assert list(subsets) == ["Natural", "Neighbor", "GPTInst", "GPTOut", "Manual"]
-    for subset, source in subsets.items():
-        folder = subset if subset == "Natural" else f"Adversarial/{subset}"
-        assert source.path == f"judge_bench/llmbar/{folder}/dataset.json"
-        assert source.url.endswith(f"/Dataset/LLMBar/{folder}/dataset.json")
 
 
 @pytest.mark.data
@@ -78,8 +64,7 @@ def test_llmbar_is_laid_out_as_published() -> None:
 def test_the_copy_at_hand_is_the_pinned_one(name: str, data_dir: Path) -> None:
     source = SOURCES[name]
     assert fetch(source) == locate(source) == data_dir / source.path
-    assert sha256_of(data_dir / source.path) == hashlib.sha256((data_dir / source.path).read_bytes()).hexdigest()
-    assert sha256_of(data_dir / source.path) == source.sha256
+    assert hashlib.sha256((data_dir / source.path).read_bytes()).hexdigest() == source.sha256
 
 
 # More than one chunk of the reader and of the downloader, so that hashing by chunks is put to the test.
@@ -168,6 +153,14 @@ def source(site: Site) -> PinnedFile:
     )
 
 
+KINDS = ("sha256", "git id")
+
+
+def pinned(source: PinnedFile, kind: str) -> PinnedFile:
+    """The source, known by this kind of hash."""
+    return source if kind == "sha256" else replace(source, sha256="", git_id=git_id_of(CONTENT))
+
+
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses between retries of the harness, which are recorded in place of being waited for."""
@@ -189,24 +182,20 @@ def files_below(directory: Path) -> dict[str, bytes]:
 # --- a good download ---
 
 
-def test_a_good_download_lands_in_the_cache_and_verifies(source: PinnedFile, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_good_download_lands_in_the_cache_and_serves_without_a_server(
+    kind: str, source: PinnedFile, server: _Server, tmp_path: Path
+) -> None:
+    source = pinned(source, kind)
+    assert locate(source) is None
     path = fetch(source)
     assert path == tmp_path / "cache" / "example" / "data.csv" == cache_path(source)
-    assert path.read_bytes() == CONTENT
-    assert locate(source) == path
-    assert files_below(tmp_path / "cache") == {"example/data.csv": CONTENT}
-
-
-def test_the_second_fetch_asks_no_server(source: PinnedFile, site: Site) -> None:
-    assert fetch(source) == fetch(source)
-    assert site.requests == 1
-
-
-def test_a_cached_copy_serves_without_any_server(source: PinnedFile, server: _Server) -> None:
-    path = fetch(source)
     server.stop()
-    assert fetch(source) == path
+    assert fetch(source) == locate(source) == path
     server.start_again()
+    assert is_pinned(source, path)
+    assert server.site.requests == 1
+    assert files_below(tmp_path / "cache") == {"example/data.csv": CONTENT}
 
 
 @pytest.mark.parametrize(
@@ -264,64 +253,70 @@ def _overloaded(site: Site) -> None:
     site.status, site.body = 503, b"later"
 
 
-CAUSES = [
-    (_wrong_content, hashlib.sha256(OTHER).hexdigest()),  # beside the expected hash, the actual one
+CAUSES: list[tuple[Callable[[Site], None], str | bytes]] = [
+    (_wrong_content, OTHER),  # beside the expected hash, the actual one
     (_truncated, "RemoteProtocolError: peer closed connection"),
-    (_cut_but_complete_by_its_header, hashlib.sha256(CONTENT[:100_000]).hexdigest()),
-    (_empty, hashlib.sha256(b"").hexdigest()),
+    (_cut_but_complete_by_its_header, CONTENT[:100_000]),
+    (_empty, b""),
     (_not_found, "404 Not Found"),
     (_overloaded, "503 Service Unavailable"),
 ]
 
 
-@pytest.mark.parametrize("older", [None, OTHER, CONTENT[:-1]], ids=["no copy", "another file", "a damaged copy"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("spoil", "cause"), CAUSES)
 def test_a_failed_download_changes_nothing_and_says_why_and_what_to_do(
-    spoil: Callable[[Site], None], cause: str, older: bytes | None, source: PinnedFile, site: Site, tmp_path: Path
+    spoil: Callable[[Site], None], cause: str | bytes, kind: str, source: PinnedFile, site: Site, tmp_path: Path
 ) -> None:
+    source = pinned(source, kind)
+    if isinstance(cause, bytes):
+        cause = hashlib.sha256(cause).hexdigest() if kind == "sha256" else git_id_of(cause)
     neighbour = put(cache_path(source).with_name("neighbour.csv"), b"mine")
-    if older is not None:
-        put(cache_path(source), older)
-    before = files_below(tmp_path / "cache")
     spoil(site)
-    with pytest.raises(InputError, match="cannot get the 'example' data") as caught:
-        fetch(source)
-    assert files_below(tmp_path / "cache") == before  # no stray .partial file either
-    facts = (cause, site.url, source.sha256, "URS_INSPECT_DATA_DIR=<dir>", "<dir>/example/data.csv")
-    for part in (*facts, "urs-inspect data fetch example", "-T dataset=sample"):
-        assert part in str(caught.value)
-    assert "RetryError" not in str(caught.value)
+    for older in (None, CONTENT[:-1]):
+        if older is not None:
+            put(cache_path(source), older)
+        before = files_below(tmp_path / "cache")
+        with pytest.raises(InputError, match="cannot get the 'example' data: ") as caught:
+            fetch(source)
+        assert files_below(tmp_path / "cache") == before  # no stray .partial file either
+        facts = (cause, site.url, source.expected, "URS_INSPECT_DATA_DIR=<dir>", "<dir>/example/data.csv")
+        for part in (*facts, "urs-inspect data fetch example", "-T dataset=sample"):
+            assert part in str(caught.value)
+        assert "RetryError" not in str(caught.value)
 
     site.status, site.body, site.promised = 200, CONTENT, None
     assert fetch(source).read_bytes() == CONTENT
     assert neighbour.read_bytes() == b"mine"
 
 
-def test_a_missing_page_is_not_asked_for_again(source: PinnedFile, site: Site, waits: list[float]) -> None:
-    _not_found(site)
+@pytest.mark.parametrize(("spoil", "again"), [(_not_found, False), (_overloaded, True)])
+def test_an_overloaded_server_is_asked_again_for_a_page_and_one_that_misses_it_is_not(
+    spoil: Callable[[Site], None], again: bool, source: PinnedFile, site: Site, waits: list[float]
+) -> None:
+    spoil(site)
     with pytest.raises(InputError):
         fetch(source)
-    assert (site.requests, waits) == (1, [])
-
-
-def test_an_overloaded_server_is_asked_again(source: PinnedFile, site: Site, waits: list[float]) -> None:
-    _overloaded(site)
-    with pytest.raises(InputError):
-        fetch(source)
-    assert site.requests > 1
+    assert (site.requests > 1) == again
     assert len(waits) == site.requests - 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_refused_connection_is_an_error_and_a_second_try_works(
-    source: PinnedFile, server: _Server, tmp_path: Path
+    kind: str, source: PinnedFile, server: _Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    source = replace(pinned(source, kind), instead=URS.instead)
+    monkeypatch.setattr("urs_inspect.datasets.cases.URS", source)
+    as_is = Vocabulary(str, str)
     server.stop()
     try:
-        with pytest.raises(InputError, match="ConnectError") as caught:
-            fetch(source)
+        with pytest.raises(InputError, match=r"^cannot get the 'example' data: ConnectError: ") as caught:
+            load_urs("urs", as_is)
     finally:
         server.start_again()
-    assert source.url in str(caught.value)
+    for part in (source.url, source.expected, "URS_INSPECT_DATA_DIR", source.path, "-T dataset=sample"):
+        assert part in str(caught.value)
+    assert len(load_urs("sample", as_is).cases) == 42  # what the message promises
     assert files_below(tmp_path / "cache") == {}
     assert fetch(source).read_bytes() == CONTENT
 
@@ -340,14 +335,8 @@ def test_an_interrupted_download_leaves_the_cache_as_it_was(
         with pytest.raises(KeyboardInterrupt):
             fetch(source)
     assert files_below(tmp_path / "cache") == {"example/data.csv": OTHER}
-    assert fetch(source).read_bytes() == CONTENT
-
-
-def test_a_cache_that_cannot_be_written_is_an_error(
-    source: PinnedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("URS_INSPECT_CACHE_DIR", str(put(tmp_path / "a file", b"")))
-    with pytest.raises(InputError, match="a file"):
+    with pytest.raises(InputError, match="a file"):  # a cache that cannot be written
         fetch(source)
 
 
@@ -360,111 +349,66 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "own"
 
 
-def test_the_users_own_copy_comes_before_the_cache(source: PinnedFile, own: Path, site: Site, tmp_path: Path) -> None:
-    put(cache_path(source), CONTENT)
-    path = put(own / "example" / "data.csv", CONTENT)
-    assert locate(source) == fetch(source) == path
-    assert site.requests == 0
-    path.unlink()
-    assert locate(source) == fetch(source) == tmp_path / "cache" / "example" / "data.csv"
-
-
-def test_the_users_own_copy_may_lie_below_the_home_directory(
-    source: PinnedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_users_own_copy_comes_before_the_cache(
+    source: PinnedFile, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("URS_INSPECT_DATA_DIR", "~/own")
     path = put(tmp_path / "own" / "example" / "data.csv", CONTENT)
-    assert fetch(source) == path
+    assert locate(source) == fetch(source) == path
+    assert site.requests == 0
+    path.rename(path.with_name("another.csv"))
+    assert locate(source) is None
+    assert fetch(source) == locate(source) == tmp_path / "cache" / "example" / "data.csv"
+    assert site.requests == 1
+    assert files_below(tmp_path / "own") == {"example/another.csv": CONTENT}
 
 
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_copy_of_the_user_with_another_hash_is_an_error_and_stays(
-    source: PinnedFile, own: Path, site: Site, tmp_path: Path
+    kind: str, source: PinnedFile, own: Path, site: Site
 ) -> None:
+    source, changed = replace(pinned(source, kind), column="reference_ans"), b'{"reference_ans": "changed"}'
+    actual = f"sha256 {hashlib.sha256(changed).hexdigest()}" if kind == "sha256" else f"git id {git_id_of(changed)}"
     put(cache_path(source), CONTENT)  # a good copy elsewhere does not excuse it
-    path = put(own / "example" / "data.csv", OTHER)
+    path = put(own / "example" / "data.csv", changed)
     for find in (locate, fetch):
         with pytest.raises(InputError) as caught:
             find(source)
-        for part in (str(path), "URS_INSPECT_DATA_DIR", source.sha256, hashlib.sha256(OTHER).hexdigest()):
+        for part in (str(path), "URS_INSPECT_DATA_DIR", "'example'", f"expected {source.expected}", actual):
             assert part in str(caught.value)
-    assert path.read_bytes() == OTHER
+    assert path.read_bytes() == changed
     assert site.requests == 0
-
-
-def test_without_the_file_there_the_cache_is_used_and_filled(
-    source: PinnedFile, own: Path, site: Site, tmp_path: Path
-) -> None:
-    put(own / "example" / "another.csv", OTHER)
-    assert locate(source) is None
-    assert fetch(source) == tmp_path / "cache" / "example" / "data.csv"
-    assert site.requests == 1
-    assert files_below(own) == {"example/another.csv": OTHER}
 
 
 # --- where the cache is ---
 
 
-def test_the_cache_is_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("URS_INSPECT_CACHE_DIR")
-    assert cache_dir() == Path(platformdirs.user_cache_dir("urs_inspect"))
-
-
-@pytest.mark.parametrize(("value", "expected"), [("~/here", "here"), ("", None)])
-def test_the_cache_variable_names_the_directory_unless_it_is_empty(
-    value: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("value", "expected"), [("~/here", "here"), ("", None), (None, None)])
+def test_the_cache_variable_names_the_directory_in_place_of_the_platforms(
+    value: str | None, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setenv("URS_INSPECT_CACHE_DIR", value)
+    monkeypatch.delenv("URS_INSPECT_CACHE_DIR")
+    if value is not None:
+        monkeypatch.setenv("URS_INSPECT_CACHE_DIR", value)
     assert cache_dir() == (tmp_path / expected if expected else Path(platformdirs.user_cache_dir("urs_inspect")))
 
 
 # --- files that are known by the id that git gives them ---
 
 
-@pytest.fixture
-def blob(source: PinnedFile) -> PinnedFile:
-    return replace(source, sha256="", git_id=git_id_of(CONTENT), column="reference_ans")
-
-
-@pytest.mark.parametrize("content", [b"", b"one\n", CONTENT])
-def test_the_git_id_is_the_one_that_git_computes(content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"one\n", b"a" * (1 << 20), CONTENT], ids=len)
+def test_hashes_are_those_of_the_whole_content(content: bytes, tmp_path: Path) -> None:
     git = subprocess.run(["git", "hash-object", "--stdin"], input=content, capture_output=True, check=True)
     assert git_id_of(content) == git.stdout.decode().strip()
+    assert sha256_of(put(tmp_path / "file", content)) == hashlib.sha256(content).hexdigest()
 
 
-@pytest.mark.data
-def test_the_git_id_of_a_published_file(data_dir: Path) -> None:
-    content = (data_dir / "judge_bench" / "vicuna_eval.json").read_bytes()
-    assert git_id_of(content) == "0516bec3da48890d49bc55b73bc3642b0dd40130"
-
-
-def test_a_content_is_downloaded_once_and_verified_by_its_git_id(blob: PinnedFile, site: Site, tmp_path: Path) -> None:
-    assert locate(blob) is None
-    path = fetch(blob)
-    assert path == cache_path(blob) == fetch(blob) == locate(blob)
-    assert site.requests == 1
-    assert is_pinned(blob, path)
-    assert files_below(tmp_path / "cache") == {"example/data.csv": CONTENT}
-
-
-def test_a_copy_of_the_user_with_another_git_id_is_an_error(
-    blob: PinnedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "own"))
-    put(tmp_path / "own" / "example" / "data.csv", b'{"reference_ans": "changed"}')
-    with pytest.raises(InputError) as caught:
-        fetch(blob)
-    for part in ("own/example/data.csv", "'example'", f"expected git id {git_id_of(CONTENT)}"):
-        assert part in str(caught.value)
-
-
-def test_another_published_form_is_taken_and_is_not_the_pinned_one(
-    blob: PinnedFile, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "own"))
-    path = put(tmp_path / "own" / "example" / "data.csv", OTHER)
+def test_another_published_form_is_taken_and_is_not_the_pinned_one(source: PinnedFile, own: Path, site: Site) -> None:
+    blob = replace(pinned(source, "git id"), column="reference_ans")
+    path = put(own / "example" / "data.csv", OTHER)
     assert fetch(blob) == locate(blob) == path
     assert not is_pinned(blob, path)
     assert site.requests == 0
@@ -472,50 +416,6 @@ def test_another_published_form_is_taken_and_is_not_the_pinned_one(
         locate(replace(blob, column=""))
 
 
-@pytest.mark.parametrize("fault", ["status", "cut short", "other content", "no server"])
-def test_a_failed_download_of_a_content_leaves_nothing_and_is_reported(
-    fault: str, blob: PinnedFile, server: _Server, tmp_path: Path
-) -> None:
-    server.site.status = 404 if fault == "status" else 200
-    server.site.promised = len(CONTENT) + 1 if fault == "cut short" else None
-    server.site.body = OTHER if fault == "other content" else CONTENT
-    if fault == "no server":
-        server.stop()
-    try:
-        with pytest.raises(InputError) as caught:
-            fetch(blob)
-    finally:
-        if fault == "no server":
-            server.start_again()
-    for part in ("cannot get the 'example' data: ", blob.url, f"git id {blob.git_id}", "example/data.csv"):
-        assert part in str(caught.value)
-    assert files_below(tmp_path / "cache") == {}
-
-
-def test_offline_with_an_empty_cache_there_is_one_error_that_says_everything(
-    server: _Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    as_is = Vocabulary(str, str)
-    offline = replace(URS, url=server.site.url)
-    monkeypatch.setattr("urs_inspect.datasets.cases.URS", offline)
-    server.stop()
-    try:
-        with pytest.raises(InputError) as caught:
-            load_urs("urs", as_is)
-    finally:
-        server.start_again()
-    message = str(caught.value)
-    assert message.splitlines()[0].startswith("cannot get the 'urs' data: ConnectError: ")
-    for part in (offline.url, URS.sha256, "URS_INSPECT_DATA_DIR", "urs/data_all.csv", "-T dataset=sample"):
-        assert part in message
-    assert len(load_urs("sample", as_is).cases) == 42  # what the message promises
-
-
 def test_an_unknown_source_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match="unknown data 'nope'; allowed: urs"):
         find_source("nope")
-
-
-@pytest.mark.parametrize("content", [b"", b"a", b"a" * (1 << 20), CONTENT], ids=len)
-def test_the_hash_of_a_file_is_that_of_its_whole_content(content: bytes, tmp_path: Path) -> None:
-    assert sha256_of(put(tmp_path / "file", content)) == hashlib.sha256(content).hexdigest()

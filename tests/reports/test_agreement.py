@@ -46,7 +46,7 @@ from urs_inspect.reports.human_data import (
 from urs_inspect.reports.scores import score_table
 from urs_inspect.reports.tables import Report
 from urs_inspect.stats import Battle, Estimate, MeanDraws, Resampling, battles_of, interval_alpha, rank
-from urs_inspect.stats.mean_correlation import (
+from urs_inspect.stats.correlation import (
     MeanCorrelation,
     correlate_means,
     derived_seed,

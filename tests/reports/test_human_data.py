@@ -10,7 +10,7 @@ import pytest
 from urs_inspect._util import InputError
 from urs_inspect.reports.human_data import HumanRating, Satisfaction, read_human_ratings, read_satisfaction
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.stats.mean_correlation import derived_seed
+from urs_inspect.stats.correlation import derived_seed
 
 SCALE = (1.0, 10.0)
 

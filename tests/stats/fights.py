@@ -50,8 +50,3 @@ def renamed(battles: Battles, order: list[int]) -> Battles:
     place = np.argsort(order)
     players = tuple(battles.players[index] for index in order)
     return Battles(players, place[battles.first], place[battles.second], battles.outcome, battles.clusters)
-
-
-def repeated(battles: Battles, times: int) -> Battles:
-    """Every battle several times, one after the other."""
-    return battles.take(np.repeat(np.arange(len(battles)), times))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from tests.stats.fights import checked, random_fights, swapped
+from tests.stats.fights import checked, swapped
 from urs_inspect._util import InputError
 from urs_inspect.logs.battles import read_styled_battles
 from urs_inspect.stats import Battles, fit_bradley_terry
@@ -54,17 +54,14 @@ def test_what_is_counted_by_hand() -> None:
     assert counts == {"length": len(MARKUP), "lists": 5, "headings": 2, "bold": 2, "code": 1}
 
 
-def test_differences_of_style_by_hand() -> None:
-    responses = [("aaa", "a"), ("", "**a**")]
-    assert style_differences(responses, ["length", "bold"]).tolist() == [[0.5, 0.0], [-1.0, -1.0]]
-
-
 @given(st.text(alphabet="a*_#-1. \n`", max_size=20), st.text(alphabet="a*_#-1. \n`", max_size=20))
 @checked
 def test_the_difference_turns_with_the_sides(first: str, second: str) -> None:
     there, back = style_differences([(first, second), (second, first)], list(FEATURES))
     assert (there == -back).all()
     assert (np.abs(there) <= 1).all()
+    by_hand = style_differences([("aaa", "a"), ("", "**a**")], ["length", "bold"])
+    assert by_hand.tolist() == [[0.5, 0.0], [-1.0, -1.0]]
 
 
 def styled(seed: int, size: int = 300, liking: float = 1.0) -> tuple[Battles, Floats]:
@@ -98,12 +95,6 @@ def test_it_is_the_most_likely_fit() -> None:
     assert found.coefficients["length"] == pytest.approx((scale, best[4]), abs=1e-4)
 
 
-def test_without_covariates_it_is_bradley_terry() -> None:
-    battles = random_fights(5, 80, 20, seed=1)
-    values = fit_rows(battles, battles.outcome).values
-    assert 1000 + POINTS * (values - values.mean()) == pytest.approx(fit_bradley_terry(battles), abs=1e-6)
-
-
 def test_the_influence_of_an_instruction_is_what_leaving_it_out_changes() -> None:
     battles, styles = styled(1, size=600)
     battles = replace(battles, clusters=np.arange(600))
@@ -114,14 +105,18 @@ def test_the_influence_of_an_instruction_is_what_leaving_it_out_changes() -> Non
         assert fit.values - without.values == pytest.approx(fit.influences[place], rel=0.05, abs=1e-4)
 
 
+def assert_same(one: Places, other: Places) -> None:
+    assert one.players == other.players
+    for first, second in zip(one.ratings, other.ratings, strict=True):
+        assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high), abs=1e-6)
+
+
 def test_sides_do_not_matter() -> None:
     battles, styles = styled(2)
     there, back = (
         rank_controlled(*given, ["length"], rounds=50) for given in ((battles, styles), (swapped(battles), -styles))
     )
-    assert there.places.players == back.places.players
-    for one, other in zip(there.places.ratings, back.places.ratings, strict=True):
-        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), abs=1e-6)
+    assert_same(there.places, back.places)
 
 
 def test_planted_liking_of_length_is_removed_and_planted_quality_stays() -> None:
@@ -137,7 +132,7 @@ def test_planted_liking_of_length_is_removed_and_planted_quality_stays() -> None
 
 def test_given_coefficients_stay_when_a_model_joins() -> None:
     battles, styles = styled(4, size=2_000)
-    kept = rank_controlled(battles, styles, ["length"], rounds=2).coefficients
+    before = rank_controlled(battles, styles, ["length"], rounds=2)
     # A model joins about which voters think otherwise: they dislike length.
     size, draws = 4_000, np.random.default_rng(0)
     other, further = np.arange(size) % 4, draws.uniform(-0.9, 0.9, (size, 1))
@@ -149,16 +144,12 @@ def test_given_coefficients_stay_when_a_model_joins() -> None:
         np.concatenate([battles.outcome, (draws.random(size) < 1 / (1 + np.exp(-gap))).astype(float)]),
         np.concatenate([battles.clusters, 10_000 + np.arange(size)]),
     )
-
-    before = rank_controlled(battles, styles, ["length"], rounds=2)
-    both = np.vstack([styles, further])
+    kept, both = before.coefficients, np.vstack([styles, further])
     with_kept, with_new = (rank_controlled(joined, both, ["length"], given=given, rounds=2) for given in (kept, None))
-    first, same, other_lead = (
-        ratings(found.places)["a"] - ratings(found.places)["d"] for found in (before, with_kept, with_new)
-    )
+    leads = [ratings(found.places)["a"] - ratings(found.places)["d"] for found in (before, with_kept, with_new)]
     assert with_kept.coefficients == kept
     assert with_new.coefficients["length"].value < 0 < kept["length"].value
-    assert abs(same - first) < 0.5 * abs(other_lead - first)
+    assert abs(leads[1] - leads[0]) < 0.5 * abs(leads[2] - leads[0])
 
 
 def test_given_coefficients_are_an_exact_effect() -> None:
@@ -169,21 +160,17 @@ def test_given_coefficients_are_an_exact_effect() -> None:
     assert np.isnan(found.effects[0].low)
 
 
-def test_features_that_cannot_be_controlled_are_refused() -> None:
+def test_features_that_cannot_be_controlled_are_refused_or_skipped() -> None:
     battles, styles = styled(6)
+    none = np.zeros_like(styles)
     with pytest.raises(InputError, match="coefficients are for bold, not for length"):
         rank_controlled(battles, styles, ["length"], given={"bold": Coefficient(0.5, 0.3)})
     with pytest.raises(InputError, match="no comparison of the 300 has a difference in bold"):
-        rank_controlled(battles, np.zeros_like(styles), ["bold"])
-
-
-def test_a_feature_that_never_differs_is_skipped() -> None:
-    battles, styles = styled(6)
-    both = rank_controlled(battles, np.hstack([np.zeros_like(styles), styles]), ["bold", "length"], rounds=20)
+        rank_controlled(battles, none, ["bold"])
+    both = rank_controlled(battles, np.hstack([none, styles]), ["bold", "length"], rounds=20)
     alone = rank_controlled(battles, styles, ["length"], rounds=20)
     assert (both.skipped, alone.skipped) == (("bold",), ())
-    assert both.coefficients == alone.coefficients
-    assert both.places == alone.places
+    assert (both.coefficients, both.places) == (alone.coefficients, alone.places)
 
 
 ARENA_RANK = {
@@ -283,7 +270,7 @@ def test_it_is_the_minimum_of_the_loss_of_the_paper_by_pair() -> None:
 def test_sides_and_what_the_judge_prefers_do_not_matter() -> None:
     ballots, _ = competition(1)
     turn = np.arange(len(ballots.first)) % 3 == 0
-    swapped = JudgedBallots(
+    turned = JudgedBallots(
         ballots.players,
         np.where(turn, ballots.second, ballots.first),
         np.where(turn, ballots.first, ballots.second),
@@ -291,14 +278,13 @@ def test_sides_and_what_the_judge_prefers_do_not_matter() -> None:
         np.where(turn, 1 - ballots.people, ballots.people),
         np.where(turn, 1 - ballots.judge, ballots.judge),
     )
-    there, back = (rank_corrected(given, rounds=50) for given in (ballots, swapped))
+    there, back = (rank_corrected(given, rounds=50) for given in (ballots, turned))
     assert there.weight == pytest.approx(back.weight)
-    for one, other in zip(there.places.ratings, back.places.ratings, strict=True):
-        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
-    # A judge with one and the same verdict for each pair says nothing about ballots: people alone remain.
+    assert_same(there.places, back.places)
+    # A judge with one and the same verdict for each pair says nothing about ballots: people alone remain, whose fit
+    # without covariates is Bradley-Terry.
     blind = rank_corrected(replace(ballots, judge=(ballots.first % 2).astype(float)), rounds=50)
-    assert blind.weight == 0
-    assert blind.worth == pytest.approx(blind.votes)
+    assert [blind.weight, blind.worth] == pytest.approx([0, blind.votes])
     alone = fit_bradley_terry(ballots.battles(ballots.people))
     assert [ratings(blind.places)[name] for name in ballots.players] == pytest.approx(alone, abs=1e-6)
 
@@ -315,11 +301,9 @@ def test_a_judge_that_shares_opinions_helps_and_is_worth_votes() -> None:
         ballots, strengths = competition(seed)
         found = rank_corrected(ballots, rounds=2)
         truth = dict(zip(ballots.players, 1000 + POINTS * strengths, strict=True))
-        rows = zip(found.places.players, found.places.ratings, found.places.extra, strict=True)
-        errors += [
-            ((rating.value - truth[name]) ** 2, (rating.value - change.value - truth[name]) ** 2)
-            for name, rating, change in rows
-        ]
+        wrong = np.array([value - truth[name] for name, value in ratings(found.places).items()])
+        changes = np.array([change.value for change in found.places.extra])
+        errors.append(((wrong**2).mean(), ((wrong - changes) ** 2).mean()))
         worth.append(found.worth)
     corrected, alone = np.mean(errors, axis=0)
     assert corrected < 0.85 * alone

@@ -18,15 +18,16 @@ from urs_inspect.stats import (
     compare_means,
     correlate,
     correlation_difference,
+    interval_alpha,
     mean_estimates,
     measure,
     rank,
 )
-from urs_inspect.stats.agreement import clustered_interval_alpha, wilson_interval
+from urs_inspect.stats.adjusted_means import length_column
+from urs_inspect.stats.agreement import clustered_interval_alpha, cohen_kappa, wilson_interval
 from urs_inspect.stats.bootstrap import cluster_counts, percentile_bounds, student_interval
-from urs_inspect.stats.correlation import rank_correlation
+from urs_inspect.stats.correlation import correlate_means, exact_means, rank_correlation, table_means
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
-from urs_inspect.stats.mean_correlation import correlate_means, exact_means, table_means
 from urs_inspect.stats.means import contrast
 from urs_inspect.stats.measures import accuracies, group_accuracies
 
@@ -89,6 +90,9 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
         (lambda: correlate([1, 2, 3], [1, 2, math.inf], THREE), "ratings finite or NaN"),
         (lambda: rank_correlation([1, 2], [1], ["a"]), "one value per cluster id"),
         (lambda: clustered_interval_alpha([[1, 2]], ["a"]), "one column per cluster id"),
+        (lambda: interval_alpha([[1, 2, 3], [1, 2]]), "argument 2 is shorter"),
+        (lambda: cohen_kappa(["a"], []), "1 classes by one rater, 0 by the other"),
+        (lambda: bootstrap_means([of_columns(2)], 2, reweight=abs, clusters=np.zeros(2, np.int64)), "reweighted"),
         (lambda: cluster_counts(TWO, [[1, 2]]), "one row of counts per item"),
         (lambda: cluster_counts(TWO, [1, 2]), "one row of counts per item"),
         (lambda: cluster_counts(TWO, [[1], [2], [3]]), "one row of counts per item"),
@@ -96,6 +100,8 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
         (lambda: contrast(bootstrap_means([of_columns(2)], 2, rounds=2)[0], [[1]]), "one row of weights per mean"),
         (lambda: compare_means([[1, 2]], clusters=TWO), "one cluster id per question: 2 ids, 1 questions"),
         (lambda: rating_bias([8, 9]), "a row per case"),
+        (lambda: length_column(np.zeros((30, 3)), np.zeros((30, 2))), "30, 3"),
+        (lambda: length_column([[math.nan, 1]], [[9, 8]]), "no score NaN"),
         (lambda: self_preference(np.zeros((3, 1, 2, 2)), 0, 0, [0]), "a model per judge"),
         (lambda: correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5), "as many points"),
         (lambda: table_means(np.empty((0, 3))), "table"),

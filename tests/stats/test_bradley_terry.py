@@ -6,7 +6,7 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 
-from tests.stats.fights import fights, random_fights, renamed, repeated, swapped
+from tests.stats.fights import fights, random_fights, renamed, swapped
 from urs_inspect.stats import Battles, fit_bradley_terry
 from urs_inspect.stats.bootstrap import resample
 from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
@@ -33,16 +33,18 @@ def slow(battles: Battles, prior: float) -> npt.NDArray[np.float64]:
     return np.asarray(1000 + POINTS * (found - found.mean()), dtype=np.float64)
 
 
-def test_ten_to_one_is_400_points() -> None:
-    # Odds of 10 to 1 are 400 points; the mean is 1000. Nine wins and two ties are 10 points of 11 as well.
-    assert fit_bradley_terry(fights(*["a>b"] * 10, "b>a"), prior=FAINT) == pytest.approx([1200, 800], abs=1e-3)
-    assert fit_bradley_terry(fights(*["a>b"] * 9, "a=b", "b=a"), prior=FAINT) == pytest.approx([1200, 800], abs=1e-3)
-
-
-def test_a_chain_by_hand() -> None:
-    # a:b is 10 to 1 and b:c is 10 to 1 with nothing between a and c, so a:c is 100 to 1: 400 points apart each.
-    battles = fights(*["a>b"] * 10, "b>a", *["b>c"] * 10, "c>b")
-    assert fit_bradley_terry(battles, prior=FAINT) == pytest.approx([1400, 1000, 600], abs=1e-2)
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        # Odds of 10 to 1 are 400 points; the mean is 1000. Nine wins and two ties are 10 points of 11 as well.
+        pytest.param([*["a>b"] * 10, "b>a"], [1200, 800], id="ten to one"),
+        pytest.param([*["a>b"] * 9, "a=b", "b=a"], [1200, 800], id="ties are half a win of each"),
+        # a:b and b:c are 10 to 1 with nothing between a and c, so a:c is 100 to 1.
+        pytest.param([*["a>b"] * 10, "b>a", *["b>c"] * 10, "c>b"], [1400, 1000, 600], id="a chain"),
+    ],
+)
+def test_ten_to_one_is_400_points(votes: list[str], expected: list[float]) -> None:
+    assert fit_bradley_terry(fights(*votes), prior=FAINT) == pytest.approx(expected, abs=1e-2)
 
 
 def test_the_prior_is_a_tie_with_an_average_model() -> None:
@@ -84,9 +86,6 @@ def test_an_undefeated_model_is_rated_high_and_finite() -> None:
 def test_nothing_known_is_1000_for_all() -> None:
     assert fit_bradley_terry(fights("a>b", "b=c").take([])).tolist() == [1000, 1000, 1000]
     assert fit_bradley_terry(fights("a=b", "b=c")) == pytest.approx([1000, 1000, 1000])
-
-
-def test_a_prior_of_nothing_is_refused() -> None:
     for prior in (0.0, -1.0, float("nan")):
         with pytest.raises(ValueError, match="prior must be above 0"):
             fit_bradley_terry(fights("a>b"), prior=prior)
@@ -98,17 +97,6 @@ def test_order_sides_and_names_do_not_matter() -> None:
     assert fit_bradley_terry(battles.take(np.random.default_rng(0).permutation(60))) == pytest.approx(given)
     assert fit_bradley_terry(swapped(battles)) == pytest.approx(given)
     assert fit_bradley_terry(renamed(battles, [2, 0, 3, 1])) == pytest.approx(given[[2, 0, 3, 1]])
-
-
-def test_a_tie_is_half_a_win_of_each() -> None:
-    assert fit_bradley_terry(fights("a>b", "a=b", "a=b")) == pytest.approx(
-        fit_bradley_terry(fights("a>b", "a>b", "b>a"))
-    )
-
-
-def test_repeating_all_votes_only_weakens_the_prior() -> None:
-    battles = random_fights(4, 60, 10, seed=6)
-    assert fit_bradley_terry(repeated(battles, 3), prior=3.0) == pytest.approx(fit_bradley_terry(battles, prior=1.0))
 
 
 def test_mean_and_scale_are_free() -> None:

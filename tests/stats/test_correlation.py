@@ -10,12 +10,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import pearsonr, spearmanr
 
 from tests.stats.fights import checked
+from urs_inspect.datasets import load_ratings
 from urs_inspect.stats import Correlations, correlate, correlation_difference
 from urs_inspect.stats import correlation as correlations
-from urs_inspect.stats.bootstrap import resample
-from urs_inspect.stats.correlation import rank_correlation
+from urs_inspect.stats.bootstrap import Floats, resample
+from urs_inspect.stats.correlation import (
+    correlate_means,
+    derived_seed,
+    exact_means,
+    fisher_interval,
+    rank_correlation,
+    table_means,
+)
+from urs_inspect.stats.means import MeanDraws
 
 KINDS = ("pearson", "spearman", "kendall")
 Values = npt.NDArray[np.float64]
@@ -29,8 +39,8 @@ def values(found: Correlations) -> list[float]:
     return [getattr(found, kind).value for kind in KINDS]
 
 
-def bounds(found: Correlations) -> list[tuple[float, float]]:
-    return [(getattr(found, kind).low, getattr(found, kind).high) for kind in KINDS]
+def bounds(found: Correlations) -> list[float]:
+    return [bound for kind in KINDS for bound in (getattr(found, kind).low, getattr(found, kind).high)]
 
 
 def slow(x: Values, y: Values) -> list[float]:
@@ -44,102 +54,62 @@ def columns(items: list[tuple[float, float, int]]) -> tuple[Values, Values, list
     return np.array(x), np.array(y), list(names)
 
 
-def slow_tau(x: Values, y: Values) -> float:
-    """Concordant less discordant pairs, over the root of the pairs untied in x times those untied in y."""
-    balance = untied_x = untied_y = 0.0
-    for i in range(len(x)):
-        for j in range(i):
-            balance += np.sign(x[i] - x[j]) * np.sign(y[i] - y[j])
-            untied_x += x[i] != x[j]
-            untied_y += y[i] != y[j]
-    return balance / math.sqrt(untied_x * untied_y) if untied_x and untied_y else math.nan
-
-
-def test_correlations_worked_out_by_hand() -> None:
-    # x 1 2 3 4, y 1 3 2 6. Deviations -1.5 -.5 .5 1.5 and -2 0 -1 3: products 3 + 0 - .5 + 4.5 = 7,
-    # squares 5 and 14: 7 / sqrt(70). Ranks of y 1 3 2 4: 1 - 6 (0 + 1 + 1 + 0) / (4 * 15) = 0.8.
-    # One of six pairs is discordant: (5 - 1) / 6.
-    found = correlate([1, 2, 3, 4], [1, 3, 2, 6], list("pqrs"))
-    assert values(found) == pytest.approx([7 / math.sqrt(70), 0.8, 4 / 6])
-
-
-def test_ties_worked_out_by_hand() -> None:
-    # x 1 1 2, y 1 2 3: ranks 1.5 1.5 3 and 1 2 3, deviations -.5 -.5 1 and -1 0 1: 1.5 / sqrt(1.5 * 2) = sqrt(3)/2.
-    # Pairs: two concordant, one tied in x: 2 / sqrt(2 * 3).
-    found = correlate([1, 1, 2], [1, 2, 3], list("pqr"))
-    assert values(found)[1:] == pytest.approx([math.sqrt(3) / 2, 2 / math.sqrt(6)])
-
-
-def test_the_difference_is_first_less_second() -> None:
-    # The first rates as labelled (1, 1, 1), the second the other way round (-1, -1, -1).
-    found = correlation_difference([1, 2, 3], [4, 5, 6], [9, 8, 7], list("pqr"))
-    assert values(found) == pytest.approx([2, 2, 2])
-
-
-def test_missing_ratings_are_left_out_and_counted() -> None:
-    none = math.nan
-    labels, ratings, names = [1, 2, 3, 4, 9], [1, 3, 2, 6, none], list("pqrsp")
-    found = correlate(labels, ratings, names)
-    assert (found.unread, found.pearson.n, found.pearson.clusters) == (1, 4, 4)
-    assert values(found) == pytest.approx([7 / math.sqrt(70), 0.8, 4 / 6])
-    both = correlation_difference(labels, ratings, [none, 1, 2, 3, 4], names)
-    assert (both.unread, both.kendall.n, both.kendall.clusters) == (2, 3, 3)
+NONE = math.nan
 
 
 @pytest.mark.parametrize(
-    ("labels", "ratings"),
+    ("labels", "ratings", "expected"),
     [
-        ([1, 2, 3], [5, 5, 5]),
-        ([2, 2, 2], [1, 2, 3]),
-        ([0.1, 0.1, 0.1], [1, 2, 3]),  # whose mean is not 0.1 in floating point
-        ([1, 2, 3], [0.1, 0.1, 0.1]),
-        ([1], [1]),
-        ([], []),
+        # Deviations -1.5 -.5 .5 1.5 and -2 0 -1 3: products 3 + 0 - .5 + 4.5 = 7, squares 5 and 14: 7 / sqrt(70).
+        # Ranks of y 1 3 2 4: 1 - 6 (0 + 1 + 1 + 0) / (4 * 15) = 0.8. One of six pairs is discordant: (5 - 1) / 6.
+        pytest.param([1, 2, 3, 4, 9], [1, 3, 2, 6, NONE], [7 / math.sqrt(70), 0.8, 4 / 6], id="by hand"),
+        # Ranks 1.5 1.5 3 and 1 2 3, deviations -.5 -.5 1 and -1 0 1: 1.5 / sqrt(1.5 * 2) = sqrt(3)/2.
+        # Pairs: two concordant, one tied in x: 2 / sqrt(2 * 3).
+        pytest.param([1, 1, 2], [1, 2, 3], [math.sqrt(3) / 2, math.sqrt(3) / 2, 2 / math.sqrt(6)], id="ties"),
+        pytest.param([1, 2, 3], [0.1, 0.1, 0.1], [NONE] * 3, id="ratings do not vary"),  # their mean is not 0.1
+        pytest.param([0.1, 0.1, 0.1], [1, 2, 3], [NONE] * 3, id="labels do not vary"),
+        pytest.param([1], [1], [NONE] * 3, id="one"),
+        pytest.param([], [], [NONE] * 3, id="none"),
+        pytest.param([1, 2], [NONE, NONE], [NONE] * 3, id="all ratings missing"),
     ],
 )
-def test_there_is_no_correlation_with_what_does_not_vary(labels: list[float], ratings: list[float]) -> None:
-    found = correlate(labels, ratings, list("pqr")[: len(labels)])
-    assert all(math.isnan(number) for number in [*values(found), *sum(bounds(found), ())])
+def test_correlations_worked_out_by_hand(labels: list[float], ratings: list[float], expected: list[float]) -> None:
+    known = sum(not math.isnan(rating) for rating in ratings)
+    found = correlate(labels, ratings, range(len(labels)))
+    assert values(found) == pytest.approx(expected, nan_ok=True)
+    assert (found.unread, found.kendall.n, found.pearson.clusters) == (len(ratings) - known, known, known)
+    if math.isnan(expected[0]):
+        assert np.isnan(bounds(found)).all()
+    one_prompt = correlate(labels, ratings, ["p"] * len(labels))
+    assert values(one_prompt) == values(found) or math.isnan(expected[0])
+    assert np.isnan(bounds(one_prompt)).all()
 
 
-def test_all_ratings_may_be_missing() -> None:
-    found = correlate([1, 2], [math.nan, math.nan], ["p", "q"])
-    assert (found.unread, found.pearson.n, found.pearson.clusters, math.isnan(found.pearson.value)) == (2, 0, 0, True)
-
-
-def test_one_prompt_has_no_interval() -> None:
-    found = correlate([1, 2, 3], [1, 3, 2], ["p"] * 3)
-    assert values(found) == pytest.approx([0.5, 0.5, 1 / 3])
-    assert all(math.isnan(bound) for bound in sum(bounds(found), ()))
-
-
-@checked
-@given(items=pairs)
-def test_correlations_are_those_of_scipy(items: list[tuple[float, float, int]]) -> None:
-    x, y, names = columns(items)
-    found = correlate(x, y, names, rounds=2)
-    assert values(found) == pytest.approx(slow(x, y), abs=1e-9, nan_ok=True)
-    assert found.kendall.value == pytest.approx(slow_tau(x, y), abs=1e-9, nan_ok=True)
+def test_the_difference_is_first_less_second_over_what_both_rated() -> None:
+    # The first rates as labelled (1, 1, 1), the second the other way round (-1, -1, -1).
+    found = correlation_difference([1, 2, 3, 4, 5], [4, 5, 6, NONE, 7], [9, 8, 7, 6, NONE], list("pqrsp"))
+    assert values(found) == pytest.approx([2, 2, 2])
+    assert (found.unread, found.kendall.n, found.kendall.clusters) == (2, 3, 3)
 
 
 @checked
 @given(items=pairs, seed=st.integers(0, 20))
-def test_intervals_are_what_correlating_each_resample_gives(items: list[tuple[float, float, int]], seed: int) -> None:
+def test_values_and_intervals_are_those_of_scipy_in_each_resample(
+    items: list[tuple[float, float, int]], seed: int
+) -> None:
     x, y, names = columns(items)
     prompts = sorted({*names})
     rounds = []
     for weights in np.concatenate(list(resample(len(prompts), 6, seed))):
-        times = [int(weights[prompts.index(name)]) for name in names]
-        drawn = np.repeat(np.arange(len(names)), times)
+        drawn = np.repeat(np.arange(len(names)), [int(weights[prompts.index(name)]) for name in names])
         rounds.append(slow(x[drawn], y[drawn]))
     found = correlate(x, y, names, rounds=6, level=0.8, seed=seed)
-    for kind, estimate, column in zip(KINDS, (getattr(found, kind) for kind in KINDS), np.array(rounds).T, strict=True):
-        known = column[~np.isnan(column)]
-        if estimate.clusters < 2 or math.isnan(estimate.value):
-            assert math.isnan(estimate.low), kind
-        else:
-            expected = tuple(np.quantile(known, [0.1, 0.9])) if len(known) else (math.nan, math.nan)
-            assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert values(found) == pytest.approx(slow(x, y), abs=1e-9, nan_ok=True)
+    for kind, column in zip(KINDS, np.array(rounds).T, strict=True):
+        estimate, known = getattr(found, kind), column[~np.isnan(column)]
+        there = estimate.clusters > 1 and not math.isnan(estimate.value) and len(known)
+        expected = tuple(np.quantile(known, [0.1, 0.9])) if there else (NONE, NONE)
+        assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_many_items_are_paired_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,22 +134,14 @@ def test_scale_does_not_matter_and_direction_turns_the_sign(
 
 
 @checked
-@given(items=pairs)
-def test_a_judge_is_not_better_than_itself(items: list[tuple[float, float, int]]) -> None:
-    x, y, names = columns(items)
-    found = correlation_difference(x, y, y, names, rounds=10)
-    assert all(math.isnan(number) or number == 0 for number in [*values(found), *sum(bounds(found), ())])
-
-
-@checked
 @given(items=pairs, seed=st.integers(0, 20))
 def test_a_difference_turns_its_sign_with_the_judges(items: list[tuple[float, float, int]], seed: int) -> None:
     x, y, names = columns(items)
     z = np.random.default_rng(seed).integers(1, 4, size=len(x)).astype(float)
     one, other = (correlation_difference(x, a, b, names, rounds=10) for a, b in ((y, z), (z, y)))
     assert values(one) == pytest.approx([-d for d in values(other)], nan_ok=True, abs=1e-9)
-    for (low, high), (other_low, other_high) in zip(bounds(one), bounds(other), strict=True):
-        assert (low, high) == pytest.approx((-other_high, -other_low), nan_ok=True, abs=1e-9)
+    turned = [-getattr(getattr(other, kind), side) for kind in KINDS for side in ("high", "low")]
+    assert bounds(one) == pytest.approx(turned, nan_ok=True, abs=1e-9)
 
 
 def test_pairing_makes_the_interval_of_a_difference_narrower() -> None:
@@ -193,54 +155,38 @@ def test_pairing_makes_the_interval_of_a_difference_narrower() -> None:
     assert paired.high - paired.low < 0.5 * (alone.high - alone.low)
 
 
-def vicuna(data_dir: Path, judge: str) -> tuple[list[float], list[float], list[str]]:
-    path = data_dir / "judge_bench" / "vicuna_predictions" / f"{judge}.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    labels = [sum(row["ground_truth"]) / len(row["ground_truth"]) for row in rows]
-    return labels, [row["pred_score"] for row in rows], [row["instruction"] for row in rows]
-
-
 @pytest.mark.data
-@pytest.mark.parametrize(
+def test_table_2_follows_from_the_published_predictions(data_dir: Path) -> None:
     # SaMer paper, Table 2; its Kendall of SaMer is printed .354.
-    ("judge", "published"),
-    [("SaMer", [0.476, 0.458, 0.350]), ("gpt-4o", [0.434, 0.306, 0.263])],
-)
-def test_table_2_follows_from_the_published_predictions(data_dir: Path, judge: str, published: list[float]) -> None:
-    labels, ratings, prompts = vicuna(data_dir, judge)
-    found = correlate(labels, ratings, prompts)
-    assert [round(value, 3) for value in values(found)] == published
-    assert (found.pearson.n, found.pearson.clusters, found.unread) == (320, 80, 0)
-    assert values(found) == pytest.approx(slow(np.array(labels), np.array(ratings)))
-
-
-@pytest.mark.data
-def test_on_vicuna_samer_is_better_than_gpt_4o_by_ranks_only(data_dir: Path) -> None:
-    labels, samer, prompts = vicuna(data_dir, "SaMer")
-    other_labels, gpt, other_prompts = vicuna(data_dir, "gpt-4o")
-    assert (labels, prompts) == (other_labels, other_prompts)
-    found = correlation_difference(labels, samer, gpt, prompts)
-    assert values(found) == pytest.approx([0.4759 - 0.4338, 0.4583 - 0.3056, 0.3504 - 0.2632], abs=2e-4)
-    assert bounds(found)[0] == pytest.approx((-0.07, 0.17), abs=0.01)
-    assert bounds(found)[1] == pytest.approx((0.03, 0.27), abs=0.01)
-    assert found.pearson.low < 0 < found.spearman.low
+    published = {"SaMer": [0.476, 0.458, 0.350], "gpt-4o": [0.434, 0.306, 0.263]}
+    cases = load_ratings("vicuna").cases
+    labels, prompts = [case.rating for case in cases], [case.prompt for case in cases]
+    ratings = {}
+    for judge, expected in published.items():
+        path = data_dir / "judge_bench" / "vicuna_predictions" / f"{judge}.json"
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        assert [(case.prompt, case.response, case.rating, case.group) for case in cases] == [
+            (row["instruction"], row["response"], sum(row["ground_truth"]) / 3, row["category"]) for row in rows
+        ]
+        ratings[judge] = [row["pred_score"] for row in rows]
+        found = correlate(labels, ratings[judge], prompts)
+        assert [round(value, 3) for value in values(found)] == expected
+        assert (found.pearson.n, found.pearson.clusters, found.unread) == (320, 80, 0)
+    # SaMer is better by ranks only.
+    better = correlation_difference(labels, ratings["SaMer"], ratings["gpt-4o"], prompts)
+    assert values(better) == pytest.approx([0.4759 - 0.4338, 0.4583 - 0.3056, 0.3504 - 0.2632], abs=2e-4)
+    assert bounds(better)[:4] == pytest.approx([-0.07, 0.17, 0.03, 0.27], abs=0.01)
+    assert better.pearson.low < 0 < better.spearman.low
 
 
 def test_p_values_worked_out_by_hand() -> None:
     # The first judge is right in every round, the second wrong: of 50 rounds none has a difference of 0 or less, so
     # p = 2 * (0 + 1) / 51, the least there is. With equal judges every round has 0, and p is 1.
     labels, names = [1, 2, 3, 4, 5, 6], list("pqrstu")
-    found = correlation_difference(labels, labels, labels[::-1], names, rounds=50)
-    rounds = found.pearson.rounds
-    assert rounds == 50
-    assert (found.p_pearson, found.p_spearman, found.p_kendall) == pytest.approx((2 / 51,) * 3)
-    equal = correlation_difference(labels, labels, labels, names, rounds=50)
-    assert (equal.p_pearson, equal.p_spearman, equal.p_kendall) == (1, 1, 1)
-
-
-def test_there_is_no_p_value_without_an_interval() -> None:
-    found = correlation_difference([1, 2, 3], [1, 3, 2], [3, 2, 1], ["p"] * 3)
-    assert math.isnan(found.p_pearson) and math.isnan(found.p_kendall)
+    for other, prompts, p in ((labels[::-1], names, 2 / 51), (labels, names, 1), (labels[::-1], ["p"] * 6, NONE)):
+        found = correlation_difference(labels, labels, other, prompts, rounds=50)
+        assert found.pearson.rounds == 50
+        assert [found.p_pearson, found.p_spearman, found.p_kendall] == pytest.approx([p] * 3, nan_ok=True)
 
 
 @checked
@@ -269,16 +215,16 @@ def test_counting_repeated_values_changes_nothing(items: list[tuple[float, float
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(correlations, "_REPEATED", math.inf)
         plain = correlate(x, y, names, rounds=20, seed=seed)
-    assert values(counted) == pytest.approx(values(plain), nan_ok=True)
-    for one, other in zip(bounds(counted), bounds(plain), strict=True):
-        assert one == pytest.approx(other, nan_ok=True)
+    assert [*values(counted), *bounds(counted)] == pytest.approx([*values(plain), *bounds(plain)], nan_ok=True)
 
 
-def test_by_hand() -> None:
+def test_a_rank_correlation_by_hand() -> None:
     # Ranks 1 2 3 and 1 3 2: 1 - 6 * (0 + 1 + 1) / (3 * 8) = 0.5. The item without a score does not count.
-    found = rank_correlation([10, 20, 30, 40], [1, 3, 2, math.nan], list("abcd"), rounds=50)
+    found = rank_correlation([10, 20, 30, 40], [1, 3, 2, NONE], list("abcd"), rounds=50)
     assert found.value == pytest.approx(0.5)
     assert (found.n, found.clusters) == (3, 3)
+    for equal in (rank_correlation([5, 5, 5], [1, 2, 3], list("abc"), rounds=10), rank_correlation([NONE], [1], "a")):
+        assert math.isnan(equal.value) and math.isnan(equal.low)
 
 
 @checked
@@ -293,7 +239,155 @@ def test_it_is_the_rho_of_correlate(seed: int) -> None:
     assert found.value == pytest.approx(stats.spearmanr(lengths, finals).statistic)
 
 
-def test_values_that_are_all_equal_have_none() -> None:
-    found = rank_correlation([5, 5, 5], [1, 2, 3], list("abc"), rounds=10)
-    assert math.isnan(found.value) and math.isnan(found.low)
-    assert math.isnan(rank_correlation([math.nan], [1], ["a"]).value)
+# --- of means ---
+
+
+def draws_of(values: Floats, draws: Floats) -> MeanDraws:
+    return MeanDraws(values, draws, np.full(len(values), 9), 0)
+
+
+def test_values_worked_out_by_hand() -> None:
+    # 1 2 3 4 and 1 3 2 5: deviations -1.5 -.5 .5 1.5 and -1.75 .25 -.75 2.25; products 5.5, squares 5 and 8.75.
+    # Ranks 1 2 3 4 and 1 3 2 4: 1 - 6 * 2 / 60.
+    found = correlate_means(exact_means([1, 2, 3, 4]), exact_means([1, 3, 2, 5]), clusters=10)
+    assert found.pearson.value == pytest.approx(5.5 / math.sqrt(5 * 8.75))
+    assert found.spearman == pytest.approx(0.8)
+    assert found.without_noise == found.pearson.value
+    assert math.isnan(found.pearson.low)  # both sides count as exact, so that nothing was resampled
+
+
+def test_fishers_interval_worked_out_by_hand() -> None:
+    # r = .95 over 6 points: artanh .95 = 1.83178, 1.95996 / sqrt(3) = 1.13159; tanh .70020 and tanh 2.96337
+    assert fisher_interval(0.95, 6) == pytest.approx((0.60449, 0.99468), abs=3e-5)
+    for r, points in ((0.5, 3), (math.nan, 9), (1.0, 9), (-1.0, 9)):
+        assert np.isnan(fisher_interval(r, points)).all()
+
+
+@checked
+@given(seed=st.integers(0, 999), points=st.integers(4, 30), level=st.floats(0.5, 0.99))
+def test_fishers_interval_is_that_of_scipy(seed: int, points: int, level: float) -> None:
+    found = pearsonr(*np.random.default_rng(seed).normal(size=(2, points)))
+    expected = found.confidence_interval(level)
+    assert fisher_interval(float(found.statistic), points, level) == pytest.approx((expected.low, expected.high))
+
+
+def test_draws_are_those_of_a_slow_resampling() -> None:
+    table = np.random.default_rng(1).normal(size=(7, 3))
+    table[2, 1] = np.nan
+    found = table_means(table, rounds=200, seed=5)
+    drawn = np.random.default_rng(5).integers(7, size=(200, 7))
+    assert found.values == pytest.approx(np.nanmean(table, axis=0))
+    assert found.draws == pytest.approx(np.nanmean(table[drawn], axis=1), nan_ok=True)
+
+
+def slow_without_noise(first: MeanDraws, second: MeanDraws) -> tuple[float, list[float]]:
+    """A slow, obvious way to take noise off a correlation: as it is, and in each round."""
+    noises = []
+    for side in (first, second):
+        shifts = [row - side.draws.mean(axis=0) for row in side.draws]
+        noises.append(float(np.mean([np.var(shift, ddof=1) for shift in shifts])))
+
+    def without(x: Floats, y: Floats, times: int) -> float:
+        left = [max(0.0, float(np.var(v, ddof=1)) - times * n) for v, n in zip((x, y), noises, strict=True)]
+        above = float(np.cov(x, y)[0, 1])
+        return max(-1.0, min(1.0, above / math.sqrt(left[0] * left[1]))) if min(left) else math.copysign(1, above)
+
+    rounds = [without(x, y, 2) for x, y in zip(first.draws, second.draws, strict=True)]
+    noisy = any(np.var(side.values, ddof=1) <= noise for side, noise in zip((first, second), noises, strict=True))
+    return math.nan if noisy else without(first.values, second.values, 1), rounds
+
+
+@checked
+@given(points=st.integers(3, 8), seed=st.integers(0, 99), noise=st.floats(0.05, 2))
+def test_noise_is_taken_off_as_a_slow_way_does(points: int, seed: int, noise: float) -> None:
+    generator = np.random.default_rng(seed)
+    first, second = (
+        draws_of(values, values + noise * generator.normal(size=(40, points)))
+        for values in generator.normal(size=(2, points))
+    )
+    found = correlate_means(first, second, clusters=9)
+    r = pearsonr(first.values, second.values).statistic
+    assert found.pearson.value == pytest.approx(r)
+    assert found.spearman == pytest.approx(spearmanr(first.values, second.values).statistic)
+    value, rounds = slow_without_noise(first, second)
+    assert found.without_noise == pytest.approx(value, nan_ok=True)
+    low, high = np.quantile(rounds, [0.025, 0.975])
+    assert (found.pearson.low, found.pearson.high) == pytest.approx((min(low, r), max(high, r)))
+
+
+@checked
+@given(points=st.integers(3, 8), seed=st.integers(0, 99), noise=st.floats(0.05, 2))
+def test_sides_units_and_signs_do_not_matter(points: int, seed: int, noise: float) -> None:
+    generator = np.random.default_rng(seed)
+    first, second = (
+        draws_of(values, values + noise * generator.normal(size=(40, points)))
+        for values in generator.normal(size=(2, points))
+    )
+    found, turned = correlate_means(first, second, clusters=9), correlate_means(second, first, clusters=9)
+    mirrored = correlate_means(draws_of(3 - 2 * first.values, 3 - 2 * first.draws), second, clusters=9)
+    for other, sign in ((turned, 1), (mirrored, -1)):
+        assert other.without_noise == pytest.approx(sign * found.without_noise, nan_ok=True)
+        assert other.spearman == pytest.approx(sign * found.spearman)
+        bounds = sorted((sign * found.pearson.low, sign * found.pearson.high))
+        assert [other.pearson.low, other.pearson.high] == pytest.approx(bounds)
+
+
+def test_noise_that_all_points_share_takes_nothing_off() -> None:
+    values = np.array([1.0, 2.0, 4.0, 3.0])
+    shared = draws_of(values, values + np.random.default_rng(0).normal(size=(50, 1)))
+    found = correlate_means(shared, exact_means([1, 3, 4, 5]), clusters=9)
+    assert found.without_noise == pytest.approx(found.pearson.value)
+    assert found.pearson.high == pytest.approx(found.pearson.low)
+
+
+def test_means_that_are_all_noise_say_nothing() -> None:
+    values = np.array([0.01, 0.0, 0.02, 0.01])
+    noisy = draws_of(values, values + np.random.default_rng(0).normal(size=(400, 4)))
+    found = correlate_means(noisy, exact_means([1, 2, 3, 4]), clusters=9)
+    assert (found.pearson.low, found.pearson.high) == (-1, 1)
+    assert math.isnan(found.without_noise)
+
+
+def test_the_interval_holds_the_correlation_without_noise_where_plain_percentiles_do_not() -> None:
+    """Thirty studies of means that truly correlate at 0.97, with noise of half their spread."""
+    truth = np.array([1.0, 0.8, 0.6, -0.2, -0.6, -1.6])
+    other = truth + np.array([0.2, -0.3, 0.25, -0.3, 0.1, 0.05])
+    r = pearsonr(truth, other).statistic
+    generator = np.random.default_rng(7)
+    held = plain = 0
+    for _ in range(30):
+        sides = [means + 0.4 * generator.normal(size=6) for means in (truth, other)]
+        first, second = (draws_of(side, side + 0.4 * generator.normal(size=(300, 6))) for side in sides)
+        found = correlate_means(first, second, clusters=99)
+        held += found.pearson.low <= r <= found.pearson.high
+        drawn = [np.corrcoef(x, y)[0, 1] for x, y in zip(first.draws, second.draws, strict=True)]
+        plain += bool(np.quantile(drawn, 0.025) <= r <= np.quantile(drawn, 0.975))
+    assert held >= 28  # 95% of 30 is 28.5
+    assert plain <= 20
+
+
+def test_one_exact_side_is_held_against_every_round() -> None:
+    other = table_means(np.random.default_rng(2).normal(size=(30, 4)), rounds=100)
+    exact = exact_means([1, 2, 3, 5])
+    repeated = draws_of(exact.values, np.repeat(exact.draws, 100, axis=0))
+    assert correlate_means(exact, other, clusters=30) == correlate_means(repeated, other, clusters=30)
+
+
+@pytest.mark.parametrize(
+    "means",
+    [
+        pytest.param(exact_means([1, 1, 1]), id="flat"),
+        pytest.param(exact_means([0.1 + 0.2, 0.3, 0.3]), id="flat but for rounding"),
+        pytest.param(exact_means([1, 2]), id="two points"),
+        pytest.param(table_means([[1, math.nan, 2], [2, math.nan, 1]], rounds=5), id="a column without values"),
+    ],
+)
+def test_what_does_not_vary_has_no_correlation(means: MeanDraws) -> None:
+    found = correlate_means(means, exact_means(range(1, len(means.values) + 1)), clusters=5)
+    assert np.isnan([found.pearson.value, found.pearson.low, found.spearman, *found.over_points]).all()
+
+
+def test_seeds_of_parts_differ_and_stay() -> None:
+    seeds = [derived_seed(0, part) for part in range(50)]
+    assert len(set(seeds)) == 50
+    assert derived_seed(0, 7) == seeds[7] != derived_seed(1, 7)

@@ -20,15 +20,9 @@ WINNERS = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.
 def test_two_battles_by_hand() -> None:
     # Equals expect 1/2, so the first win moves 4 * (1 - 1/2) = 2 points: 1002 and 998. The tie then is worth
     # 4 * (1/2 - 1 / (1 + 10 ** (-4/400))) = 4 * (0.5 - 0.505756) = -0.023025 to a.
-    assert fit_elo(fights("a>b")) == pytest.approx([1002, 998])
     assert fit_elo(fights("a>b", "a=b")) == pytest.approx([1001.976975, 998.023025], abs=1e-6)
-
-
-def test_scale_step_and_start_are_used() -> None:
-    # At a scale of 4 points, 4 points of lead are odds of 10: a was expected to win with 10/11, and loses 10 * 10/11.
-    ratings = fit_elo(fights("a>b", "a<b"), k=4, scale=4, start=0)
-    assert ratings == pytest.approx([2 - 4 * 10 / 11, -2 + 4 * 10 / 11])
-    assert fit_elo(fights("a=b"), start=7) == pytest.approx([7, 7])
+    # At a scale of 4 points, 4 points of lead are odds of 10: a was expected to win with 10/11, and loses 4 * 10/11.
+    assert fit_elo(fights("a>b", "a<b"), k=4, scale=4, start=7) == pytest.approx([9 - 4 * 10 / 11, 5 + 4 * 10 / 11])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -37,12 +31,6 @@ def test_it_is_what_evalica_computes(seed: int) -> None:
     first, second = ([battles.players[index] for index in side] for side in (battles.first, battles.second))
     reference = evalica.elo(first, second, [WINNERS[outcome] for outcome in battles.outcome.tolist()]).scores
     assert fit_elo(battles) == pytest.approx([reference[name] for name in battles.players], abs=1e-9)
-
-
-def test_points_only_change_hands() -> None:
-    battles = random_fights(6, 200, 20, seed=4)
-    assert fit_elo(battles).mean() == pytest.approx(1000)
-    assert bootstrap_elo(battles, rounds=20).mean(axis=1) == pytest.approx(np.full(20, 1000.0))
 
 
 @pytest.mark.parametrize("fitted", [fit_elo, bootstrap_elo, shuffle_elo])
@@ -56,7 +44,7 @@ def test_sides_and_names_do_not_matter(fitted: Callable[[Battles], npt.NDArray[n
 
 def orders_of(battles: Battles, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Ratings after each order of the battles, each as often as it was drawn."""
-    drawn = [place for place, count in enumerate(counts.astype(int)) for _ in range(count)]
+    drawn = np.repeat(np.arange(len(counts)), counts.astype(int)).tolist()
     return np.array([fit_elo(battles.take(list(order))) for order in set(permutations(drawn))])
 
 
@@ -84,36 +72,6 @@ def test_a_resample_plays_the_instructions_drawn(block: int, monkeypatch: pytest
     assert len({tuple(row) for row in draws}) > 5
     for ratings, counts in zip(found, draws, strict=True):
         assert np.abs(orders_of(battles, counts) - ratings).max(axis=1).min() < 1e-9
-
-
-def test_the_bootstrap_is_wider_than_the_shuffle() -> None:
-    battles = random_fights(4, 300, 300, seed=6)
-    widths = [found.std(axis=0).mean() for found in (bootstrap_elo(battles), shuffle_elo(battles))]
-    assert widths[0] > 3 * widths[1]
-
-
-def test_instructions_and_not_battles_are_drawn() -> None:
-    # All battles on one instruction: every resample is all of them, and only their order varies.
-    battles = random_fights(3, 60, 1, seed=7)
-    spread = random_fights(3, 60, 60, seed=7)
-    assert bootstrap_elo(battles).std(axis=0).mean() == pytest.approx(shuffle_elo(battles).std(axis=0).mean(), rel=0.1)
-    assert bootstrap_elo(spread).std(axis=0).mean() > 2 * bootstrap_elo(battles).std(axis=0).mean()
-
-
-def test_a_seed_gives_the_same_rounds() -> None:
-    battles = random_fights(3, 30, 10, seed=8)
-    for fitted in (bootstrap_elo, shuffle_elo):
-        assert np.array_equal(fitted(battles, rounds=5, seed=1), fitted(battles, rounds=5, seed=1))
-        assert not np.array_equal(fitted(battles, rounds=5, seed=1), fitted(battles, rounds=5, seed=2))
-
-
-def test_a_model_that_is_not_drawn_keeps_the_start() -> None:
-    battles = fights("a>b", "c>d")
-    found = bootstrap_elo(battles, rounds=50)
-    without = np.concatenate(list(resample(2, 50, 0)))[:, battles.clusters[0]] == 0
-    assert without.any()
-    assert (found[without][:, 0] == 1000).all()
-    assert (found[~without][:, 0] > 1000).all()
 
 
 def slow_rounds(battles: Battles, weights: npt.NDArray[np.float64], seed: list[int]) -> npt.NDArray[np.float64]:

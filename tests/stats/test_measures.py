@@ -1,9 +1,9 @@
 """Tests of `urs_inspect.stats.measures`."""
 
 import math
-import random
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.stats.conftest import MdEval
 from tests.stats.fights import checked
 from urs_inspect._util import InputError
+from urs_inspect.datasets import PairCase, load_md_eval
+from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import (
     Estimate,
     JudgeMeasures,
@@ -24,7 +25,7 @@ from urs_inspect.stats import (
     longer_response,
     measure,
 )
-from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, resample
+from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, number_clusters, resample
 from urs_inspect.stats.measures import TIE, UNREAD, A, B, _draws, accuracies, combine_orders, group_accuracies
 
 Item = tuple[int, int, int, int, int, int, int, int]
@@ -63,10 +64,6 @@ def verdicts_on(labels: str, verdicts: str, **others: Any) -> Verdicts:
 
 def values(found: JudgeMeasures) -> dict[str, float]:
     return {name: getattr(found, name).value for name in NAMES}
-
-
-def sizes(found: JudgeMeasures) -> dict[str, int]:
-    return {name: getattr(found, name).n for name in NAMES}
 
 
 def share(hits: Iterable[bool]) -> float:
@@ -124,78 +121,76 @@ def slow(items: list[Item], swapped: bool) -> dict[str, float]:
     }
 
 
-def test_accuracies_worked_out_by_hand() -> None:
-    # Labels a a a b b t t t, verdicts a b t b u t a u.
-    # Non-tie labels: a-a, b-b right, a-b and a-t wrong, b-u unread: 2 of 4 read, 2 of 5 in all.
-    # All labels: a-a, b-b, t-t right of 6 read: 3 of 6, 3 of 8. Unread: 2 of 8.
-    found = measure(verdicts_on("aaabbttt", "abtbutau"))
-    expected = {"accuracy": 2 / 4, "accuracy_all": 2 / 5, "three_way": 3 / 6, "three_way_all": 3 / 8, "unread": 2 / 8}
-    assert {name: values(found)[name] for name in expected} == pytest.approx(expected)
-    counted = {"accuracy": 4, "accuracy_all": 5, "three_way": 6, "three_way_all": 8, "unread": 8}
-    assert {name: sizes(found)[name] for name in counted} == counted
-
-
-def test_macro_f1_and_alpha_worked_out_by_hand() -> None:
-    # Read pairs a-a, a-b, a-t, b-b, t-t, t-a. F1 = 2 tp / (labels + verdicts): a: 2 / (3 + 2), b: 2 / (1 + 2),
-    # t: 2 / (2 + 2); mean (2/5 + 2/3 + 1/2) / 3 = 47/90.
-    # Alpha: 12 values, 5 a, 3 b, 4 t. Of 12 values 6 disagree; 1 - 11 * 6 / (144 - 25 - 9 - 16) = 1 - 66/94 = 14/47.
-    found = measure(verdicts_on("aaabbttt", "abtbutau"))
-    assert found.macro_f1.value == pytest.approx(47 / 90)
-    assert found.alpha.value == pytest.approx(14 / 47)
-
-
-def test_a_class_that_nobody_names_does_not_lower_the_f1() -> None:
-    # No ties at all: a: 2 / (2 + 1) = 2/3, b: 4 / (2 + 3) = 4/5; mean 11/15.
-    assert measure(verdicts_on("aabb", "abbb")).macro_f1.value == pytest.approx(11 / 15)
-    # The last verdict unread: a: 2 / (2 + 1), b: 2 / (1 + 2); mean 2/3.
-    assert measure(verdicts_on("aabb", "abbu")).macro_f1.value == pytest.approx(2 / 3)
-
-
-def test_a_class_that_only_the_judge_names_does() -> None:
-    # a: 2 / (2 + 1) = 2/3, t: 0 / (0 + 1) = 0.
-    assert measure(verdicts_on("aa", "at")).macro_f1.value == pytest.approx(1 / 3)
-
-
-def test_preferences_worked_out_by_hand() -> None:
-    # Verdicts a b a b t, shown first a a b (not known) a: a-a yes, b-a no, a-b no: 1 of 3.
-    # Longer a b (neither) a b: a-a yes, b-b yes, a-neither no, b-a no: 2 of 4.
-    # Labels a t b b t: a-a yes, b-neither no, b-a no: 1 of 3.
-    found = measure(verdicts_on("atbbt", "ababt", first="aabta", longer="abtab"))
-    names = ("first_preference", "longer_preference", "label_longer_preference")
-    assert [values(found)[name] for name in names] == pytest.approx([1 / 3, 2 / 4, 1 / 3])
-    assert [sizes(found)[name] for name in names] == [3, 4, 3]
-
-
-def test_halo_worked_out_by_hand() -> None:
-    # Verdicts a b t u a b, overall a a a a t u: counted a-a and b-a, 1 of 2.
-    # Labels a a b t b a, overall labels a b b b t t: counted a-a, a-b, b-b, 2 of 3.
-    found = measure(verdicts_on("aabtba", "abtuab", overall="aaaatu", overall_labels="abbbtt"))
-    assert (found.halo.value, found.halo.n) == pytest.approx((1 / 2, 2))
-    assert (found.label_halo.value, found.label_halo.n) == pytest.approx((2 / 3, 3))
-
-
-def test_flips_and_both_orders_worked_out_by_hand() -> None:
-    # Verdicts a a a t u b, swapped a b t t a b: read twice 5; changed a-b, a-t: 2 of 5; reversed a-b: 1 of 5.
-    # Final a t t t u b against labels a a t t a b: non-tie labels a-a right, a-t wrong, (a-u), b-b right: 2 of 3.
-    # Shown first a throughout, then b: verdicts a a a b: 3 of 4 for the first; swapped a b a b: b, b of 4.
-    found = measure(verdicts_on("aattab", "aaatub", swapped="abttab"))
-    assert (found.flips.value, found.flips.n) == pytest.approx((2 / 5, 5))
-    assert (found.reversals.value, found.reversals.n) == pytest.approx((1 / 5, 5))
-    assert (found.accuracy.value, found.unread.value) == pytest.approx((2 / 3, 1 / 6))
-    assert (found.first_preference.value, found.first_preference.n) == pytest.approx((5 / 8, 8))
-
-
-def test_what_does_not_apply_has_no_value() -> None:
-    found = measure(verdicts_on("ab", "ab"))
-    for name in ("halo", "label_halo", "flips", "reversals"):
+@pytest.mark.parametrize(
+    ("labels", "verdicts", "others", "expected"),
+    [
+        # Labels a a a b b t t t, verdicts a b t b u t a u. Non-tie labels: a-a, b-b right, a-b and a-t wrong, b-u
+        # unread: 2 of 4 read, 2 of 5 in all. All labels: a-a, b-b, t-t right of 6 read: 3 of 6, 3 of 8. Unread: 2 of 8.
+        # F1 = 2 tp / (labels + verdicts): a: 2 / (3 + 2), b: 2 / (1 + 2), t: 2 / (2 + 2); mean 47/90. Alpha: of 12
+        # values, 5 a, 3 b, 4 t, 6 disagree; 1 - 11 * 6 / (144 - 25 - 9 - 16) = 14/47. Without overall verdicts and a
+        # second order there is no halo and no flip.
+        pytest.param(
+            "aaabbttt",
+            "abtbutau",
+            {},
+            {
+                "accuracy": (2 / 4, 4),
+                "accuracy_all": (2 / 5, 5),
+                "three_way": (3 / 6, 6),
+                "three_way_all": (3 / 8, 8),
+                "unread": (2 / 8, 8),
+                "macro_f1": (47 / 90, 6),
+                "alpha": (14 / 47, 6),
+                **dict.fromkeys(("halo", "label_halo", "flips", "reversals"), (math.nan, 0)),
+            },
+            id="accuracies",
+        ),
+        # A class that nobody names does not lower the F1: a: 2 / (2 + 1), b: 4 / (2 + 3); mean 11/15.
+        pytest.param("aabb", "abbb", {}, {"macro_f1": (11 / 15, 4)}, id="no ties"),
+        # A class that only the judge names does: a: 2 / (2 + 1), t: 0 / (0 + 1).
+        pytest.param("aa", "at", {}, {"macro_f1": (1 / 3, 2)}, id="ties of the judge"),
+        # Shown first a a b (not known) a: a-a yes, b-a no, a-b no. Longer a b (neither) a b: a-a yes, b-b yes,
+        # a-neither no, b-a no. Labels a t b b t: a-a yes, b-neither no, b-a no.
+        pytest.param(
+            "atbbt",
+            "ababt",
+            {"first": "aabta", "longer": "abtab"},
+            {"first_preference": (1 / 3, 3), "longer_preference": (2 / 4, 4), "label_longer_preference": (1 / 3, 3)},
+            id="preferences",
+        ),
+        # Counted a-a and b-a of the verdicts; a-a, a-b, b-b of the labels.
+        pytest.param(
+            "aabtba",
+            "abtuab",
+            {"overall": "aaaatu", "overall_labels": "abbbtt"},
+            {"halo": (1 / 2, 2), "label_halo": (2 / 3, 3)},
+            id="halo",
+        ),
+        # Read twice 5; changed a-b, a-t; reversed a-b. Final a t t t u b against labels a a t t a b: 2 of 3.
+        # Shown first a throughout, then b: verdicts a a a b: 3 of 4 for the first; swapped a b a b: b, b of 4.
+        pytest.param(
+            "aattab",
+            "aaatub",
+            {"swapped": "abttab"},
+            {
+                "flips": (2 / 5, 5),
+                "reversals": (1 / 5, 5),
+                "accuracy": (2 / 3, 3),
+                "unread": (1 / 6, 6),
+                "first_preference": (5 / 8, 8),
+            },
+            id="both orders",
+        ),
+        pytest.param("", "", {}, dict.fromkeys(NAMES, (math.nan, 0)), id="nothing"),
+    ],
+)
+def test_measures_worked_out_by_hand(
+    labels: str, verdicts: str, others: dict[str, str], expected: dict[str, tuple[float, int]]
+) -> None:
+    found = measure(verdicts_on(labels, verdicts, **others))
+    for name, (value, n) in expected.items():
         estimate = getattr(found, name)
-        assert (math.isnan(estimate.value), estimate.n, estimate.clusters) == (True, 0, 0)
-
-
-def test_nothing_measures_nothing() -> None:
-    found = measure(verdicts_on("", ""))
-    assert all(math.isnan(value) for value in values(found).values())
-    assert set(sizes(found).values()) == {0}
+        assert (estimate.value, estimate.n) == (pytest.approx(value, nan_ok=True), n), name
 
 
 def test_an_interval_counts_the_prompts_that_the_number_is_about() -> None:
@@ -236,17 +231,8 @@ def test_intervals_are_what_measuring_each_resample_gives(items: list[Item], see
 def mirrored(one: Item) -> Item:
     """The same item with the two responses of the data exchanged."""
     other = {A: B, B: A, TIE: TIE, UNREAD: UNREAD}
-    truth, said, prompt, longer, first, swapped, overall, overall_label = one
-    return (
-        other[truth],
-        other[said],
-        prompt,
-        other[longer],
-        other[first],
-        other[swapped],
-        other[overall],
-        other[overall_label],
-    )
+    truth, said, prompt, *rest = one
+    return (other[truth], other[said], prompt, *(other[code] for code in rest))  # type: ignore[return-value]
 
 
 @checked
@@ -254,10 +240,6 @@ def mirrored(one: Item) -> Item:
 def test_exchanging_the_names_of_the_responses_changes_nothing(items: list[Item], swapped: bool) -> None:
     one = measure(judged(items, swapped=swapped), rounds=10)
     other = measure(judged([mirrored(i) for i in items], swapped=swapped), rounds=10)
-    assert_same(one, other)
-
-
-def assert_same(one: JudgeMeasures, other: JudgeMeasures) -> None:
     for name in NAMES:
         first, second = getattr(one, name), getattr(other, name)
         assert (first.n, first.clusters) == (second.n, second.clusters)
@@ -291,25 +273,6 @@ def test_a_habit_shows_in_its_measure_and_in_no_other(
     assert measure(judged(items)).flips.value == (name == "first_preference")
 
 
-@pytest.mark.data
-def test_the_longer_response_in_characters_has_255_of_the_342_overall_labels(md_eval: MdEval) -> None:
-    pairs = md_eval.pairs
-    longer = longer_response(pairs.lengths_a, pairs.lengths_b)
-    found = measure(pairs.judged(longer))
-    assert found.label_longer_preference.n == 342
-    assert found.label_longer_preference.value == pytest.approx(255 / 342)
-    assert found.longer_preference.value == 1
-    # 349 pairs on 347 prompts.
-    assert (found.unread.n, found.unread.clusters) == (349, 347)
-
-
-@pytest.mark.data
-def test_all_labels_of_md_eval_are_there(md_eval: MdEval) -> None:
-    # Of the 4,475 labels (1,468 a, 1,780 b, 1,227 tie), the pair without responses has 13, all of them ties.
-    assert np.bincount(md_eval.fine.labels).tolist() == [1468, 1780, 1214]
-    assert np.bincount(md_eval.pairs.labels).tolist() == [141, 201, 7]
-
-
 accuracies_item = st.tuples(st.sampled_from((A, B, TIE)), st.sampled_from((A, B, TIE, UNREAD)), st.integers(0, 5))
 accuracies_item_lists = st.lists(accuracies_item, min_size=1, max_size=30)
 
@@ -324,14 +287,11 @@ def same(one: Estimate, other: Estimate) -> bool:
     return str(one) == str(other)  # NaN equals NaN
 
 
-def test_accuracies_accuracies_worked_out_by_hand() -> None:
+def test_accuracies_worked_out_by_hand() -> None:
     # Labels a a b b t. The first judge says a b b u a: right, wrong, right, unread, not counted: 2 of 3.
     # The second says b b b b b: wrong, wrong, right, right: 2 of 4.
-    labels, prompts = encode(["a", "a", "b", "b", "tie"]), np.arange(5)
-    first, second = encode(["a", "b", "b", "unread", "a"]), encode(["b", "b", "b", "b", "b"])
-    one, other = accuracies(labels, [first, second], prompts)
-    assert (one.value, one.n, one.clusters) == pytest.approx((2 / 3, 3, 3))
-    assert (other.value, other.n, other.clusters) == pytest.approx((2 / 4, 4, 4))
+    found = accuracies(np.array([A, A, B, B, TIE]), [np.array([A, B, B, UNREAD, A]), np.full(5, B)], np.arange(5))
+    assert [(one.value, one.n, one.clusters) for one in found] == [pytest.approx((2 / 3, 3, 3)), (2 / 4, 4, 4)]
 
 
 def test_groups_worked_out_by_hand() -> None:
@@ -348,7 +308,7 @@ def test_nothing_has_no_accuracy() -> None:
     assert accuracies(none, [], none.astype(np.int64)) == ()
     [found] = accuracies(none, [none], none.astype(np.int64))
     assert (math.isnan(found.value), found.n, found.clusters) == (True, 0, 0)
-    assert group_accuracies(verdicts_of([(A, A, 0)]), ["x"]).keys() == {"x"}
+    assert group_accuracies(verdicts_on("", ""), []) == {}
 
 
 @checked
@@ -397,16 +357,6 @@ def test_many_kinds_are_drawn_as_clusters() -> None:
     assert np.array_equal(_draws(sums, 50, 4), bootstrap_counts(sums, 50, 4))
 
 
-def test_the_width_agrees_with_the_normal_theory_of_a_share() -> None:
-    # 400 pairs, 280 right: 0.7 ± 1.96 sqrt(0.7 * 0.3 / 400) = 0.7 ± 0.0449.
-    items = [(A, A if place < 280 else B, place) for place in range(400)]
-    [found] = group_accuracies(verdicts_of(items), ["all"] * 400).values()
-    assert (found.low, found.high) == pytest.approx((0.7 - 0.0449, 0.7 + 0.0449), abs=0.006)
-
-
-codes = st.sampled_from([A, B, TIE, UNREAD])
-
-
 def some(**changes: Any) -> Verdicts:
     items: dict[str, Any] = {
         "labels": np.array([A, B, TIE]),
@@ -421,83 +371,57 @@ def some(**changes: Any) -> Verdicts:
 def test_names_become_codes() -> None:
     assert encode(["a", "b", "tie", None, "unread"]).tolist() == [A, B, TIE, UNREAD, UNREAD]
     assert encode([]).tolist() == []
-
-
-@pytest.mark.parametrize("name", ["A", "model_a", "", "c", "Tie"])
-def test_other_names_are_errors_that_name_the_place(name: str) -> None:
-    with pytest.raises(ValueError, match=f"item 1: '{name}' is no verdict; allowed: a, b, tie, unread"):
-        encode(["a", name])
+    with pytest.raises(ValueError, match="item 1: 'Tie' is no verdict; allowed: a, b, tie, unread"):
+        encode(["a", "Tie"])
 
 
 @pytest.mark.parametrize(
     ("one", "other", "both"),
-    [
-        (A, A, A),
-        (B, B, B),
-        (TIE, TIE, TIE),
-        (A, B, TIE),
-        (A, TIE, TIE),
-        (TIE, B, TIE),
-        (UNREAD, A, UNREAD),
-        (B, UNREAD, UNREAD),
-        (TIE, UNREAD, UNREAD),
-        (UNREAD, UNREAD, UNREAD),
-    ],
+    [(A, A, A), (B, B, B), (TIE, TIE, TIE), (A, B, TIE), (A, TIE, TIE), (TIE, B, TIE)]
+    + [(UNREAD, code, UNREAD) for code in VERDICTS],
 )
 def test_both_orders_count_only_where_they_agree(one: int, other: int, both: int) -> None:
-    assert combine_orders([one], [other]).tolist() == [both]
-    assert combine_orders([other], [one]).tolist() == [both]
-
-
-@checked
-@given(pairs=st.lists(st.tuples(codes, codes)))
-def test_the_final_verdict_is_that_of_both_orders(pairs: list[tuple[int, int]]) -> None:
-    one, other = np.array(pairs, dtype=int).reshape(-1, 2).T
-    sides = np.zeros(len(pairs), dtype=int)
-    verdicts = Verdicts(sides, one, np.arange(len(pairs)), sides, sides, swapped=other)
-    assert verdicts.final.tolist() == combine_orders(one, other).tolist()
-    assert Verdicts(sides, one, np.arange(len(pairs)), sides, sides).final.tolist() == one.tolist()
+    assert combine_orders([one], [other]).tolist() == combine_orders([other], [one]).tolist() == [both]
+    assert some(verdicts=np.full(3, one), swapped=np.full(3, other)).final.tolist() == [both] * 3
 
 
 def test_the_longer_response_has_more_of_whatever_is_counted() -> None:
     assert longer_response([3, 3, 3, 0], [2, 4, 3, 0]).tolist() == [A, B, TIE, TIE]
 
 
-def test_what_counts_as_right() -> None:
-    labels, verdicts = [A, A, A, B, TIE, TIE, B], [A, B, TIE, UNREAD, TIE, A, B]
-    none = math.nan
-    cases: list[tuple[dict[str, bool], list[float]]] = [
-        ({}, [1, 0, 0, 0, none, none, 1]),
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, [1, 0, 0, 0, math.nan, math.nan, 1]),
         ({"ties": True}, [1, 0, 0, 0, 1, 0, 1]),
-        ({"unread_is_wrong": False}, [1, 0, 0, none, none, none, 1]),
-        ({"ties": True, "unread_is_wrong": False}, [1, 0, 0, none, 1, 0, 1]),
-    ]
-    for options, expected in cases:
-        assert correctness(labels, verdicts, **options) == pytest.approx(expected, nan_ok=True)
+        ({"unread_is_wrong": False}, [1, 0, 0, math.nan, math.nan, math.nan, 1]),
+        ({"ties": True, "unread_is_wrong": False}, [1, 0, 0, math.nan, 1, 0, 1]),
+    ],
+)
+def test_what_counts_as_right(options: dict[str, bool], expected: list[float]) -> None:
+    labels, verdicts = [A, A, A, B, TIE, TIE, B], [A, B, TIE, UNREAD, TIE, A, B]
+    assert correctness(labels, verdicts, **options) == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", ["labels", "verdicts", "longer", "first", "swapped", "overall", "overall_labels"])
-def test_every_field_has_one_code_an_item(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "highest"),
+    [
+        *((name, r"2 \(tie\)$") for name in ("labels", "longer", "first", "overall_labels")),
+        *((name, r"3 \(unread\)$") for name in ("verdicts", "swapped", "overall")),
+    ],
+)
+def test_every_field_has_one_code_an_item(name: str, highest: str) -> None:
     with pytest.raises(ValueError, match=rf"{name} has shape \(2,\), but there are 3 items"):
         some(**{name: np.array([A, B])})
-
-
-@pytest.mark.parametrize("name", ["labels", "longer", "first", "overall_labels"])
-def test_only_a_verdict_can_be_unread(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name} must be codes 0 \(a\), 1 \(b\), 2 \(tie\)$"):
-        some(**{name: np.array([A, B, UNREAD])})
-
-
-@pytest.mark.parametrize("name", ["verdicts", "swapped", "overall"])
-@pytest.mark.parametrize("bad", [[0, 1, 4], [-1, 0, 1], [0.0, 1.0, math.nan], ["a", "b", "a"]])
-def test_verdicts_are_codes(name: str, bad: list[Any]) -> None:
-    with pytest.raises(ValueError, match=rf"{name} must be codes .*3 \(unread\)$"):
-        some(**{name: np.array(bad)})
-
-
-def test_unread_is_a_verdict_in_every_field_of_verdicts() -> None:
+    for bad in ([0, 1, 4], [-1, 0, 1], [0.0, 1.0, math.nan], ["a", "b", "a"]):
+        with pytest.raises(ValueError, match=rf"{name} must be codes .*{highest}"):
+            some(**{name: np.array(bad)})
     unread = np.full(3, UNREAD)
-    assert some(verdicts=unread, swapped=unread, overall=unread).final.tolist() == [UNREAD] * 3
+    if "unread" in highest:
+        assert getattr(some(**{name: unread}), name).tolist() == [UNREAD] * 3
+    else:
+        with pytest.raises(ValueError, match=rf"{name} must be codes .*{highest}"):
+            some(**{name: unread})
 
 
 def test_prompts_are_numbered() -> None:
@@ -505,163 +429,121 @@ def test_prompts_are_numbered() -> None:
     assert len(some()) == 3
 
 
-CASE: dict[str, Any] = {
-    "lengths_a": [5, 2, 3],
-    "lengths_b": [1, 9, 3],
-    "first": [A, B, B],
-    "overall_labels": [B, TIE, A],
-    "ids": ["x", "y", "z"],
-}
-
-
 @pytest.mark.parametrize(
-    ("kind", "expected"),
+    ("kind", "needed", "expected"),
     [
-        ("longest", [A, B, TIE]),
-        ("shortest", [B, A, TIE]),
-        ("first", [A, B, B]),
-        ("second", [B, A, A]),
-        ("copy_overall", [B, TIE, A]),
+        ("longest", ("lengths_a", "lengths_b"), [A, B, TIE]),
+        ("shortest", ("lengths_a", "lengths_b"), [B, A, TIE]),
+        ("first", ("first",), [A, B, B]),
+        ("second", ("first",), [B, A, A]),
+        ("random", ("ids", "first"), None),
+        ("copy_overall", ("overall_labels",), [B, TIE, A]),
     ],
 )
-def test_a_baseline_looks_at_one_thing_only(kind: str, expected: list[int]) -> None:
-    assert baseline_verdicts(kind, **CASE).tolist() == expected
+def test_a_baseline_says_what_it_needs_and_needs_no_more(
+    kind: str, needed: tuple[str, ...], expected: list[int] | None
+) -> None:
+    case: dict[str, Any] = {
+        "lengths_a": [5, 2, 3],
+        "lengths_b": [1, 9, 3],
+        "first": [A, B, B],
+        "overall_labels": [B, TIE, A],
+        "ids": ["x", "y", "z"],
+    }
+    found = baseline_verdicts(kind, **case).tolist()
+    assert expected is None or found == expected
+    assert baseline_verdicts(kind, **{name: case[name] for name in needed}).tolist() == found
+    for missing in needed:
+        with pytest.raises(ValueError, match=f"baseline '{kind}' needs {missing}"):
+            baseline_verdicts(kind, **{**case, missing: None})
 
 
-def test_the_coin_is_fair_and_depends_on_the_seed() -> None:
+def test_the_coin_is_fair_and_depends_on_the_seed_and_the_order() -> None:
     ids = [f"case {number}" for number in range(4000)]
-    first = np.full(4000, A)
-    one, other = (baseline_verdicts("random", ids=ids, first=first, seed=seed) for seed in (0, 1))
-    assert set(one.tolist()) == {A, B}
-    # 0.5 give or take four times sqrt(0.25 / 4000) = 0.008
-    assert one.mean() == pytest.approx(0.5, abs=0.032)
-    assert np.mean(one == other) == pytest.approx(0.5, abs=0.032)
+    tossed = [
+        baseline_verdicts("random", ids=ids, first=np.full(4000, side), seed=seed)
+        for side, seed in ((A, 0), (A, 1), (B, 0))
+    ]
+    # 0.5 give or take four times sqrt(0.25 / 4000) = 0.008; for the response shown first as often as for the other.
+    for coins in tossed:
+        assert set(coins.tolist()) == {A, B}
+        assert coins.mean() == pytest.approx(0.5, abs=0.032)
+    for other in tossed[1:]:
+        assert np.mean(tossed[0] == other) == pytest.approx(0.5, abs=0.032)
 
 
-def test_the_coin_disagrees_with_itself_in_half_of_the_cases_when_the_order_changes() -> None:
-    ids = [f"case {number}" for number in range(4000)]
-    one, other = (baseline_verdicts("random", ids=ids, first=np.full(4000, side)) for side in (A, B))
-    # Give or take 0.032, as above; for the response shown first as often as for the other.
-    assert np.mean(one == other) == pytest.approx(0.5, abs=0.032)
-    assert other.mean() == pytest.approx(0.5, abs=0.032)
-    assert np.mean(combine_orders(one, other) == TIE) == np.mean(one != other)
+def test_the_coin_of_an_item_does_not_depend_on_the_others() -> None:
+    ids = [f"case {number}" for number in range(30)]
+    coins = baseline_verdicts("random", ids=ids, first=[A] * 30, seed=3).tolist()
+    assert baseline_verdicts("random", ids=ids[::-2], first=[A] * 15, seed=3).tolist() == coins[::-2]
 
 
-@checked
-@given(ids=st.lists(st.text(max_size=8), max_size=30), seed=st.integers(0, 50))
-def test_the_coin_of_an_item_does_not_depend_on_the_others(ids: list[str], seed: int) -> None:
-    mixed = random.Random(seed).sample(ids, len(ids))
-    first = [A] * len(ids)
-    coins = dict(zip(ids, baseline_verdicts("random", ids=ids, first=first, seed=seed).tolist(), strict=True))
-    found = baseline_verdicts("random", ids=mixed, first=first, seed=seed)
-    assert found.tolist() == [coins[item] for item in mixed]
+def test_a_baseline_must_be_known_and_so_must_the_place() -> None:
+    with pytest.raises(InputError, match=r"unknown baseline 'best'; allowed: longest, .*, copy_overall"):
+        baseline_verdicts("best")
+    for kind in ("first", "second", "random"):
+        with pytest.raises(ValueError, match="needs to know which response was shown first"):
+            baseline_verdicts(kind, first=[A, TIE], ids=["x", "y"])
 
 
-def test_an_unknown_baseline_is_an_error_that_names_those_there_are() -> None:
-    with pytest.raises(
-        InputError, match="unknown baseline 'best'; allowed: longest, shortest, first, second, random, copy_overall"
-    ):
-        baseline_verdicts("best", **CASE)  # fmt: skip
+def md_eval(fine: bool) -> list[tuple[PairCase, str, str]]:
+    """Pairs of MD-Eval with their labels, or dimensions of the pairs with theirs."""
+    taxonomy = load_taxonomy()
+    cases = load_md_eval(taxonomy.dimension, taxonomy.scenarios).cases
+    if fine:
+        return [(case, name, label) for case in cases for name, label in case.dimensions.items()]
+    return [(case, "", case.label) for case in cases]
 
 
-@pytest.mark.parametrize(
-    ("kind", "missing"),
-    [
-        ("longest", "lengths_a"),
-        ("shortest", "lengths_b"),
-        ("first", "first"),
-        ("second", "first"),
-        ("random", "ids"),
-        ("random", "first"),
-        ("copy_overall", "overall_labels"),
-    ],
-)
-def test_a_baseline_says_what_it_needs_and_needs_no_more(kind: str, missing: str) -> None:
-    with pytest.raises(ValueError, match=f"baseline '{kind}' needs {missing}"):
-        baseline_verdicts(kind, **{**CASE, missing: None})
-    lengths = ("lengths_a", "lengths_b")
-    needed = {"longest": lengths, "shortest": lengths, "random": ("ids", "first")}.get(kind, (missing,))
-    only = {name: CASE[name] for name in needed}
-    assert baseline_verdicts(kind, **only).tolist() == baseline_verdicts(kind, **CASE).tolist()
-
-
-@pytest.mark.parametrize("kind", ["first", "second", "random"])
-def test_a_place_must_be_known(kind: str) -> None:
-    with pytest.raises(ValueError, match="needs to know which response was shown first"):
-        baseline_verdicts(kind, first=[A, TIE], ids=["x", "y"])
-
-
-@checked
-@given(lengths=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))
-def test_opposite_baselines_never_agree_but_on_ties(lengths: list[tuple[int, int]]) -> None:
-    a, b = np.array(lengths, dtype=int).reshape(-1, 2).T
-    longest = baseline_verdicts("longest", lengths_a=a, lengths_b=b)
-    shortest = baseline_verdicts("shortest", lengths_a=a, lengths_b=b)
-    assert ((longest == shortest) == (a == b)).all()
-    assert shortest.tolist() == baseline_verdicts("longest", lengths_a=b, lengths_b=a).tolist()
-
-
-def baseline_on(md_eval: MdEval, kind: str, *, fine: bool = False) -> Any:
-    items = md_eval.fine if fine else md_eval.pairs
-    return baseline_verdicts(
-        kind,
-        lengths_a=items.lengths_a,
-        lengths_b=items.lengths_b,
-        first=np.full(len(items.labels), A),
-        overall_labels=items.overall,
-        ids=[str(place) for place in range(len(items.labels))],
+def baseline_on(items: list[tuple[PairCase, str, str]], kind: str) -> Verdicts:
+    """A trivial judge's verdicts; the first response of the data is shown first."""
+    lengths = {
+        "lengths_a": np.array([len(case.response_a) for case, _, _ in items]),
+        "lengths_b": np.array([len(case.response_b) for case, _, _ in items]),
+    }
+    first, overall = np.full(len(items), A), encode(case.label for case, _, _ in items)
+    return Verdicts(
+        labels=encode(label for _, _, label in items),
+        verdicts=baseline_verdicts(kind, **lengths, first=first, overall_labels=overall),
+        clusters=number_clusters([case.prompt for case, _, _ in items]),
+        longer=longer_response(**lengths),
+        first=first,
+        overall=overall if items[0][1] else None,
+        overall_labels=overall if items[0][1] else None,
     )
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(
-    ("kind", "right"),
-    [
-        ("longest", 255),
-        ("shortest", 86),  # one pair is equally long: 342 - 255 - 1
-        ("first", 141),
-        ("second", 201),
-    ],
-)
-def test_how_many_of_the_342_overall_labels_a_baseline_gets(md_eval: MdEval, kind: str, right: int) -> None:
-    found = measure(md_eval.pairs.judged(baseline_on(md_eval, kind))).accuracy
-    assert (found.n, round(found.value * found.n)) == (342, right)
-    assert found.value == pytest.approx(right / 342)
-    assert found.low < found.value < found.high
+@pytest.mark.parametrize(("kind", "right"), [("longest", 255), ("shortest", 86), ("first", 141), ("second", 201)])
+def test_how_many_of_the_342_overall_labels_a_baseline_gets(kind: str, right: int, data_dir: Path) -> None:
+    # One pair is equally long: 342 - 255 - 1. 349 pairs are on 347 prompts.
+    found = measure(baseline_on(md_eval(fine=False), kind))
+    assert (found.accuracy.n, found.unread.n, found.unread.clusters) == (342, 349, 347)
+    assert found.accuracy.value == pytest.approx(right / 342)
+    assert found.accuracy.low < found.accuracy.value < found.accuracy.high
+    assert found.label_longer_preference.value == pytest.approx(255 / 342)
+    assert found.longer_preference.value == {"longest": 1, "shortest": 0}.get(kind, found.longer_preference.value)
 
 
 @pytest.mark.data
-def test_the_second_response_wins_201_of_all_350_rows(md_eval: MdEval) -> None:
-    # The row without responses is labelled a tie, so that leaving it out takes nothing from the 201.
-    assert (md_eval.rows, len(md_eval.pairs.labels)) == (350, 349)
-    assert int((baseline_on(md_eval, "second") == md_eval.pairs.labels).sum()) == 201
-
-
-@pytest.mark.data
-def test_the_longer_response_has_three_quarters_of_the_dimension_labels(md_eval: MdEval) -> None:
-    found = measure(md_eval.fine.judged(baseline_on(md_eval, "longest", fine=True), dimensions=True))
+def test_the_longer_response_has_three_quarters_of_the_dimension_labels(data_dir: Path) -> None:
+    items = md_eval(fine=True)
+    judged = baseline_on(items, "longest")
+    found = measure(judged)
     assert found.accuracy.n == 3248
-    assert found.accuracy.value == pytest.approx(2396 / 3248)
-    assert round(found.accuracy.value, 3) == 0.738
-    assert found.label_longer_preference.value == found.accuracy.value
-
-
-@pytest.mark.data
-def test_copying_the_overall_label_shows_the_ceiling_of_the_halo(md_eval: MdEval) -> None:
-    found = measure(md_eval.fine.judged(baseline_on(md_eval, "copy_overall", fine=True), dimensions=True))
-    # 3,248 dimension labels are no tie; 8 of these stand on pairs whose overall label is one. 2,955 are equal.
-    assert (found.accuracy.n, found.label_halo.n) == (3248, 3240)
-    assert found.accuracy.value == pytest.approx(2955 / 3248)
-    assert found.label_halo.value == pytest.approx(2955 / 3240)
-    assert round(found.label_halo.value, 3) == 0.912
-    assert found.halo.value == 1
-
-
-@pytest.mark.data
-def test_groups_of_md_eval_add_up_to_the_whole(md_eval: MdEval) -> None:
-    judged = md_eval.fine.judged(baseline_on(md_eval, "longest", fine=True), dimensions=True)
-    for groups, number in ((md_eval.fine.scenarios, 36), (md_eval.fine.dimensions, 42)):
+    assert found.accuracy.value == found.label_longer_preference.value == pytest.approx(2396 / 3248)
+    for groups, number in (([case.group for case, _, _ in items], 36), ([name for _, name, _ in items], 42)):
         parts = group_accuracies(judged, groups, rounds=100)
         assert len(parts) == number
         assert sum(part.n for part in parts.values()) == 3248
         assert sum(part.value * part.n for part in parts.values()) == pytest.approx(2396)
+
+
+@pytest.mark.data
+def test_copying_the_overall_label_shows_the_ceiling_of_the_halo(data_dir: Path) -> None:
+    found = measure(baseline_on(md_eval(fine=True), "copy_overall"))
+    # 3,248 dimension labels are no tie; 8 of these stand on pairs whose overall label is one. 2,955 are equal.
+    assert (found.accuracy.n, found.label_halo.n) == (3248, 3240)
+    assert found.accuracy.value == pytest.approx(2955 / 3248)
+    assert found.label_halo.value == pytest.approx(2955 / 3240)
+    assert found.halo.value == 1

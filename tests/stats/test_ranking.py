@@ -2,13 +2,16 @@
 
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from tests.stats.fights import fights, random_fights, renamed
 from urs_inspect._util import InputError
+from urs_inspect.logs.battles import read_battles
 from urs_inspect.stats import compare_leaderboard, fit_bradley_terry, rank
 from urs_inspect.stats.battles import win_rates_of
 from urs_inspect.stats.bootstrap import fewest_clusters
@@ -30,12 +33,14 @@ def test_the_best_comes_first_and_all_follows() -> None:
     assert (found.battles, found.ties, found.clusters) == (400, battles.ties, 60)
 
 
-def test_parameters_are_echoed() -> None:
-    found = rank(fights("a>b"), rounds=7, level=0.9, seed=3, prior=2.0, k=8.0, scale=200.0, start=0.0)
-    assert (found.rounds, found.level, found.seed) == (7, 0.9, 3)
-    assert (found.prior, found.k, found.scale, found.start) == (2.0, 8.0, 200.0, 0.0)
+def test_parameters_are_echoed_and_progress_adds_up_to_all() -> None:
+    shares: list[float] = []
+    given = {"rounds": 7, "level": 0.9, "seed": 3, "prior": 2.0, "k": 8.0, "scale": 200.0, "start": 0.0}
+    found = rank(fights("a>b"), **given, progress=shares.append)  # type: ignore[arg-type]
+    assert {name: getattr(found, name) for name in given} == given
     assert found.elo[0].value == pytest.approx(4.0)  # 8 * 1/2
     assert found.draws.shape == (7, 2)
+    assert sum(shares) == pytest.approx(1)
 
 
 def test_intervals_are_percentiles_of_the_rounds() -> None:
@@ -81,18 +86,6 @@ def test_neighbours_are_told_apart_or_not() -> None:
     assert (found.ranks[1].low, found.ranks[1].high) == (2, 3)
 
 
-def test_models_without_a_link_are_not_compared() -> None:
-    found = rank(fights(*["a>b"] * 20, *["c=d"] * 20))
-    verdicts = {(one.better, one.other): one.verdict for one in found.differences}
-    assert verdicts == {
-        ("a", "c"): "not comparable",
-        ("c", "d"): "cannot be distinguished",
-        ("d", "b"): "not comparable",
-    }
-    assert not found.connectivity.connected
-    assert "No chain of comparisons links (a, b) and (c, d)" in found.connectivity.message
-
-
 def test_equals_share_a_rank_in_the_given_order() -> None:
     found = rank(fights("b=a", "a=c", "c=b", "a>z", "b>z", "c>z"), rounds=20)
     assert found.players == ("a", "b", "c", "z")
@@ -107,16 +100,6 @@ def test_as_many_instructions_as_a_sign_test_needs(level: float, n: int) -> None
     assert 2 / 2**n <= 1 - level + 1e-12 < 2 / 2 ** (n - 1)
 
 
-def test_a_handful_of_votes_that_agree_tells_nothing_apart() -> None:
-    few, enough = (rank(fights(*["a>b"] * n), rounds=50) for n in (5, 6))
-    assert math.isnan(few.bradley_terry[0].low)
-    assert few.differences[0].verdict == "cannot be distinguished"
-    assert [(one.rank, one.low, one.high) for one in few.ranks] == [(1, 1, 2), (2, 1, 2)]
-    assert enough.differences[0].verdict == "significantly different"
-    # Six votes on one instruction are one instruction.
-    assert rank(fights(*["a>b@1"] * 6), rounds=50).differences[0].verdict == "cannot be distinguished"
-
-
 def test_names_do_not_matter() -> None:
     battles = random_fights(4, 100, 20, seed=6)
     one, other = rank(battles, rounds=50), rank(renamed(battles, [3, 1, 0, 2]), rounds=50)
@@ -126,61 +109,55 @@ def test_names_do_not_matter() -> None:
     assert one.ranks == other.ranks
 
 
-def test_a_rank_spans_all_that_the_votes_cannot_order_it_against() -> None:
-    # a is above b in every round, but c and d may both be above or below each of them: a 1 to 1 + 2, b 2 to 2 + 2.
-    # c and d always tie, so that either may be the worse one, and a and b may both be above or below: 1 to 2 + 2.
-    found = rank(fights(*["a>b"] * 20, *["c=d"] * 20), rounds=50)
-    assert {name: (at.low, at.high) for name, at in zip(found.players, found.ranks, strict=True)} == {
-        "a": (1, 3),
-        "c": (1, 4),
-        "d": (1, 4),
-        "b": (2, 4),
-    }
-
-
-def test_a_model_on_few_instructions_may_be_above_or_below_the_others() -> None:
-    # a is above b is above c in every round; d, on 3 instructions, may have any rank, so each of them spans one more.
-    found = rank(fights(*["a>b"] * 20, *["b>c"] * 20, *["c>d"] * 3), rounds=50)
-    assert {name: (at.low, at.high) for name, at in zip(found.players, found.ranks, strict=True)} == {
-        "a": (1, 2),
-        "b": (2, 3),
-        "c": (3, 4),
-        "d": (1, 4),
-    }
-
-
-def test_only_the_prior_orders_two_that_beat_a_third() -> None:
-    # a beat c 60 times and b beat c 8 times: the prior rates a higher, no vote does.
-    found = rank(fights(*["a>c"] * 60, *["b>c"] * 8), rounds=50)
-    assert found.players == ("a", "b", "c")
-    assert [(at.rank, at.low, at.high) for at in found.ranks] == [(1, 1, 2), (2, 1, 2), (3, 3, 3)]
-    assert [one.verdict for one in found.differences] == ["not comparable", "significantly different"]
-
-
-def test_ties_alone_give_neither_intervals_nor_an_order() -> None:
-    found = rank(fights(*["a=b"] * 12, *["b=c"] * 12), rounds=50)
-    for one in (*found.bradley_terry, *found.elo, *(step.estimate for step in found.differences)):
-        assert math.isnan(one.low)
-        assert math.isnan(one.high)
-    assert [one.value for one in found.bradley_terry] == pytest.approx([1000] * 3)
-    assert [one.verdict for one in found.differences] == ["cannot be distinguished"] * 2
-    assert [(at.rank, at.low, at.high) for at in found.ranks] == [(1, 1, 3)] * 3
-
-
-def test_votes_that_all_agree_are_significant_without_an_interval() -> None:
-    found = rank(fights(*["a>b"] * 12, *["b>c"] * 12), rounds=50)
-    settled = rank(fights(*["a>b"] * 12), rounds=50)
-    assert [one.verdict for one in (*found.differences, *settled.differences)] == ["significantly different"] * 3
-    assert settled.differences[0].estimate.value > 100
-    assert math.isnan(settled.differences[0].estimate.low)
-    assert math.isnan(settled.bradley_terry[0].low)
-    assert [(at.rank, at.low, at.high) for at in settled.ranks] == [(1, 1, 1), (2, 2, 2)]
-
-
-def test_progress_adds_up_to_all() -> None:
-    shares: list[float] = []
-    rank(random_fights(3, 30, 10, seed=1), rounds=20, progress=shares.append)
-    assert sum(shares) == pytest.approx(1)
+@pytest.mark.parametrize(
+    ("votes", "ranks", "verdicts"),
+    [
+        # a is above b in every round, but c and d may both be above or below each of them: a 1 to 1 + 2, b 2 to 2 + 2.
+        # c and d always tie, so that either may be the worse one, and a and b may both be above or below: 1 to 2 + 2.
+        pytest.param(
+            {"a>b": 20, "c=d": 20},
+            {"a": (1, 1, 3), "c": (2, 1, 4), "d": (2, 1, 4), "b": (4, 2, 4)},
+            ["not comparable", "cannot be distinguished", "not comparable"],
+            id="no link",
+        ),
+        # d, on 3 instructions, may have any rank, so each of the others spans one more.
+        pytest.param(
+            {"a>b": 20, "b>c": 20, "c>d": 3},
+            {"a": (1, 1, 2), "b": (2, 2, 3), "c": (3, 3, 4), "d": (4, 1, 4)},
+            ["significantly different", "significantly different", "cannot be distinguished"],
+            id="few instructions",
+        ),
+        # The prior rates a higher than b, no vote does.
+        pytest.param(
+            {"a>c": 60, "b>c": 8},
+            {"a": (1, 1, 2), "b": (2, 1, 2), "c": (3, 3, 3)},
+            ["not comparable", "significantly different"],
+            id="only the prior",
+        ),
+        pytest.param(
+            {"a=b": 12, "b=c": 12},
+            dict.fromkeys("abc", (1, 1, 3)),
+            ["cannot be distinguished", "cannot be distinguished"],
+            id="ties alone",
+        ),
+        # Votes that all agree are significant without an interval; a handful of them tells nothing apart.
+        pytest.param({"a>b": 12}, {"a": (1, 1, 1), "b": (2, 2, 2)}, ["significantly different"], id="all agree"),
+        pytest.param({"a>b": 5}, {"a": (1, 1, 2), "b": (2, 1, 2)}, ["cannot be distinguished"], id="a handful"),
+        pytest.param({"a>b": 6}, {"a": (1, 1, 1), "b": (2, 2, 2)}, ["significantly different"], id="enough"),
+        # Six votes on one instruction are one instruction.
+        pytest.param({"a>b@1": 6}, {"a": (1, 1, 2), "b": (2, 1, 2)}, ["cannot be distinguished"], id="one instruction"),
+    ],
+)
+def test_a_rank_spans_all_that_the_votes_cannot_order_it_against(
+    votes: dict[str, int], ranks: dict[str, tuple[int, ...]], verdicts: list[str]
+) -> None:
+    found = rank(fights(*[vote for vote, number in votes.items() for _ in range(number)]), rounds=50)
+    places = zip(found.players, found.ranks, strict=True)
+    assert [(name, (at.rank, at.low, at.high)) for name, at in places] == list(ranks.items())
+    assert [one.verdict for one in found.differences] == verdicts
+    if len(votes) == 1 or "a=b" in votes:  # no round differs from another, so that no interval is reported
+        bounded = (*found.bradley_terry, *(step.estimate for step in found.differences))
+        assert np.isnan([bound for one in bounded for bound in (one.low, one.high)]).all()
 
 
 def test_one_exchange_among_three_by_hand() -> None:
@@ -197,6 +174,9 @@ def test_models_of_one_side_are_named_and_left_out() -> None:
     found = compare_leaderboard(ranking, {"z": 1.0, "b": 2.0, "a": 3.0})
     assert (found.players, found.only_ranked, found.only_leaderboard) == (("a", "b"), ("c",), ("z",))
     assert (found.spearman.value, found.kendall.value) == pytest.approx((1, 1))
+    with pytest.raises(InputError, match="shares 1 models with the votes, at least 2 are needed") as caught:
+        compare_leaderboard(ranking, {"b": 1.0, "gpt": 1.0})
+    assert "the leaderboard has: b, gpt; the votes have: a, c, b" in str(caught.value)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -212,22 +192,9 @@ def test_each_round_is_what_scipy_computes(seed: int) -> None:
         assert (ours.low, ours.high) == pytest.approx(tuple(np.quantile(draws, [0.025, 0.975])))
 
 
-def test_the_reverse_is_minus_one() -> None:
-    ranking = rank(random_fights(4, 200, 30, seed=1), rounds=20)
-    reverse = {one: -rating.value for one, rating in zip(ranking.players, ranking.bradley_terry, strict=True)}
-    found = compare_leaderboard(ranking, reverse)
-    assert (found.spearman.value, found.kendall.value) == pytest.approx((-1, -1))
-
-
 def test_a_leaderboard_of_equals_says_nothing() -> None:
     found = compare_leaderboard(rank(fights("a>b"), rounds=5), {"a": 1.0, "b": 1.0})
     assert np.isnan([found.spearman.value, found.kendall.value]).all()
-
-
-def test_two_models_must_be_in_both() -> None:
-    with pytest.raises(InputError, match="shares 1 models with the votes, at least 2 are needed") as caught:
-        compare_leaderboard(rank(fights("a>b"), rounds=5), {"b": 1.0, "gpt": 1.0})
-    assert "the leaderboard has: b, gpt; the votes have: a, b" in str(caught.value)
 
 
 def test_a_correlation_without_spread_has_no_interval() -> None:
@@ -237,3 +204,63 @@ def test_a_correlation_without_spread_has_no_interval() -> None:
     for one in (settled.spearman, settled.kendall, few.spearman, few.kendall):
         assert np.isnan([one.low, one.high]).all()
     assert settled.spearman.value == pytest.approx(1)
+
+
+# --- the published votes ---
+
+MODELS = ("gpt-4", "claude-v1", "gpt-3.5-turbo", "vicuna-13b", "koala-13b", "alpaca-13b", "chatglm-6b")
+ADA = (1048, 1008, 1012, 1001, 987, 982, 962)
+BERT_SCORE = (1056, 1038, 1020, 1002, 967, 964, 954)
+"""MAD paper, Table 6, without PaLM-2, whose votes are not published."""
+ALL_VOTES = (1192, 1133, 1073, 996, 935, 848, 824)
+"""Elo of all 7,471 votes. Table 6 prints 1189, 1132, 1072, 995, 935, 850 and 827, with PaLM-2 among them."""
+
+
+def mean_elo(votes: Path, fitted: object = bootstrap_elo) -> npt.NDArray[np.float64]:
+    battles = read_battles([votes])
+    assert set(battles.players) == set(MODELS)
+    ratings = fitted(battles).mean(axis=0)  # type: ignore[operator]
+    return np.array([ratings[battles.players.index(name)] for name in MODELS])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("fitted", [bootstrap_elo, shuffle_elo])
+@pytest.mark.parametrize(("similarity", "published"), [("embedding", ADA), ("bert", BERT_SCORE)])
+def test_table_6(data_dir: Path, similarity: str, published: tuple[int, ...], fitted: object) -> None:
+    votes = data_dir / "mad" / "annotations" / f"chatbot_arena-annotation-10-{similarity}.json"
+    assert np.abs(mean_elo(votes, fitted) - published).max() < 1
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("fitted", [bootstrap_elo, shuffle_elo])
+def test_all_votes(data_dir: Path, fitted: object) -> None:
+    assert np.abs(mean_elo(data_dir / "mad" / "chatbot_arena", fitted) - ALL_VOTES).max() < 2
+
+
+@pytest.mark.data
+def test_all_votes_tell_all_models_apart(data_dir: Path) -> None:
+    found = rank(read_battles([data_dir / "mad" / "chatbot_arena"]))
+    assert found.players == MODELS
+    assert (found.battles, found.ties, found.clusters) == (7471, 2029, 6853)
+    assert (np.triu(found.win_rates.battles, 1) > 0).sum() == 21
+    assert {one.verdict for one in found.differences} == {"significantly different"}
+    assert [(one.low, one.high) for one in found.ranks] == [(place, place) for place in range(1, 8)]
+    assert found.connectivity.connected
+    # Elo with K = 4 spreads over twice as far as Bradley-Terry on the same votes.
+    widths = [np.mean([one.high - one.low for one in ratings]) for ratings in (found.bradley_terry, found.elo)]
+    assert 20 < widths[0] < 30
+    assert widths[1] > 1.9 * widths[0]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("similarity", ["embedding", "bert"])
+def test_the_shuffle_of_the_reference_code_is_many_times_too_narrow(data_dir: Path, similarity: str) -> None:
+    found = rank(read_battles([data_dir / "mad" / "annotations" / f"chatbot_arena-annotation-10-{similarity}.json"]))
+    bootstrap, shuffle = (
+        np.mean([one.high - one.low for one in ratings]) for ratings in (found.elo, found.elo_shuffled)
+    )
+    assert 38 < bootstrap < 46
+    assert 4 < shuffle < 5.5
+    assert (
+        sum(one.verdict == "significantly different" for one in found.differences) == 1
+    )  # of 6 neighbours, on 210 votes

@@ -60,7 +60,7 @@ def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabu
 def _finder(
     find: Callable[[str], str], meanings: dict[str, set[str]], fold: Callable[[str], str]
 ) -> Callable[[str], str]:
-    from urs_inspect.datasets.survey.columns import AmbiguousNameError, UnknownNameError, did_you_mean, nearest
+    from urs_inspect.datasets.survey.survey import AmbiguousNameError, UnknownNameError, did_you_mean, nearest
 
     def resolve(label: str) -> str:
         try:

@@ -4,16 +4,26 @@ import json
 from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
-_FILE = Path(__file__).parent / "published_judges.yaml"
+_HERE = Path(__file__).parent
+_PUBLISHED_URS_FILE = _HERE / "published_urs.yaml"
+_RANGES = {"score": (1, 10), "percent": (0, 100), "count": (0, 20), "correlation": (-1, 1)}
+_PLACES = (0, 1, 2, 3)
+PUBLISHED_SCORES = (4, 12, 13)
+"""Numbers of the tables of scores by intent and language."""
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a YAML file; by way of JSON, so that lists are tuples though the types are strict."""
+        return cls.model_validate_json(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8"))))
 
 
 class PublishedColumn(_Strict):
@@ -34,7 +44,7 @@ class PublishedTable(_Strict):
 
     @model_validator(mode="after")
     def _rows_fit(self) -> "PublishedTable":
-        low, high = (0, 100) if self.unit == "percent" else (-1, 1)
+        low, high = _RANGES[self.unit]
         for judge, numbers in self.judges.items():
             if len(numbers) != len(self.columns) or any(n is not None and not low <= n <= high for n in numbers):
                 raise ValueError(
@@ -61,21 +71,10 @@ class Published(_Strict):
 @lru_cache(maxsize=1)
 def load_published() -> Published:
     """Load the published results (SaMer paper, Tables 2 to 5)."""
-    return Published.model_validate(yaml.safe_load(_FILE.read_text(encoding="utf-8")))
+    return Published.load(_HERE / "published_judges.yaml")
 
 
-_PUBLISHED_URS_FILE = Path(__file__).parent / "published_urs.yaml"
-_RANGES = {"score": (1, 10), "percent": (0, 100), "count": (0, 20)}
-_PLACES = (0, 1, 2, 3)
-PUBLISHED_SCORES = (4, 12, 13)
-"""Numbers of the tables of scores by intent and language."""
-
-
-class _StrictUrs(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class UrsColumn(_StrictUrs):
+class UrsColumn(_Strict):
     """A column of a published table."""
 
     name: str  # what stands over it; often a reported intent
@@ -84,7 +83,7 @@ class UrsColumn(_StrictUrs):
     unit: Literal["score", "percent", "count"] = "score"  # `score` from 1 to 10, `percent`, or `count`
 
 
-class UrsTable(_StrictUrs):
+class UrsTable(_Strict):
     """A table of published results."""
 
     number: int  # its number in the paper
@@ -110,7 +109,7 @@ class UrsTable(_StrictUrs):
         return self
 
 
-class UrsCriteria(_StrictUrs):
+class UrsCriteria(_Strict):
     """Table 6: which criteria judge which intent."""
 
     number: int  # its number in the paper
@@ -119,7 +118,7 @@ class UrsCriteria(_StrictUrs):
     notes: tuple[str, ...] = ()  # what a reader must know about it, a sentence each
 
 
-class PublishedUrs(_StrictUrs):
+class PublishedUrs(_Strict):
     """Published results of the URS paper."""
 
     source: str  # the paper
@@ -138,6 +137,4 @@ class PublishedUrs(_StrictUrs):
 @lru_cache(maxsize=1)
 def load_published_urs() -> PublishedUrs:
     """Load the published results (URS paper, Tables 4, 6, 7 and 12 to 15)."""
-    raw = yaml.safe_load(_PUBLISHED_URS_FILE.read_text(encoding="utf-8"))
-    # JSON, so that lists are tuples though the types are strict.
-    return PublishedUrs.model_validate_json(json.dumps(raw))
+    return PublishedUrs.load(_PUBLISHED_URS_FILE)

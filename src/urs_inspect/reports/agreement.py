@@ -35,7 +35,7 @@ from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import Correlations, Estimate, MeanDraws, Resampling, clustered_mean, correlate, mean_estimates
 from urs_inspect.stats.agreement import clustered_interval_alpha
 from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED, Floats, fewest_clusters
-from urs_inspect.stats.mean_correlation import (
+from urs_inspect.stats.correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
     correlate_means,

@@ -19,7 +19,7 @@ from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.rubrics.schema import normalise_key
 from urs_inspect.stats import Ranking, Resampling, rank
 from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.mean_correlation import derived_seed, exact_means, table_means
+from urs_inspect.stats.correlation import derived_seed, exact_means, table_means
 from urs_inspect.stats.means import MeanDraws
 
 Scale = tuple[float, float]

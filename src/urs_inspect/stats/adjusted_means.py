@@ -64,18 +64,9 @@ def powered_means(
     the first mean is over all questions, rated ones included, c is the plain slope, N / (N - n) times the paper's
     lambda, which is over unrated ones; with all answers rated the estimate is the mean of the ratings.
 
-    Args:
-        scores: Scores and ratings.
-        columns: Name of a set of questions -> their numbers; the means over each are estimated, by the same
-            coefficients.
-        coefficients: Fixed c1 and c2, each any number; by default they are fitted.
-        reweight: As for `bootstrap_means`.
-        rounds: Rounds of the bootstrap, in which whole questions are drawn.
-        seed: Seed of the bootstrap; the same seed gives the same rounds.
-
-    Returns:
-        Name of a set -> its means; and the coefficients. `n` of a mean is the number of rated questions, where weights
-        differ their effective number (Kish).
+    `columns` names sets of questions by their numbers; the means over each are estimated, by the same coefficients. `n`
+    of a mean is the number of rated questions, where weights differ their effective number (Kish). Each round draws
+    whole questions.
     """
     questions = len(scores.judge)
     common = scores.judge.mean(axis=1, keepdims=True)
@@ -168,14 +159,11 @@ class LengthControl:
 
 
 def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike, questions: Integers | None = None) -> MeanColumn:
-    """What `control_length` needs, as a column for `bootstrap_means`.
+    """What `control_length` needs, as a column for `bootstrap_means`, of scores and lengths of M models, shape (Q, M).
 
-    Args:
-        scores: Score of each of M models for each question, shape (Q, M); none is NaN.
-        doublings: Length of its answer as a binary logarithm, of characters or words, shape (Q, M). NaN for an empty
-            answer, which has no logarithm and a score by rule: it keeps its score, and its question says nothing about
-            the slope.
-        questions: Numbers of the questions, shape (Q,); by default 0 to Q - 1.
+    `doublings` has the length of each answer as a binary logarithm, of characters or words; NaN for an empty answer,
+    which has no logarithm and a score by rule: it keeps its score, and its question says nothing about the slope. The
+    questions are numbered from 0 by default.
     """
     y, x = np.asarray(scores, dtype=np.float64), np.asarray(doublings, dtype=np.float64)
     if y.shape != x.shape or y.ndim != 2 or np.isnan(y).any():
@@ -191,7 +179,7 @@ def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike, questions: In
 
 
 def control_length(found: MeanDraws) -> LengthControl:
-    """Least squares of score on model and log length with an effect of each question, in every round.
+    """Least squares of score on model and log length with an effect of each question, in every round of a column.
 
     Means at equal length are `mean - slope * (log length less that of all models)`. By Frisch, Waugh and Lovell
     ("Partial Time Regressions as Compared with Individual Trends", 1933), the slope is that of scores on log lengths
@@ -200,9 +188,6 @@ def control_length(found: MeanDraws) -> LengthControl:
 
     Rounds draw whole questions, so that intervals are clustered by question. The slope is one for all models: a judge
     that rewards length, and users whom more text serves better, look the same to it.
-
-    Args:
-        found: Means of a `length_column`, from `bootstrap_means`.
     """
     models = (found.values.size - 2) // 4
     rows = np.vstack([found.values, found.draws])

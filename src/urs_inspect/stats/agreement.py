@@ -159,13 +159,10 @@ def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -
 
     That is the design effect of a cluster of J (Kish, "Survey Sampling", 1965, section 5.4), which arXiv 2605.29800
     applies to judges; a negative r counts as 0. Intervals are those of Student's t on the logarithm of the design
-    effect, with the standard error of the jackknife of prompts.
+    effect, with the standard error of the jackknife of prompts, of which there are at least two.
 
-    Args:
-        errors: 1 for a wrong verdict and 0 for a right one, or rating less label; never NaN, shape (judges, items).
-            A judge whose errors do not vary correlates with none.
-        clusters: Prompt of each item, at least two.
-        level: Confidence level.
+    `errors` are 1 for a wrong verdict and 0 for a right one, or rating less label; never NaN, shape (judges, items). A
+    judge whose errors do not vary correlates with none.
     """
     from scipy.special import stdtrit
 
@@ -211,12 +208,8 @@ def best_panel(
 ) -> HeldOutPanel:
     """The majority of three that is most often right, or the mean of two to four with the highest Pearson's r.
 
-    Args:
-        values: 1 for a right and 0 for a wrong verdict, or ratings, shape (judges, items).
-        labels: Labels of ratings, shape (items,); None for verdicts.
-        clusters: Prompt of each item; a prompt is never in both halves.
-        splits: Number of random splits; in each, either half chooses once.
-        seed: Seed of the splits.
+    `values` are 1 for a right and 0 for a wrong verdict, without `labels`, or ratings, shape (judges, items). In each
+    of the random splits either half chooses once; a prompt is never in both.
     """
     sizes = (1, 3) if labels is None else (1, 2, 3, 4)
     panels = [panel for size in sizes for panel in combinations(range(len(values)), size)]

@@ -229,11 +229,7 @@ def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
 
 
 def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, list[Any]]:
-    """Values, shape (K, n), and cluster ids of the n items for which none of K columns is NaN.
-
-    Raises:
-        ValueError: If a column is not of shape (N,), one value per cluster id.
-    """
+    """Values, shape (K, n), and cluster ids of the n items for which none of K columns, shape (N,), is NaN."""
     given = [np.asarray(column, dtype=np.float64) for column in columns]
     if any(values.shape != (len(clusters),) for values in given):
         shapes = ", ".join(str(values.shape) for values in given)
@@ -259,11 +255,13 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
-    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M).
+    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M); 0 without clusters.
 
     For statistics that are functions of summed counts.
     """
     sums = np.asarray(cluster_sums, dtype=np.float64)
+    if not len(sums) or not rounds:
+        return np.zeros((rounds, sums.shape[1]))
     return np.concatenate([single_product(weights, sums) for weights in resample(len(sums), rounds, seed)])
 
 
@@ -325,14 +323,10 @@ def percentile_bounds(
 
 
 def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Lower and upper quantiles of the rounds in which a statistic is defined, shape (R, K) -> (K,) each.
+    """Lower and upper quantiles of the rounds in which a statistic is defined (not NaN), shape (R, K) -> (K,) each.
 
-    Args:
-        draws: The statistics of each round, NaN where not defined, shape (R, K).
-        tails: Share of the rounds below the lower bound and above the upper one, 0 to 0.5, one for all or shape (K,).
-
-    Returns:
-        Bounds interpolated linearly; NaN if no round defines a statistic.
+    `tails` is the share of the rounds below the lower bound and above the upper one, 0 to 0.5, one for all or shape
+    (K,). Bounds are interpolated linearly; NaN if no round defines a statistic.
     """
     ordered = np.sort(np.ascontiguousarray(np.asarray(draws, dtype=np.float64).T), axis=1)
     last = np.count_nonzero(~np.isnan(ordered), axis=1) - 1

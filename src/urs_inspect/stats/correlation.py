@@ -1,14 +1,17 @@
-"""Correlations with intervals clustered by prompt."""
+"""Correlations with intervals: of items clustered by prompt, and of two sets of means over a handful of things."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from urs_inspect.stats.bootstrap import (
+    LEVEL,
+    ROUNDS,
+    SEED,
     Clusters,
     Estimate,
     Floats,
@@ -24,6 +27,7 @@ from urs_inspect.stats.bootstrap import (
     single_product,
     undefined,
 )
+from urs_inspect.stats.means import MeanDraws, bootstrap_table
 
 _ITEMS_AT_ONCE = 512
 """Rows of the table of all pairs of items that are held at a time."""
@@ -256,3 +260,136 @@ def rank_correlation(
     draws = bootstrap_statistic(names, rho, how.rounds, how.seed)[:, None]
     [estimate] = estimates(value, draws, n=[len(x)], clusters=[len(set(names))], level=how.level, seed=how.seed)
     return estimate
+
+
+# --- of means over intents, models and the like ---
+
+FEWEST_POINTS = 3
+"""Two points always lie on a line."""
+_DIGITS = 9
+"""Decimals used to compare means; beyond that, differences are rounding error."""
+
+
+@dataclass(frozen=True)
+class MeanCorrelation:
+    """How two sets of means go together.
+
+    Means of few questions or votes are noisy, and noise draws a correlation towards 0 (Spearman, "The Proof and
+    Measurement of Association between Two Things", 1904). Resampled means are noisy twice over, so that the plain
+    percentile interval lies too low: where the means truly correlate at 0.95 or more it may miss that nearly always. In
+    each round the variance of both noises is therefore taken off the variance of either side. Where the means differ
+    hardly more than their noise, the interval is from about -1 to 1, as it should be.
+
+    The interval is about these very points: where their correlation without noise may lie. How far it would move with
+    other points is what `over_points` reports.
+    """
+
+    pearson: Estimate
+    """Pearson's r of the means as they are, -1 to 1, with the interval of r without noise, widened to hold r; NaN where
+    one side does not vary."""
+    without_noise: float
+    """Pearson's r corrected for noise, at most 1 in size; NaN as `pearson`, and where a side's means differ by no more
+    than noise."""
+    spearman: float
+    """Spearman's rho of the means as they are, ties sharing their mean rank; NaN as `pearson`."""
+    over_points: tuple[float, float]
+    """Bounds by Fisher's z, as if the points were a random sample of many; NaN with fewer than four."""
+
+
+def exact_means(values: npt.ArrayLike) -> MeanDraws:
+    """Means that count as exact, shape (K,): there is one round, which is the means."""
+    means = np.asarray(values, dtype=np.float64)
+    return MeanDraws(means, means[None, :], np.ones(len(means), dtype=np.int64), SEED)
+
+
+def table_means(table: npt.ArrayLike, *, rounds: int = ROUNDS, seed: int = SEED) -> MeanDraws:
+    """Resample the rows (questions, respondents) of a table; mean of each column over the values that are not NaN.
+
+    Shape (N, K). In a round in which no value of a column was drawn, its mean is NaN.
+    """
+    values = np.asarray(table, dtype=np.float64)
+    if values.ndim != 2 or not len(values):
+        raise ValueError(f"need a table with rows, got shape {values.shape}")
+    return bootstrap_table(values, rounds=rounds, seed=seed)
+
+
+def derived_seed(seed: int, *parts: int) -> int:
+    """A seed for one part of an analysis, so that parts are resampled independently of each other."""
+    return int(np.random.SeedSequence([seed, *parts]).generate_state(1)[0])
+
+
+def correlate_means(
+    first: MeanDraws, second: MeanDraws, *, clusters: int, level: float = LEVEL, seed: int = SEED
+) -> MeanCorrelation:
+    """Correlate two sets of means over the same K points; NaN with fewer than three.
+
+    Both have as many rounds unless either is exact. `clusters` is the smallest number of questions, people or
+    instructions behind either set; `seed` is that of the draws, for the record.
+    """
+    if first.values.shape != second.values.shape:
+        raise ValueError(f"need as many points on either side, got {first.values.shape} and {second.values.shape}")
+    points = len(first.values)
+    x, y = (np.round(side.values[None, :], _DIGITS) for side in (first, second))
+    known = points >= FEWEST_POINTS and bool(np.isfinite(x).all() and np.isfinite(y).all())
+    if not known or np.ptp(x) == 0 or np.ptp(y) == 0:
+        nothing = Estimate(np.nan, np.nan, np.nan, points, clusters, level, len(first.draws), seed)
+        return MeanCorrelation(nothing, math.nan, math.nan, (math.nan, math.nan))
+    noise_x, noise_y = _noise(first.draws), _noise(second.draws)
+    r = float(_corrected(x, y)[0])
+    drawn_x, drawn_y = np.broadcast_arrays(first.draws, second.draws)
+    draws = _corrected(drawn_x, drawn_y, 2 * noise_x, 2 * noise_y)
+    moved = clusters if len(draws) > 1 else 1
+    [pearson] = estimates([r], draws[:, None], n=[points], clusters=[moved], level=level, seed=seed, expanded=False)
+    if not math.isnan(pearson.low):
+        pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
+    differs = min(_left(x, noise_x)[0], _left(y, noise_y)[0]) > 0
+    without = float(_corrected(x, y, noise_x, noise_y)[0]) if differs else math.nan
+    rho = float(_corrected(_ranks(x), _ranks(y))[0])
+    return MeanCorrelation(pearson, without, rho, fisher_interval(r, points, level))
+
+
+def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tuple[float, float]:
+    """Interval of Pearson's r by Fisher's z: `tanh(artanh(r) ± z / sqrt(points - 3))`.
+
+    The points count as a random sample of a bivariate normal population (Fisher, "On the 'Probable Error' of a
+    Coefficient of Correlation", 1921). NaN with fewer than four points, or if r is NaN, -1 or 1.
+    """
+    if points < 4 or math.isnan(correlation) or abs(correlation) >= 1:
+        return math.nan, math.nan
+    from scipy.special import ndtri
+
+    margin = float(ndtri((1 + level) / 2)) / math.sqrt(points - 3)
+    z = math.atanh(correlation)
+    return math.tanh(z - margin), math.tanh(z + margin)
+
+
+def _noise(draws: Floats) -> float:
+    """Variance over points that resampling alone makes, shape (R, K); 0 for means that count as exact."""
+    known = draws[~np.isnan(draws).any(axis=1)]
+    if len(known) < 2:
+        return 0.0
+    # Noise that all points share, as that of models on the same questions, does not spread them.
+    return float((known - known.mean(axis=0)).var(axis=1, ddof=1).mean())
+
+
+def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0) -> Floats:
+    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,); NaN where a row has a NaN.
+
+    Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign that it has.
+    """
+    dx, dy = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
+    above = (dx * dy).sum(axis=1) / (x.shape[1] - 1)
+    left = _left(x, noise_x) * _left(y, noise_y)
+    shares = np.divide(above, np.sqrt(left), out=np.sign(above), where=left > 0)
+    return np.asarray(np.clip(shares, -1, 1), dtype=np.float64)
+
+
+def _left(rows: Floats, noise: float) -> Floats:
+    """Variance of each row over points without that of noise, at least 0."""
+    return np.asarray(np.maximum(rows.var(axis=1, ddof=1) - noise, 0), dtype=np.float64)
+
+
+def _ranks(rows: Floats) -> Floats:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(rows, axis=1), dtype=np.float64)

@@ -70,11 +70,8 @@ def rating_bias(
     The answer and the reference are two outputs of one model B, so that a judge that is calibrated gives the score of
     the reference on average. Each model weighs the same, however many of its answers could be rated.
 
-    Args:
-        ratings: Ratings of the answer of model B with a reference by B, a row per case and a column per model, NaN
-            where there is none, shape (N, B).
-        reference_score: What a reference is worth.
-        options: Rounds, level and seed of the bootstrap; see `Resampling`.
+    `ratings` are those of the answer of model B with a reference by B, a row per case and a column per model, NaN where
+    there is none, shape (N, B).
     """
     how = Resampling(**options)
     table = np.asarray(ratings, dtype=np.float64) - reference_score
@@ -120,16 +117,10 @@ def self_preference(
     The judge is compared with each other judge over the cases that both have rated, so that a judgement that failed
     takes nothing from the others. Other judges weigh the same, and so do settings, such as sources of references.
 
-    Args:
-        scores: Ratings by case, setting, judge and model whose answer it is; NaN where there is none, shape (N, S, J,
-            M). All judges rate the same answer of a model, in every setting.
-        judge: Which judge.
-        own: Which model the judge is.
-        judges_as_models: Which model each judge is, None for one whose answers were not rated, length J.
-        options: Rounds, level and seed of the bootstrap; see `Resampling`.
-
-    Returns:
-        The three differences; NaN where nothing can be compared, as with a single judge.
+    `scores` are ratings by case, setting, judge and model whose answer it is; NaN where there is none, shape (N, S, J,
+    M). All judges rate the same answer of a model, in every setting. `own` is which model the judge is, and
+    `judges_as_models` which model each judge is, None for one whose answers were not rated. NaN where nothing can be
+    compared, as with a single judge.
     """
     how = Resampling(**options)
     table = np.asarray(scores, dtype=np.float64)

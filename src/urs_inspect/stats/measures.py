@@ -284,9 +284,7 @@ def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMe
     how = Resampling(**options)
     sums = cluster_counts(verdicts.clusters, _item_counts(verdicts))
     totals = sums.sum(axis=0, keepdims=True)
-    draws = (
-        bootstrap_counts(sums, how.rounds, how.seed) if len(sums) and how.rounds else np.zeros((how.rounds, _COLUMNS))
-    )
+    draws = bootstrap_counts(sums, how.rounds, how.seed)
     measured = estimates(
         _statistics(totals)[0],
         _statistics(draws),
@@ -417,7 +415,7 @@ def accuracies(
         return ()
     counts = np.concatenate([_hits_and_trials(labels, codes) for codes in verdicts], axis=1)
     sums = cluster_counts(clusters, counts)
-    draws = bootstrap_counts(sums, how.rounds, how.seed) if len(sums) else np.zeros((how.rounds, counts.shape[1]))
+    draws = bootstrap_counts(sums, how.rounds, how.seed)
     return _accuracies(sums.sum(axis=0), draws, np.count_nonzero(sums[:, 1::2], axis=0), how)
 
 

@@ -67,26 +67,21 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 class ClusteredMeans:
     """Means of P columns with their standard errors, shape (P,) each.
 
-    Attributes:
-        values: Mean of the known values; NaN without any.
-        errors: Standard error, clustered (CR1: the sandwich times C / (C - 1)); NaN with fewer than two clusters. For
-            clusters of one value it is that of the mean of independent values, `s / sqrt(n)`.
-        n: Number of known values.
-        clusters: Number of clusters C that these come from.
+    The errors are clustered (CR1: the sandwich times C / (C - 1)). For clusters of one value they are those of the mean
+    of independent values, `s / sqrt(n)`.
     """
 
-    values: Floats
-    errors: Floats
-    n: Integers
-    clusters: Integers
+    values: Floats  # means of the known values; NaN without any
+    errors: Floats  # NaN with fewer than two clusters
+    n: Integers  # numbers of known values
+    clusters: Integers  # numbers of clusters C that these come from
 
 
 def clustered_means(values: npt.ArrayLike, clusters: Integers | None = None) -> ClusteredMeans:
     """Mean and clustered standard error of columns.
 
-    Args:
-        values: One row per question, NaN where there is no value, shape (N, P).
-        clusters: Number of each question's cluster, shape (N,); by default each is one of its own.
+    `values` has a row per question, NaN where there is no value, shape (N, P); `clusters` the number of each question's
+    cluster, shape (N,). By default each question is one of its own.
     """
     sums, counts = cluster_sums(values, clusters)
     n, there = counts.sum(axis=0), np.count_nonzero(counts, axis=0)
@@ -111,17 +106,12 @@ FEW = 12
 
 
 def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None) -> Floats:
-    """Two-sided p-values of no difference, shape (P,); NaN over fewer than two clusters.
+    """Two-sided p-values of no difference, from differences as for `clustered_means`; NaN over fewer than two clusters.
 
     The exact sign-flip test over clusters where all differences that are not 0 are of one size and clusters are single
     questions, which for scores of two values is McNemar's exact test, and where there are at most `FEW` clusters;
     Student's t of the clustered mean, with C - 1 degrees of freedom, elsewhere. For single questions that is the
     paired t-test.
-
-    Args:
-        differences: First less second, one row per question, one column per pair, NaN where one has no score, shape
-            (N, P).
-        clusters: As for `clustered_means`.
     """
     from scipy.special import stdtr
 
@@ -182,12 +172,9 @@ def difference_column(
 ) -> MeanColumn:
     """Differences of P pairs of models, first less second, question by question, for `bootstrap_means`: shape (Q, P).
 
-    Args:
-        values: One column per model, NaN where there is no score, shape (Q, M).
-        pairs: The pairs.
-        less: What is subtracted, of the same shape; by default `values`. For the worst case of the claim that the
-            first is better, `values` has the lowest score in place of each missing one, and `less` the highest.
-        questions: Numbers of the questions, shape (Q,); by default 0 to Q - 1.
+    `values` has a column per model, NaN where there is no score, shape (Q, M); `less`, by default the same, is what is
+    subtracted. For the worst case of the claim that the first is better, `values` has the lowest score in place of each
+    missing one, and `less` the highest. The questions are numbered from 0 by default.
     """
     table = np.asarray(values, dtype=np.float64)
     other = table if less is None else np.asarray(less, dtype=np.float64)
@@ -212,20 +199,11 @@ def mean_differences(
     Identification of Probability Distributions", 2003), for any cause: the p-value behind the claim is the
     larger one of that over the scores that exist and that of the worst case, corrected by Holm.
 
-    Args:
-        found: Differences of the pairs and their rounds.
-        pairs: The pairs.
-        level: Confidence level of the intervals; a difference is significant where the corrected p-value is below 1
-            less this.
-        p: p-values of no difference, as from `paired_p_values`; by default those of the rounds, which hold for
-            weighted means as well.
-        errors: Standard errors, as from `clustered_means`; by default those of the rounds.
-        worst: p-value of each claim in the worst case of the missing scores, as from `worst_p_values`; NaN where none
-            is missing. By default none is.
-        selection: What corrected p-values are multiplied with because the pairs were chosen by the same data. For the
-            comparisons of M models with the one whose mean is highest it is M / 2: each of the M models could have been
-            that one, and a claim has one direction only.
-        scale: Lowest and highest possible difference.
+    `p` and `errors` are as from `paired_p_values` and `clustered_means`; by default those of the rounds, which hold for
+    weighted means as well. `worst` is as from `worst_p_values`, NaN where no score is missing, as by default none is.
+    Corrected p-values are multiplied with `selection`, because the pairs were chosen by the same data. For the
+    comparisons of M models with the one whose mean is highest it is M / 2: each of the M models could have been that
+    one, and a claim has one direction only. `scale` has the lowest and highest possible difference.
     """
     p = p_values(found) if p is None else p
     errors = standard_errors(found) if errors is None else errors

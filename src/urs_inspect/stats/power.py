@@ -28,14 +28,8 @@ def smallest_difference(error: float, clusters: int, *, tests: int = 1, level: f
     Scores of two values are compared by McNemar's test, whose power depends on how many samples differ. Where 10% to
     60% do, it is 76% to 82% over 200 samples and 62% to 93% over 50; over 20 and fewer it is anything from 5% to 100%.
 
-    Args:
-        error: Clustered standard error of the difference.
-        clusters: Number of clusters C.
-        tests: Number of comparisons among which this is one.
-        level: Confidence level; alpha is 1 less this.
-
-    Returns:
-        NaN without a spread, and where no difference could be significant over so few clusters.
+    `error` is the clustered standard error of the difference over C clusters, and alpha 1 less the level. NaN without a
+    spread, and where no difference could be significant over so few clusters.
     """
     from scipy.special import stdtrit
 
@@ -104,12 +98,8 @@ def mean_bounds(
     t-tests and confidence sequences for Gaussian means with unknown variance", 2023), exact for normal differences:
     the bounds hold at all looks together, however many there are and whatever ends them. They move only outwards.
 
-    Args:
-        differences: One row per sample, NaN where one side has no score, shape (N, P).
-        clusters: Number of each sample's cluster, shape (N,); by default each is one of its own.
-        reach: Largest possible difference, which is the size where no difference was drawn.
-        level: Confidence level of one bound, 0.5 to 1; alpha is 1 less this.
-        sequential: Whether the bounds hold at every look.
+    Differences and clusters are as for `clustered_means`; `reach` is the largest possible difference, which is the size
+    where no difference was drawn. Alpha is 1 less the level of one bound, which is from 0.5 to 1.
     """
     means, (sums, counts) = clustered_means(differences, clusters), cluster_sums(differences, clusters)
     there, n = np.maximum(means.clusters, 2), np.maximum(means.n, 1)

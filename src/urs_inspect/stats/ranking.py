@@ -250,40 +250,18 @@ def _ranks(
     """
     known, few = clusters >= fewest_clusters(level), clusters if expanded else None
     comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
-    by_prior = _higher_by_prior(draws, comparable)
-    lows = percentile_bounds(_places(draws) - by_prior, level, few)[0]
-    highs = percentile_bounds(_places(draws) + _equals(draws, comparable) - by_prior, level, few)[1]
-    highs = highs + (~comparable).sum(axis=1)
+    rounded, drawn = np.round(points, DIGITS), np.round(draws, DIGITS)
+    best, worst = np.empty_like(drawn), np.empty_like(drawn)
+    for place, linked in enumerate(comparable):
+        own, others = drawn[:, [place]], drawn[:, linked]
+        best[:, place] = 1 + (others > own).sum(axis=1)
+        worst[:, place] = (others >= own).sum(axis=1)
+    lows = percentile_bounds(best, level, few)[0]
+    highs = percentile_bounds(worst, level, few)[1] + (~comparable).sum(axis=1)
     return tuple(
-        Rank(int(place), math.floor(low), math.ceil(high))
-        for place, low, high in zip(_places(points[None, :])[0], lows, highs, strict=True)
+        Rank(1 + int((rounded > rating).sum()), math.floor(low), math.ceil(high))
+        for rating, low, high in zip(rounded, lows, highs, strict=True)
     )
-
-
-def _places(ratings: Floats) -> Floats:
-    """Rank of each player in each round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    ascending = np.sort(rounded, axis=1)
-    higher = [
-        len(row) - np.searchsorted(row, values, side="right") for row, values in zip(ascending, rounded, strict=True)
-    ]
-    return np.asarray(higher, dtype=np.float64) + 1
-
-
-def _higher_by_prior(ratings: Floats, comparable: Flags) -> Floats:
-    """How many are rated higher than each player by the prior alone, not by the battles, by round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    counts = np.zeros_like(rounded)
-    for place in np.flatnonzero(~comparable.all(axis=1)):
-        counts[:, place] = (rounded[:, ~comparable[place]] > rounded[:, [place]]).sum(axis=1)
-    return counts
-
-
-def _equals(ratings: Floats, comparable: Flags) -> Floats:
-    """How many that the battles compare with each player are rated equal to it, by round, shape (R, P)."""
-    rounded = np.round(ratings, DIGITS)
-    equal = [(rounded[:, linked] == rounded[:, [place]]).sum(axis=1) - 1 for place, linked in enumerate(comparable)]
-    return np.stack(equal, axis=1).astype(np.float64)
 
 
 def _differences(
@@ -302,23 +280,17 @@ def _differences(
     found = reported(_gaps(points), gaps, n, clusters, level, seed, expanded=expanded)
     lows = percentile_bounds(gaps, level, clusters if expanded else None)[0]
     significant = (lows > 0) & (clusters >= fewest_clusters(level))
+    verdicts: tuple[Verdict, ...] = ("not comparable", "cannot be distinguished", "significantly different")
+    kinds = np.where(np.diag(comparable, 1), 1 + significant, 0)
     return tuple(
-        Difference(better, other, estimate, _verdict(bool(linked), bool(sure)))
-        for (better, other), estimate, linked, sure in zip(
-            pairwise(players), found, np.diag(comparable, 1), significant, strict=True
-        )
+        Difference(better, other, estimate, verdicts[kind])
+        for (better, other), estimate, kind in zip(pairwise(players), found, kinds, strict=True)
     )
 
 
 def _gaps(ratings: Floats) -> Floats:
     """Differences of neighbours, rounded because those of equal models are noise of the fit; no negative zero."""
     return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
-
-
-def _verdict(comparable: bool, significant: bool) -> Verdict:
-    if not comparable:
-        return "not comparable"
-    return "significantly different" if significant else "cannot be distinguished"
 
 
 @dataclass(frozen=True)

@@ -54,14 +54,9 @@ class VarianceComponents:
     ) -> dict[str, float]:
         """What each source adds to the variance of the mean by these very judges, in this design or another one.
 
-        Args:
-            questions: Number of questions; by default, as for the others, that of the data.
-            epochs: Answers to each question.
-            judges: Judges of each answer.
-            judgements: Judgements of each answer by each judge, of which the mean counts.
-
-        Returns:
-            `COMPONENTS` without `judge`, which is the same in every mean by the same judges; NaN where not measured.
+        The design has so many answers (epochs) to each question, judges of each answer, and judgements of each answer
+        by each judge, of which the mean counts; by default those of the data, and one judgement. The result is
+        `COMPONENTS` without `judge`, which is the same in every mean by the same judges; NaN where not measured.
         """
         q, e, j = questions or self.questions, epochs or self.epochs, judges or self.judges
         counts = {"question": q, "question_judge": q * j, "answer": q * e, "answer_judge": q * e * j}
@@ -84,11 +79,8 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
 
     The sum of squares of a source, `sum over cells of total^2 / count` less that of the grand mean, has an expectation
     that is linear in the components; as many equations are solved for them. Numbers of epochs and judges may differ
-    from question to question.
-
-    Args:
-        scores: One row per judgement: the numbers of its `question`, `answer` (to that question) and `judge`, from 0,
-            and `score`, never NaN.
+    from question to question. `scores` has a row per judgement: the numbers of its `question`, `answer` (to that
+    question) and `judge`, from 0, and `score`, never NaN.
     """
     n = len(scores)
     scores = scores.assign(judgement=np.arange(n), score=scores["score"] - scores["score"].mean())
@@ -143,13 +135,8 @@ def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> Variance
     are shared. So each component is the sum of both models' less twice the covariance, a quarter of the difference
     between the components of the sum and of the difference of both models' means by question and judge.
 
-    Args:
-        first: Scores of one model, as for `variance_components`.
-        second: Scores of the other one, with the same numbers for the same questions and judges.
-
-    Returns:
-        The components, over the questions of both. Where only one of the models has several epochs or repeated
-        judgements, answering and judging again are NaN and contained in the others.
+    Both have the same numbers for the same questions and judges; the questions of both count. Where only one of the
+    models has several epochs or repeated judgements, answering and judging again are NaN and contained in the others.
     """
     common = np.intersect1d(first["question"], second["question"])
     parts = [scores[scores["question"].isin(common)] for scores in (first, second)]

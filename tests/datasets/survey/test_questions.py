@@ -83,7 +83,6 @@ def test_language_by_script(text: str, language: str) -> None:
 
 Q, A = "Why is the sky blue?", "Because of scattering."
 BOTH = (Turn("user", Q), Turn("assistant", A))
-ZH = (Turn("user", "天为什么是蓝的？"), Turn("assistant", "因为散射。"))
 
 
 @pytest.mark.parametrize(
@@ -132,11 +131,8 @@ def test_one_question_and_its_answer(text: str) -> None:
     ],
 )  # fmt: skip
 def test_the_same_in_chinese(text: str) -> None:
-    assert read_transcript(text.format(*(turn.text for turn in ZH))) == ZH
-
-
-def test_a_list_of_messages_need_not_be_text() -> None:
-    assert read_transcript([{"role": "user", "content": Q}, {"role": "assistant", "content": A}]) == BOTH
+    asked, said = "天为什么是蓝的？", "因为散射。"
+    assert read_transcript(text.format(asked, said)) == (Turn("user", asked), Turn("assistant", said))
 
 
 @pytest.mark.parametrize(
@@ -169,12 +165,9 @@ def test_several_turns_and_the_system() -> None:
     text = "System: be nice\nUser: hi\nAssistant: hello\nUser: What is 2+2?\nin words\nAssistant: four"
     assert [turn.role for turn in read_transcript(text)] == ["other", "user", "assistant", "user", "assistant"]
     assert read_transcript(text)[3].text == "What is 2+2?\nin words"
-
-
-def test_empty_turns_are_left_out() -> None:
+    # Empty turns are left out.
     assert read_transcript("User:\nAssistant: hello") == (Turn("assistant", "hello"),)
-    assert read_transcript("") == read_transcript(" \n ") == ()
-    assert read_transcript([]) == ()
+    assert read_transcript("") == read_transcript(" \n ") == read_transcript([]) == ()
 
 
 @pytest.mark.parametrize(

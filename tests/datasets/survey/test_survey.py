@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets import Vocabulary, read_cases
-from urs_inspect.datasets.survey import ColumnMap, Dropped, Survey, SurveyOptions, read_mapping, read_survey
+from urs_inspect.datasets import UrsCase, Vocabulary, read_cases
+from urs_inspect.datasets.survey import ColumnMap, Survey, SurveyOptions, read_mapping, read_survey
 from urs_inspect.datasets.survey.case_file import dropped_csv, read_dropped, write_cases
 from urs_inspect.rubrics import load_rubric
 
@@ -15,9 +15,7 @@ GOOD = {"conversation": "Question: Why is the sky blue?\nAnswer: Scattering.", "
 INTENTS = "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity, leisure"
 
 
-def vocabulary() -> Vocabulary:
-    rubric = load_rubric()
-    return Vocabulary(rubric.intent_id, rubric.language_code)
+VOCABULARY = Vocabulary(load_rubric().intent_id, load_rubric().language_code)
 
 
 @pytest.fixture
@@ -26,15 +24,9 @@ def survey(tmp_path: Path):
         path = tmp_path / "survey.jsonl"
         lines = [row if isinstance(row, str) else json.dumps({**GOOD, **row}) for row in rows]
         path.write_text("\n".join(lines), encoding="utf-8")
-        return read_survey(path, vocabulary(), options)
+        return read_survey(path, VOCABULARY, options)
 
     return read
-
-
-def only(found: Survey) -> Dropped:
-    assert not found.cases
-    [dropped] = found.dropped
-    return dropped
 
 
 def test_a_good_row(survey) -> None:
@@ -70,8 +62,9 @@ def test_a_good_row(survey) -> None:
     ],
 )  # fmt: skip
 def test_faulty_rows(survey, row: dict[str, object] | str, reason: str, column: str, detail: str) -> None:
-    dropped = only(survey(row))
-    assert (dropped.row, dropped.reason, dropped.column) == (1, reason, column)
+    found = survey(row)
+    [dropped] = found.dropped
+    assert (found.cases, dropped.row, dropped.reason, dropped.column) == ((), 1, reason, column)
     assert detail in dropped.detail
 
 
@@ -120,12 +113,6 @@ def test_duplicates_of_a_user_and_across_users(survey) -> None:
     assert found.dropped[1].excerpt == f"so {long}"
 
 
-def test_a_dropped_row_hides_no_duplicate(survey) -> None:
-    found = survey({"intent": "Fun"}, {}, {})
-    assert [case.id for case in found.cases] == ["survey_0002"]
-    assert [one.row for one in found.dropped] == [1, 3]
-
-
 def test_attention_checks(survey) -> None:
     options = SurveyOptions(attention={"check": "Blue"})
     found = survey({"check": " blue "}, {"check": "red"}, {"check": None}, {}, {"check": 3}, options=options)
@@ -138,12 +125,8 @@ def test_attention_checks(survey) -> None:
 
 
 def test_language_by_column_then_script_or_for_all(survey) -> None:
-    rows = [{"conversation": "天为什么是蓝的"}, {"language": "CN"}, {"language": " "}]
-    assert [case.language for case in survey(rows[0], {**rows[1], "conversation": "Why?? so"}, rows[2]).cases] == [
-        "zh",
-        "zh",
-        "en",
-    ]
+    rows = [{"conversation": "天为什么是蓝的"}, {"language": "CN", "conversation": "Why?? so"}, {"language": " "}]
+    assert [case.language for case in survey(*rows).cases] == ["zh", "zh", "en"]
     assert [case.language for case in survey(*rows[:1], options=SurveyOptions(language="en")).cases] == ["en"]
 
 
@@ -151,6 +134,9 @@ def test_ids_are_kept_and_must_differ(survey) -> None:
     found = survey({"id": "a"}, {"id": "a", "conversation": "Another one?"}, {"id": 7, "conversation": "A third one?"})
     assert [case.id for case in found.cases] == ["a", "7"]
     assert (found.dropped[0].column, found.dropped[0].detail) == ("id", "'a' is taken by line 1")
+    # A dropped row hides no duplicate.
+    found = survey({"intent": "Fun"}, {}, {})
+    assert ([case.id for case in found.cases], [one.row for one in found.dropped]) == (["survey_0002"], [1, 3])
 
 
 def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
@@ -164,7 +150,7 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
     path.write_text(
         "Code,Conversation Content,Your intent,language\np1,Which film?,for FUN ,englisch\n", encoding="utf-8"
     )
-    found = read_survey(path, vocabulary(), SurveyOptions(columns=read_mapping(mapping)))
+    found = read_survey(path, VOCABULARY, SurveyOptions(columns=read_mapping(mapping)))
     assert [(case.intent, case.language) for case in found.cases] == [("leisure", "en")]
 
 
@@ -194,28 +180,15 @@ def test_a_label_cannot_mean_what_does_not_exist(survey) -> None:
         survey({}, options=SurveyOptions(columns=ColumnMap(intents={"x": "fun"})))
 
 
-def test_missing_columns_and_files(tmp_path: Path) -> None:
-    path = tmp_path / "s.csv"
-    path.write_text("conversation,user\nx,y\n", encoding="utf-8")
-    with pytest.raises(InputError, match="column 'intent' is missing; the header has: conversation, user"):
-        read_survey(path, vocabulary())
-    path.write_text("conversation,intent\nx,y\n", encoding="utf-8")
-    with pytest.raises(InputError, match="column 'check' is missing"):
-        read_survey(path, vocabulary(), SurveyOptions(attention={"check": "1"}))
-    with pytest.raises(InputError, match="no data file"):
-        read_survey(tmp_path / "none.csv", vocabulary())
-    with pytest.raises(InputError, match=r"cannot read '\.xlsx' files"):
-        read_survey(tmp_path / "s.xlsx", vocabulary())
-
-
 @pytest.mark.parametrize(
     ("header", "hint"),
     [
+        ("conversation,user", "column 'intent' is missing; the header has: conversation, user; a file for --columns"),
         ("Conversation,intent", "Conversation, intent (did you mean 'Conversation'?); a file for --columns can say"),
         ("conversation,Your intent", "has: conversation, Your intent (did you mean 'Your intent'?); a file"),
-        ("conversation,goal", "has: conversation, goal; a file for --columns can say what it is called"),
         ("conversation;intent", "the cells are separated by semicolons; save it as CSV in UTF-8, with commas"),
         ("conversation\tintent", "the cells are separated by tabs; save it as CSV in UTF-8, with commas"),
+        ("conversation,intent", "column 'check' is missing; the header has: conversation, intent"),
         ("conversation,intent,Chek", "column 'check' is missing; the header has: conversation, intent, Chek (did you"),
     ],
 )  # fmt: skip
@@ -223,14 +196,16 @@ def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -
     path = tmp_path / "s.csv"
     path.write_text(f"{header}\nx,y,z\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_survey(path, vocabulary(), SurveyOptions(attention={"check": "1"} if "Chek" in header else {}))
+        read_survey(path, VOCABULARY, SurveyOptions(attention={"check": "1"} if "check" in hint else {}))
     assert hint in str(caught.value)
+    with pytest.raises(InputError, match="no data file"):
+        read_survey(tmp_path / "none.csv", VOCABULARY)
 
 
 def test_rows_with_more_cells_than_the_header(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text('conversation,intent\n"Which\nfilm?",Leisure\nWhich, film?,Leisure\n', encoding="utf-8")
-    found = read_survey(path, vocabulary())
+    found = read_survey(path, VOCABULARY)
     assert len(found.cases) == 1
     assert found.dropped[0].row == 4 and "more cells than the header" in found.dropped[0].detail
 
@@ -239,11 +214,11 @@ def test_the_cases_are_data_for_the_tasks(survey, tmp_path: Path) -> None:
     found = survey({"country": "DE", "service": "X"}, {"conversation": "推荐一首歌", "intent": "Leisure"})
     out = tmp_path / "cases.jsonl"
     write_cases(out, found.cases)
-    data = read_cases(out, "mine", vocabulary(), id_prefix="mine", need_references=False)
-    assert [(c.id, c.question, c.reference, c.intent, c.language, c.country) for c in data.cases] == [
-        ("survey_0001", "Why is the sky blue?", "", "factual_qa", "en", "DE"),
-        ("survey_0002", "推荐一首歌", "", "leisure", "zh", ""),
-    ]
+    data = read_cases(out, "mine", VOCABULARY, id_prefix="mine", need_references=False)
+    assert data.cases == (
+        UrsCase("survey_0001", "Why is the sky blue?", "", "factual_qa", "en", "DE"),
+        UrsCase("survey_0002", "推荐一首歌", "", "leisure", "zh", ""),
+    )
     with pytest.raises(FileExistsError):
         write_cases(out, found.cases)
 
@@ -279,9 +254,9 @@ def test_the_report_reads_back(survey, tmp_path: Path) -> None:
 @pytest.mark.data
 def test_the_published_questions_read_as_a_survey(data_dir: Path) -> None:
     """Every published question stands as it is; five hold personal data by the rules, five repeat another one."""
-    found = read_survey(data_dir / "urs" / "data_all.csv", vocabulary())
+    found = read_survey(data_dir / "urs" / "data_all.csv", VOCABULARY)
     assert (found.rows, len(found.cases)) == (1846, 1836)
     assert found.counts == {"personal data": 5, "near-duplicate across users": 5}
-    published = read_cases(data_dir / "urs" / "data_all.csv", "urs", vocabulary(), id_prefix="data_all")
+    published = read_cases(data_dir / "urs" / "data_all.csv", "urs", VOCABULARY, id_prefix="data_all")
     questions = {case.id: case.question.strip() for case in published.cases}
     assert all(questions[case.id] == case.question for case in found.cases)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.rows import Row, read_table
-from urs_inspect.datasets.survey.columns import ColumnMap
 
 FORMAT = "format"
 ATTENTION = "attention check"
@@ -29,18 +28,6 @@ REASONS = (
     DUPLICATE, NEAR_DUPLICATE, NEAR_ACROSS,
 )  # fmt: skip
 """Why a row becomes no case, in the order in which rows are checked."""
-
-
-@dataclass(frozen=True)
-class SurveyOptions:
-    """How a survey is read."""
-
-    columns: ColumnMap = field(default_factory=ColumnMap)
-    language: str | None = None  # of all questions; None: of the column, or of the script where that is blank
-    near: float = 0.85  # least similarity of near-duplicates, 0.5 to 1
-    attention: Mapping[str, str] = field(default_factory=dict)  # column -> value that it must have, in any case
-    keep_flagged: bool = False  # keep questions with personal data, marked as such
-    fix_spelling: bool = False  # take an unknown intent or language for the nearest known one
 
 
 @dataclass(frozen=True)

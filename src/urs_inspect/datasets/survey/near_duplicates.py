@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from urs_inspect.datasets.survey.personal import library
 
@@ -48,54 +47,28 @@ def find_duplicates(texts: Sequence[str], users: Sequence[str], near: float) -> 
     """
     if not 0.5 <= near <= 1:
         raise ValueError(f"near must be from 0.5 to 1, got {near}")
+    sketches = library("datasketch")
+    index, empty = (
+        sketches.MinHashLSH(num_perm=_PERMUTATIONS, params=bands(near)),
+        sketches.MinHash(num_perm=_PERMUTATIONS),
+    )
     folded = [normalise(text) for text in texts]
-    index = _Index(near)
+    parts, numbers = [shingles(text) for text in folded], [sorted(_NUMBER.findall(text)) for text in folded]
     duplicates: dict[int, Duplicate] = {}
-    for position, (text, user) in enumerate(zip(folded, users, strict=True)):
-        candidates = index.like(text)
-        if candidates:
-            best = max(candidates, key=lambda pair: (pair[1], user != "" and users[pair[0]] == user, -pair[0]))
-            duplicates[position] = Duplicate(best[0], best[1], folded[best[0]] == text)
+    for position, (own, user) in enumerate(zip(parts, users, strict=True)):
+        sketch = empty.copy()
+        sketch.update_batch([shingle.encode("utf-8", "surrogatepass") for shingle in own])
+        similar = [
+            (len(own & parts[other]) / len(own | parts[other]), user != "" and users[other] == user, -other)
+            for other in index.query(sketch)
+            if numbers[other] == numbers[position]
+        ]
+        similarity, _, kept = max(similar, default=(0.0, False, 0))
+        if similarity >= near:
+            duplicates[position] = Duplicate(-kept, similarity, folded[-kept] == folded[position])
         else:
-            index.add(position, text)
+            index.insert(position, sketch)
     return duplicates
-
-
-class _Index:
-    """The questions kept so far."""
-
-    def __init__(self, near: float) -> None:
-        sketches = library("datasketch")
-        self._near = near
-        self._lsh = sketches.MinHashLSH(num_perm=_PERMUTATIONS, params=bands(near))
-        self._empty = sketches.MinHash(num_perm=_PERMUTATIONS)
-        self._shingles: dict[int, frozenset[str]] = {}
-        self._numbers: dict[int, list[str]] = {}
-        self._last: tuple[str, Any] = ("", None)
-
-    def like(self, text: str) -> list[tuple[int, float]]:
-        """Positions that a text nearly repeats, with the similarity."""
-        own, numbers = shingles(text), sorted(_NUMBER.findall(text))
-        similar = []
-        for position in self._lsh.query(self._sketch(text)):
-            other = self._shingles[position]
-            similarity = len(own & other) / len(own | other)
-            if similarity >= self._near and numbers == self._numbers[position]:
-                similar.append((position, similarity))
-        return similar
-
-    def add(self, position: int, text: str) -> None:
-        """Keep a text."""
-        self._lsh.insert(position, self._sketch(text))
-        self._shingles[position] = shingles(text)
-        self._numbers[position] = sorted(_NUMBER.findall(text))
-
-    def _sketch(self, text: str) -> Any:
-        if self._last[1] is None or self._last[0] != text:
-            sketch = self._empty.copy()
-            sketch.update_batch([shingle.encode("utf-8", "surrogatepass") for shingle in shingles(text)])
-            self._last = (text, sketch)
-        return self._last[1]
 
 
 def bands(near: float) -> tuple[int, int]:
