@@ -143,38 +143,46 @@ def held(estimates: Sequence[Estimate], truth: Sequence[float]) -> float:
 
 
 def plain_table(simulations: int, seed: int) -> Iterator[str]:
-    """Coverage of ratings and differences by two kinds of draws of the same resamples."""
-    yield _header(
-        "models", "spread", "votes", "percentiles: ratings", "neighbours", "width", "one step: ratings", "neighbours",
-        "width", "significant, percentiles", "one step"
-    )  # fmt: skip
+    """Coverage of ratings and differences, mean width, significant neighbours: three rules over the same resamples."""
+    rules = ("percentiles", "expanded", "one step")
+    kinds = ("ratings", "neighbours", "width", "significant")
+    yield _header("models", "spread", "votes", *(f"{rule}: {kinds[0]}" for rule in rules),
+                  *(f"{rule}: {kind}" for kind in kinds[1:] for rule in rules))  # fmt: skip
     for models, spread, shared in ((4, 0.6, 1), (7, 1.2, 1), (4, 0.6, 3), (7, 1.2, 3), (7, 2.4, 1), (7, 0.0, 1)):
         for votes in (30, 60, 210, 1000):
             pairs = models * (models - 1) // 2
             study = Study(models, spread, votes, "random", 0.0, 0.0, shared, -(-votes // pairs))
             rows = [_plain(study, seed * simulations + number) for number in range(simulations)]
-            table = np.nanmean(rows, axis=0)
-            figures = [f"{part:.0f}" if place % 3 == 2 else f"{part:.1%}" for place, part in enumerate(table[:6])]
-            figures += [f"{part:.1%}" for part in table[6:]]
+            table = np.nanmean(rows, axis=0).reshape(3, 4).T
+            table[[0, 1, 3]] *= 100
+            figures = [
+                f"{part:{'.0f' if kind == 'width' else '.1f'}}"
+                for kind, row in zip(kinds, table, strict=True)
+                for part in row
+            ]
             each = f", {shared} on an instruction" if shared > 1 else ""
             yield f"| {models} | {POINTS * spread:.0f} | {votes:,}{each} | {' | '.join(figures)} |"
 
 
 def _plain(study: Study, seed: int) -> list[float]:
-    """Coverage of ratings and of true neighbours and mean width, by both; then the shares of significant neighbours."""
+    """By each rule: coverage of ratings and of true neighbours, mean width, share of significant neighbours."""
     ballots, strengths = simulate(study, seed)
     battles = ballots.battles(ballots.people)
     truth = dict(zip(battles.players, (1000 + POINTS * strengths).tolist(), strict=True))
     ratings, fit = fit_bradley_terry(battles), fit_rows(battles, battles.outcome)
     step = POINTS * influence_draws(fit.values, fit.influences, 1000, seed)
-    found, significant = list[float](), list[float]()
-    for draws in (bootstrap_bradley_terry(battles, rounds=1000, seed=seed), 1000 + step - step.mean(1, keepdims=True)):
-        places = place(battles, np.vstack([ratings, draws]), np.vstack([ratings, draws]), 0.95, seed)
+    refitted = bootstrap_bradley_terry(battles, rounds=1000, seed=seed)
+    found = list[float]()
+    for draws, expanded in (
+        (refitted, False), (refitted, True), (1000 + step - step.mean(1, keepdims=True), False)
+    ):  # fmt: skip
+        both = np.vstack([ratings, draws])
+        places = place(battles, both, both, 0.95, seed, expanded=expanded)
         true = [truth[name] for name in places.players]
-        width = float(np.mean([rating.high - rating.low for rating in places.ratings]))
-        found += [held(places.ratings, true), _neighbours_held(places, truth), width]
-        significant.append(float(np.mean([gap.verdict == "significantly different" for gap in places.differences])))
-    return [*found, *significant]
+        width = float(np.nanmean([rating.high - rating.low for rating in places.ratings]))
+        significant = float(np.mean([gap.verdict == "significantly different" for gap in places.differences]))
+        found += [held(places.ratings, true), _neighbours_held(places, truth), width, significant]
+    return found
 
 
 def corrected_table(simulations: int, seed: int) -> Iterator[str]:

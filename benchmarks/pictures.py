@@ -1,7 +1,9 @@
-"""Draws the pictures of the report in README and docs: light, dark, on a phone.
+"""Draws the pictures of the report in README and docs, and the four forms of every kind of page.
 
 Seven simulated models of known quality answer 400 questions of URS (URS_INSPECT_DATA_DIR, or fetched), a simulated
-judge scores them, and the page of `urs-inspect report` is photographed. `make pictures` makes the others as well.
+judge scores them, and the page of `urs-inspect report` is photographed: light, dark, on a phone. Below `forms/` are
+smaller pictures of the report, the example, README and a guide, as the site shows them (`make docs` comes first), in
+print as well. `make pictures` makes the other pictures, too.
 
     python benchmarks/pictures.py docs/images
 """
@@ -10,7 +12,9 @@ import argparse
 import os
 import shutil
 import tempfile
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from inspect_ai import eval as inspect_eval
 from playwright.sync_api import sync_playwright
@@ -20,11 +24,13 @@ from urs_inspect.reports.page import render_page
 
 QUALITIES = (8.6, 8.4, 8.2, 7.9, 7.5, 6.8, 6.1)
 DESK = {"width": 1280, "height": 1500}
-PICTURES = {
-    "report_light": {"viewport": DESK},
-    "report_dark": {"viewport": DESK, "color_scheme": "dark"},
-    "report_phone": {"viewport": {"width": 390, "height": 1400}, "is_mobile": True, "has_touch": True},
+FORMS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": DESK},
+    "dark": {"viewport": DESK, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 1400}, "is_mobile": True, "has_touch": True},
+    "print": {"viewport": {"width": 794, "height": 1123}},  # A4 at 96 dots per inch
 }
+PAGES = {"example": "docs/example/index.html", "readme": "site/index.html", "guide": "site/judges.html"}
 
 
 def page(folder: Path) -> Path:
@@ -49,15 +55,20 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     directory = parser.parse_args().directory
     chromium = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    (directory / "forms").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        address = page(Path(folder)).as_uri()
+        pages = {"report": page(Path(folder)), **{name: Path(file).resolve() for name, file in PAGES.items()}}
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            for name, options in PICTURES.items():
-                opened = browser.new_page(**options)  # type: ignore[arg-type]
-                opened.goto(address)
+            for (name, file), (form, options) in product(pages.items(), FORMS.items()):
+                opened = browser.new_page(**options)
+                if form == "print":
+                    opened.emulate_media(media="print")
+                opened.goto(file.as_uri())
                 opened.wait_for_function("!document.querySelector('[data-chart]:not(:has(.vega-embed))')")
-                opened.screenshot(path=directory / f"{name}.png")
+                opened.screenshot(path=directory / "forms" / f"{name}_{form}.jpg", type="jpeg", quality=60)
+                if name == "report" and form != "print":
+                    opened.screenshot(path=directory / f"{name}_{form}.png")
                 opened.close()
             browser.close()
 

@@ -14,6 +14,7 @@ from inspect_ai.scorer import SampleScore, Score, krippendorff_alpha
 from scipy.stats import binomtest
 
 from tests.stats.fights import checked
+from tests.stats.slow import expanded
 from urs_inspect.stats import interval_alpha
 from urs_inspect.stats.agreement import (
     best_panel,
@@ -159,7 +160,7 @@ def test_rounds_are_those_of_a_slow_resampling_of_questions() -> None:
         interval_alpha(ratings[:, np.concatenate([np.flatnonzero(questions == q) for q in row])].tolist())
         for row in drawn
     ]
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])))
+    assert (found.low, found.high) == pytest.approx(expanded(slow, 10))
     assert (found.n, found.clusters, found.rounds) == (20, 10, 100)
 
 

@@ -15,6 +15,7 @@ from inspect_ai.scorer import SampleScore, Score, ci
 from scipy import stats
 
 from tests.stats.fights import checked
+from tests.stats.slow import expanded
 from urs_inspect.stats import Estimate, bootstrap, mean_interval
 from urs_inspect.stats.bootstrap import (
     bootstrap_counts,
@@ -246,8 +247,11 @@ def test_bounds_are_percentiles_of_the_rounds_that_define_them(draws: list[list[
 
 def test_an_estimate_echoes_its_parameters() -> None:
     # Quarters of 0 .. 4 are 1 and 3.
-    [found] = estimates([2.0], np.arange(5.0)[:, None], n=[9], clusters=[4], level=0.5, seed=3)
+    given = (np.array([2.0]), np.arange(5.0)[:, None])
+    [found] = estimates(*given, n=[9], clusters=[4], level=0.5, seed=3, expanded=False)
     assert found == Estimate(2, 1, 3, n=9, clusters=4, level=0.5, rounds=5, seed=3)
+    [wider] = estimates(*given, n=[9], clusters=[4], level=0.5)
+    assert (wider.low, wider.high) == pytest.approx(expanded(range(5), 4, 0.5))
 
 
 @pytest.mark.parametrize(("value", "clusters"), [(2.0, 1), (2.0, 0), (math.nan, 5)])

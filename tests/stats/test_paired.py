@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.stats.fights import checked
+from tests.stats.slow import expanded
 from urs_inspect.stats import holm
 from urs_inspect.stats.bootstrap import resample
 from urs_inspect.stats.paired import (
@@ -168,9 +169,7 @@ def test_intervals_and_p_values_are_those_of_plain_loops(seed: int) -> None:
         assert one.difference.value == pytest.approx(gaps[both].mean())
         if n >= 6:
             draws = [float(row @ gaps[both] / row.sum()) for row in counts[:, both] if row.any()]
-            tail = float(stats.norm.cdf(-stats.t.ppf(0.975, n - 1) * math.sqrt(n / (n - 1))))
-            expected = tuple(np.quantile(draws, [tail, 1 - tail]))
-            assert (one.difference.low, one.difference.high) == pytest.approx(expected)
+            assert (one.difference.low, one.difference.high) == pytest.approx(expanded(draws, n))
             assert one.p == pytest.approx(slow_p(gaps[both], np.arange(n)))
     assert [one.p_holm for one in found] == pytest.approx(holm([one.p for one in found]), nan_ok=True)
 

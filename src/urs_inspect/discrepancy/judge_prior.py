@@ -206,7 +206,9 @@ def rank_with_prior(
     best, worst = percentile_bounds(1 + (-ratings).argsort(axis=1).argsort(axis=1), level)
     return WeighedRanking(
         players=tuple(prior.players[place] for place in order),
-        ratings=estimates(on_scale(belief.expected)[order], ratings, n=votes, clusters=votes, level=level, seed=seed),
+        ratings=estimates(
+            on_scale(belief.expected)[order], ratings, n=votes, clusters=votes, level=level, seed=seed, expanded=False
+        ),
         ranks=tuple(
             Rank(number, int(np.floor(low)), int(np.ceil(high)))
             for number, (low, high) in enumerate(zip(best, worst, strict=True), start=1)

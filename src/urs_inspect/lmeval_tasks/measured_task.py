@@ -138,7 +138,7 @@ def ratio(parts: Sequence[Part]) -> float:
 
 
 def ratio_low(parts: Sequence[Part]) -> float:
-    """Lower bound of the 95% percentile interval of `ratio`, by the bootstrap over clusters."""
+    """Lower bound of the 95% interval of `ratio`, by the bootstrap over clusters."""
     return _bounds(parts)[0]
 
 
@@ -153,5 +153,5 @@ def _bounds(parts: Sequence[Part]) -> tuple[float, float]:
         return math.nan, math.nan
     hits, trials = bootstrap_counts(sums).T
     rounds = np.divide(hits, trials, out=np.full(len(hits), np.nan), where=trials > 0)
-    low, high = percentile_bounds(rounds[:, None])
+    low, high = percentile_bounds(rounds[:, None], clusters=[np.count_nonzero(sums[:, 1])])
     return float(low[0]), float(high[0])

@@ -221,7 +221,7 @@ def rank_controlled(
     return ControlledRanking(
         places,
         {name: Coefficient(*pair) for name, *pair in zip(features, scales.tolist(), values.tolist(), strict=True)},
-        reported(effects[0], effects[1:], number, total, how.level, how.seed),
+        reported(effects[0], effects[1:], number, total, how.level, how.seed, expanded=False),
         given is not None,
         skipped,
     )
@@ -290,4 +290,4 @@ def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Pl
     draws = np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
     fitted, effects, before = np.split(draws, [len(battles.players), len(fit.values)], axis=1)
     ratings, before = on_scale(fitted), on_scale(before)
-    return place(battles, ratings, ratings - before, how.level, how.seed), _POINTS * effects
+    return place(battles, ratings, ratings - before, how.level, how.seed, expanded=False), _POINTS * effects

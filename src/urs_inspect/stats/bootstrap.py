@@ -71,7 +71,7 @@ class Estimate:
     """A statistic with its interval.
 
     A bootstrap interval reflects only the data seen: where all clusters agree, as in ten right verdicts out of ten, it
-    has no width. Compared with Student's t, it is about 6% too narrow over 30 clusters and 18% over 10.
+    has no width.
 
     Attributes:
         value: The statistic of the items themselves; NaN where it is not defined.
@@ -303,10 +303,23 @@ def bootstrap_statistic(
     )
 
 
-def percentile_bounds(draws: npt.ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Percentile interval of each of K statistics, from its values in R rounds; see `tail_bounds`."""
+def percentile_bounds(
+    draws: npt.ArrayLike, level: float = LEVEL, clusters: Sequence[int] | Integers | None = None
+) -> tuple[Floats, Floats]:
+    """Percentile interval of each of K statistics, from its values in R rounds; see `tail_bounds`.
+
+    With the numbers of `clusters` that were drawn, shape (K,), it is the expanded percentile interval (Hesterberg,
+    "What Teachers Should Know About the Bootstrap", 2015, section 5.2): the percentiles are moved out so far that, for
+    a mean of normal values, it is as wide as Student's. Over 1,800 clusters that changes nothing; percentiles alone
+    would be 6% too narrow over 30 and 18% over 10.
+    """
     check_level(level)
-    return tail_bounds(draws, (1 - level) / 2)
+    if clusters is None:
+        return tail_bounds(draws, (1 - level) / 2)
+    from scipy.special import ndtr, stdtrit
+
+    size = np.maximum(clusters, 2).astype(np.float64)
+    return tail_bounds(draws, ndtr(-stdtrit(size - 1, (1 + level) / 2) * np.sqrt(size / (size - 1))))
 
 
 def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -340,15 +353,17 @@ def estimates(
     clusters: Sequence[int] | Integers,
     level: float = LEVEL,
     seed: int = SEED,
+    expanded: bool = True,
 ) -> tuple[Estimate, ...]:
     """Combine K statistics, shape (K,), with their values in each round, shape (R, K), into estimates.
 
     `n` and `clusters` are the numbers of items and clusters behind each; with fewer than two clusters, or where the
-    statistic is NaN, there are no bounds.
+    statistic is NaN, there are no bounds. Percentiles are expanded for few clusters unless the draws allow for them.
     """
     point, table = np.asarray(values, dtype=np.float64), np.asarray(draws, dtype=np.float64)
     unknown = np.isnan(point) | (np.asarray(clusters) < 2)
-    lows, highs = (np.where(unknown, np.nan, bounds) for bounds in percentile_bounds(table, level))
+    sides = percentile_bounds(table, level, np.asarray(clusters) if expanded else None)
+    lows, highs = (np.where(unknown, np.nan, bounds) for bounds in sides)
     return tuple(
         Estimate(float(value), float(low), float(high), int(items), int(groups), level, len(table), seed)
         for value, low, high, items, groups in zip(point, lows, highs, n, clusters, strict=True)

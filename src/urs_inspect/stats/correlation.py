@@ -339,7 +339,7 @@ def correlate_means(
     drawn_x, drawn_y = np.broadcast_arrays(first.draws, second.draws)
     draws = _corrected(drawn_x, drawn_y, 2 * noise_x, 2 * noise_y)
     moved = clusters if len(draws) > 1 else 1
-    [pearson] = estimates([r], draws[:, None], n=[points], clusters=[moved], level=level, seed=seed)
+    [pearson] = estimates([r], draws[:, None], n=[points], clusters=[moved], level=level, seed=seed, expanded=False)
     if not math.isnan(pearson.low):
         pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
     differs = min(_left(x, noise_x)[0], _left(y, noise_y)[0]) > 0

@@ -161,7 +161,7 @@ def rank(
         ranks=places.ranks,
         differences=places.differences,
         elo=places.extra,
-        elo_shuffled=reported(shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed),
+        elo_shuffled=reported(shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed, expanded=False),
         win_rates=win_rates_of(ordered),
         connectivity=connectivity_of(ordered),
         battles=len(battles),
@@ -189,21 +189,24 @@ class Places:
     extra: tuple[Estimate, ...]  # a further statistic of each model
 
 
-def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int) -> Places:
+def place(
+    battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int, *, expanded: bool = True
+) -> Places:
     """Order the models of battles by ratings.
 
-    The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R, P).
+    The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R, P). Intervals are
+    expanded for few instructions (`percentile_bounds`) unless the draws allow for that.
     """
     order = np.argsort(-np.round(ratings[0], DIGITS), kind="stable")
     ordered, ratings, extra = _reordered(battles, order), ratings[:, order], extra[:, order]
     n, clusters = _support(ordered)
-    comparable, known = ordered_by_votes(ordered), clusters >= fewest_clusters(level)
+    comparable = ordered_by_votes(ordered)
     return Places(
         ordered.players,
-        reported(ratings[0], ratings[1:], n, clusters, level, seed),
-        _ranks(ratings[0], ratings[1:], known, comparable, level),
-        _differences(ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed),
-        reported(extra[0], extra[1:], n, clusters, level, seed),
+        reported(ratings[0], ratings[1:], n, clusters, level, seed, expanded=expanded),
+        _ranks(ratings[0], ratings[1:], clusters, comparable, level, expanded),
+        _differences(ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed, expanded),
+        reported(extra[0], extra[1:], n, clusters, level, seed, expanded=expanded),
     )
 
 
@@ -230,18 +233,22 @@ def reported(
     level: float,
     seed: int,
     scale: Scale | None = None,
+    expanded: bool = True,
 ) -> tuple[Estimate, ...]:
     """Statistics with the bounds that are reported, from their values, shape (K,), and draws, shape (R, K)."""
-    found = estimates(values, draws, n=n, clusters=clusters, level=level, seed=seed)
+    found = estimates(values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded)
     return tuple(estimate.reported(scale) for estimate in found)
 
 
-def _ranks(points: Floats, draws: Floats, known: Flags, comparable: Flags, level: float) -> tuple[Rank, ...]:
+def _ranks(
+    points: Floats, draws: Floats, clusters: Integers, comparable: Flags, level: float, expanded: bool
+) -> tuple[Rank, ...]:
     """Rank models by their ratings, shape (P,), and those of the resamples, shape (R, P).
 
-    `known` has whether a model is on enough instructions, shape (P,); `comparable` whether the battles order two, shape
-    (P, P).
+    `clusters` is the number of instructions of each model, shape (P,); `comparable` has whether the battles order two,
+    shape (P, P).
     """
+    known, few = clusters >= fewest_clusters(level), clusters if expanded else None
     comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
     rounded, drawn = np.round(points, DIGITS), np.round(draws, DIGITS)
     best, worst = np.empty_like(drawn), np.empty_like(drawn)
@@ -249,8 +256,8 @@ def _ranks(points: Floats, draws: Floats, known: Flags, comparable: Flags, level
         own, others = drawn[:, [place]], drawn[:, linked]
         best[:, place] = 1 + (others > own).sum(axis=1)
         worst[:, place] = (others >= own).sum(axis=1)
-    lows = percentile_bounds(best, level)[0]
-    highs = percentile_bounds(worst, level)[1] + (~comparable).sum(axis=1)
+    lows = percentile_bounds(best, level, few)[0]
+    highs = percentile_bounds(worst, level, few)[1] + (~comparable).sum(axis=1)
     return tuple(
         Rank(1 + int((rounded > rating).sum()), math.floor(low), math.ceil(high))
         for rating, low, high in zip(rounded, lows, highs, strict=True)
@@ -266,11 +273,13 @@ def _differences(
     comparable: Flags,
     level: float,
     seed: int,
+    expanded: bool,
 ) -> tuple[Difference, ...]:
     n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in (n, clusters))
     gaps = _gaps(draws)
-    found = reported(_gaps(points), gaps, n, clusters, level, seed)
-    significant = (percentile_bounds(gaps, level)[0] > 0) & (clusters >= fewest_clusters(level))
+    found = reported(_gaps(points), gaps, n, clusters, level, seed, expanded=expanded)
+    lows = percentile_bounds(gaps, level, clusters if expanded else None)[0]
+    significant = (lows > 0) & (clusters >= fewest_clusters(level))
     verdicts: tuple[Verdict, ...] = ("not comparable", "cannot be distinguished", "significantly different")
     kinds = np.where(np.diag(comparable, 1), 1 + significant, 0)
     return tuple(
