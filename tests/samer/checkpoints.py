@@ -233,3 +233,9 @@ def declaring(folder: Path, value: str) -> Path:
     (folder / HEADS_FILE).parent.mkdir()
     save_heads(heads, folder / HEADS_FILE, metadata={"weights_at": value, "backbone": "b"})
     return folder
+
+
+def change_json(path: Path, **values: Any) -> None:
+    """Set some keys of a JSON file."""
+    content = json.loads(path.read_text(encoding="utf-8")) | values
+    path.write_text(json.dumps(content), encoding="utf-8")

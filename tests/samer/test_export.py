@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import change_json, tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.test_checkpoint import change_json
 from urs_inspect._util import InputError
 from urs_inspect.samer import export as export_module
 from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
