@@ -18,7 +18,7 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, EOT, declaring, tiny_checkpoi
 from tests.samer.conftest import SMALL
 from tests.samer.pooling_server import check_equal
 from tests.samer.reference import Reference
-from tests.samer.test_checkpoint import Copied
+from tests.samer.test_checkpoint import Copied, rename, rewrite
 from urs_inspect._util import InputError
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines import QueryResponse, load_engine
@@ -166,10 +166,15 @@ def test_too_large_a_batch_is_halved_until_it_fits(
     assert sizes[0] == len(ITEMS)
 
 
-def test_nothing_is_printed_and_a_closed_engine_fails_without_raising(released: Path) -> None:
+def test_nothing_is_printed_and_a_closed_engine_fails_without_raising(copied: Copied) -> None:
+    folder = copied("m")
+    rewrite(folder, lambda tensors: tensors | rename(tensors, "more."))  # which the library would speak of
     script = (
         "import asyncio, sys\n"
+        "from pathlib import Path\n"
         "from urs_inspect.samer.engines import load_engine, QueryResponse\n"
+        "from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder\n"
+        "BackboneEmbedder(Path(sys.argv[1])).embed(['q'], ['r'])\n"
         "async def main():\n"
         "    engine = load_engine(sys.argv[1], engine='transformers')\n"
         "    await engine.score([QueryResponse('q', 'r')])\n"
@@ -178,7 +183,7 @@ def test_nothing_is_printed_and_a_closed_engine_fails_without_raising(released: 
         "    assert failure.detail == 'RuntimeError: the engine is closed', failure\n"
         "asyncio.run(main())"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(released)], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
