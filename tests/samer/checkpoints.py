@@ -62,24 +62,10 @@ def tiny_checkpoint(
     dtype: str = "float32",
     shards: int = 1,
 ) -> Path:
-    """Write a random SaMer checkpoint in the released layout.
+    """Write a random SaMer checkpoint in the released layout, in one file or `shards` with an index; return its folder.
 
-    Args:
-        path: Folder to make.
-        seed: Seed of the weights.
-        hidden: Width of the backbone; a head's width is `hidden / heads`, of which vLLM on a CPU wants 32 or more.
-        heads: Attention heads.
-        kv_heads: Heads of keys and values.
-        layers: Layers.
-        intermediate: Width of the layers' networks.
-        max_positions: Longest input.
-        dimensions: Outputs of each head.
-        inner_widths: Widths within the heads; the published ones if not given.
-        dtype: `float32`, or `bfloat16` as released.
-        shards: Files to spread the weights over, with an index if more than one.
-
-    Returns:
-        The folder.
+    A head of attention has the width `hidden / heads`, of which vLLM on a CPU wants 32 or more. `inner_widths` are
+    those within SaMer's heads, by default the published ones; `dtype` is `float32`, or `bfloat16` as released.
     """
     path.mkdir(parents=True)
     vocabulary = write_tokenizer(path, max_positions)

@@ -27,11 +27,10 @@ from urs_inspect.samer.bulk import (
     BulkRow,
     check_output,
     check_rows,
+    dimension_columns,
     read_rows,
     result_of,
-    score_column,
     score_file,
-    weight_column,
     write_output,
 )
 from urs_inspect.samer.bulk_results import partial_path
@@ -340,8 +339,8 @@ def test_a_row_has_scores_of_all_dimensions_and_a_failure_none() -> None:
     assert (row["score_depth"], row["weight_depth"], row["weight_clarity"]) == (0.75, 0.75, 0.25)
     assert (row["score_style"], row["weight_style"]) == (0.5, 0)
     assert (row["shortened"], row["no_response"], row["empty_selection"], row["failure"]) == (4, False, False, None)
-    assert score_column("Step by Step Explanation") == "score_step_by_step_explanation"
-    assert len({score_column(name) for name in DIMENSIONS} | {weight_column(name) for name in DIMENSIONS}) == 84
+    assert dimension_columns("score", ["Step by Step Explanation"]) == ["score_step_by_step_explanation"]
+    assert len({*dimension_columns("score", DIMENSIONS), *dimension_columns("weight", DIMENSIONS)}) == 84
     assert set(BAD) == set(GOOD) and BAD["failure"] == "too_long: no room"
     assert {key for key, value in BAD.items() if value is not None} == {"id", "failure"}
 
@@ -356,8 +355,8 @@ def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytes
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table.column_names == [
         *("id", "overall", "selected", "empty_selection", "no_response", "shortened"),
-        *map(score_column, DIMENSIONS),
-        *map(weight_column, DIMENSIONS),
+        *dimension_columns("score", DIMENSIONS),
+        *dimension_columns("weight", DIMENSIONS),
         "failure",
     ]
     assert table.to_pylist() == rows  # these numbers are exact in float32

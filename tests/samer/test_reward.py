@@ -21,7 +21,7 @@ from tests.tasks.scripted import metric_values, run, say
 from urs_inspect._util import InputError
 from urs_inspect.samer import check_rows, judge, load_engine, score_file
 from urs_inspect.samer.checkpoint import fingerprint
-from urs_inspect.samer.checkpoint_check import check_reward_model, open_model
+from urs_inspect.samer.checkpoint_check import check_model, open_model
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 from urs_inspect.samer.judgement import Judgement, score_values
@@ -127,7 +127,7 @@ def test_what_is_not_finite_is_a_failure_and_no_score(model: Path, tmp_path: Pat
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     [failure] = judged(folder, [QueryResponse("q", "r")])
     assert isinstance(failure, EngineFailure) and failure.mode == "not_finite"
-    assert any("NaN" in error for error in check_reward_model(folder, values=True).errors)
+    assert any("NaN" in error for error in check_model(folder, values=True).errors)
 
 
 @pytest.mark.parametrize(

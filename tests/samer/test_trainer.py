@@ -31,7 +31,7 @@ from urs_inspect.samer.neural.trainer import (
     zlpr,
 )
 from urs_inspect.samer.training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
-from urs_inspect.samer.training.predictions import EpochRecord
+from urs_inspect.samer.training.vectors import EpochRecord
 
 SMALL = {head: tuple(width // 64 for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
 
@@ -54,17 +54,17 @@ def test_numpy_computes_the_same_with_the_scale_inside(scale: float):
     heads = module.export(scale)
     with torch.no_grad():  # after the export, which leaves the module as it is
         given = torch.from_numpy(vectors) * scale
-        for name in ("score", "select", "weigh"):
-            wanted = getattr(module, name)(given).numpy()
-            assert getattr(heads, name)(vectors) == pytest.approx(wanted, abs=1e-5)
+        layers = (module.scoring_layer, module.dimpred_layer, module.weighting_layer)
+        for part, found in zip(layers, (heads.score, heads.select, heads.weigh), strict=True):
+            assert found(vectors) == pytest.approx(part(given).numpy(), abs=1e-5)
 
 
 def test_dropout_acts_in_training_only():
     torch.manual_seed(0)
     module, vectors = HeadsModule(8, 3, widths=SMALL, dropout=0.5), torch.ones(1, 8)
-    assert not torch.equal(module.score(vectors), module.score(vectors))
+    assert not torch.equal(module.scoring_layer(vectors), module.scoring_layer(vectors))
     module.eval()
-    assert torch.equal(module.score(vectors), module.score(vectors))
+    assert torch.equal(module.scoring_layer(vectors), module.scoring_layer(vectors))
 
 
 def batch(pairs: int = 9, dimensions: int = 5, seed: int = 0) -> tuple[PairLogits, Tensor, Tensor]:
@@ -349,18 +349,6 @@ def test_the_scale_of_the_vectors_does_not_matter():
     first = HEAD_KEYS["scoring"][0]
     assert small.tensors()[first] == pytest.approx(large.tensors()[first] * 256, rel=1e-4, abs=1e-6)
     assert np.array_equal(small.scoring[1], large.scoring[1])
-
-
-@pytest.mark.parametrize("loss", [PAPER, RELEASED], ids=lambda loss: loss.name)
-def test_pairs_without_any_or_with_tied_labels_only_do_no_harm(loss: LossSpec):
-    vectors, labels = learnable()
-    overall, dimensions = labels.overall.copy(), labels.dimensions.copy()
-    overall[:40], dimensions[:20] = ABSENT, ABSENT
-    overall[40:60], dimensions[40:60] = 0, 0
-    spec = replace(QUICK, loss=loss, batch=1, epochs=1, predictor_epochs=1)
-    found = train(vectors, PairLabels(overall, dimensions), fit=np.arange(60), spec=spec)
-    assert all(np.isfinite(array).all() for array in found.heads.tensors().values())
-    assert all(math.isfinite(record.loss) for record in found.history)
 
 
 @pytest.mark.parametrize(

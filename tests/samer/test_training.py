@@ -115,7 +115,7 @@ def test_what_is_written_is_read_back(tmp_path: Path):
         ({**GOOD, "id": "y"}, "id 'y' is taken by line 1"),
         ("{", "not JSON in UTF-8"),
         ('{"prompt": "\xff"}', "not JSON in UTF-8"),
-        ("[1]", "not a JSON object"),
+        ("[1]", "a row is a JSON object, got list"),
     ],
 )
 def test_faults_name_line_and_field(row: object, said: str, tmp_path: Path):

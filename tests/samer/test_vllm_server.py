@@ -36,8 +36,7 @@ from urs_inspect.samer.bulk import check_rows, model_identity, score_file
 from urs_inspect.samer.checkpoint import fingerprint
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines import vllm_server
-from urs_inspect.samer.engines.pooling import ReplyError
-from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, ReplyError, Scored
 from urs_inspect.samer.engines.vllm_server import (
     ServerEngine,
     ServerOptions,

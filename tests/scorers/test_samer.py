@@ -276,15 +276,6 @@ def test_an_engine_that_raises_or_cannot_be_opened_does_not_end_the_run(
     assert (score_of(log, "samer").metadata or {})["detail"] == "the engine could not be opened: no room"
 
 
-def test_a_shortened_answer_and_an_empty_selection_are_flagged(tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine(lambda item: Scored(raw(), shortened=3))
-    log = scored(tmp_path)
-    facts = score_of(log, "samer").metadata or {}
-    assert facts["shortened"] == 3 and facts["empty_selection"] is True
-    report = metric_values(log, "samer")
-    assert (report["shortened"], report["empty selection"]) == (1, 1)
-
-
 def test_of_a_conversation_the_last_user_message_is_the_query(tmp_path: Path, opening: Opening) -> None:
     turns: list[ChatMessage] = [
         ChatMessageSystem(content="Be brief."),

@@ -1,6 +1,5 @@
 """SaMer in the tasks, with a tiny random checkpoint and a real engine; numbers compared with a plain computation."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from urs_inspect.reports.samer import read_weights
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.evaluation import RawOutputs, evaluate
-from urs_inspect.tasks import judge_pairwise, mad, md_eval, urs
+from urs_inspect.tasks import mad, md_eval, urs
 
 DIMENSIONS = load_taxonomy().dimensions
 
@@ -165,26 +164,6 @@ def test_md_eval_by_samer_is_reported_as_any_judge(checkpoint: Path, data_dir: P
     assert result is not None and result.judge == "samer/checkpoint"
     [first, *_] = read_weights([log])
     assert sum(first.weights.values()) == pytest.approx(1, abs=1e-5)
-
-
-def test_a_bench_of_pairs_is_judged(checkpoint: Path, tmp_path: Path) -> None:
-    pairs = [
-        {"prompt": f"Why {n}?", "response_a": "Because.", "response_b": "So " * n, "label": "a"} for n in range(1, 5)
-    ]
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
-    task = judge_pairwise(str(path), judge="samer", samer=options(checkpoint))
-    log = run(task, tmp_path / "logs", model="none/none", grader=None)
-    assert log.status == "success", log.error
-    assert judge_numbers(log)["overall unread"] == 0
-    reference = Reference(checkpoint)
-    for sample in samples_of(log):
-        one, other = (
-            evaluate(plain(reference, sample.metadata["prompt"], sample.metadata[f"response_{side}"])).overall
-            for side in "ab"
-        )
-        [verdict] = [found["Overall"] for found in score_of(sample, "pair_verdict").metadata["verdicts"].values()]
-        assert verdict == ("a" if one > other else "b")
 
 
 # ## mad

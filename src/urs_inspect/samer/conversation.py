@@ -60,7 +60,7 @@ class Conversations:
 
     def __init__(self, folder: Path, template: str | None = None) -> None:
         self.folder = folder
-        self._config = _read_json(folder / "tokenizer_config.json")
+        self._config = read_json(folder / "tokenizer_config.json", "the tokenizer's files")
         self._tokenizer = _read_tokenizer(folder / "tokenizer.json")
         self._source = template or _read_template(folder, self._config)
         self._template = _compiled(folder, self._source)
@@ -193,11 +193,12 @@ class Conversations:
         return int(ids[0])
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path, expected: str) -> dict[str, Any]:
+    """A mapping in one of a model's files; `expected` says what its folder should hold."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError(f"{path.parent}: {path.name} is missing; expected the tokenizer's files") from error
+        raise InputError(f"{path.parent}: {path.name} is missing; expected {expected}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON") from error
     if not isinstance(content, dict):

@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 
 from tests.samer.pooling_server import step_rows, vector
 from urs_inspect.samer.conversation import Encoded
-from urs_inspect.samer.engines.pooling import Reading, ReplyError, StepPooling, readings
-from urs_inspect.samer.engines.protocol import Batching, EngineFailure, Outcome, QueryResponse, Scored
+from urs_inspect.samer.engines.protocol import (
+    Batching,
+    EngineFailure,
+    Outcome,
+    QueryResponse,
+    Reading,
+    ReplyError,
+    Scored,
+    StepPooling,
+    readings,
+)
 from urs_inspect.samer.evaluation import RawOutputs
 
 EOT, HIDDEN = 9, 6
