@@ -56,15 +56,6 @@ def test_each_preference_has_its_number():
         PairLabels(np.zeros(2, np.int8), np.zeros((3, 1), np.int8))
 
 
-def test_swapping_the_responses_twice_changes_nothing():
-    labels = label_pairs([pair(1, winner="b", dimensions={"Logic": "a", "Style": "b", "Depth": "tie"})], NAMES)
-    swapped = labels.swapped()
-    assert swapped.overall.tolist() == [1]
-    assert swapped.dimensions.tolist() == [[-1, 1, 0]]
-    assert (swapped.swapped().dimensions == labels.dimensions).all()
-    assert PairLabels(np.array([2], np.int8), np.array([[2]], np.int8)).swapped().overall.tolist() == [ABSENT]
-
-
 GOOD: dict[str, Any] = {
     "id": "x",
     "prompt": "Hello?",

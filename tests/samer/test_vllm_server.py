@@ -167,11 +167,11 @@ def test_a_fault_is_a_failure_of_its_item(small: Path, response: Response, mode:
 
 def test_a_server_that_hangs_or_trickles(small: Path) -> None:
     """Of the latter each byte comes in time, the reply never does."""
-    with opened(lambda *_: Response(delay=60.0), small, timeout=0.3, attempts=2) as (engine, server):
+    with opened(lambda *_: Response(delay=60.0), small, timeout=0.5, attempts=2) as (engine, server):
         [outcome] = score(engine, [ITEM])
         assert isinstance(outcome, EngineFailure)
         assert (outcome.mode, len(server.asked)) == ("timeout", 2)
-        assert "no reply within 0.3 s" in outcome.detail
+        assert "no reply within 0.5 s" in outcome.detail
     with opened(SOUND, small, timeout=0.4, attempts=1) as (engine, server):
         server.trickle = 0.05
         [outcome] = score(engine, [ITEM])

@@ -238,18 +238,14 @@ def encode_all(
     conversations: Conversations, spec: EngineSpec, items: Sequence[QueryResponse]
 ) -> list[Encoded | EngineFailure]:
     """Token ids of each item, or a failure if they are too many."""
-
-    def encode(item: QueryResponse) -> Encoded | EngineFailure:
+    found: list[Encoded | EngineFailure] = []
+    for item in items:
         try:
-            return conversations.encode(
-                item.query, item.response, spec.max_length, overlong=spec.overlong, bos=spec.bos
-            )
-        except OverlongError as error:
-            return EngineFailure("too_long", str(error))
+            given = (item.query, item.response, spec.max_length)
+            found.append(conversations.encode(*given, overlong=spec.overlong, bos=spec.bos))
         except InputError as error:
-            return EngineFailure("error", str(error))
-
-    return [encode(item) for item in items]
+            found.append(EngineFailure("too_long" if isinstance(error, OverlongError) else "error", str(error)))
+    return found
 
 
 def outcomes(

@@ -35,16 +35,7 @@ from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.export import exported_folder
 from urs_inspect.samer.weights import Array
 
-_FIXED = (
-    "model",
-    "runner",
-    "convert",
-    "task",
-    "pooler_config",
-    "hf_overrides",
-    "trust_remote_code",
-    "max_model_len",
-)
+_FIXED = ("model", "runner", "convert", "task", "pooler_config", "hf_overrides", "trust_remote_code", "max_model_len")
 _MOST = 2048  # items of one call of vLLM; bounds what is held at once, and is far above what it schedules at once
 _QUIET = {"disable_log_stats": True, "use_tqdm_on_load": False}
 _ENVIRONMENT = {

@@ -58,13 +58,6 @@ class PairLabels:
         """The labels of some pairs, in that order."""
         return PairLabels(self.overall[rows], self.dimensions[rows])
 
-    def swapped(self) -> "PairLabels":
-        """The labels with the two responses of every pair exchanged."""
-        overall, dimensions = (
-            np.where(codes == ABSENT, codes, -codes).astype(np.int8) for codes in (self.overall, self.dimensions)
-        )
-        return PairLabels(overall, dimensions)
-
     @property
     def known(self) -> npt.NDArray[np.bool_]:
         """Dimensions with a preference or a tie, shape (n, D): those that the predictor learns."""
