@@ -30,8 +30,7 @@ _FLAGS = ("empty_selection", "no_response", "shortened")
 _ROW_GROUP = 10_000  # rows of a Parquet row group: what is in memory at once
 _READ, _BUFFER = 1_000, 1 << 20  # rows and bytes of a column that are read from a Parquet file at once
 
-BLOCK = 512
-"""Rows that are kept together."""
+BLOCK = 512  # rows that are kept together
 
 _AHEAD = 2  # blocks under way, so that the engine has work while one is written
 _TOGETHER = 32  # rows of a block that are asked for together, so that the others need not wait for one that hangs

@@ -22,8 +22,7 @@ from urs_inspect.samer.weights import INDEX, WeightFiles, find_weights, read_met
 HEADS_FILE = "samer_heads/heads.safetensors"
 """Where an exported folder keeps the heads; a subfolder, because vLLM loads every weight file beside config.json."""
 
-WEIGHTS_AT = "weights_at"
-"""Key of the heads' file under which training declares where the weighter reads."""
+WEIGHTS_AT = "weights_at"  # key of the heads' file under which training declares where the weighter reads
 
 BACKBONE, BACKBONE_FINGERPRINT, BACKBONE_DTYPE = "backbone", "backbone_fingerprint", "backbone_dtype"
 """Keys under which training declares what made the vectors; the last two of a Llama only."""

@@ -22,11 +22,8 @@ Bos = Literal["single", "double"]
 Overlong = Literal["shorten", "error"]
 """What happens to more tokens than fit: the response's end is cut, or the item is refused."""
 
-END_OF_TURN = "<|eot_id|>"
-"""The token that closes a turn; the model is read at it."""
-
-ANY_END = -1
-"""In place of its id for a reward model, which is read at the last token, whatever it is."""
+END_OF_TURN = "<|eot_id|>"  # the token that closes a turn; the model is read at it
+ANY_END = -1  # in place of its id for a reward model, which is read at the last token, whatever it is
 
 SPARE = 1
 """Tokens of a length that query and response leave free, with every engine, so that numbers agree.

@@ -36,8 +36,7 @@ from urs_inspect.samer.weights import (
     read_metadata,
 )
 
-HEADS_NAME = "heads.safetensors"
-"""Name of the heads' file in what training writes."""
+HEADS_NAME = "heads.safetensors"  # name of the heads' file in what training writes
 
 # What a model's folder holds besides weights; anything else, such as a trainer's state, is not copied.
 _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "README*")

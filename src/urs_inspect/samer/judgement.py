@@ -13,8 +13,7 @@ from urs_inspect.samer.evaluation import Evaluation, RawOutputs, evaluate
 from urs_inspect.samer.reward import REWARD, Description
 from urs_inspect.samer.taxonomy import load_taxonomy
 
-EVALUATIONS = "samer_evaluations"
-"""Key of a sample's store under which the evaluations of compared responses are kept."""
+EVALUATIONS = "samer_evaluations"  # key of a sample's store under which the evaluations of compared responses are kept
 
 _PLACES = 4  # of a score that people look at
 _MOST_ROWS = 10

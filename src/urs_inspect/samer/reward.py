@@ -15,14 +15,9 @@ from urs_inspect.samer.conversation import ANY_END, Bos, Conversations, Encoded,
 from urs_inspect.samer.evaluation import Evaluation, RawOutputs
 from urs_inspect.samer.weights import Array
 
-DESCRIPTION = "reward.yaml"
-"""File in a model's folder that says what the outputs of its head mean."""
-
-Kind = Literal["samer", "reward_model"]
-"""What a folder, or a server's model, is."""
-
-HEAD = "score.weight"
-REWARD = "reward"
+DESCRIPTION = "reward.yaml"  # file in a model's folder that says what the outputs of its head mean
+HEAD, REWARD = "score.weight", "reward"  # the head's weights in a checkpoint; name of the overall score
+Kind = Literal["samer", "reward_model"]  # what a folder, or a server's model, is
 
 
 class Output(BaseModel):

@@ -15,8 +15,7 @@ Record = Mapping[str, Any]
 Reader = Callable[[Record], str]
 Judge = Callable[[Record], Preference | None]
 
-RATED = "rated"
-"""Key under which two rated responses to one prompt are put together."""
+RATED = "rated"  # key under which two rated responses to one prompt are put together
 
 _SCORE = "fine-grained_score"
 _NEXT_TURN = "<extra_id_1>"

@@ -73,8 +73,7 @@ def as_tensor(array: npt.NDArray[np.generic], device: str = "cpu") -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
 
-MARGIN = 0.3
-"""Gamma of Equations 2 and 3 (section 5.1)."""
+MARGIN = 0.3  # gamma of Equations 2 and 3 (section 5.1)
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,13 @@ import numpy.typing as npt
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.taxonomy import Taxonomy
 
-Preference = Literal["a", "b", "tie"]
-"""Which of two responses is better."""
+Preference = Literal["a", "b", "tie"]  # which of two responses is better
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 Codes = npt.NDArray[np.int8]
 Rows = npt.NDArray[np.intp]
 
-ABSENT = 2
-"""Code of a preference that is not known; the others are those of Equation 2."""
+ABSENT = 2  # code of a preference that is not known; the others are those of Equation 2
 _CODES: Mapping[Preference | None, int] = {"a": 1, "b": -1, "tie": 0, None: ABSENT}
 
 
