@@ -24,11 +24,11 @@ from tests.samer.stubs import pair
 from urs_inspect.cli import main
 from urs_inspect.discrepancy import similarity
 from urs_inspect.discrepancy.vector_cache import VectorCache
-from urs_inspect.samer import heads as heads_module
+from urs_inspect.samer import evaluation as heads_module
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer import weights as tensor_file
 from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.heads import Heads, load_heads, save_heads
+from urs_inspect.samer.evaluation import Heads, load_heads, save_heads
 from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder
 from urs_inspect.samer.training import TrainingPair, pair_vectors, predict_pairs, read_training, write_training
 

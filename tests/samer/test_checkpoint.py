@@ -33,9 +33,8 @@ from urs_inspect.samer.checkpoint import (
     resolve_weights_at,
 )
 from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
-from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer.evaluation import HEAD_KEYS, WeightsAt
 from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.heads import HEAD_KEYS
 from urs_inspect.samer.weights import INDEX, Array, header_bytes, read_header, read_metadata, read_tensor
 
 Copied = Callable[[str], Path]

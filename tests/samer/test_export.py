@@ -18,8 +18,8 @@ from tests.samer.conftest import SMALL
 from urs_inspect._util import InputError
 from urs_inspect.samer import export as export_module
 from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
+from urs_inspect.samer.evaluation import save_heads
 from urs_inspect.samer.export import export_checkpoint, exported_folder
-from urs_inspect.samer.heads import save_heads
 from urs_inspect.samer.weights import INDEX, read_header
 
 

@@ -12,7 +12,7 @@ from torch.nn.functional import margin_ranking_loss, mse_loss
 
 from tests.samer.stubs import learnable
 from urs_inspect._util import InputError
-from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, Heads
+from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads
 from urs_inspect.samer.neural.trainer import (
     PAPER,
     RELEASED,

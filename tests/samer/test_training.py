@@ -16,8 +16,7 @@ from tests.samer.checkpoints import head_tensors
 from tests.samer.stubs import Memory, pair
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.evaluation import RawOutputs, evaluate
-from urs_inspect.samer.heads import Heads
+from urs_inspect.samer.evaluation import Heads, RawOutputs, evaluate
 from urs_inspect.samer.training import (
     ABSENT,
     PairLabels,

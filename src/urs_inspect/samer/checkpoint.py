@@ -14,8 +14,7 @@ import platformdirs
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.conversation import Conversations, read_json
-from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.heads import HEAD_NAMES, Heads, check_finite, load_heads
+from urs_inspect.samer.evaluation import HEAD_NAMES, Heads, WeightsAt, check_finite, load_heads
 from urs_inspect.samer.reward import DESCRIPTION, HEAD, Description, RewardConversations, load_description
 from urs_inspect.samer.weights import INDEX, WeightFiles, find_weights, read_metadata
 

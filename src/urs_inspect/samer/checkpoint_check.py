@@ -17,7 +17,7 @@ from urs_inspect.samer.checkpoint import (
     read_heads,
 )
 from urs_inspect.samer.conversation import END_OF_TURN, Conversations
-from urs_inspect.samer.heads import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
+from urs_inspect.samer.evaluation import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
 from urs_inspect.samer.reward import HEAD, load_description
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.weights import (

@@ -24,7 +24,7 @@ from urs_inspect.samer.checkpoint import (
     fingerprint,
 )
 from urs_inspect.samer.checkpoint_check import open_backbone, open_checkpoint
-from urs_inspect.samer.heads import Heads, load_heads, save_heads
+from urs_inspect.samer.evaluation import Heads, load_heads, save_heads
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.weights import (
     INDEX,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from urs_inspect.discrepancy.vector_cache import VectorCache
-    from urs_inspect.samer.heads import Heads
+    from urs_inspect.samer.evaluation import Heads
     from urs_inspect.samer.training import PairEmbedder, TrainingPair
     from urs_inspect.samer.training.vectors import EpochRecord
 
@@ -172,7 +172,7 @@ def train(
     """
     from urs_inspect.reports.tables import plain
     from urs_inspect.samer import load_taxonomy
-    from urs_inspect.samer.heads import heads_size
+    from urs_inspect.samer.evaluation import heads_size
     from urs_inspect.samer.training import check_split, label_pairs, pair_vectors, read_training, split_off
     from urs_inspect.samer.weights import reserved_room
 
@@ -242,7 +242,7 @@ def _new_folder(out: Path) -> "Iterator[None]":
 
 def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
     """Write trained heads; if that fails, although room was taken for them, among the temporary files."""
-    from urs_inspect.samer.heads import save_heads
+    from urs_inspect.samer.evaluation import save_heads
 
     try:
         save_heads(heads, file, metadata=facts)

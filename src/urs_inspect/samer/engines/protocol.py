@@ -12,8 +12,7 @@ from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, resolve_dtype, resolve_weights_at
 from urs_inspect.samer.checkpoint_check import open_model
 from urs_inspect.samer.conversation import ANY_END, Bos, Conversations, Encoded, Ids, Overlong, OverlongError
-from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
-from urs_inspect.samer.heads import Heads
+from urs_inspect.samer.evaluation import Heads, RawOutputs, WeightsAt, raw_outputs
 from urs_inspect.samer.reward import Description
 from urs_inspect.samer.weights import Array
 

@@ -45,8 +45,7 @@ from urs_inspect.samer.engines.protocol import (
     outcomes,
     readings,
 )
-from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.heads import Heads, load_heads
+from urs_inspect.samer.evaluation import Heads, WeightsAt, load_heads
 from urs_inspect.samer.weights import Array
 
 _LENGTH = 8192  # of the published model; a server's own limit, if less, counts

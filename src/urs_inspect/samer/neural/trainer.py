@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softmax
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, inner_widths
+from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, WeightsAt, inner_widths
 from urs_inspect.samer.training.pairs import ABSENT, PairLabels, Rows, check_split
 from urs_inspect.samer.training.vectors import EpochRecord, PairVectors, accuracy, predict_pairs, unit_scale
 

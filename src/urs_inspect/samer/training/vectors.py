@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.checkpoint import BACKBONE
-from urs_inspect.samer.evaluation import WeightsAt, evaluate, raw_outputs
-from urs_inspect.samer.heads import Heads
+from urs_inspect.samer.evaluation import Heads, WeightsAt, evaluate, raw_outputs
 from urs_inspect.samer.training.pairs import Codes, PairLabels, Rows, TrainingPair
 
 Vectors = npt.NDArray[np.floating[Any]]

@@ -13,9 +13,19 @@ from hypothesis.extra.numpy import arrays
 from tests.samer.checkpoints import head_tensors
 from tests.samer.reference import ReferenceHeads
 from urs_inspect._util import InputError
-from urs_inspect.samer import heads as heads_module
-from urs_inspect.samer.evaluation import RawOutputs, evaluate, raw_outputs
-from urs_inspect.samer.heads import HEAD_KEYS, HEAD_NAMES, Heads, heads_size, inner_widths, load_heads, save_heads
+from urs_inspect.samer import evaluation as heads_module
+from urs_inspect.samer.evaluation import (
+    HEAD_KEYS,
+    HEAD_NAMES,
+    Heads,
+    RawOutputs,
+    evaluate,
+    heads_size,
+    inner_widths,
+    load_heads,
+    raw_outputs,
+    save_heads,
+)
 from urs_inspect.samer.weights import Array, read_header, write_tensors
 
 SMALL = {"scoring": (6, 5, 4, 3), "predictor": (5, 4, 3), "weighter": (5, 4, 3)}
