@@ -186,7 +186,7 @@ def test_swapping_responses_and_labels_changes_nothing(spec: LossSpec):
     swapped = PairLogits(logits.gates, logits.scores_b, logits.scores_a, logits.weights_b, logits.weights_a)
     one = samer_loss(logits, overall, labels, spec)
     turned = [torch.where(codes == ABSENT, codes, -codes) for codes in (overall, labels)]
-    other = samer_loss(swapped, *turned, spec)
+    other = samer_loss(swapped, turned[0], turned[1], spec)
     assert one.total.item() == pytest.approx(other.total.item(), rel=1e-6)
     wrong = samer_loss(swapped, overall, labels, spec)
     assert wrong.total.item() != pytest.approx(one.total.item(), rel=1e-3)

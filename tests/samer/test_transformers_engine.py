@@ -80,7 +80,7 @@ def test_the_second_start_token_is_that_of_the_released_inference(released: Path
     ids = [reference.ids(ITEMS[0].query), reference.ids(ITEMS[0].query, ITEMS[0].response)]
     double = RawOutputs(**reference.outputs([start, *ids[0]], [start, *ids[1]]))
     check_equal(run(released, ITEMS[:1], bos="double"), [double])
-    assert np.abs(reference.outputs(*ids)["scores"] - double.scores).max() > 1e-3
+    assert np.abs(reference.outputs(ids[0], ids[1])["scores"] - double.scores).max() > 1e-3
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 100, 700])
