@@ -1,4 +1,4 @@
-"""`urs-inspect samer check` and `urs-inspect samer export`."""
+"""`urs-inspect samer check` and `export`, and folders that are no backbone for `embed` and `train`."""
 
 import shlex
 from pathlib import Path
@@ -6,11 +6,34 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import change_json, tiny_checkpoint
 from tests.samer.conftest import SMALL
+from tests.samer.stubs import pair
+from tests.samer.test_checkpoint import BAD, no_heads, rewrite
 from tests.samer.test_weights import spoil
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy.vector_cache import VectorCache
+from urs_inspect.samer.checkpoint_check import open_backbone
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.engines.vllm_server import stock_options
+from urs_inspect.samer.training import write_training
+
+_OF_HEADS = {
+    "ArmoRM itself",
+    "a plain classifier",
+    "a plain Llama",
+    "one weight is missing",
+    "another hidden size",
+    "widths that do not fit",
+    "heads that differ",
+    "41 dimensions",
+    "NaN in a head",
+}
+"""Folders that lack nothing but heads; vectors can be made of them."""
+_OTHERWISE = {
+    "wrapped by torch.compile": "weights of the backbone are missing",
+    "too small a vocabulary": r"embed_tokens.weight has shape \(270, 64\); expected \(269, 64\)",
+}
 
 
 @pytest.fixture
@@ -59,7 +82,7 @@ def test_check_reads_every_weight_unless_it_should_be_quick(run: Run, tmp_path: 
     assert quick.exit_code == 0 and "all finite" not in quick.output
 
 
-def test_export_and_its_command_name_whole_paths(
+def test_export_says_what_it_wrote_by_whole_paths(
     run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command is for a shell that need not stand in the same folder."""
@@ -69,20 +92,49 @@ def test_export_and_its_command_name_whole_paths(
     out = Path.cwd() / "made" / "out"
     assert f"backbone:  {out}\n" in result.output
     assert f"heads:     {out / 'samer_heads' / 'heads.safetensors'}\n" in result.output
-    [command] = [line for line in result.output.splitlines() if line.startswith("serve:")]
-    assert shlex.split(command)[1:4] == ["vllm", "serve", str(out)]
-
-
-def test_export_says_what_it_wrote(run: Run, folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    result = run("samer", "export", str(folder), str(out))
-    assert result.exit_code == 0, result.output
-    assert f"backbone:  {out}" in result.output
-    assert f"heads:     {out / 'samer_heads' / 'heads.safetensors'}" in result.output
     assert "linked:    model-00001-of-00003.safetensors" in result.output
     [command] = [line for line in result.output.splitlines() if line.startswith("serve:")]
     assert shlex.split(command)[1:] == ["vllm", "serve", str(out), *stock_options(Conversations(folder).end_of_turn)]
     assert run("samer", "check", str(out)).exit_code == 0
-    again = run("samer", "export", str(folder), str(out))
+    again = run("samer", "export", "m", str(out))
     assert again.exit_code == 1
     assert "already there; expected a new or an empty folder" in again.output
+
+
+# ## A folder that vectors are to be made of
+
+
+@pytest.mark.parametrize("name", sorted(BAD))
+def test_every_bad_backbone_is_named_and_heads_make_no_difference(name: str, folder: Path) -> None:
+    break_it, message = BAD[name]
+    break_it(folder)
+    if name in _OF_HEADS:
+        open_backbone(folder)
+        return
+    with pytest.raises(InputError, match=_OTHERWISE.get(name, message)) as caught:
+        open_backbone(folder)
+    assert str(caught.value).startswith(f"backbone {folder}") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["embed", "train"])
+def test_a_bad_backbone_is_one_line_and_nothing_is_computed(
+    command: str, run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(VectorCache, "add", lambda *_: pytest.fail("vectors were computed"))
+    write_training(data := tmp_path / "pairs.jsonl", [pair(number) for number in range(3)])
+    (folder / "tokenizer.json").unlink()
+    more = ["--out", str(tmp_path / "out")] if command == "train" else []
+    done = run("samer", command, str(data), "--backbone", str(folder), *more)
+    assert done.exit_code == 1 and isinstance(done.exception, SystemExit)
+    [line] = [line for line in done.output.splitlines() if line.strip()]
+    assert line.startswith(f"Error: backbone {folder}")
+
+
+def test_names_without_their_prefix_and_biases_that_are_not_there_are_told(folder: Path) -> None:
+    change_json(folder / "config.json", attention_bias=True)
+    with pytest.raises(InputError, match="8 weights of the backbone are missing"):
+        open_backbone(folder)
+    change_json(folder / "config.json", attention_bias=False)
+    rewrite(folder, lambda tensors: {name.removeprefix("model."): array for name, array in no_heads(tensors).items()})
+    with pytest.raises(InputError, match=r"tensor names lack 'model\.'; expected model\.embed_tokens\.weight"):
+        open_backbone(folder)

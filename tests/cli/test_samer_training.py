@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -23,11 +24,11 @@ from tests.samer.stubs import pair
 from urs_inspect.cli import main
 from urs_inspect.discrepancy import similarity
 from urs_inspect.discrepancy.vector_cache import VectorCache
-from urs_inspect.samer import heads as heads_module
+from urs_inspect.samer import evaluation as heads_module
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer import weights as tensor_file
 from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.heads import Heads, load_heads, save_heads
+from urs_inspect.samer.evaluation import Heads, load_heads, save_heads
 from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder
 from urs_inspect.samer.training import TrainingPair, pair_vectors, predict_pairs, read_training, write_training
 
@@ -70,19 +71,15 @@ def call(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["samer", *map(str, arguments)])
 
 
-def test_embedding_a_second_time_computes_nothing(letters: Letters, data: Path):
-    first = call("embed", data, "--backbone", "letters")
-    assert first.exit_code == 0, first.output
-    computed = letters.texts
-    second = call("embed", data, "--backbone", "letters")
-    assert second.exit_code == 0 and "0 items computed" in second.output
-    assert letters.texts == computed > 0
-
-
 def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, tmp_path: Path):
     out = tmp_path / "out"
+    first = call("embed", data, "--backbone", "letters")
+    computed = letters.texts
+    again = call("embed", data, "--backbone", "letters")
+    assert first.exit_code == again.exit_code == 0 and "0 items computed" in again.output
     result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
     assert result.exit_code == 0, result.output
+    assert letters.texts == computed > 0  # nothing twice
     assert "24 pairs to fit, 6 held out" in result.output and "weights_at=query" in result.output
     assert "No engine runs heads on 'letters'" in result.output
     heads = load_heads(out / "heads.safetensors")
@@ -99,10 +96,15 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
         assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
 
 
-def test_the_released_codes_losses_read_weights_at_the_response(letters: Letters, data: Path, tmp_path: Path):
+def test_the_released_codes_losses_and_a_picture_that_fails(
+    letters: Letters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_training(data := tmp_path / "d.jsonl", [pair(number, dimensions={"Style": "tie"}) for number in range(20)])
+    monkeypatch.setattr("urs_inspect.reports.samer.draw_learning_curves", Mock(side_effect=RuntimeError("no [fonts]")))
     result = call("train", data, "--out", tmp_path / "o", "--backbone", "letters", "--loss", "released", *SETTINGS)
     assert result.exit_code == 0, result.output
-    assert "weights_at=response" in result.output
+    assert "weights_at=response" in result.output and "no picture: no [fonts]" in result.output
+    assert "dimensions no labels" in result.output and "nan" not in result.output
 
 
 @pytest.fixture(scope="module")
@@ -179,33 +181,24 @@ def narrow_heads() -> Heads:
     return Heads.from_tensors(head_tensors(np.random.default_rng(0), 8, inner=SMALL))
 
 
-@pytest.mark.parametrize("winner", [None, "tie"])
-def test_held_out_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
-    winner: Any, letters: Letters, tmp_path: Path
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({"winner": None, "dimensions": {"Style": "tie"}}, "none of the 4 held-out pairs has a label that is no tie"),
+        ({"winner": "tie", "dimensions": {"Style": "tie"}}, "none of the 4 held-out pairs has a label that is no tie"),
+        ({"dimensions": {}}, "no pair to fit has a label on a dimension"),
+    ],
+)
+def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
+    labels: dict[str, Any], said: str, letters: Letters, tmp_path: Path
 ):
-    pairs = [pair(number, winner=winner, dimensions={"Style": "tie"}) for number in range(20)]
-    write_training(tmp_path / "pairs.jsonl", pairs)
+    write_training(tmp_path / "pairs.jsonl", [pair(number, **labels) for number in range(20)])
     command = ("train", tmp_path / "pairs.jsonl", "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
     result = call(*command)
-    assert result.exit_code == 1
-    assert "none of the 4 held-out pairs has a label that is no tie" in result.output
+    assert result.exit_code == 1 and said in result.output
     assert letters.texts == 0 and not (tmp_path / "out").exists()
     result = call(*command, "--held-out", "0")
-    assert result.exit_code == 0 and "Heads of epoch 3" in result.output
-
-
-def test_pairs_without_dimensions_are_refused_before_anything_is_computed(letters: Letters, tmp_path: Path):
-    write_training(tmp_path / "pairs.jsonl", [pair(number, dimensions={}) for number in range(20)])
-    result = call("train", tmp_path / "pairs.jsonl", "--out", tmp_path / "out", "--backbone", "letters")
-    assert result.exit_code == 1 and "no pair to fit has a label on a dimension" in result.output
-    assert letters.texts == 0
-
-
-def test_held_out_pairs_without_labels_on_dimensions_are_no_percentage(letters: Letters, tmp_path: Path):
-    pairs = [pair(number, dimensions={"Style": "tie"}) for number in range(20)]
-    write_training(tmp_path / "pairs.jsonl", pairs)
-    result = call("train", tmp_path / "pairs.jsonl", "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
-    assert result.exit_code == 0 and "dimensions no labels" in result.output and "nan" not in result.output
+    assert ("Heads of epoch 3" in result.output) is bool(labels["dimensions"])
 
 
 def test_no_altair_is_said_before_and_costs_nothing(
@@ -219,17 +212,6 @@ def test_no_altair_is_said_before_and_costs_nothing(
     assert result.output.startswith("no picture of the learning curves will be drawn, without Altair: pip install")
     assert "pip install 'urs-inspect[viz]'" in result.output
     assert (out / "heads.safetensors").is_file() and not (out / "curves.svg").exists()
-
-
-def test_a_picture_that_fails_costs_nothing(
-    letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    def fail(*_: object) -> None:
-        raise RuntimeError("no [fonts]")
-
-    monkeypatch.setattr("urs_inspect.reports.samer.draw_learning_curves", fail)
-    result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
-    assert result.exit_code == 0 and "no picture: no [fonts]" in result.output
 
 
 @pytest.mark.parametrize(
@@ -246,6 +228,10 @@ def test_what_cannot_be_used_is_one_line(
     result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters", *arguments)
     assert result.exit_code == 1 and said in result.output and "Traceback" not in result.output
     assert not (tmp_path / "out").exists()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("x", encoding="utf-8")
+    result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters")
+    assert result.exit_code == 1 and "must be a new or empty directory" in result.output
 
 
 def test_a_full_disk_is_told_before_the_first_epoch(letters: Letters, data: Path, tmp_path: Path):
@@ -305,13 +291,6 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_heads(
     assert f"{out / 'training.json'}: cannot be written" in result.output
     assert str(out / "heads.safetensors") in result.output
     assert load_heads(out / "heads.safetensors").hidden_size == 16
-
-
-def test_nothing_is_overwritten(letters: Letters, data: Path, tmp_path: Path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "mine.txt").write_text("x", encoding="utf-8")
-    result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters")
-    assert result.exit_code == 1 and "must be a new or empty directory" in result.output
 
 
 def test_missing_torch_is_one_line(letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -9,7 +9,7 @@ import numpy as np
 
 from urs_inspect.samer.checkpoint import HEADS_FILE
 from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, save_heads
+from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, save_heads
 from urs_inspect.samer.weights import Array, header_bytes
 
 DIMENSIONS = 42
@@ -62,24 +62,10 @@ def tiny_checkpoint(
     dtype: str = "float32",
     shards: int = 1,
 ) -> Path:
-    """Write a random SaMer checkpoint in the released layout.
+    """Write a random SaMer checkpoint in the released layout, in one file or `shards` with an index; return its folder.
 
-    Args:
-        path: Folder to make.
-        seed: Seed of the weights.
-        hidden: Width of the backbone; a head's width is `hidden / heads`, of which vLLM on a CPU wants 32 or more.
-        heads: Attention heads.
-        kv_heads: Heads of keys and values.
-        layers: Layers.
-        intermediate: Width of the layers' networks.
-        max_positions: Longest input.
-        dimensions: Outputs of each head.
-        inner_widths: Widths within the heads; the published ones if not given.
-        dtype: `float32`, or `bfloat16` as released.
-        shards: Files to spread the weights over, with an index if more than one.
-
-    Returns:
-        The folder.
+    A head of attention has the width `hidden / heads`, of which vLLM on a CPU wants 32 or more. `inner_widths` are
+    those within SaMer's heads, by default the published ones; `dtype` is `float32`, or `bfloat16` as released.
     """
     path.mkdir(parents=True)
     vocabulary = write_tokenizer(path, max_positions)
@@ -233,3 +219,9 @@ def declaring(folder: Path, value: str) -> Path:
     (folder / HEADS_FILE).parent.mkdir()
     save_heads(heads, folder / HEADS_FILE, metadata={"weights_at": value, "backbone": "b"})
     return folder
+
+
+def change_json(path: Path, **values: Any) -> None:
+    """Set some keys of a JSON file."""
+    content = json.loads(path.read_text(encoding="utf-8")) | values
+    path.write_text(json.dumps(content), encoding="utf-8")

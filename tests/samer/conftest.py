@@ -1,6 +1,5 @@
 """Checkpoints that the tests of SaMer share; tests that break one take a copy."""
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -32,14 +31,3 @@ def copied(small: Path, tmp_path: Path) -> Callable[[str], Path]:
         return Path(shutil.copytree(small, tmp_path / name, copy_function=shutil.copyfile))
 
     return copy
-
-
-@pytest.fixture
-def linked_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file system without links."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError("no links here")
-
-    monkeypatch.setattr(os, "link", refuse)
-    monkeypatch.setattr(os, "symlink", refuse)

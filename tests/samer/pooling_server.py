@@ -1,4 +1,4 @@
-"""A vLLM pooling server on the loopback, without vLLM: any answer or fault that a test scripts."""
+"""A vLLM pooling server on the loopback, without vLLM: any answer or fault that a test scripts, and true outputs."""
 
 import base64
 import hashlib
@@ -6,15 +6,20 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tests.servers import LoopbackServer, Response
+from urs_inspect.samer.checkpoint_check import open_checkpoint
+from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
 from urs_inspect.samer.weights import Array
 
 Body = Mapping[str, Any]
 Script = Callable[[int, Body], Response]
+HIDDEN = 64  # width of the tiny checkpoints' vectors
 
 
 def vector(ids: Sequence[int], hidden: int) -> Array:
@@ -26,6 +31,26 @@ def vector(ids: Sequence[int], hidden: int) -> Array:
 def step_rows(ids: Sequence[int], eot: int, hidden: int) -> Array:
     """What STEP pooling gives: a vector for each end-of-turn token."""
     return np.stack([vector(ids[: at + 1], hidden) for at, one in enumerate(ids) if one == eot])
+
+
+def expected(folder: Path, items: Sequence[QueryResponse], weights_at: WeightsAt = "response") -> list[RawOutputs]:
+    """Outputs of items by hand: the stand-in's vectors at both ends, then the heads of a checkpoint."""
+    checkpoint = open_checkpoint(folder)
+    conversations = checkpoint.conversations()
+    encoded = [conversations.encode(item.query, item.response, 512) for item in items]
+    at_query = np.stack([vector(one.query_ids, HIDDEN) for one in encoded])
+    at_response = np.stack([vector(one.ids, HIDDEN) for one in encoded])
+    return raw_outputs(checkpoint.heads(), at_query, at_response, weights_at)
+
+
+def check_equal(
+    found: Sequence[Scored | EngineFailure], wanted: Sequence[RawOutputs], tolerance: float = 1e-5, rtol: float = 1e-5
+) -> None:
+    """All outputs of all items."""
+    for one, other in zip(found, wanted, strict=True):
+        assert isinstance(one, Scored), one
+        for name in ("scores", "gates", "weights"):
+            np.testing.assert_allclose(getattr(one.raw, name), getattr(other, name), rtol=rtol, atol=tolerance)
 
 
 def replies(body: Body, arrays: Sequence[Array]) -> Response:

@@ -6,11 +6,7 @@ import json
 import math
 import multiprocessing
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 import tracemalloc
 from collections.abc import Sequence
 from contextlib import closing
@@ -31,18 +27,15 @@ from urs_inspect.samer.bulk import (
     BulkRow,
     check_output,
     check_rows,
+    dimension_columns,
     read_rows,
     result_of,
-    score_column,
     score_file,
-    weight_column,
     write_output,
 )
 from urs_inspect.samer.bulk_results import partial_path
 from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.judgement import judged
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 def rows_file(tmp_path: Path, count: int) -> Path:
@@ -71,9 +64,7 @@ def rows_in(path: Path) -> int:
 class Dying(StubEngine):
     """Ends the run after some rows, as a kill does; what was under way is lost."""
 
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.after = after
+    after = 0
 
     async def score(self, items: Sequence[QueryResponse]) -> list[Scored | EngineFailure]:
         if len(self.asked) >= self.after:
@@ -94,11 +85,13 @@ def test_rows_come_out_in_their_order_each_once(tmp_path: Path) -> None:
     assert not partial_path(tmp_path / "out.jsonl").exists()
 
 
-@pytest.mark.parametrize("after", [0, 4, 12, 24])
+@pytest.mark.parametrize("after", [0, 12, 24])
 def test_a_stopped_run_goes_on_and_gives_the_same(after: int, tmp_path: Path) -> None:
     source, out, whole = rows_file(tmp_path, 25), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     evaluated(source, whole, StubEngine(), block=4)
-    stopped = partial(evaluated, source, out, Dying(after), block=4)
+    dying = Dying()
+    dying.after = after
+    stopped = partial(evaluated, source, out, dying, block=4)
     process = multiprocessing.get_context("fork").Process(target=stopped)  # what it holds ends with it, as with a kill
     process.start()
     process.join(60)
@@ -131,15 +124,7 @@ def test_a_kill_between_the_output_and_the_end_does_no_harm(tmp_path: Path, monk
     assert not partial_path(out).exists()
 
 
-def test_failures_are_rows_too(tmp_path: Path) -> None:
-    def answer(item: QueryResponse) -> Scored | EngineFailure:
-        return EngineFailure("too_long", "no room") if len(item.response) == 3 else by_length(item)
-
-    report = evaluated(rows_file(tmp_path, 18), tmp_path / "out.jsonl", StubEngine(answer), block=5)
-    assert report.failures == {"too_long": 2}
-    assert [row["id"] for row in output(tmp_path / "out.jsonl") if row["failure"]] == ["r2", "r11"]
-
-
+pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
 GONE = EngineFailure("unreachable", "connection refused")
 
 
@@ -198,11 +183,6 @@ def test_a_row_that_is_never_answered_does_not_keep_the_others_waiting(tmp_path:
     assert [row["id"] for row in output(out)] == [f"r{n}" for n in range(20)]
 
 
-def test_failures_that_are_kept_stop_nothing(tmp_path: Path) -> None:
-    report = evaluated(rows_file(tmp_path, 20), tmp_path / "out.jsonl", Ailing({4, 6}), block=4, keep_failures=True)
-    assert report.failures == {"too_long": 2, "unreachable": 2}
-
-
 def test_a_row_that_hangs_costs_no_other_of_its_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("urs_inspect.samer.bulk._TOGETHER", 1)
     monkeypatch.setattr("urs_inspect.samer.bulk._PATIENCE", 0.01)
@@ -250,11 +230,6 @@ def test_another_model_in_the_same_folder_is_not_mixed_in(name: str, model: Path
     assert evaluated(source, out, other).resumed == 3
 
 
-def test_no_block_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="block 0"):
-        evaluated(rows_file(tmp_path, 1), tmp_path / "out.jsonl", StubEngine(), block=0)
-
-
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     class Forgetting(StubEngine):
         async def score(self, items: Sequence[QueryResponse]) -> list[Scored | EngineFailure]:
@@ -273,59 +248,15 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     assert peak(800) < 1.5 * peak(80)
 
 
-SLOW = """
-import asyncio, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from tests.samer.checkpoints import tiny_checkpoint
-from tests.samer.conftest import SMALL
-from tests.samer.stubs import StubEngine
-from urs_inspect.samer.bulk import score_file
-from urs_inspect.samer.bulk import check_rows
-
-class Slow(StubEngine):
-    async def score(self, items):
-        await asyncio.sleep(0.05)
-        return await super().score(items)
-
-asyncio.run(score_file(check_rows(Path(sys.argv[2])), Path(sys.argv[3]), Slow(), block=4))
-"""
-
-
-def test_a_killed_process_is_resumed_and_no_row_is_lost_or_doubled(tmp_path: Path) -> None:
-    source, out = rows_file(tmp_path, 400), tmp_path / "out.jsonl"
-    command = [sys.executable, "-c", SLOW, str(REPOSITORY), str(source), str(out)]
-    for least in (20, 60):
-        process = subprocess.Popen(command)
-        deadline = time.monotonic() + 60
-        # A row has some 4 kB; the file cannot be read by another process while it is written.
-        while not partial_path(out).exists() or partial_path(out).stat().st_size < least * 4096:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    kept = rows_in(partial_path(out))
-    assert 20 < kept < 400
-    engine = StubEngine()
-    report = evaluated(source, out, engine, block=4)
-    assert report.resumed == kept and len(engine.asked) == 400 - kept
-    assert [row["id"] for row in output(out)] == [f"r{n}" for n in range(400)]
-
-
-def file(tmp_path: Path, *lines: str) -> Path:
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
-
-
 def test_rows_have_their_names_or_their_lines_number(tmp_path: Path) -> None:
-    path = file(
-        tmp_path,
-        '{"id": "one", "query": "q1", "response": "r1"}',
+    path = tmp_path / "in.jsonl"
+    lines = (
+        '\ufeff{"id": "one", "query": "q1", "response": "r1"}\r',
         "",
         '{"prompt": "q2", "answer": "r2", "more": 1}',
-        '{"id": 7, "question": "谁？", "response": ""}',
+        '{"id": 7, "question": "谁？", "response": ""}',  # without an end
     )
+    path.write_text("\n".join(lines), encoding="utf-8")
     assert list(read_rows(path)) == [
         BulkRow("one", QueryResponse("q1", "r1")),
         BulkRow("3", QueryResponse("q2", "r2")),
@@ -336,10 +267,20 @@ def test_rows_have_their_names_or_their_lines_number(tmp_path: Path) -> None:
     assert (found.rows, found.sha256) == (3, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-def test_a_last_line_without_an_end_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"query": "q", "response": "r"}\r\n{"query": "q", "response": "s"}')
-    assert [row.item.response for row in read_rows(path)] == ["r", "s"]
+def write(path: Path, **columns: Any) -> Path:
+    parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def test_rows_of_parquet_are_as_those_of_json_lines(tmp_path: Path) -> None:
+    path = write(tmp_path / "in.parquet", question=["q1", "q2"], response=["r1", ""], id=[7, 8], more=[1.0, 2.0])
+    assert list(read_rows(path)) == [BulkRow("7", QueryResponse("q1", "r1")), BulkRow("8", QueryResponse("q2", ""))]
+    path = write(path, query=pyarrow.array(["q"] * 1500).dictionary_encode(), answer=["r"] * 1500)
+    assert [row.id for row in read_rows(path, 1)] == [str(number) for number in range(2, 1501)]
+    with pytest.raises(InputError, match=r"in\.parquet: row 2: response must be text, got NoneType"):
+        check_rows(write(path, query=["q", "q"], response=["r", None]))
+    with pytest.raises(InputError, match="row 1: missing query; allowed names: query, prompt, question"):
+        check_rows(write(path, more=[1]))
 
 
 @pytest.mark.parametrize(
@@ -356,53 +297,57 @@ def test_a_last_line_without_an_end_and_a_byte_order_mark_are_read(tmp_path: Pat
     ],
 )
 def test_a_faulty_row_is_refused_with_its_line(line: str, said: str, tmp_path: Path) -> None:
-    path = file(tmp_path, '{"query": "q", "response": "r"}', line)
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"query": "q", "response": "r"}\n' + line, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         check_rows(path)
     assert f"{path}: {said}" in str(caught.value)
 
 
-def test_no_row_and_no_file_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no row"):
-        check_rows(file(tmp_path, "", " "))
+def test_what_can_neither_be_read_nor_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "in.jsonl"
     with pytest.raises(InputError, match="cannot read"):
-        check_rows(tmp_path / "absent.jsonl")
+        check_rows(source)
+    source.write_text("\n \n", encoding="utf-8")
+    with pytest.raises(InputError, match="no row"):
+        check_rows(source)
+    with pytest.raises(InputError, match="block 0"):
+        evaluated(rows_file(tmp_path, 1), tmp_path / "out.jsonl", StubEngine(), block=0)
+    with pytest.raises(InputError, match=r"cannot write '\.csv' files; allowed: \.parquet, \.jsonl"):
+        check_output(tmp_path / "out.csv")
+    check_output(tmp_path / "OUT.PARQUET")
+
+    def missing(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(bulk_output, "import_module", missing)
+    with pytest.raises(InputError, match=r"pyarrow: pip install 'urs-inspect\[samer\]', or name a \.jsonl file"):
+        check_output(tmp_path / "out.parquet")
+    check_output(tmp_path / "out.jsonl")
 
 
-parquet = import_module("pyarrow.parquet")
 ROW = BulkRow("r1", QueryResponse("q", "r"))
 # Clarity has 1/4 of the weight and the score 1/2, Depth 3/4 and 3/4: overall 11/16.
 SCORED = Scored(raw({"Depth": math.log(3)}, {"Clarity": 1, "Depth": 1}, {"Depth": math.log(3)}), shortened=4)
+GOOD = result_of(ROW, judged(SCORED))
+BAD = result_of(ROW, EngineFailure("too_long", "no room"))
 
 
-def good() -> dict[str, Any]:
-    return result_of(ROW, judged(SCORED))
-
-
-def bad() -> dict[str, Any]:
-    return result_of(ROW, EngineFailure("too_long", "no room"))
-
-
-def test_a_row_has_scores_of_all_dimensions_and_weights_of_the_selected_ones() -> None:
-    row = good()
+def test_a_row_has_scores_of_all_dimensions_and_a_failure_none() -> None:
+    row = GOOD
     assert (row["id"], row["overall"], row["selected"]) == ("r1", 0.6875, ["Clarity", "Depth"])
     assert (row["score_depth"], row["weight_depth"], row["weight_clarity"]) == (0.75, 0.75, 0.25)
     assert (row["score_style"], row["weight_style"]) == (0.5, 0)
     assert (row["shortened"], row["no_response"], row["empty_selection"], row["failure"]) == (4, False, False, None)
-    assert score_column("Step by Step Explanation") == "score_step_by_step_explanation"
-    assert len({score_column(name) for name in DIMENSIONS} | {weight_column(name) for name in DIMENSIONS}) == 84
-
-
-def test_a_failure_has_no_number() -> None:
-    row = bad()
-    assert set(row) == set(good())
-    assert row["failure"] == "too_long: no room"
-    assert {key for key, value in row.items() if value is not None} == {"id", "failure"}
+    assert dimension_columns("score", ["Step by Step Explanation"]) == ["score_step_by_step_explanation"]
+    assert len({*dimension_columns("score", DIMENSIONS), *dimension_columns("weight", DIMENSIONS)}) == 84
+    assert set(BAD) == set(GOOD) and BAD["failure"] == "too_long: no room"
+    assert {key for key, value in BAD.items() if value is not None} == {"id", "failure"}
 
 
 def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk_output, "_ROW_GROUP", 2)
-    rows = [good(), bad(), good(), good(), bad()]
+    rows = [GOOD, BAD, GOOD, GOOD, BAD]
     for name in ("out.parquet", "out.jsonl"):
         write_output(tmp_path / name, iter(rows), {"model": "m"}, list(rows[0]))
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -410,8 +355,8 @@ def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytes
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table.column_names == [
         *("id", "overall", "selected", "empty_selection", "no_response", "shortened"),
-        *map(score_column, DIMENSIONS),
-        *map(weight_column, DIMENSIONS),
+        *dimension_columns("score", DIMENSIONS),
+        *dimension_columns("weight", DIMENSIONS),
         "failure",
     ]
     assert table.to_pylist() == rows  # these numbers are exact in float32
@@ -423,27 +368,9 @@ def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
 def test_a_fault_while_writing_leaves_no_half_file(name: str, tmp_path: Path) -> None:
     def broken() -> Any:
-        yield good()
+        yield GOOD
         raise OSError(28, "No space left on device")
 
     with pytest.raises(InputError, match="No space left on device"):
         write_output(tmp_path / name, broken(), {}, ["id"])
     assert not list(tmp_path.iterdir())
-
-
-def test_other_endings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot write '\.csv' files; allowed: \.parquet, \.jsonl"):
-        check_output(tmp_path / "out.csv")
-    check_output(tmp_path / "OUT.PARQUET")
-
-
-def test_parquet_without_its_package_is_refused_before_anything_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(name: str) -> Any:
-        raise ImportError(name)
-
-    monkeypatch.setattr(bulk_output, "import_module", missing)
-    with pytest.raises(InputError, match=r"pyarrow: pip install 'urs-inspect\[samer\]', or name a \.jsonl file"):
-        check_output(tmp_path / "out.parquet")
-    check_output(tmp_path / "out.jsonl")

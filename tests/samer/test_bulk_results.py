@@ -1,11 +1,9 @@
 """The results of an unfinished evaluation under kills, gaps, other inputs and models, and two processes."""
 
-import os
 import signal
 import sqlite3
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +29,10 @@ def state(partial: PartialResults) -> tuple[int, int, set[int]]:
     return partial.begun, partial.done, set(partial.gaps)
 
 
-def test_results_come_back_in_order(tmp_path: Path) -> None:
+def test_gaps_are_filled_later_and_results_stay_in_order(tmp_path: Path) -> None:
     path = tmp_path / "new" / "p.sqlite"
     with PartialResults(path, HEADER) as partial:
-        partial.add(some(1, 0))
-        partial.add(some(2))
-    with PartialResults(path, HEADER) as partial:
-        assert state(partial) == (3, 3, set())
-        assert list(partial) == list(RESULTS.values())
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-
-
-def test_gaps_are_filled_later_and_results_stay_in_order(path: Path) -> None:
-    with PartialResults(path, HEADER) as partial:
-        partial.add({0: None, **some(1), 2: None})
+        partial.add({2: None, **some(1), 0: None})
         assert state(partial) == (3, 1, {0, 2})
         assert list(partial) == [RESULTS[1]]
         partial.add({0: None, **some(2)})
@@ -55,6 +43,7 @@ def test_gaps_are_filled_later_and_results_stay_in_order(path: Path) -> None:
     with PartialResults(path, HEADER) as partial:
         assert state(partial) == (4, 4, set())
         assert list(partial) == [*RESULTS.values(), {"id": "4"}]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("rows", [(1,), (0, 2)])
@@ -99,12 +88,23 @@ def test_a_kill_keeps_every_finished_block_and_nothing_of_the_next(path: Path) -
             assert [result["row"] for result in partial] == list(range(0, 20 * start, 2))
 
 
+OF_MODEL = {**HEADER, "model": "DIR", "fingerprint": "a", "served": "m"}
+
+
 @pytest.mark.parametrize(
-    ("other", "named"),
-    [({"input": "xyz", "rows": 3}, "another input"), ({**HEADER, "bos": "double"}, "another bos"), ({}, "another in")],
+    ("begun", "other", "named"),
+    [
+        (HEADER, {"input": "xyz", "rows": 3}, "another input"),
+        (HEADER, {**HEADER, "bos": "double"}, "another bos"),
+        (HEADER, {}, "another in"),
+        (OF_MODEL, {**OF_MODEL, "fingerprint": "b"}, "another model at DIR: its files have changed;"),
+        (OF_MODEL, {**OF_MODEL, "served": "n"}, "another model at DIR: the server has another name for it;"),
+    ],
 )
-def test_what_was_begun_with_something_else_is_refused(other: dict[str, Any], named: str, path: Path) -> None:
-    with PartialResults(path, HEADER) as partial:
+def test_what_was_begun_with_something_else_is_refused(
+    begun: dict[str, Any], other: dict[str, Any], named: str, path: Path
+) -> None:
+    with PartialResults(path, begun) as partial:
         partial.add(some(0, 1, 2))
     before = path.read_bytes()
     with pytest.raises(InputError, match=f"begun with {named}"):
@@ -121,7 +121,6 @@ def foreign_database(path: Path) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda path: path.write_text("my notes\n"),
         lambda path: path.write_text("x"),
         lambda path: path.write_text('{"input": "abc", "rows": 3}\n' * 100),
         foreign_database,
@@ -163,19 +162,6 @@ def test_the_numbers_of_a_probe_may_be_rounded_but_not_others(path: Path) -> Non
             PartialResults(path, {**header, "probe": probe})
 
 
-def test_another_model_in_the_same_place_is_named(tmp_path: Path) -> None:
-    headers = [
-        {**HEADER, "model": "DIR", "fingerprint": files, "served": name}
-        for files, name in (("a", "m"), ("b", "m"), ("b", "n"))
-    ]
-    reasons = ("its files have changed;", "the server has another name for it;")
-    for (first, second), expected in zip(pairwise(headers), reasons, strict=True):
-        path = tmp_path / str(second["served"])
-        PartialResults(path, first).close()
-        with pytest.raises(InputError, match=f"begun with another model at DIR: {expected}"):
-            PartialResults(path, second)
-
-
 def test_two_may_not_write_the_same_output(path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from urs_inspect.samer.bulk_results import PartialResults\n"
@@ -211,7 +197,6 @@ def test_a_folder_that_cannot_be_made_or_written_is_refused(tmp_path: Path) -> N
         PartialResults(tmp_path / "folder", HEADER)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs other kinds of files")
 def test_a_file_system_without_locks_is_not_called_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_LOCK

@@ -11,9 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.samer.checkpoints import declaring, tiny_checkpoint, write_tensor_file, write_tokenizer, write_weights
+from tests.samer.checkpoints import (
+    EOT,
+    change_json,
+    declaring,
+    tiny_checkpoint,
+    write_tensor_file,
+    write_tokenizer,
+    write_weights,
+)
 from tests.samer.conftest import SMALL
-from tests.samer.test_conversation import change_config, forget_end_of_turn
 from urs_inspect._util import InputError
 from urs_inspect.samer import checkpoint as module
 from urs_inspect.samer.checkpoint import (
@@ -22,23 +29,16 @@ from urs_inspect.samer.checkpoint import (
     declared_weights_at,
     find_heads_file,
     fingerprint,
-    fitting_length,
     resolve_dtype,
     resolve_weights_at,
 )
 from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
-from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer.evaluation import HEAD_KEYS, WeightsAt
 from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.heads import HEAD_KEYS
 from urs_inspect.samer.weights import INDEX, Array, header_bytes, read_header, read_metadata, read_tensor
 
 Copied = Callable[[str], Path]
 LAST_SHARD = "model-00003-of-00003.safetensors"
-
-
-def change_json(path: Path, **values: Any) -> None:
-    content = json.loads(path.read_text(encoding="utf-8")) | values
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def all_tensors(folder: Path) -> dict[str, Array]:
@@ -85,13 +85,7 @@ def test_a_released_folder_is_a_checkpoint(tmp_path: Path, shards: int, dtype: s
     checkpoint = open_checkpoint(folder)
     assert (checkpoint.hidden_size, checkpoint.max_length, checkpoint.dtype) == (64, 512, dtype)
     assert {array.dtype for array in checkpoint.heads().tensors().values()} == {np.dtype(np.float32)}
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_auto_is_the_checkpoints_own_type_and_any_other_is_taken(tmp_path: Path, dtype: str) -> None:
-    folder = tiny_checkpoint(tmp_path / "m", inner_widths=SMALL, dtype=dtype)
-    assert resolve_dtype(open_checkpoint(folder)) == dtype
-    assert resolve_dtype(open_checkpoint(folder), "float16") == "float16"
+    assert (resolve_dtype(checkpoint), resolve_dtype(checkpoint, "float16")) == (dtype, "float16")
     change_json(folder / "config.json", torch_dtype=None)  # then the weights' file says it
     assert resolve_dtype(open_checkpoint(folder)) == dtype
 
@@ -104,23 +98,6 @@ def test_types_that_no_engine_computes_in_are_refused(copied: Copied) -> None:
     with pytest.raises(InputError, match=r"m: config\.json has the dtype 'float64'; name one: float32, bfloat16"):
         resolve_dtype(open_checkpoint(folder))
     assert resolve_dtype(open_checkpoint(folder), "bfloat16") == "bfloat16"
-
-
-def test_heads_of_bfloat16_are_those_of_float32_rounded(tmp_path: Path) -> None:
-    exact, rounded = (
-        open_checkpoint(tiny_checkpoint(tmp_path / dtype, inner_widths=SMALL, dtype=dtype)).heads().tensors()
-        for dtype in ("float32", "bfloat16")
-    )
-    for name, array in exact.items():
-        np.testing.assert_allclose(rounded[name], array, rtol=2**-7)
-        assert not np.array_equal(rounded[name], array)
-
-
-def test_published_widths_need_no_note_and_others_do(released: Path, small: Path) -> None:
-    assert check_checkpoint(released).notes == []
-    assert any(
-        "the scoring head has widths (24, 16, 16, 16); published are" in note for note in check_checkpoint(small).notes
-    )
 
 
 def armo(tensors: dict[str, Array]) -> dict[str, Array]:
@@ -161,25 +138,30 @@ def peft(folder: Path) -> None:
     write_tensor_file(folder / "adapter_model.safetensors", {"base_model.model.x": np.ones((2, 2), np.float32)})
 
 
+def forget_end_of_turn(folder: Path) -> None:
+    """Make `<|eot_id|>` ordinary text."""
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    kept = [token for token in content["added_tokens"] if token["content"] != EOT]
+    change_json(folder / "tokenizer.json", added_tokens=kept)
+
+
 def half_a_shard(folder: Path) -> None:
     shard = folder / LAST_SHARD
     shard.write_bytes(shard.read_bytes()[: shard.stat().st_size // 2])
 
 
-def misplaced(folder: Path) -> None:
-    content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    content["weight_map"]["model.norm.weight"] = "model-00001-of-00003.safetensors"
-    (folder / INDEX).write_text(json.dumps(content), encoding="utf-8")
+def indexed(file: str) -> Callable[[Path], None]:
+    """Say that a weight is in another file."""
+
+    def change(folder: Path) -> None:
+        names = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
+        change_json(folder / INDEX, weight_map=names | {"model.norm.weight": file})
+
+    return change
 
 
 def config(**values: Any) -> Callable[[Path], None]:
     return lambda folder: change_json(folder / "config.json", **values)
-
-
-def outside(folder: Path) -> None:
-    content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    content["weight_map"]["model.norm.weight"] = "../other.safetensors"
-    (folder / INDEX).write_text(json.dumps(content), encoding="utf-8")
 
 
 def quantised(folder: Path) -> None:
@@ -192,10 +174,6 @@ def quantised(folder: Path) -> None:
     kinds = {one: "I8" if one == name else entry.dtype for one, entry in held.items()}
     head = header_bytes([(one, kinds[one], held[one].shape, len(raw)) for one, raw in content.items()])
     file.write_bytes(head + b"".join(content.values()))
-
-
-def unended_template(folder: Path) -> None:
-    change_config(folder, chat_template="{% for m in messages %}{{ m.content }}{% endfor %}")
 
 
 FIRST_SCORE, SECOND_SCORE, LAST_GATE = HEAD_KEYS["scoring"][0], HEAD_KEYS["scoring"][1], HEAD_KEYS["predictor"][-1]
@@ -211,7 +189,6 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         f"1 weights of the heads are missing: {LAST_GATE}",
     ),
     "wrapped by torch.compile": (weights(lambda t: rename(t, "_orig_mod.")), "tensor names start with '_orig_mod.'"),
-    "wrapped by data parallelism": (weights(lambda t: rename(t, "module.")), "tensor names start with 'module.'"),
     "PEFT": (peft, "a PEFT adapter, not a whole model; expected merged weights"),
     "DeepSpeed": (only("global_step100/mp_rank_00.pt", "zero_to_fp32.py"), "a DeepSpeed training folder"),
     "pickles": (only("pytorch_model.bin"), "pickled weights only, which are never opened"),
@@ -220,8 +197,14 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a shard is missing": (lambda f: (f / LAST_SHARD).unlink(), f"1 of 3 weight files are missing: {LAST_SHARD}"),
     "half a shard": (half_a_shard, f"{LAST_SHARD}: incomplete, .* bytes are here; download it again"),
     "the index is no index": (lambda f: (f / INDEX).write_text("{}"), f"{INDEX}: not an index"),
-    "the index names a file elsewhere": (outside, "`weight_map` must name files of this folder"),
-    "the index names the wrong shard": (misplaced, "its files do not hold model.norm.weight"),
+    "the index names a file elsewhere": (
+        indexed("../other.safetensors"),
+        "`weight_map` must name files of this folder",
+    ),
+    "the index names the wrong shard": (
+        indexed("model-00001-of-00003.safetensors"),
+        "its files do not hold model.norm.weight",
+    ),
     "another hidden size": (
         weights(reshaped(FIRST_SCORE, 24, 32)),
         rf"{FIRST_SCORE} has shape \(24, 32\); expected \(24, 64\), since hidden_size is 64",
@@ -247,7 +230,6 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "another architecture": (config(model_type="qwen2"), "model_type 'qwen2'; expected 'llama'"),
     "a size that is none": (config(num_hidden_layers="2"), "num_hidden_layers '2'; expected a whole number above 0"),
     "another activation": (config(hidden_act="gelu"), "config.json has hidden_act 'gelu'; expected silu"),
-    "an activation that nobody knows": (config(hidden_act="silo"), "config.json has hidden_act 'silo'; expected silu"),
     "a configuration of int8": (config(torch_dtype="int8"), "config.json has torch_dtype 'int8'; expected float32"),
     "a new configuration of int8": (config(dtype="int8"), "config.json has dtype 'int8'; expected float32"),
     "weights of int8": (
@@ -260,7 +242,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "no chat template": (lambda f: write_tokenizer(f, template=None), "the tokenizer has no chat template"),
     "eot of several tokens": (forget_end_of_turn, r"the tokenizer makes \d+ tokens of <\|eot_id\|>; expected 1"),
-    "a template without eot": (unended_template, r"the chat template does not end a query with <\|eot_id\|>"),
+    "a template without eot": (
+        lambda f: write_tokenizer(f, template="{% for m in messages %}{{ m.content }}{% endfor %}"),
+        r"the chat template does not end a query with <\|eot_id\|>",
+    ),
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "tokenizer.json is missing"),
     "too small a vocabulary": (config(vocab_size=269), "the tokenizer has 270 tokens, the model 269"),
 }
@@ -305,39 +290,14 @@ def test_the_weights_of_the_backbone_are_not_read(copied: Copied) -> None:
     assert check_checkpoint(folder).errors == []
 
 
-def test_code_of_a_model_and_other_labels_are_noted(copied: Copied) -> None:
+def test_code_of_a_model_other_labels_and_other_widths_are_noted(copied: Copied, released: Path) -> None:
+    assert check_checkpoint(released).notes == []
     folder = copied("noted")
     change_json(folder / "config.json", auto_map={"AutoModel": "evil.py"}, id2label={"0": "x"})
     notes = check_checkpoint(folder).notes
     assert "config.json names code of its own (auto_map); it is never run" in notes
     assert "config.json has 1 labels; the released one has 84" in notes
-
-
-def test_lengths(small: Path) -> None:
-    checkpoint = open_checkpoint(small)
-    assert [fitting_length(checkpoint, wanted) for wanted in (None, 100, 512)] == [512, 100, 512]
-    for wanted in (0, 5, 513):
-        with pytest.raises(InputError, match=f"max_length {wanted}; allowed are .* to 512"):
-            fitting_length(checkpoint, wanted)
-
-
-def test_the_file_is_found_in_either_layout(copied: Copied, small: Path, tmp_path: Path) -> None:
-    first = open_checkpoint(small).weights.files["score.scoring_layer.0.weight"]
-    assert find_heads_file(small) == small / first
-    assert find_heads_file(declaring(copied("m"), "query")) == tmp_path / "m" / HEADS_FILE
-    assert find_heads_file(tmp_path) is None
-
-
-def test_what_is_not_said_is_none(small: Path, tmp_path: Path) -> None:
-    assert declared_weights_at(small) is None
-    assert declared_weights_at(tmp_path) is None
-
-
-@pytest.mark.parametrize("value", ["query", "response"])
-def test_what_training_wrote_is_read(copied: Copied, value: str) -> None:
-    folder = declaring(copied("m"), value)
-    assert declared_weights_at(folder) == value
-    assert check_checkpoint(folder).facts["weights read at"] == value
+    assert any("the scoring head has widths (24, 16, 16, 16); published are" in note for note in notes)
 
 
 def test_any_other_value_is_a_fault_of_the_folder(copied: Copied) -> None:
@@ -367,12 +327,19 @@ def test_the_user_wins_over_the_file_over_the_default(
     warned: bool,
 ) -> None:
     folder = copied("m")
+    heads = folder / open_checkpoint(folder).weights.files["score.scoring_layer.0.weight"]
     if told is not None:
-        declaring(folder, told)
+        heads = declaring(folder, told) / HEADS_FILE
+        assert check_checkpoint(folder).facts["weights read at"] == told
+    assert (find_heads_file(folder), declared_weights_at(folder)) == (heads, told)
     assert resolve_weights_at(folder, wanted) == expected
     said = f"{folder}: its heads were trained with weights_at={told}; weights_at={wanted} is used, as told"
     assert (said in caplog.text) is warned
     assert bool(caplog.records) is warned
+
+
+def test_a_folder_without_heads_declares_nothing(tmp_path: Path) -> None:
+    assert (find_heads_file(tmp_path), declared_weights_at(tmp_path)) == (None, None)
 
 
 def test_an_export_keeps_what_the_heads_say(copied: Copied, tmp_path: Path) -> None:
@@ -425,13 +392,14 @@ def test_any_number_of_any_file_counts(folder: Path, copy: Path) -> None:
             assert fingerprint(copy) != before, (path.name, place)
         path.write_bytes(whole)
     assert fingerprint(copy) == before
-
-
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"])
-def test_tokeniser_template_and_configuration_count(name: str, folder: Path, copy: Path) -> None:
-    with (copy / name).open("a", encoding="utf-8") as file:
-        file.write(" ")
-    assert fingerprint(copy) != fingerprint(folder)
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
+        with (copy / name).open("a", encoding="utf-8") as file:
+            file.write(" ")
+        before, last = fingerprint(copy), before
+        assert before != last
+    for path in copy.glob("*.safetensors"):
+        path.unlink()
+    assert fingerprint(copy) != before  # a folder without weights has one too
 
 
 def test_heads_of_their_own_count_unless_left_out(folder: Path, tmp_path: Path) -> None:
@@ -441,12 +409,6 @@ def test_heads_of_their_own_count_unless_left_out(folder: Path, tmp_path: Path) 
     heads.write_bytes(heads.read_bytes()[:-1] + b"\x01")
     assert fingerprint(tmp_path / "one") != fingerprint(tmp_path / "other")
     assert fingerprint(tmp_path / "one", heads=False) == fingerprint(tmp_path / "other", heads=False)
-
-
-def test_a_folder_without_weights_has_one_too(folder: Path, copy: Path) -> None:
-    for path in copy.glob("*.safetensors"):
-        path.unlink()
-    assert fingerprint(copy) != fingerprint(folder)
 
 
 def test_a_large_file_is_read_once_until_it_changes(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -459,6 +421,10 @@ def test_a_large_file_is_read_once_until_it_changes(copy: Path, monkeypatch: pyt
 
     monkeypatch.setattr(module, "sha256_of", compute)
     monkeypatch.setattr(module, "_LARGE", 1 << 12)
+    monkeypatch.setattr(module, "_SETTLED", 3600.0)
+    fingerprint(copy)
+    assert not list((cache_folder() / "digests").glob("*"))  # what was just written is not remembered
+    read.clear()
     monkeypatch.setattr(module, "_SETTLED", -1.0)
     first = fingerprint(copy)
     assert len([name for name in read if name.endswith("safetensors")]) == 3
@@ -473,10 +439,3 @@ def test_a_large_file_is_read_once_until_it_changes(copy: Path, monkeypatch: pyt
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as a copy that keeps times
     assert fingerprint(copy) != first
     assert path.name in read
-
-
-def test_what_was_just_written_is_not_remembered(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LARGE", 1)
-    monkeypatch.setattr(module, "_SETTLED", 3600.0)
-    fingerprint(copy)
-    assert not list((cache_folder() / "digests").glob("*"))

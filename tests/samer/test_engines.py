@@ -29,73 +29,41 @@ from urs_inspect.samer.engines import (
 from urs_inspect.samer.engines.shared import AT_ONCE, EngineChoice, check_engine, close_engines, shared_engine
 
 
-class Made:
-    """Stands for an engine."""
-
-    def __init__(self, samer: str, options: dict[str, Any]) -> None:
-        self.samer, self.options = samer, options
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Made]]:
-    """Replaces all engines by ones that only note how they were made."""
-    made: dict[str, list[Made]] = {name: [] for name in engine_names()}
-    monkeypatch.setattr(registry, "_registered", {})
-    for name in made:
-
-        def make(samer: str, *, bos: str = "single", max_length: int = 0, _name: str = name) -> Any:
-            made[_name].append(Made(samer, {"bos": bos, "max_length": max_length}))
-            return made[_name][-1]
-
-        register_engine(name, make)
-    return made
-
-
-def installed(monkeypatch: pytest.MonkeyPatch, vllm: bool) -> None:
-    monkeypatch.setattr(registry, "find_spec", lambda name: object() if vllm else None)
-
-
-@pytest.mark.parametrize(("vllm", "expected"), [(True, "vllm"), (False, "transformers")])
-def test_a_folder_is_run_by_vllm_if_that_is_installed(
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    fake: dict[str, list[Made]],
-    tmp_path: Path,
-    vllm: bool,
-    expected: str,
-) -> None:
-    installed(monkeypatch, vllm)
-    with caplog.at_level("INFO"):
-        load_engine(str(tmp_path))
-    assert [name for name, made in fake.items() if made] == [expected]
-    assert f"is run by {expected}" in caplog.text
-
-
-@pytest.mark.parametrize("address", ["http://host:8000", "https://host/v1"])
-def test_an_address_is_a_server(fake: dict[str, list[Made]], address: str) -> None:
-    load_engine(address, bos="double")
-    assert fake["server"][0].samer == address
-    assert fake["server"][0].options["bos"] == "double"
-
-
 @pytest.mark.parametrize(
-    ("samer", "options", "message"),
+    ("samer", "options", "installed", "expected"),
     [
-        ("here", {"engine": "onnx"}, "unknown engine 'onnx'; allowed: auto, vllm, server, transformers"),
-        ("here", {"engine": "server"}, r"does not fit engine 'server'; expected an address \(http://host:port\)"),
-        ("http://h", {"engine": "vllm"}, "does not fit engine 'vllm'; expected a checkpoint's folder"),
-        ("here/nowhere", {}, "no such folder; expected a checkpoint's folder or a server's address"),
-        ("http://h", {"speed": 9}, "engine 'server' has no option 'speed'; allowed: bos, max_length"),
-        ("http://h", {"bos": "triple"}, "bos 'triple'; allowed: single, double"),
-        ("http://h", {"dtype": "float32"}, "engine 'server' has no option 'dtype'"),
+        ("here", {}, True, "vllm"),
+        ("here", {}, False, "transformers"),
+        ("here", {"engine": "transformers", "max_length": 9}, True, "transformers"),
+        ("http://host:8000", {"bos": "double"}, True, "server"),
+        ("https://host/v1", {}, False, "server"),
+        ("here", {"engine": "mine"}, False, "mine"),
     ],
 )
-def test_what_does_not_fit(
-    fake: dict[str, list[Made]], tmp_path: Path, samer: str, options: dict[str, Any], message: str
+def test_the_engine_that_fits_is_made_with_its_options(
+    samer: str,
+    options: dict[str, Any],
+    installed: bool,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
 ) -> None:
-    with pytest.raises(InputError, match=message):
-        load_engine(samer.replace("here", str(tmp_path)), **options)
-    assert not any(fake.values())
+    made: list[Any] = []
+
+    def maker(name: str) -> Callable[..., Any]:
+        return lambda samer, **given: made.append((name, samer, given))
+
+    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry, "find_spec", lambda name: object() if installed else None)
+    for name in ("vllm", "server", "transformers", "mine"):
+        register_engine(name, maker(name))
+    assert "mine" in engine_names()
+    samer = samer.replace("here", str(tmp_path))
+    with caplog.at_level("INFO"):
+        load_engine(samer, **options)
+    assert made == [(expected, samer, {name: value for name, value in options.items() if name != "engine"})]
+    assert (f"is run by {expected}" in caplog.text) is (samer == str(tmp_path) and "engine" not in options)
 
 
 def test_all_engines_know_the_same_readings() -> None:
@@ -108,21 +76,20 @@ def test_all_engines_know_the_same_readings() -> None:
         assert ("dtype" in parameters) == (name != "server"), name
 
 
-@pytest.mark.parametrize("engine", ["vllm", "transformers"])
-def test_a_type_that_is_unknown_is_refused_before_anything_is_loaded(small: Path, engine: str) -> None:
-    with pytest.raises(InputError, match="dtype 'half'; allowed: auto, float32, bfloat16, float16"):
-        load_engine(str(small), engine=engine, dtype="half")
-
-
-@pytest.mark.parametrize(("package", "extra"), [("torch", "samer"), ("transformers", "samer")])
+@pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_a_missing_package_is_one_line_with_the_way_to_install_it(
-    small: Path, monkeypatch: pytest.MonkeyPatch, package: str, extra: str
+    small: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
     monkeypatch.delitem(sys.modules, "urs_inspect.samer.neural.transformers_engine", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError) as raised:
         load_engine(str(small), engine="transformers")
-    assert str(raised.value) == f"engine 'transformers' needs the package {package}: pip install 'urs-inspect[{extra}]'"
+    assert str(raised.value) == f"engine 'transformers' needs the package {package}: pip install 'urs-inspect[samer]'"
+    monkeypatch.setattr(shared, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"engine 'vllm' needs the package vllm: pip install 'urs-inspect\[vllm\]'"):
+        check_engine(EngineChoice(str(small), "vllm"))
+    unknown = registry.missing_package("engine 'mine'", ImportError("No module named 'x'", name="x"))
+    assert str(unknown) == "engine 'mine' cannot be loaded: No module named 'x'"
 
 
 def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
@@ -140,19 +107,6 @@ def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
     loaded = set(json.loads(done.stdout))
     assert {"numpy", "tokenizers"} <= loaded
     assert loaded.isdisjoint({"torch", "vllm", "transformers", "inspect_ai", "safetensors"})
-
-
-def test_an_unknown_missing_package_is_named() -> None:
-    error = registry.missing_package("engine 'mine'", ImportError("No module named 'x'", name="x"))
-    assert str(error) == "engine 'mine' cannot be loaded: No module named 'x'"
-
-
-def test_an_engine_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(registry, "_registered", {})
-    register_engine("mine", lambda samer, **options: Made(samer, options))  # type: ignore[arg-type]
-    engine: Any = load_engine(str(tmp_path), engine="mine", anything=1)
-    assert engine.options == {"anything": 1}
-    assert "mine" in engine_names()
 
 
 @pytest.fixture
@@ -173,24 +127,20 @@ def test_many_who_ask_at_once_share_one_engine(opening: Opening, tmp_path: Path)
     assert all(engine is opening.made[0] for engine in found)
 
 
-def test_other_options_are_another_engine(opening: Opening, tmp_path: Path) -> None:
-    async def ask() -> None:
-        await shared_engine(choice(tmp_path))
-        await shared_engine(choice(tmp_path, weights_at="query"))
-
-    asyncio.run(ask())
-    assert len(opening.made) == 2
-    assert [engine.closed for engine in opening.made] == [0, 0]  # both are of this run
-
-
 def test_the_next_run_goes_on_with_the_engine_and_closes_those_it_does_not_use(
     opening: Opening, tmp_path: Path
 ) -> None:
     first, second = choice(tmp_path), choice(tmp_path, weights_at="query")
+
+    async def both() -> None:
+        for wanted in (first, second):
+            await shared_engine(wanted)
+
     for wanted in (first, first, second):
         anyio.run(shared_engine, wanted)  # a loop of its own, which `asyncio.run` need not give under the harness
-    assert len(opening.made) == 2
     assert [engine.closed for engine in opening.made] == [1, 0]
+    anyio.run(both)  # what one run uses is not closed
+    assert [engine.closed for engine in opening.made] == [1, 1, 0, 0]
 
 
 def test_an_engine_that_cannot_be_opened_is_a_failure_and_is_tried_once_a_run(
@@ -229,21 +179,12 @@ def test_all_engines_are_closed_even_if_one_cannot_be(
         opening.made[0].close = refuse  # type: ignore[method-assign]
         await close_engines()
         await close_engines()
+        assert not shared._open
+        await shared_engine(choice(tmp_path))  # opened anew
 
     anyio.run(main)
-    assert [engine.closed for engine in opening.made] == [0, 1, 1]
+    assert [engine.closed for engine in opening.made] == [0, 1, 1, 0]
     assert "could not be closed: RuntimeError: stuck" in caplog.text
-    assert not shared._open
-
-
-def test_after_closing_an_engine_is_opened_anew(opening: Opening, tmp_path: Path) -> None:
-    async def main() -> None:
-        await shared_engine(choice(tmp_path))
-        await close_engines()
-        await shared_engine(choice(tmp_path))
-
-    anyio.run(main)
-    assert [engine.closed for engine in opening.made] == [1, 0]
 
 
 def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
@@ -265,28 +206,34 @@ def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
 # ## Checked before a run
 
 
-def test_a_folder_is_checked_and_not_loaded(small: Path) -> None:
-    check_engine(EngineChoice(str(small), "transformers"))
-    assert not shared._open
-
-
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("samer", "options", "said"),
     [
-        ({"engine": "trasformers"}, "unknown engine 'trasformers'; allowed: auto, vllm"),
-        ({"engine": "transformers", "weights_at": "answer"}, "weights_at 'answer'; allowed: response, query"),
-        ({"engine": "transformers", "bos": "none"}, "bos 'none'; allowed: single, double"),
-        ({"engine": "transformers", "overlong": "cut"}, "overlong 'cut'; allowed: shorten, error"),
-        ({"engine": "transformers", "max_length": 513}, "max_length 513; allowed are"),
-        ({"engine": "transformers", "dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
-        ({"engine": "transformers", "folder": "x"}, "engine 'transformers' has no option 'folder'"),
-        ({"engine": "server"}, "does not fit engine 'server'"),
+        ("here", {"engine": "onnx"}, "unknown engine 'onnx'; allowed: auto, vllm, server, transformers"),
+        ("here", {"engine": "server"}, r"does not fit engine 'server'; expected an address \(http://host:port\)"),
+        ("http://h", {"engine": "vllm"}, "does not fit engine 'vllm'; expected a checkpoint's folder"),
+        ("here/nowhere", {}, "no such folder; expected a checkpoint's folder or a server's address"),
+        ("here/samer_heads", {}, r"no weights; expected model\.safetensors"),
+        ("http://h", {"dtype": "float32"}, "engine 'server' has no option 'dtype'; allowed: .*bos, max_length"),
+        ("here", {"weights_at": "answer"}, "weights_at 'answer'; allowed: response, query"),
+        ("here", {"bos": "none"}, "bos 'none'; allowed: single, double"),
+        ("here", {"overlong": "cut"}, "overlong 'cut'; allowed: shorten, error"),
+        ("here", {"max_length": 513}, "max_length 513; allowed are"),
+        ("here", {"dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
+        ("here", {"folder": "x"}, "engine 'transformers' has no option 'folder'"),
+        ("here", {}, ""),
     ],
 )
-def test_an_option_that_cannot_be_is_refused(options: dict[str, Any], said: str, small: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        check_engine(EngineChoice(str(small), **options))
-    assert said in str(caught.value)
+def test_what_does_not_fit_is_refused_and_nothing_is_loaded(
+    samer: str, options: dict[str, Any], said: str, copied: Callable[[str], Path]
+) -> None:
+    folder = copied("m")
+    (folder / "samer_heads").mkdir()
+    engine = "auto" if samer.startswith("http") else "transformers"
+    wanted = EngineChoice(samer.replace("here", str(folder)), **{"engine": engine, **options})
+    with pytest.raises(InputError, match=said) if said else nullcontext():
+        check_engine(wanted)
+    assert not shared._open
 
 
 def test_only_what_was_given_is_handed_on() -> None:
@@ -294,19 +241,6 @@ def test_only_what_was_given_is_handed_on() -> None:
     assert EngineChoice("http://h").options() == {"bos": "single", "overlong": "shorten"}
     given = {"weights_at": "query", "bos": "double", "overlong": "error", "max_length": 9, "dtype": "float32"}
     assert EngineChoice("x", **given).options() == given  # type: ignore[arg-type]
-
-
-def test_a_package_that_is_missing_is_named(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"engine 'vllm' needs the package vllm: pip install 'urs-inspect\[vllm\]'"):
-        check_engine(EngineChoice(str(small), "vllm"))
-
-
-def test_a_folder_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no weights; expected model\.safetensors"):
-        check_engine(EngineChoice(str(tmp_path), "transformers"))
-    with pytest.raises(InputError, match="no such folder"):
-        check_engine(EngineChoice(str(tmp_path / "absent")))
 
 
 @pytest.mark.parametrize(

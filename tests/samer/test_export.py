@@ -1,27 +1,26 @@
 """Exports: a plain Llama beside its heads, nothing lost, no half of one, and the cache of them."""
 
 import json
+import os
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.checkpoints import change_json, tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.test_checkpoint import change_json
 from urs_inspect._util import InputError
 from urs_inspect.samer import export as export_module
 from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
+from urs_inspect.samer.evaluation import save_heads
 from urs_inspect.samer.export import export_checkpoint, exported_folder
-from urs_inspect.samer.heads import save_heads
-from urs_inspect.samer.weights import INDEX, read_header, read_tensor
+from urs_inspect.samer.weights import INDEX, read_header
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -36,10 +35,7 @@ def test_every_tensor_arrives_bit_by_bit(tmp_path: Path, shards: int, dtype: str
     for name in kept:
         old, new = before.weights.entries[name], after.weights.entries[name]
         assert (old.dtype, old.shape) == (new.dtype, new.shape)
-        values = [
-            read_tensor(one.folder / one.weights.files[name], one.weights.entries[name]) for one in (before, after)
-        ]
-        np.testing.assert_array_equal(values[0], values[1])
+        np.testing.assert_array_equal(before.weights.read(name), after.weights.read(name))
     for name, array in before.heads().tensors().items():
         np.testing.assert_array_equal(after.heads().tensors()[name], array)
     assert set(done.linked) | set(done.rewritten) == set(after.weights.names)
@@ -49,6 +45,7 @@ def test_every_tensor_arrives_bit_by_bit(tmp_path: Path, shards: int, dtype: str
 
 
 def test_the_folder_is_what_stock_vllm_loads(released: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()  # an empty one is used
     done = export_checkpoint(released, tmp_path / "out")
     config = json.loads((done.folder / "config.json").read_text(encoding="utf-8"))
     assert config["architectures"] == ["LlamaModel"]
@@ -72,7 +69,9 @@ def test_only_the_file_with_heads_takes_room(small: Path, tmp_path: Path) -> Non
     assert index["metadata"]["total_size"] == sum(sizes)
 
 
-def test_without_links_files_are_copied(small: Path, tmp_path: Path, linked_fails: None) -> None:
+def test_without_links_files_are_copied(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("link", "symlink"):
+        monkeypatch.setattr(os, kind, Mock(side_effect=OSError("no links here")))
     done = export_checkpoint(small, tmp_path / "out")
     assert done.linked == ()
     assert done.copied
@@ -90,8 +89,8 @@ def test_a_source_of_links_is_linked_to_the_files_themselves(small: Path, tmp_pa
     assert check_checkpoint(done.folder).errors == []
 
 
-def test_code_and_training_state_stay_behind(copied: object, small: Path, tmp_path: Path) -> None:
-    source = Path(shutil.copytree(small, tmp_path / "in", copy_function=shutil.copyfile))
+def test_code_and_training_state_stay_behind(copied: Callable[[str], Path], tmp_path: Path) -> None:
+    source = copied("in")
     change_json(source / "config.json", auto_map={"AutoModel": "evil.py"})
     for name in ("evil.py", "training_args.bin", "optimizer.pt"):
         (source / name).write_text("x", encoding="utf-8")
@@ -111,21 +110,12 @@ def test_a_target_that_holds_something_is_left_alone(small: Path, tmp_path: Path
         export_checkpoint(small, out / "mine")
 
 
-def test_an_empty_target_is_used(small: Path, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    export_checkpoint(small, tmp_path / "out")
-    assert check_checkpoint(tmp_path / "out").errors == []
-
-
 @pytest.mark.parametrize("step", ["_rewrite", "_write_json", "save_heads"])
 def test_an_export_that_is_cut_short_leaves_nothing_and_can_run_again(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr(export_module, step, fail)
+        patched.setattr(export_module, step, Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             export_checkpoint(small, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -133,25 +123,29 @@ def test_an_export_that_is_cut_short_leaves_nothing_and_can_run_again(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_what_is_exported_is_not_exported_again(small: Path, tmp_path: Path) -> None:
-    export_checkpoint(small, tmp_path / "out")
-    with pytest.raises(InputError, match="exported already; expected a checkpoint as released"):
-        export_checkpoint(tmp_path / "out", tmp_path / "again")
-
-
-def test_a_bad_source_makes_nothing(small: Path, tmp_path: Path) -> None:
+def test_what_is_no_released_checkpoint_makes_nothing(small: Path, tmp_path: Path) -> None:
+    out = export_checkpoint(small, tmp_path / "out").folder
     (tmp_path / "in").mkdir()
-    with pytest.raises(InputError, match="no weights"):
-        export_checkpoint(tmp_path / "in", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    for source, said in ((out, "exported already; expected a checkpoint as released"), (tmp_path / "in", "no weights")):
+        with pytest.raises(InputError, match=said):
+            export_checkpoint(source, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
 
 
-def test_a_released_folder_is_exported_once(small: Path) -> None:
-    first = exported_folder(open_checkpoint(small))
+def test_a_released_folder_is_exported_once_until_it_changes(
+    copied: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copied("m")
+    first = exported_folder(open_checkpoint(folder))
     made = (first / "config.json").stat().st_mtime_ns
-    assert exported_folder(open_checkpoint(small)) == first
+    assert exported_folder(open_checkpoint(folder)) == first
     assert (first / "config.json").stat().st_mtime_ns == made
-    assert open_checkpoint(first).layout == "exported"
+    assert exported_folder(open_checkpoint(first)) == first  # as it is
+    change_json(folder / "config.json", note="changed")
+    with monkeypatch.context() as patched, pytest.raises(InputError, match="no room"):
+        patched.setattr(export_module, "save_heads", Mock(side_effect=InputError("no room")))
+        exported_folder(open_checkpoint(folder))
+    assert exported_folder(open_checkpoint(folder)) != first
 
 
 def test_whoever_comes_second_uses_what_the_first_made(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,50 +162,3 @@ def test_whoever_comes_second_uses_what_the_first_made(small: Path, monkeypatch:
     assert found[0] == found[1]
     assert open_checkpoint(found[0]).layout == "exported"
     assert [path.name for path in found[0].parent.iterdir()] == [found[0].name]  # no half of one is left
-
-
-def test_processes_that_start_together_share_one_export(small: Path) -> None:
-    script = (
-        "import sys\n"
-        "from urs_inspect.samer.checkpoint_check import open_checkpoint\n"
-        "from urs_inspect.samer.export import exported_folder\n"
-        "checkpoint = open_checkpoint(sys.argv[1])\n"
-        "print('ready', flush=True)\n"
-        "sys.stdin.readline()\n"
-        "print(exported_folder(checkpoint))"
-    )
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-c", script, str(small)]
-    started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) for _ in range(4)]
-    for process in started:
-        assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    for process in started:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    outputs = [process.communicate(timeout=60) for process in started]
-    assert [process.returncode for process in started] == [0] * 4, outputs
-    [folder] = {Path(out.strip()) for out, _ in outputs}
-    assert open_checkpoint(folder).layout == "exported"
-    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
-
-
-def test_an_export_that_fails_is_still_a_fault(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any, **__: Any) -> None:
-        raise InputError("no room")
-
-    monkeypatch.setattr(export_module, "save_heads", full)
-    with pytest.raises(InputError, match="no room"):
-        exported_folder(open_checkpoint(small))
-
-
-def test_a_folder_that_changes_is_exported_anew(copied: Callable[[str], Path]) -> None:
-    folder = copied("m")
-    first = exported_folder(open_checkpoint(folder))
-    change_json(folder / "config.json", note="changed")
-    assert exported_folder(open_checkpoint(folder)) != first
-
-
-def test_an_exported_folder_is_taken_as_it_is(small: Path, tmp_path: Path) -> None:
-    export_checkpoint(small, tmp_path / "out")
-    assert exported_folder(open_checkpoint(tmp_path / "out")) == tmp_path / "out"

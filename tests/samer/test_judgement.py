@@ -48,11 +48,6 @@ def test_a_judgement_worked_by_hand() -> None:
     assert sum(math.isnan(value) for value in values.values()) == 40
 
 
-def test_dimensions_of_equal_weight_are_in_the_order_of_their_names() -> None:
-    found = one(Scored(raw(gates={"Style": 1, "Clarity": 1, "Depth": 1})))
-    assert [name for name, _, _ in found.leading] == ["Clarity", "Depth", "Style"]
-
-
 def test_facts_hold_everything_from_which_the_numbers_follow() -> None:
     facts = judgement_facts(one(Scored(BY_HAND, shortened=7, tokens=40)))
     assert facts["overall"] == 0.6875
@@ -94,16 +89,15 @@ def test_failures_are_passed_on_and_results_keep_their_order() -> None:
     assert [one.tokens for one in found if isinstance(one, Judgement)] == [3, 5]
 
 
-def test_outputs_for_other_dimensions_are_no_score() -> None:
+def test_outputs_for_other_dimensions_or_that_are_not_finite_are_no_score() -> None:
     three = np.zeros(3, np.float32)
     assert judged(Scored(RawOutputs(three, three, three))) == EngineFailure(
         "wrong_shape", "outputs for 3 dimensions; expected 42"
     )
-
-
-def test_outputs_that_are_not_finite_are_no_score() -> None:
     found = judged(Scored(raw({"Clarity": math.nan})))
     assert isinstance(found, EngineFailure) and found.mode == "not_finite"
+    assert list(score_values(None)) == list(score_keys())
+    assert all(map(math.isnan, score_values(None).values()))
 
 
 class Raising(StubEngine):
@@ -125,11 +119,6 @@ def test_an_engine_that_breaks_its_promise_is_a_failure_of_each_item(engine: Stu
     assert all(isinstance(one, EngineFailure) and one.mode == "error" and said in one.detail for one in found)
 
 
-def test_all_keys_are_there_without_a_judgement() -> None:
-    assert list(score_values(None)) == list(score_keys())
-    assert all(math.isnan(value) for value in score_values(None).values())
-
-
 def test_engine_facts_say_how_the_numbers_came_about() -> None:
     assert engine_facts(StubEngine(model="dir")) == {
         "engine": "stub",
@@ -142,38 +131,27 @@ def test_engine_facts_say_how_the_numbers_came_about() -> None:
     }
 
 
-def judgement(outcome: Scored, *, no_response: bool = False) -> Judgement:
-    found = judged(outcome, no_response)
-    assert isinstance(found, Judgement)
-    return found
-
-
-TWO = raw({"Depth": math.log(3)}, {"Clarity": 1, "Depth": 1}, {"Depth": math.log(3)})
-
-
 def test_dimensions_are_a_table_the_heaviest_first() -> None:
-    # Overall: 3/4 * 3/4 + 1/4 * 1/2 = 0.6875.
-    assert explain_judgement(judgement(Scored(TWO))) == (
+    found = one(Scored(BY_HAND))
+    text = (
         "**Overall: 0.688** (0 to 1)\n\n"
         "| dimension | score | weight |\n|---|---|---|\n"
         "| Depth | 0.750 | 75.0% |\n| Clarity | 0.500 | 25.0% |"
     )
+    assert explain_judgement(found) == text
+    assert explain_judgements({"a": found, "b": found}) == f"#### a\n\n{text}\n\n#### b\n\n{text}"
 
 
 def test_ten_rows_and_what_the_rest_weighs() -> None:
-    text = explain_judgement(judgement(Scored(raw(gates=dict.fromkeys(DIMENSIONS[:12], 1.0)))))
+    found = one(Scored(raw(gates=dict.fromkeys(DIMENSIONS[:12], 1.0))))
+    text = explain_judgement(found)
+    assert [name for name, _, _ in found.leading] == sorted(DIMENSIONS[:12])  # of equal weights by name
     assert text.count("| 8.3% |") == 10
     assert "2 more dimensions share 16.7% of the weight." in text
 
 
 def test_what_is_special_is_said() -> None:
-    text = explain_judgement(judgement(Scored(raw(), shortened=1234)))
+    text = explain_judgement(one(Scored(raw(), shortened=1234)))
     assert "1,234 tokens were cut from its end" in text
     assert "No dimension was selected for the query" in text
-    assert "The answer is empty" in explain_judgement(judgement(Scored(TWO), no_response=True))
-
-
-def test_several_responses_have_their_names_as_headings() -> None:
-    text = explain_judgements({"response a": judgement(Scored(TWO)), "response b": judgement(Scored(TWO))})
-    assert text.startswith("#### response a\n\n**Overall")
-    assert "\n\n#### response b\n\n" in text
+    assert "The answer is empty" in explain_judgement(one(Scored(BY_HAND), no_response=True))

@@ -12,10 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.samer.stubs import by_length
-from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.samer import partitions as module
-from urs_inspect.samer.bulk import BulkReport, BulkRow, check_rows, read_rows
+from urs_inspect.samer.bulk import BulkReport, check_rows
 from urs_inspect.samer.bulk_results import partial_path
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
 
@@ -45,17 +44,6 @@ def score(parts: Path, out: Path, *options: str) -> Result:
 
 def files(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
-
-
-def test_rows_of_parquet_are_as_those_of_json_lines(tmp_path: Path) -> None:
-    path = write(tmp_path / "in.parquet", question=["q1", "q2"], response=["r1", ""], id=[7, 8], more=[1.0, 2.0])
-    assert list(read_rows(path)) == [BulkRow("7", QueryResponse("q1", "r1")), BulkRow("8", QueryResponse("q2", ""))]
-    path = write(path, query=pyarrow.array(["q"] * 1500).dictionary_encode(), answer=["r"] * 1500)
-    assert [row.id for row in read_rows(path, 1)] == [str(number) for number in range(2, 1501)]
-    with pytest.raises(InputError, match=r"in\.parquet: row 2: response must be text, got NoneType"):
-        check_rows(write(path, query=["q", "q"], response=["r", None]))
-    with pytest.raises(InputError, match="row 1: missing query; allowed names: query, prompt, question"):
-        check_rows(write(path, more=[1]))
 
 
 def test_each_file_is_scored_once(parts: Path, tmp_path: Path, stub_engine: Any) -> None:

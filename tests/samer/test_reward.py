@@ -4,7 +4,6 @@ import json
 import math
 import random
 import shutil
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,14 @@ import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 
+from tests.samer.checkpoints import EOT
 from tests.samer.pooling_server import pooling_server, replies, says
 from tests.samer.reward_models import PLAIN, SlowReference, describe, tiny_reward_model
 from tests.tasks.scripted import metric_values, run, say
 from urs_inspect._util import InputError
 from urs_inspect.samer import check_rows, judge, load_engine, score_file
 from urs_inspect.samer.checkpoint import fingerprint
-from urs_inspect.samer.checkpoint_check import check_reward_model
+from urs_inspect.samer.checkpoint_check import check_model, open_model
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 from urs_inspect.samer.judgement import Judgement, score_values
@@ -56,20 +56,6 @@ def judged(address: Path | str, items: list[QueryResponse], batch: int | None = 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_reward_model(tmp_path_factory.mktemp("reward") / "model")
-
-
-@pytest.fixture
-def copied(model: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Copies the model with other settings in a JSON file."""
-
-    def copy(file: str = "config.json", **settings: object) -> Path:
-        folder = Path(shutil.copytree(model, tmp_path / f"copy-{len(list(tmp_path.iterdir()))}"))
-        content = json.loads((folder / file).read_text()) | settings
-        kept = {name: value for name, value in content.items() if value is not None}
-        (folder / file).write_text(json.dumps(kept))
-        return folder
-
-    return copy
 
 
 @pytest.mark.parametrize(
@@ -123,10 +109,8 @@ def test_long_texts_keep_what_closes_the_response_and_empty_ones_have_a_number(m
     item = QueryResponse("q", "word " * 400)
     [cut] = judged(model, [item], max_length=64)
     assert cut.shortened > 0 and cut.tokens == 63
-    kept = item.response[: len("word " * 400)]
-    engine = load_engine(str(model), engine="transformers")
-    ids = engine._conversations.encode("q", kept, 64).ids  # type: ignore[attr-defined]
-    assert ids[-1] == engine._conversations._tokenizer.token_to_id("<|eot_id|>")  # type: ignore[attr-defined]
+    conversations = open_model(model).conversations()
+    assert conversations.encode("q", item.response, 64).ids[-1] == conversations._tokenizer.token_to_id(EOT)
     [failure] = judged(model, [item], max_length=64, overlong="error")
     assert isinstance(failure, EngineFailure) and failure.mode == "too_long"
     [empty] = judged(model, [QueryResponse("q", "")])
@@ -143,24 +127,29 @@ def test_what_is_not_finite_is_a_failure_and_no_score(model: Path, tmp_path: Pat
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     [failure] = judged(folder, [QueryResponse("q", "r")])
     assert isinstance(failure, EngineFailure) and failure.mode == "not_finite"
-    assert any("NaN" in error for error in check_reward_model(folder, values=True).errors)
+    assert any("NaN" in error for error in check_model(folder, values=True).errors)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("file", "settings", "message"),
     [
-        ({"id2label": {"0": "a", "1": "b"}}, "2 labels"),
-        ({"architectures": ["InternLM2ForRewardModel"], "auto_map": {"AutoModel": "x.Y"}}, "never run"),
-        ({"model_type": "no_such_model", "auto_map": {"AutoModel": "x.Y"}}, "transformers cannot load it"),
-        ({"max_position_embeddings": 3}, "the model takes 3 tokens"),
-        ({"vocab_size": 10}, "the model has"),
+        ("config", {"id2label": {"0": "a", "1": "b"}}, "2 labels"),
+        ("config", {"architectures": ["InternLM2ForRewardModel"], "auto_map": {"AutoModel": "x.Y"}}, "never run"),
+        ("config", {"model_type": "no_such_model", "auto_map": {"AutoModel": "x.Y"}}, "transformers cannot load it"),
+        ("config", {"max_position_embeddings": 3}, "the model takes 3 tokens"),
+        ("config", {"vocab_size": 10}, "the model has"),
+        ("tokenizer_config", {"bos_token": None}, "bos_token"),
+        ("tokenizer_config", {"chat_template": "x"}, "both the query"),
     ],
 )
 def test_folders_that_cannot_be_run_are_refused(
-    copied: Callable[..., Path], settings: dict[str, Any], message: str
+    model: Path, tmp_path: Path, file: str, settings: dict[str, Any], message: str
 ) -> None:
+    path = Path(shutil.copytree(model, tmp_path / "m")) / f"{file}.json"
+    content = json.loads(path.read_text()) | settings
+    path.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
     with pytest.raises(InputError, match=message):
-        judged(copied(**settings), [QueryResponse("q", "r")])
+        judged(path.parent, [QueryResponse("q", "r")])
 
 
 @pytest.mark.parametrize(
@@ -182,12 +171,6 @@ def test_descriptions_that_do_not_fit_are_refused(tmp_path: Path, description: d
         check_engine(EngineChoice(str(describe(folder, **description)), "transformers"))
 
 
-def test_a_template_that_lacks_a_token_or_a_text_is_refused(copied: Callable[..., Path]) -> None:
-    for settings, message in (({"bos_token": None}, "bos_token"), ({"chat_template": "x"}, "both the query")):
-        with pytest.raises(InputError, match=message):
-            check_engine(EngineChoice(str(copied("tokenizer_config.json", **settings)), "transformers"))
-
-
 def test_a_server_runs_the_head_and_gets_token_ids(model: Path) -> None:
     def script(number: int, body: Any) -> Any:
         faulty = number == 2
@@ -204,10 +187,9 @@ def test_a_server_runs_the_head_and_gets_token_ids(model: Path) -> None:
         judged(server.url, [], **options)
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_bulk_writes_one_column_per_output(tmp_path: Path, suffix: str) -> None:
+def test_bulk_writes_one_column_per_output(tmp_path: Path) -> None:
     folder = describe(tiny_reward_model(tmp_path / "m", labels=2), outputs=["Fact", "Tone"], overall={"Fact": 1})
-    source, out = tmp_path / "in.jsonl", tmp_path / f"out.{suffix}"
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
     rows = [{"id": "x", "query": "q", "response": "r"}, {"id": "y", "query": "q " * 600, "response": "r"}]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
@@ -216,10 +198,7 @@ def test_bulk_writes_one_column_per_output(tmp_path: Path, suffix: str) -> None:
         return await score_file(check_rows(source), out, engine)
 
     report = anyio.run(run)
-    if suffix == "parquet":
-        written = import_module("pyarrow.parquet").read_table(out).to_pylist()
-    else:
-        written = [json.loads(line) for line in out.read_text().splitlines()]
+    written = import_module("pyarrow.parquet").read_table(out).to_pylist()
     fact, tone = SlowReference(folder).logits("q", "r")
     assert list(written[0]) == ["id", "reward", "score_fact", "score_tone", "no_response", "shortened", "failure"]
     assert [written[0][name] for name in ("reward", "score_tone")] == pytest.approx([fact, tone], abs=1e-5)

@@ -24,7 +24,12 @@ NO_VOTE = {"winner_model_a": 0, "winner_model_b": 0, "winner_tie": 0}
 HELPSTEER = {"prompt": "Q", "response_1": "A1", "response_2": "A2"}
 RATED = [{"prompt": "Q", "response": text, "helpfulness": value} for text, value in (("A1", 2), ("A2", 4))]
 SAFE = {"prompt": "Q", "response_0": "A1", "response_1": "A2", "safer_response_id": 0}
-UNSAFE = {**SAFE, "is_response_0_safe": False, "is_response_1_safe": False}
+
+
+def safe(first: object, second: object, better: object) -> dict[str, Any]:
+    return {**SAFE, "is_response_0_safe": first, "is_response_1_safe": second, "better_response_id": better}
+
+
 SHP = {"history": "Q", "human_ref_A": "A1", "human_ref_B": "A2", "score_ratio": 2.0}
 COLLECTION = {"orig_instruction": "Q", "orig_response_A": "A1", "orig_response_B": "A2", "instruction": "long"}
 TWO_TURNS = "Q\n<extra_id_1>Assistant\nA\n<extra_id_1>User\nQ2"
@@ -37,21 +42,9 @@ TWO_TURNS = "Q\n<extra_id_1>Assistant\nA\n<extra_id_1>User\nQ2"
         ("helpsteer2", [{**HELPSTEER, "preference_strength": 1}], "b"),
         ("helpsteer2", [{**HELPSTEER, "preference_strength": 0}], "tie"),
         ("helpsteer2", RATED, "b"),
-        (
-            "pku_saferlhf",
-            [{**SAFE, "is_response_0_safe": True, "is_response_1_safe": False, "better_response_id": 1}],
-            "a",
-        ),
-        (
-            "pku_saferlhf",
-            [{**SAFE, "is_response_0_safe": True, "is_response_1_safe": True, "better_response_id": 1}],
-            "b",
-        ),
-        (
-            "pku_saferlhf",
-            [{**SAFE, "is_response_0_safe": False, "is_response_1_safe": False, "better_response_id": 0}],
-            "a",
-        ),
+        ("pku_saferlhf", [safe(True, False, 1)], "a"),
+        ("pku_saferlhf", [safe(True, True, 1)], "b"),
+        ("pku_saferlhf", [safe(False, False, 0)], "a"),
         ("shp2", [{**SHP, "labels": 1}], "a"),
         ("shp2", [{**SHP, "labels": 0}], "b"),
         ("chatbot_arena", [arena()], "b"),
@@ -69,33 +62,30 @@ def test_a_record_makes_a_pair(source: str, records: list[dict[str, Any]], winne
     assert (pair.winner, pair.source, pair.scenario, dict(pair.dimensions)) == (winner, source, "", {})
 
 
-def ultra(prompt: str) -> dict[str, Any]:
-    scores = {"poor": 1.5, "fair": 3.0, "good": 4.25, "fine": 4.25}
+SCORES = {"poor": 1.5, "fair": 3.0, "good": 4.25, "fine": 4.25}
+
+
+def ultra(prompt: str, **scores: Any) -> dict[str, Any]:
+    """Completions with scores; some of those of UltraFeedback are missing, which its files write as null or NaN."""
     completions = [
-        {"response": text, "fine-grained_score": score, "overall_score": 10.0} for text, score in scores.items()
+        {"response": text, "fine-grained_score": score, "overall_score": 10.0}
+        for text, score in (scores or SCORES).items()
     ]
     return {"instruction": prompt, "completions": completions}
 
 
 def test_ultrafeedback_draws_two_completions_and_compares_their_scores():
-    scores = {"poor": 1.5, "fair": 3.0, "good": 4.25, "fine": 4.25}
     pairs = list(map_records("ultrafeedback", [ultra(f"Q{n}") for n in range(60)]))
     assert len(pairs) == 60
     for pair in pairs:
         assert isinstance(pair, TrainingPair)
-        one, two = scores[pair.response_a], scores[pair.response_b]
+        one, two = SCORES[pair.response_a], SCORES[pair.response_b]
         assert pair.winner == ("a" if one > two else "b" if two > one else "tie")
     drawn = {(pair.response_a, pair.response_b) for pair in pairs if isinstance(pair, TrainingPair)}
     assert len(drawn) == 12  # of four, every ordered pair
 
-
-def test_ultrafeedback_draws_among_the_completions_that_have_a_score():
-    """Some of its scores are missing, which its files write as null or NaN."""
-    for place, missing in enumerate((None, math.nan, "N/A")):
-        record = ultra(f"Q{place}")
-        record["completions"][0]["fine-grained_score"] = missing
-        del record["completions"][1]["fine-grained_score"]
-        [pair] = map_records("ultrafeedback", [record])
+    for missing in (None, math.nan, "N/A"):  # it draws among those that have one
+        [pair] = map_records("ultrafeedback", [ultra("Q", poor=missing, fair=missing, good=4.25, fine="4.25")])
         assert isinstance(pair, TrainingPair)
         assert {pair.response_a, pair.response_b} == {"good", "fine"} and pair.winner == "tie"
 
@@ -118,39 +108,25 @@ def test_lmsys_chat_needs_a_second_response():
 
 
 @pytest.mark.parametrize(
-    ("source", "record", "reason"),
+    ("source", "records", "reason"),
     [
-        ("chatbot_arena", arena(conversation_a=turns("Q", "A1", "more", "A3")), "more than one turn"),
-        ("chatbot_arena", {**ARENA_55K, "prompt": '["Q", "R"]', **NO_VOTE, "winner_tie": 1}, "more than one turn"),
-        ("chatbot_arena", arena(conversation_b=turns("Q", "A1")), "both responses are the same"),
-        ("shp2", {**SHP, "human_ref_A": " ", "labels": 1}, "'human_ref_A' is blank"),
-        ("ultrafeedback", {"instruction": "Q", "completions": []}, "fewer than two completions with a score"),
-        (
-            "ultrafeedback",
-            {"instruction": "Q", "completions": [{"response": "A1", "fine-grained_score": 4.0}, {"response": "A2"}]},
-            "fewer than two completions with a score",
-        ),
-        ("helpsteer2", {**HELPSTEER, "prompt": TWO_TURNS, "preference_strength": 1}, "'prompt' has more than one turn"),
-        ("lmsys_chat", {"conversation": turns("Q")}, "does not begin with a question and an answer"),
+        ("chatbot_arena", [arena(conversation_a=turns("Q", "A1", "more", "A3"))], "more than one turn"),
+        ("chatbot_arena", [{**ARENA_55K, "prompt": '["Q", "R"]', **NO_VOTE, "winner_tie": 1}], "more than one turn"),
+        ("chatbot_arena", [arena(conversation_b=turns("Q", "A1"))], "both responses are the same"),
+        ("shp2", [{**SHP, "human_ref_A": " ", "labels": 1}], "'human_ref_A' is blank"),
+        ("ultrafeedback", [{"instruction": "Q", "completions": []}], "fewer than two completions with a score"),
+        ("ultrafeedback", [ultra("Q", A1=4.0, A2=None)], "fewer than two completions with a score"),
+        ("helpsteer2", [{**HELPSTEER, "prompt": TWO_TURNS, "preference_strength": 1}], "'prompt' has more than one"),
+        ("helpsteer2", [{**one, "prompt": TWO_TURNS} for one in RATED], "'prompt' has more than one turn"),
+        ("helpsteer2", [RATED[0], {**RATED[1], "helpfulness": None}], "no 'helpfulness'"),
+        ("helpsteer2", [RATED[0], {**RATED[1], "helpfulness": math.nan}], "no 'helpfulness'"),
+        ("lmsys_chat", [{"conversation": turns("Q")}], "does not begin with a question and an answer"),
     ],
 )
-def test_useless_records_are_left_out_with_a_reason(source: str, record: dict[str, Any], reason: str):
+def test_useless_records_are_left_out_with_a_reason(source: str, records: list[dict[str, Any]], reason: str):
     skipped: list[Skipped] = []
-    assert [*map_records(source, [record], skipped)] == []
+    assert [*map_records(source, records, skipped)] == []
     assert [one.place for one in skipped] == [1] and reason in skipped[0].reason
-
-
-def test_ratings_of_a_prompt_with_more_than_one_turn_are_left_out():
-    skipped: list[Skipped] = []
-    assert [*map_records("helpsteer2", [{**one, "prompt": TWO_TURNS} for one in RATED], skipped)] == []
-    assert [one.reason for one in skipped] == ["'prompt' has more than one turn"]
-
-
-def test_a_rating_that_is_missing_is_no_tie():
-    skipped: list[Skipped] = []
-    for missing in (None, math.nan):
-        assert [*map_records("helpsteer2", [RATED[0], {**RATED[1], "helpfulness": missing}], skipped)] == []
-    assert [one.reason for one in skipped] == ["no 'helpfulness'"] * 2
 
 
 def test_a_rating_without_a_second_one_is_named_by_its_place():
@@ -186,8 +162,8 @@ def test_a_copy_is_left_out():
         ("chatbot_arena", arena(winner="nobody"), "'winner' is 'nobody'; allowed: model_a, model_b, tie"),
         ("chatbot_arena", {**ARENA_55K, **NO_VOTE}, "just one of"),
         ("chatbot_arena", arena(conversation_a="Q"), "must be a list of messages"),
-        ("pku_saferlhf", {**UNSAFE, "better_response_id": 2}, "'better_response_id' is 2; allowed: 0, 1"),
-        ("pku_saferlhf", {**SAFE, "better_response_id": 1}, "'is_response_0_safe' must be true or false, is null"),
+        ("pku_saferlhf", safe(False, False, 2), "'better_response_id' is 2; allowed: 0, 1"),
+        ("pku_saferlhf", safe(None, True, 1), "'is_response_0_safe' must be true or false, is null"),
         ("ultrafeedback", {"instruction": "Q"}, "'completions' must be a list of objects"),
         ("synthetic_gptj", {"prompt": "Q", "chosen": 4, "rejected": "x"}, "'chosen' must be a text, is 4"),
     ],

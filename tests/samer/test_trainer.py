@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from torch.nn.functional import margin_ranking_loss, mse_loss
 
 from tests.samer.stubs import learnable
 from urs_inspect._util import InputError
-from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, load_heads, save_heads
+from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads
 from urs_inspect.samer.neural.trainer import (
     PAPER,
     RELEASED,
@@ -32,7 +31,7 @@ from urs_inspect.samer.neural.trainer import (
     zlpr,
 )
 from urs_inspect.samer.training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
-from urs_inspect.samer.training.predictions import EpochRecord
+from urs_inspect.samer.training.vectors import EpochRecord
 
 SMALL = {head: tuple(width // 64 for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
 
@@ -48,37 +47,24 @@ def test_names_and_shapes_are_the_released_ones():
 
 
 @pytest.mark.parametrize("scale", [1.0, 19.5])
-def test_numpy_computes_the_same_with_the_scale_inside(scale: float, tmp_path: Path):
+def test_numpy_computes_the_same_with_the_scale_inside(scale: float):
     torch.manual_seed(0)
     module = HeadsModule(24, 5, widths=SMALL).eval()
     vectors = np.random.default_rng(0).normal(size=(9, 24)).astype(np.float32)
-    save_heads(module.export(scale), tmp_path / "heads.safetensors")
-    heads = load_heads(tmp_path / "heads.safetensors")
-    with torch.no_grad():
+    heads = module.export(scale)
+    with torch.no_grad():  # after the export, which leaves the module as it is
         given = torch.from_numpy(vectors) * scale
-        expected = [part(given).numpy() for part in (module.score, module.select, module.weigh)]
-    for found, wanted in zip(
-        (heads.score(vectors), heads.select(vectors), heads.weigh(vectors)), expected, strict=True
-    ):
-        assert found == pytest.approx(wanted, abs=1e-5)
-
-
-def test_exporting_does_not_change_the_module():
-    module = HeadsModule(8, 3, widths=SMALL)
-    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
-    module.export(3.0)
-    assert all((module.state_dict()[name] == tensor).all() for name, tensor in before.items())
+        layers = (module.scoring_layer, module.dimpred_layer, module.weighting_layer)
+        for part, found in zip(layers, (heads.score, heads.select, heads.weigh), strict=True):
+            assert found(vectors) == pytest.approx(part(given).numpy(), abs=1e-5)
 
 
 def test_dropout_acts_in_training_only():
     torch.manual_seed(0)
     module, vectors = HeadsModule(8, 3, widths=SMALL, dropout=0.5), torch.ones(1, 8)
-    assert not torch.equal(module.score(vectors), module.score(vectors))
+    assert not torch.equal(module.scoring_layer(vectors), module.scoring_layer(vectors))
     module.eval()
-    assert torch.equal(module.score(vectors), module.score(vectors))
-
-
-LOSSES_ABSENT = 2
+    assert torch.equal(module.scoring_layer(vectors), module.scoring_layer(vectors))
 
 
 def batch(pairs: int = 9, dimensions: int = 5, seed: int = 0) -> tuple[PairLogits, Tensor, Tensor]:
@@ -87,22 +73,11 @@ def batch(pairs: int = 9, dimensions: int = 5, seed: int = 0) -> tuple[PairLogit
     outputs = [torch.randn(pairs, dimensions, generator=random) for _ in range(5)]
     overall = torch.randint(-1, 2, (pairs,), generator=random)
     labels = torch.randint(-1, 3, (pairs, dimensions), generator=random)
-    labels[0], overall[0], overall[1], overall[2] = LOSSES_ABSENT, LOSSES_ABSENT, LOSSES_ABSENT, 0
+    labels[0], overall[0], overall[1], overall[2] = ABSENT, ABSENT, ABSENT, 0
     return PairLogits(*outputs), overall, labels
 
 
-def turned(labels: Tensor) -> Tensor:
-    """The labels of the same pairs with their responses exchanged."""
-    return torch.where(labels == LOSSES_ABSENT, labels, -labels)
-
-
 # --- Equation 1 ---
-
-
-def test_zlpr_by_hand():
-    # P = {0}: log(1 + e^-1) + log(1 + e^2 + e^-3) = 0.313262 + log(8.438843) = 0.313262 + 2.132845.
-    found = zlpr(torch.tensor([[1.0, 2.0, -3.0]]), torch.tensor([[True, False, False]]))
-    assert found.item() == pytest.approx(0.313262 + 2.132845, abs=1e-5)
 
 
 def test_zlpr_by_a_loop():
@@ -123,13 +98,6 @@ def test_zlpr_is_finite_where_all_or_no_dimensions_are_wanted_and_gates_are_larg
     assert loss.item() == pytest.approx(80 + math.log(42), abs=1e-4)
 
 
-def test_zlpr_pushes_wanted_gates_up_and_others_down():
-    gates = torch.zeros(1, 3, requires_grad=True)
-    zlpr(gates, torch.tensor([[True, False, True]])).sum().backward()
-    assert gates.grad is not None
-    assert (gates.grad < 0).tolist() == [[True, False, True]]
-
-
 @pytest.mark.parametrize("spec", [PAPER, RELEASED], ids=lambda spec: spec.name)
 def test_pairs_without_labels_teach_the_predictor_nothing(spec: LossSpec):
     gates = torch.randn(3, 4, requires_grad=True)
@@ -144,12 +112,12 @@ def test_pairs_without_labels_teach_the_predictor_nothing(spec: LossSpec):
 
 
 def test_preference_loss_by_hand():
-    # Margin 0.3. Labels 1, -1, tie, absent on differences 0.1, 0.1, -0.5, 9:
-    # 0.3 - 0.1 = 0.2;  0.3 + 0.1 = 0.4;  |-0.5| = 0.5;  nothing. Sum over one pair: 1.1.
-    difference, labels = torch.tensor([[0.1, 0.1, -0.5, 9.0]]), torch.tensor([[1, -1, 0, LOSSES_ABSENT]])
+    # Margin 0.3. Labels 1, -1, tie, absent, 1 on differences 0.1, 0.1, -0.5, 9, 0.31:
+    # 0.3 - 0.1 = 0.2;  0.3 + 0.1 = 0.4;  |-0.5| = 0.5;  nothing; beyond the margin nothing. Sum over one pair: 1.1.
+    difference, labels = torch.tensor([[0.1, 0.1, -0.5, 9.0, 0.31]]), torch.tensor([[1, -1, 0, ABSENT, 1]])
     assert preference_loss(difference, labels, PAPER).item() == pytest.approx(1.1)
-    # Released: margins 0.2 and 0.4 and the squared tie 0.25, divided by the three labels.
-    assert preference_loss(difference, labels, RELEASED).item() == pytest.approx((0.2 + 0.4 + 0.25) / 3)
+    # Released: margins 0.2, 0.4 and 0 and the squared tie 0.25, divided by the four labels.
+    assert preference_loss(difference, labels, RELEASED).item() == pytest.approx((0.2 + 0.4 + 0.25) / 4)
 
 
 @pytest.mark.parametrize("shape", [(6, 5), (6, 1)])
@@ -167,17 +135,10 @@ def test_the_released_loss_weighs_ranked_labels_and_ties_by_their_numbers(shape:
     assert preference_loss(scores_a - scores_b, labels, RELEASED).item() == pytest.approx(wanted.item(), rel=1e-5)
 
 
-def test_a_difference_beyond_the_margin_costs_nothing():
-    difference = torch.tensor([[0.31, -0.31]], requires_grad=True)
-    loss = preference_loss(difference, torch.tensor([[1, -1]]), PAPER)
-    loss.backward()
-    assert loss.item() == 0 and difference.grad is not None and (difference.grad == 0).all()
-
-
 def slow_preference(differences: list[list[float]], labels: list[list[int]], spec: LossSpec) -> float:
     margins, ties, rows = [], [], 0
     for row, given in zip(differences, labels, strict=True):
-        rows += any(label != LOSSES_ABSENT for label in given)
+        rows += any(label != ABSENT for label in given)
         for difference, label in zip(row, given, strict=True):
             if abs(label) == 1:
                 margins.append(max(0.0, spec.margin - label * difference))
@@ -189,7 +150,7 @@ def slow_preference(differences: list[list[float]], labels: list[list[int]], spe
 
 
 def slow_overall(scores: Tensor, weights: Tensor, labels: list[int], spec: LossSpec) -> float:
-    known = [place for place, label in enumerate(labels) if label != LOSSES_ABSENT]
+    known = [place for place, label in enumerate(labels) if label != ABSENT]
     powers = [math.exp(weights[place].item()) for place in known]
     values = [scores[place].item() for place in known]
     if spec.overall_of == "sigmoid":
@@ -198,7 +159,7 @@ def slow_overall(scores: Tensor, weights: Tensor, labels: list[int], spec: LossS
 
 
 @pytest.mark.parametrize("spec", [PAPER, RELEASED], ids=lambda spec: spec.name)
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_whole_loss_by_loops(spec: LossSpec, seed: int):
     logits, overall, labels = batch(seed=seed)
     spec = replace(spec, lambda_dimensions=0.7, lambda_overall=1.9)
@@ -207,11 +168,11 @@ def test_the_whole_loss_by_loops(spec: LossSpec, seed: int):
     on_dimensions = slow_preference((logits.scores_a - logits.scores_b).tolist(), given, spec)
     differences, reachable = [], []
     for row in range(len(given)):
-        some = any(label != LOSSES_ABSENT for label in given[row])
+        some = any(label != ABSENT for label in given[row])
         first = slow_overall(logits.scores_a[row], logits.weights_a[row], given[row], spec) if some else 0.0
         second = slow_overall(logits.scores_b[row], logits.weights_b[row], given[row], spec) if some else 0.0
         differences.append([first - second])
-        reachable.append([int(overall[row]) if some else LOSSES_ABSENT])
+        reachable.append([int(overall[row]) if some else ABSENT])
     as_a_whole = slow_preference(differences, reachable, spec)
     assert found.dimensions.item() == pytest.approx(on_dimensions, rel=1e-5)
     assert found.overall.item() == pytest.approx(as_a_whole, rel=1e-4)
@@ -224,21 +185,11 @@ def test_swapping_responses_and_labels_changes_nothing(spec: LossSpec):
     logits, overall, labels = batch()
     swapped = PairLogits(logits.gates, logits.scores_b, logits.scores_a, logits.weights_b, logits.weights_a)
     one = samer_loss(logits, overall, labels, spec)
-    other = samer_loss(swapped, turned(overall), turned(labels), spec)
+    turned = [torch.where(codes == ABSENT, codes, -codes) for codes in (overall, labels)]
+    other = samer_loss(swapped, turned[0], turned[1], spec)
     assert one.total.item() == pytest.approx(other.total.item(), rel=1e-6)
     wrong = samer_loss(swapped, overall, labels, spec)
     assert wrong.total.item() != pytest.approx(one.total.item(), rel=1e-3)
-
-
-@pytest.mark.parametrize("spec", [PAPER, RELEASED], ids=lambda spec: spec.name)
-def test_the_order_of_pairs_changes_nothing(spec: LossSpec):
-    logits, overall, labels = batch()
-    order = torch.randperm(len(overall), generator=torch.Generator().manual_seed(4))
-    moved = PairLogits(
-        *[getattr(logits, name)[order] for name in ("gates", "scores_a", "scores_b", "weights_a", "weights_b")]
-    )
-    one, other = samer_loss(logits, overall, labels, spec), samer_loss(moved, overall[order], labels[order], spec)
-    assert one.total.item() == pytest.approx(other.total.item(), rel=1e-6)
 
 
 def test_a_dimension_is_masked_by_its_own_label_and_not_by_the_overall_one():
@@ -246,9 +197,9 @@ def test_a_dimension_is_masked_by_its_own_label_and_not_by_the_overall_one():
     difference = torch.tensor([[-0.5, -0.5]])
     zeros = torch.zeros(1, 2)
     logits = PairLogits(zeros, difference, zeros, zeros, zeros)
-    tie_overall = samer_loss(logits, torch.tensor([0]), torch.tensor([[1, LOSSES_ABSENT]]), RELEASED)
+    tie_overall = samer_loss(logits, torch.tensor([0]), torch.tensor([[1, ABSENT]]), RELEASED)
     assert tie_overall.dimensions.item() == pytest.approx(0.8)
-    tie_on_a_dimension = samer_loss(logits, torch.tensor([1]), torch.tensor([[0, LOSSES_ABSENT]]), RELEASED)
+    tie_on_a_dimension = samer_loss(logits, torch.tensor([1]), torch.tensor([[0, ABSENT]]), RELEASED)
     assert tie_on_a_dimension.dimensions.item() == pytest.approx(0.25)
 
 
@@ -256,10 +207,10 @@ def test_a_dimension_is_masked_by_its_own_label_and_not_by_the_overall_one():
 @pytest.mark.parametrize(
     ("overall", "labels"),
     [
-        ([LOSSES_ABSENT], [[LOSSES_ABSENT, LOSSES_ABSENT]]),  # nothing at all: the released code's softmax over nothing
+        ([ABSENT], [[ABSENT, ABSENT]]),  # nothing at all: the released code's softmax over nothing
         ([0], [[0, 0]]),  # ties only: its ranking loss over nothing
-        ([LOSSES_ABSENT, 0], [[1, LOSSES_ABSENT], [LOSSES_ABSENT, LOSSES_ABSENT]]),
-        ([1, 1], [[LOSSES_ABSENT, LOSSES_ABSENT], [1, 0]]),
+        ([ABSENT, 0], [[1, ABSENT], [ABSENT, ABSENT]]),
+        ([1, 1], [[ABSENT, ABSENT], [1, 0]]),
     ],
 )
 def test_no_label_makes_a_loss_or_gradient_that_is_not_finite(
@@ -281,12 +232,15 @@ def test_only_labelled_dimensions_carry_weight():
     spec = replace(PAPER, margin=50.0)
     samer_loss(given, torch.ones(len(labels), dtype=torch.int64), labels, spec).overall.backward()
     assert weights.grad is not None
-    assert (weights.grad[labels == LOSSES_ABSENT] == 0).all()
-    several = (labels != LOSSES_ABSENT).sum(dim=1) > 1
-    assert (weights.grad[several][labels[several] != LOSSES_ABSENT] != 0).all()
+    assert (weights.grad[labels == ABSENT] == 0).all()
+    several = (labels != ABSENT).sum(dim=1) > 1
+    assert (weights.grad[several][labels[several] != ABSENT] != 0).all()
 
 
-def test_losses_are_found_by_name():
+def test_losses_are_found_by_name_and_the_paper_is_the_default():
+    spec = TrainingSpec()
+    assert (spec.learning_rate, spec.betas, spec.weight_decay) == (5e-5, (0.9, 0.95), 0.1)
+    assert (spec.warmup, spec.batch, spec.epochs, spec.loss) == (0.1, 32, 3, PAPER)
     assert loss_spec("paper") == PAPER and loss_spec("released") == RELEASED
     assert loss_spec("paper", "response").weights_at == "response"
     assert (PAPER.margin, PAPER.lambda_dimensions, PAPER.lambda_overall) == (0.3, 1, 1)
@@ -371,12 +325,11 @@ def test_training_stops_when_nothing_gets_better():
     # At a rate of next to nothing the held-out accuracy stays where it is: the first epoch is the best.
     found = trained(replace(QUICK, learning_rate=1e-12, predictor_epochs=0, patience=2))
     assert found.best_epoch == 1 and len(found.history) == 3
-
-
-def test_without_held_out_pairs_the_last_epoch_counts():
-    found = trained(replace(QUICK, epochs=2, patience=1), held_out=None)
-    assert found.best_epoch == 2
-    assert all(record.held_out is None for record in found.history)
+    told: list[EpochRecord] = []
+    found = trained(replace(QUICK, epochs=2, predictor_epochs=1, patience=1), held_out=None, on_epoch=told.append)
+    assert found.best_epoch == 2 and tuple(told) == found.history  # nothing held out: the last epoch
+    assert [record.phase for record in told] == ["predictor", "joint", "joint"]
+    assert all(record.held_out is None for record in told)
 
 
 def test_held_out_pairs_teach_nothing():
@@ -398,30 +351,6 @@ def test_the_scale_of_the_vectors_does_not_matter():
     assert np.array_equal(small.scoring[1], large.scoring[1])
 
 
-@pytest.mark.parametrize("loss", [PAPER, RELEASED], ids=lambda loss: loss.name)
-def test_pairs_without_any_or_with_tied_labels_only_do_no_harm(loss: LossSpec):
-    vectors, labels = learnable()
-    overall, dimensions = labels.overall.copy(), labels.dimensions.copy()
-    overall[:40], dimensions[:20] = ABSENT, ABSENT
-    overall[40:60], dimensions[40:60] = 0, 0
-    spec = replace(QUICK, loss=loss, batch=1, epochs=1, predictor_epochs=1)
-    found = train(vectors, PairLabels(overall, dimensions), fit=np.arange(60), spec=spec)
-    assert all(np.isfinite(array).all() for array in found.heads.tensors().values())
-    assert all(math.isfinite(record.loss) for record in found.history)
-
-
-def test_every_epoch_is_told():
-    told: list[EpochRecord] = []
-    found = trained(replace(QUICK, epochs=2, predictor_epochs=1), on_epoch=told.append)
-    assert tuple(told) == found.history and len(told) == 3
-
-
-def test_the_paper_is_the_default():
-    spec = TrainingSpec()
-    assert (spec.learning_rate, spec.betas, spec.weight_decay) == (5e-5, (0.9, 0.95), 0.1)
-    assert (spec.warmup, spec.batch, spec.epochs, spec.loss) == (0.1, 32, 3, PAPER)
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -435,9 +364,6 @@ def test_the_paper_is_the_default():
 def test_settings_out_of_range_are_refused(change: dict[str, Any], said: str):
     with pytest.raises(InputError, match=said):
         trained(replace(QUICK, **change))
-
-
-def test_pairs_without_a_dimension_cannot_be_fitted():
     vectors, labels = learnable()
     bare = PairLabels(labels.overall, np.full_like(labels.dimensions, ABSENT))
     with pytest.raises(InputError, match="no pair to fit has a label on a dimension"):

@@ -3,7 +3,8 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ import numpy as np
 import pytest
 from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, scenario_view
 
+from tests.samer.checkpoints import head_tensors
 from tests.samer.stubs import Memory, pair
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.evaluation import RawOutputs, evaluate
-from urs_inspect.samer.heads import HEAD_KEYS, Heads
+from urs_inspect.samer.evaluation import Heads, RawOutputs, evaluate
 from urs_inspect.samer.training import (
     ABSENT,
     PairLabels,
@@ -48,23 +49,8 @@ def test_each_preference_has_its_number():
     labels = label_pairs(pairs, NAMES)
     assert labels.overall.tolist() == [1, -1, 0, ABSENT]
     assert labels.dimensions.tolist() == [[1, 2, 0], [2, -1, 2], [2, 2, 2], [2, 2, 2]]
-
-
-def test_swapping_the_responses_twice_changes_nothing():
-    labels = label_pairs([pair(1, winner="b", dimensions={"Logic": "a", "Style": "b", "Depth": "tie"})], NAMES)
-    swapped = labels.swapped()
-    assert swapped.overall.tolist() == [1]
-    assert swapped.dimensions.tolist() == [[-1, 1, 0]]
-    assert (swapped.swapped().dimensions == labels.dimensions).all()
-    assert PairLabels(np.array([2], np.int8), np.array([[2]], np.int8)).swapped().overall.tolist() == [ABSENT]
-
-
-def test_an_unknown_dimension_names_the_pair():
     with pytest.raises(InputError, match="pair 'p7': unknown dimension 'Charm'; allowed: Logic, Style, Depth"):
         label_pairs([pair(7, dimensions={"Charm": "a"})], NAMES)
-
-
-def test_shapes_must_fit():
     with pytest.raises(ValueError, match="labels of shapes"):
         PairLabels(np.zeros(2, np.int8), np.zeros((3, 1), np.int8))
 
@@ -83,14 +69,17 @@ GOOD: dict[str, Any] = {
 
 
 def written(path: Path, *rows: object) -> Path:
-    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="latin-1")
     return path
 
 
-def test_a_line_is_read_with_aliases(tmp_path: Path):
-    [found] = read_training(written(tmp_path / "d.jsonl", "", GOOD), load_taxonomy())
+def test_a_line_is_read_with_aliases_and_one_without_id_gets_one(tmp_path: Path):
+    bare = {key: GOOD[key] for key in ("prompt", "response_a", "response_b")}
+    found, *others = read_training(written(tmp_path / "d.jsonl", "", GOOD, bare, bare), load_taxonomy())
     assert found.winner == "b" and found.response_b == "" and found.source == "own"
     assert found.dimensions == {"Style": "tie", "Engagement": "a"}
+    assert [one.id for one in others] == ["d_000003", "d_000004"]
+    assert others[0].winner is None and others[0].dimensions == {}
 
 
 def test_what_is_written_is_read_back(tmp_path: Path):
@@ -101,55 +90,35 @@ def test_what_is_written_is_read_back(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_lines_without_id_get_one(tmp_path: Path):
-    bare = {key: GOOD[key] for key in ("prompt", "response_a", "response_b")}
-    found = read_training(written(tmp_path / "d.jsonl", bare, bare), load_taxonomy())
-    assert [one.id for one in found] == ["d_000001", "d_000002"]
-    assert found[0].winner is None and found[0].dimensions == {}
-
-
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("row", "said"),
     [
-        ({"prompt": " "}, "'prompt' must be a text"),
-        ({"response_a": None}, "'response_a' must be a text, is null"),
-        ({"winner": "left"}, "'winner': \"left\"; allowed: a, b, tie"),
-        ({"winner": 1}, "'winner': 1; allowed"),
-        ({"dimensions": ["Style"]}, "'dimensions' must be an object"),
-        ({"dimensions": {"Charm": "a"}}, "unknown dimension 'Charm'"),
-        ({"dimensions": {"Style": None}}, "dimension 'Style': null; allowed: a, b, tie"),
-        ({"scenario": "party"}, "unknown scenario 'party'"),
-        ({"id": 3}, "'id' must be a text"),
+        ({**GOOD, "prompt": " "}, "'prompt' must be a text"),
+        ({**GOOD, "response_a": None}, "'response_a' must be a text, is null"),
+        ({**GOOD, "winner": "left"}, "'winner': \"left\"; allowed: a, b, tie"),
+        ({**GOOD, "winner": 1}, "'winner': 1; allowed"),
+        ({**GOOD, "dimensions": ["Style"]}, "'dimensions' must be an object"),
+        ({**GOOD, "dimensions": {"Charm": "a"}}, "unknown dimension 'Charm'"),
+        ({**GOOD, "dimensions": {"Style": None}}, "dimension 'Style': null; allowed: a, b, tie"),
+        ({**GOOD, "scenario": "party"}, "unknown scenario 'party'"),
+        ({**GOOD, "id": 3}, "'id' must be a text"),
+        ({**GOOD, "id": "y"}, "id 'y' is taken by line 1"),
+        ("{", "not JSON in UTF-8"),
+        ('{"prompt": "\xff"}', "not JSON in UTF-8"),
+        ("[1]", "a row is a JSON object, got list"),
     ],
 )
-def test_faults_name_line_and_field(change: dict[str, Any], said: str, tmp_path: Path):
-    path = written(tmp_path / "d.jsonl", {**GOOD, "id": "y"}, {**GOOD, **change})
+def test_faults_name_line_and_field(row: object, said: str, tmp_path: Path):
+    path = written(tmp_path / "d.jsonl", {**GOOD, "id": "y"}, row)
     with pytest.raises(InputError) as caught:
         read_training(path, load_taxonomy())
     assert str(caught.value).startswith(f"{path}: line 2: ") and said in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (["{"], "line 1: not JSON"),
-        (["[1]"], "line 1: not a JSON object"),
-        ([], "no pair in it"),
-        ([GOOD, GOOD], "line 2: id 'x' is taken by line 1"),
-    ],
-)
-def test_unreadable_files_are_refused(lines: list[object], said: str, tmp_path: Path):
-    with pytest.raises(InputError, match=said):
-        read_training(written(tmp_path / "d.jsonl", *lines), load_taxonomy())
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path):
-    path = tmp_path / "d.jsonl"
-    path.write_bytes(b'{"prompt": "\xff"}')
-    with pytest.raises(InputError, match="line 1: not JSON in UTF-8"):
-        read_training(path, load_taxonomy())
-    with pytest.raises(InputError, match="cannot read"):
-        read_training(tmp_path / "absent.jsonl", load_taxonomy())
+def test_files_without_a_pair_are_refused(tmp_path: Path):
+    for path, said in ((written(tmp_path / "d.jsonl"), "no pair in it"), (tmp_path / "absent.jsonl", "cannot read")):
+        with pytest.raises(InputError, match=said):
+            read_training(path, load_taxonomy())
 
 
 PROMPTS = [f"prompt {number % 40}" for number in range(100)]
@@ -173,10 +142,22 @@ def test_order_and_copies_do_not_matter_but_the_seed_does():
     assert (fold_numbers(PROMPTS, 5, seed=2) != folds).any()
 
 
-@pytest.mark.parametrize("folds", [0, 1, 41])
-def test_impossible_folds_are_refused(folds: int):
-    with pytest.raises(InputError, match=f"{folds} folds of 40 prompts"):
-        fold_numbers(PROMPTS, folds)
+@pytest.mark.parametrize(
+    ("impossible", "said"),
+    [
+        *[(partial(fold_numbers, PROMPTS, folds), f"{folds} folds of 40 prompts") for folds in (0, 1, 41)],
+        (partial(split_off, PROMPTS, 1), "allowed: 0 to below 1"),
+        (partial(split_off, PROMPTS, -0.1), "allowed: 0 to below 1"),
+        (partial(split_off, PROMPTS, 0.99), "leaves none"),
+        *[
+            (partial(balance, [pair(1)], least=least, most=most), "per scenario; allowed")
+            for least, most in ((0, 0), (6, 5), (-1, 5))
+        ],
+    ],
+)
+def test_impossible_divisions_are_refused(impossible: Callable[[], object], said: str):
+    with pytest.raises(InputError, match=said):
+        impossible()
 
 
 def test_what_is_held_out_shares_no_prompt_and_is_spread():
@@ -187,17 +168,8 @@ def test_what_is_held_out_shares_no_prompt_and_is_spread():
     assert Counter(int(prompt.split()[1]) % 4 for prompt in {PROMPTS[row] for row in held}) == dict.fromkeys(
         range(4), 2
     )
-
-
-def test_nothing_need_be_held_out():
     fit, held = split_off(PROMPTS, 0)
-    assert len(fit) == 100 and len(held) == 0
-
-
-@pytest.mark.parametrize(("share", "said"), [(1, "allowed: 0 to below 1"), (-0.1, "allowed"), (0.99, "leaves none")])
-def test_impossible_shares_are_refused(share: float, said: str):
-    with pytest.raises(InputError, match=said):
-        split_off(PROMPTS, share)
+    assert (len(fit), len(held)) == (100, 0)
 
 
 class Lengths:
@@ -265,14 +237,9 @@ def test_an_interrupted_run_goes_on_where_it_was():
     cache = Memory()
     with pytest.raises(KeyboardInterrupt):
         fill_cache(PAIRS, TextEmbedder(Broken()), cache, batch=2)
-    assert fill_cache(PAIRS, TextEmbedder(Lengths()), cache, batch=2) == 3
-
-
-def test_a_missing_vector_is_a_clear_error():
-    cache = Memory()
-    fill_cache(PAIRS[:1], TextEmbedder(Lengths()), cache)
     with pytest.raises(InputError, match="4 of 9 vectors were never computed: urs-inspect samer embed"):
         pair_vectors(PAIRS, cache)
+    assert fill_cache(PAIRS, TextEmbedder(Lengths()), cache, batch=2) == 3
 
 
 def test_a_query_is_not_mistaken_for_a_response():
@@ -290,16 +257,6 @@ def test_scaled_vectors_have_a_mean_square_of_one():
     assert unit_scale(PairVectors(table * 0, given.queries, given.responses)) == 1
 
 
-def heads(seed: int = 0, hidden: int = 6, dimensions: int = 4) -> Heads:
-    random = np.random.default_rng(seed)
-    tensors = {}
-    for names in HEAD_KEYS.values():
-        widths = [hidden, *[8] * (len(names) - 1), dimensions]
-        for name, inside, out in zip(names, widths, widths[1:], strict=False):
-            tensors[name] = random.normal(size=(out, inside)).astype(np.float32)
-    return Heads.from_tensors(tensors)
-
-
 def vectors(pairs: int = 7, seed: int = 1) -> PairVectors:
     table = np.random.default_rng(seed).normal(size=(3 * pairs, 6)).astype(np.float32)
     return PairVectors(table, np.arange(pairs), np.arange(pairs, 3 * pairs).reshape(-1, 2))
@@ -307,7 +264,9 @@ def vectors(pairs: int = 7, seed: int = 1) -> PairVectors:
 
 @pytest.mark.parametrize("weights_at", ["query", "response"])
 def test_predictions_are_those_of_one_response_at_a_time(weights_at: str):
-    made, given = heads(), vectors()
+    widths = dict.fromkeys(("scoring", "predictor", "weighter"), (8, 8, 8))
+    made = Heads.from_tensors(head_tensors(np.random.default_rng(0), 6, 4, widths | {"scoring": (8, 8, 8, 8)}))
+    given = vectors()
     found = predict_pairs(made, given, weights_at)  # type: ignore[arg-type]
     for row in range(len(given)):
         query = given.table[given.queries[row]][None]
@@ -322,14 +281,9 @@ def test_predictions_are_those_of_one_response_at_a_time(weights_at: str):
             assert (found.selected[row] == one.selected).all()
             weights.append(one.weights)
         assert found.weights[row] == pytest.approx(np.mean(weights, axis=0), abs=1e-6)
-
-
-def test_swapping_the_responses_swaps_the_winners():
-    given = vectors()
-    swapped = PairVectors(given.table, given.queries, given.responses[:, ::-1])
-    one, other = (predict_pairs(heads(), each) for each in (given, swapped))
-    assert (one.winners == -other.winners).all() and one.winners.any()
-    assert (one.dimension_winners == -other.dimension_winners).all()
+        assert found.winners[row] == (1 if found.overall[row, 0] > found.overall[row, 1] else -1)
+    swapped = predict_pairs(made, PairVectors(given.table, given.queries, given.responses[:, ::-1]), weights_at)  # type: ignore[arg-type]
+    assert (found.dimension_winners == -swapped.dimension_winners).all() and found.dimension_winners.any()
 
 
 def test_accuracy_by_hand():
@@ -343,12 +297,9 @@ def test_accuracy_by_hand():
     assert (found.overall, found.pairs) == (0.5, 2)
     assert (found.dimensions, found.labels) == (0.75, 4)
     assert found.mean == 0.625
-
-
-def test_accuracy_without_labels_is_not_a_number():
-    predictions = PairPredictions(np.zeros((1, 2)), np.zeros((1, 2, 2)), np.ones((1, 2), bool), np.zeros((1, 2)))
-    found = accuracy(predictions, PairLabels(np.array([0], np.int8), np.array([[2, 0]], np.int8)))
-    assert math.isnan(found.overall) and math.isnan(found.dimensions) and math.isnan(found.mean)
+    ties = PairLabels(np.zeros(3, np.int8), np.array([[2, 0]] * 3, np.int8))
+    found = accuracy(predictions, ties)
+    assert all(map(math.isnan, (found.overall, found.dimensions, found.mean)))
 
 
 SCENARIOS_OF_PAIRS = [pair(number, scenario="chitchat" if number % 3 else "roleplay") for number in range(30)]
@@ -368,12 +319,6 @@ def test_the_choice_depends_on_seed_and_id_alone():
     chosen = {one.id for one in balance(SCENARIOS_OF_PAIRS, least=1, most=5, seed=1).pairs}
     assert {one.id for one in balance(SCENARIOS_OF_PAIRS[::-1], least=1, most=5, seed=1).pairs} == chosen
     assert {one.id for one in balance(SCENARIOS_OF_PAIRS, least=1, most=5, seed=2).pairs} != chosen
-
-
-@pytest.mark.parametrize(("least", "most"), [(0, 0), (6, 5), (-1, 5)])
-def test_impossible_bounds_are_refused(least: int, most: int):
-    with pytest.raises(InputError, match="per scenario; allowed"):
-        balance(SCENARIOS_OF_PAIRS, least=least, most=most)
 
 
 TAXONOMY = load_taxonomy()
@@ -409,10 +354,6 @@ def test_by_a_slow_loop_and_in_any_order():
     order = random.permutation(60)
     assert scenario_view(selected[order], [scenarios[row] for row in order], TAXONOMY) == view
     assert view.macro_f1 == pytest.approx(np.mean([one.f1 for one in view.scenarios]))
-
-
-def test_the_table_itself_is_perfect_and_nothing_selected_is_no_precision():
-    scenarios = list(TAXONOMY.scenarios)
     perfect = scenario_view(expected_dimensions(scenarios, TAXONOMY), scenarios, TAXONOMY)
     assert (perfect.total.precision, perfect.total.recall, perfect.macro_f1) == (1, 1, 1)
     nothing = scenario_view(np.zeros((1, SIZE), bool), ["chitchat"], TAXONOMY)

@@ -15,17 +15,15 @@ import pytest
 
 from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
-from tests.samer.pooling_server import step_rows, vector
+from tests.samer.pooling_server import HIDDEN, check_equal, expected, step_rows
 from urs_inspect._util import InputError
 from urs_inspect.samer.checkpoint_check import open_checkpoint
 from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
 from urs_inspect.samer.engines.vllm_local import VllmEngine, make_vllm
-from urs_inspect.samer.evaluation import RawOutputs, raw_outputs
 from urs_inspect.samer.export import exported_folder
 from urs_inspect.samer.weights import Array
 
-HIDDEN = 64
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(12)]
 
 
@@ -34,12 +32,7 @@ class Tensor:
 
     def __init__(self, values: Array) -> None:
         self._values = values
-
-    def float(self) -> "Tensor":
-        return self
-
-    def cpu(self) -> "Tensor":
-        return self
+        self.float = self.cpu = lambda: self
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.asarray(self._values, dtype)
@@ -49,7 +42,6 @@ class FakeVllm:
     """Stands in for the module `vllm`; notes what it was given."""
 
     def __init__(self, folder: Path) -> None:
-        self.heads = open_checkpoint(folder).heads()
         self.eot = open_checkpoint(folder).conversations().end_of_turn
         self.arguments: dict[str, Any] = {}
         self.batches: list[int] = []
@@ -91,10 +83,9 @@ class FakeVllm:
         self.freed.append("memory")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    widths = {"scoring": (24, 16, 16, 16), "predictor": (16, 16, 16), "weighter": (16, 16, 16)}
-    return tiny_checkpoint(tmp_path_factory.mktemp("local") / "released", hidden=HIDDEN, inner_widths=widths)
+@pytest.fixture
+def folder(small: Path) -> Path:
+    return small
 
 
 @pytest.fixture
@@ -121,28 +112,6 @@ def engine(folder: Path, **options: Any) -> VllmEngine:
     return made
 
 
-def expected(folder: Path, items: Sequence[QueryResponse]) -> list[RawOutputs]:
-    checkpoint = open_checkpoint(folder)
-    encoded = [checkpoint.conversations().encode(item.query, item.response, 512) for item in items]
-    at_query = np.stack([vector(one.query_ids, HIDDEN) for one in encoded])
-    at_response = np.stack([vector(one.ids, HIDDEN) for one in encoded])
-    return raw_outputs(checkpoint.heads(), at_query, at_response)
-
-
-def check_equal(found: Sequence[Scored | EngineFailure], wanted: Sequence[RawOutputs]) -> None:
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
-        assert isinstance(one, Scored), one
-        for name in ("scores", "gates", "weights"):
-            np.testing.assert_allclose(getattr(one.raw, name), getattr(other, name), rtol=1e-5, atol=1e-5)
-
-
-def test_outputs(folder: Path, fake: FakeVllm) -> None:
-    opened = engine(folder)
-    check_equal(anyio.run(opened.score, ITEMS), expected(folder, ITEMS))
-    assert fake.batches == [len(ITEMS)]
-
-
 def test_what_stock_vllm_is_asked_for(folder: Path, fake: FakeVllm) -> None:
     anyio.run(engine(folder, gpu_memory_utilization=0.5).score, ITEMS[:1])
     pooler = {"task": "token_embed", "use_activation": False, "tok_pooling_type": "STEP", "step_tag_id": fake.eot}
@@ -164,7 +133,9 @@ def test_what_stock_vllm_is_asked_for(folder: Path, fake: FakeVllm) -> None:
 def test_everything_runs_in_one_thread(folder: Path, fake: FakeVllm) -> None:
     opened = engine(folder)
     for _ in range(3):
-        anyio.run(opened.score, ITEMS)
+        check_equal(anyio.run(opened.score, ITEMS), expected(folder, ITEMS))
+    assert anyio.run(opened.score, []) == []
+    assert fake.batches == [len(ITEMS)] * 3
     assert len(fake.threads) == 1
     assert threading.current_thread().name not in fake.threads
 
@@ -191,35 +162,15 @@ def test_callers_that_come_meanwhile_share_a_batch(folder: Path, fake: FakeVllm)
     assert fake.batches == [1, len(ITEMS) - 1]
 
 
-def test_an_item_that_vllm_refuses_fails_alone(folder: Path, fake: FakeVllm) -> None:
+def test_an_item_that_vllm_refuses_or_makes_nan_of_fails_alone(folder: Path, fake: FakeVllm) -> None:
     opened = engine(folder)
     fake.poison = open_checkpoint(folder).conversations().encode(ITEMS[5].query, ITEMS[5].response, 512).ids
+    fake.spoiled = open_checkpoint(folder).conversations().encode(ITEMS[7].query, ITEMS[7].response, 512).ids
     found = anyio.run(opened.score, ITEMS)
-    failure = found.pop(5)
+    not_finite, failure = found.pop(7), found.pop(5)
     assert failure == EngineFailure("error", "vLLM: bad prompt")
-    others = ITEMS[:5] + ITEMS[6:]
-    check_equal(found, expected(folder, others))
-
-
-def test_outputs_that_are_not_finite(folder: Path, fake: FakeVllm) -> None:
-    opened = engine(folder)
-    fake.spoiled = open_checkpoint(folder).conversations().encode(ITEMS[2].query, ITEMS[2].response, 512).ids
-    found = anyio.run(opened.score, ITEMS[:4])
-    assert [type(one) for one in found] == [Scored, Scored, EngineFailure, Scored]
-    assert isinstance(found[2], EngineFailure)
-    assert found[2].mode == "not_finite"
-
-
-def test_too_long_and_no_items(folder: Path, fake: FakeVllm) -> None:
-    opened = engine(folder)
-    assert anyio.run(opened.score, []) == []
-    [refused] = anyio.run(opened.score, [QueryResponse("q " * 1000, "r")])
-    assert isinstance(refused, EngineFailure)
-    assert refused.mode == "too_long"
-    [cut] = anyio.run(opened.score, [QueryResponse("q", "r " * 100_000)])
-    assert isinstance(cut, Scored)
-    # vLLM never finishes what has exactly `max_model_len` tokens and is computed in chunks.
-    assert (cut.tokens, cut.shortened > 100_000) == (fake.arguments["max_model_len"] - 1, True)
+    assert isinstance(not_finite, EngineFailure) and not_finite.mode == "not_finite"
+    check_equal(found, expected(folder, [*ITEMS[:5], ITEMS[6], *ITEMS[8:]]))
 
 
 def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
@@ -228,22 +179,23 @@ def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
         engine(folder)
 
 
-@pytest.mark.parametrize("option", ["runner", "pooler_config", "trust_remote_code", "hf_overrides", "convert"])
+@pytest.mark.parametrize(
+    "option", ["runner", "pooler_config", "trust_remote_code", "hf_overrides", "convert", "enable_chunked_prefill"]
+)
 def test_options_that_are_samers_own(folder: Path, fake: FakeVllm, option: str) -> None:
-    with pytest.raises(InputError, match=f"vllm: {option} cannot be set"):
-        engine(folder, **{option: "x"})
+    with pytest.raises(InputError, match=f"vllm.*{option} cannot be set"):
+        load_engine(str(folder), engine="vllm", **{option: False})
 
 
-@pytest.mark.parametrize("value", [True, False])
-def test_inputs_in_chunks_are_refused(folder: Path, fake: FakeVllm, value: bool) -> None:
-    with pytest.raises(InputError, match="engine 'vllm': enable_chunked_prefill cannot be set"):
-        load_engine(str(folder), engine="vllm", enable_chunked_prefill=value)
-
-
-def test_a_users_length_leaves_a_token_free_as_well(folder: Path, fake: FakeVllm) -> None:
-    [cut] = anyio.run(load_engine(str(folder), engine="vllm", max_length=100).score, [QueryResponse("q", "r " * 999)])
-    assert isinstance(cut, Scored)
-    assert (fake.arguments["max_model_len"], cut.tokens) == (100, 99)
+@pytest.mark.parametrize("length", [None, 100])
+def test_a_text_that_is_cut_leaves_a_token_free(folder: Path, fake: FakeVllm, length: int | None) -> None:
+    """vLLM never finishes what has exactly `max_model_len` tokens and is computed in chunks."""
+    items = [QueryResponse("q " * 1000, "r"), QueryResponse("q", "r " * 100_000)]
+    [refused, cut] = anyio.run(engine(folder, max_length=length).score, items)
+    assert isinstance(refused, EngineFailure) and isinstance(cut, Scored)
+    assert refused.mode == "too_long"
+    assert fake.arguments["max_model_len"] == (length or 512) == cut.tokens + 1
+    assert cut.shortened > 100_000
 
 
 def test_vllm_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,9 +259,4 @@ def test_heads_are_read_where_they_were_trained(fake: FakeVllm, tmp_path: Path) 
     opened = load_engine(str(folder), engine="vllm")
     assert opened.spec.weights_at == "query"
     assert load_engine(str(folder), engine="vllm", weights_at="response").spec.weights_at == "response"
-    checkpoint = open_checkpoint(folder)
-    encoded = checkpoint.conversations().encode("q", "r", 512)
-    [found] = anyio.run(opened.score, [QueryResponse("q", "r")])
-    assert isinstance(found, Scored)
-    weighed = checkpoint.heads().weigh(vector(encoded.query_ids, HIDDEN)[None])[0]
-    np.testing.assert_allclose(found.raw.weights, weighed, rtol=1e-5, atol=1e-5)
+    check_equal(anyio.run(opened.score, ITEMS[:2]), expected(folder, ITEMS[:2], "query"))

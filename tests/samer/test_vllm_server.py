@@ -14,30 +14,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.samer.checkpoints import declaring, tiny_checkpoint, write_tokenizer
-from tests.samer.conftest import SMALL
+from tests.samer.checkpoints import declaring, write_tokenizer
 from tests.samer.pooling_server import (
+    HIDDEN,
     Body,
     PoolingServer,
     Script,
+    check_equal,
+    expected,
     fails,
     pooling_server,
     replies,
     says,
     step_rows,
     step_script,
-    vector,
 )
 from tests.samer.stubs import StubEngine
 from tests.servers import Response
 from urs_inspect._util import InputError
 from urs_inspect.samer.bulk import check_rows, model_identity, score_file
 from urs_inspect.samer.checkpoint import fingerprint
-from urs_inspect.samer.checkpoint_check import open_checkpoint
 from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines import load_engine, vllm_server
-from urs_inspect.samer.engines.pooling import ReplyError
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, Scored
+from urs_inspect.samer.engines import vllm_server
+from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, ReplyError, Scored
 from urs_inspect.samer.engines.vllm_server import (
     ServerEngine,
     ServerOptions,
@@ -47,12 +46,12 @@ from urs_inspect.samer.engines.vllm_server import (
     pooling_body,
     read_replies,
 )
-from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
-from urs_inspect.samer.heads import Heads, save_heads
+from urs_inspect.samer.evaluation import WeightsAt
 
-HIDDEN = 64
 ITEM = QueryResponse("a question", "an answer")
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(8)]
+EOT = 269  # id of the token that closes a turn in the tiny checkpoints
+SOUND = step_script(EOT, HIDDEN)
 
 
 @pytest.fixture(autouse=True)
@@ -63,22 +62,6 @@ def _quick_and_direct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VLLM_API_KEY", raising=False)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    widths = {"scoring": (24, 16, 16, 16), "predictor": (16, 16, 16), "weighter": (16, 16, 16)}
-    return tiny_checkpoint(tmp_path_factory.mktemp("server") / "released", hidden=HIDDEN, inner_widths=widths)
-
-
-@pytest.fixture(scope="module")
-def heads(folder: Path) -> Heads:
-    return open_checkpoint(folder).heads()
-
-
-@pytest.fixture(scope="module")
-def conversations(folder: Path) -> Conversations:
-    return Conversations(folder)
-
-
 def opened_at(url: str, folder: Path | None, **options: Any) -> ServerEngine:
     engine = make_server(url, folder=None if folder is None else str(folder), **options)
     assert isinstance(engine, ServerEngine)
@@ -86,25 +69,18 @@ def opened_at(url: str, folder: Path | None, **options: Any) -> ServerEngine:
 
 
 @contextmanager
-def opened(
-    script: Script, folder: Path, eot: int, *, weights_at: WeightsAt = "response", **options: Any
-) -> Iterator[tuple[ServerEngine, PoolingServer]]:
+def opened(script: Script, folder: Path, **options: Any) -> Iterator[tuple[ServerEngine, PoolingServer]]:
     """An engine whose server was sound while it was opened, and follows the script after that."""
-    with pooling_server(step_script(eot, HIDDEN)) as server:
-        engine = opened_at(server.url, folder, weights_at=weights_at, **({"timeout": 20.0, "attempts": 3} | options))
+    with pooling_server(SOUND) as server:
+        engine = opened_at(server.url, folder, **({"timeout": 20.0, "attempts": 3} | options))
         server.asked.clear()
         server.script = script
         yield engine, server
 
 
-def expected(
-    items: Sequence[QueryResponse], conversations: Conversations, heads: Heads, weights_at: WeightsAt = "response"
-) -> list[RawOutputs]:
-    """The same by hand: the stand-in's vectors at both ends, then the heads."""
-    encoded = [conversations.encode(item.query, item.response, 512) for item in items]
-    at_query = np.stack([vector(one.query_ids, HIDDEN) for one in encoded])
-    at_response = np.stack([vector(one.ids, HIDDEN) for one in encoded])
-    return raw_outputs(heads, at_query, at_response, weights_at)
+def late(delay: Any) -> Script:
+    """A sound server that takes its time, in seconds by the number of the request."""
+    return lambda number, body: replace(SOUND(number, body), delay=delay(number))
 
 
 def score(engine: ServerEngine, items: Sequence[QueryResponse]) -> list[Scored | EngineFailure]:
@@ -117,30 +93,12 @@ def score(engine: ServerEngine, items: Sequence[QueryResponse]) -> list[Scored |
     return anyio.run(once)
 
 
-def check_equal(found: Sequence[Scored | EngineFailure], wanted: Sequence[RawOutputs]) -> None:
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
-        assert isinstance(one, Scored), one
-        for name in ("scores", "gates", "weights"):
-            np.testing.assert_allclose(getattr(one.raw, name), getattr(other, name), rtol=1e-5, atol=1e-5)
-
-
-def failed(script: Script, folder: Path, eot: int, **options: Any) -> tuple[EngineFailure, int]:
-    """The failure of one item, and how many requests it took."""
-    with opened(script, folder, eot, **options) as (engine, server):
-        [outcome] = score(engine, [ITEM])
-        assert isinstance(outcome, EngineFailure), outcome
-        assert server.url in outcome.detail
-        assert "\n" not in outcome.detail
-        return outcome, len(server.asked)
-
-
 @pytest.mark.parametrize("weights_at", ["response", "query"])
-def test_a_stock_server(folder: Path, heads: Heads, conversations: Conversations, weights_at: WeightsAt) -> None:
-    with pooling_server(step_script(conversations.end_of_turn, HIDDEN)) as server:
-        engine = opened_at(server.url + "/v1/", folder, weights_at=weights_at)
+def test_a_stock_server(small: Path, weights_at: WeightsAt) -> None:
+    with pooling_server(SOUND) as server:
+        engine = opened_at(server.url + "/v1/", small, weights_at=weights_at)
         assert (engine.spec.model, engine.spec.max_length, engine.spec.dtype) == (server.url, 512, "as served")
-        check_equal(score(engine, ITEMS), expected(ITEMS, conversations, heads, weights_at))
+        check_equal(score(engine, ITEMS), expected(small, ITEMS, weights_at))
         assert all(len(body["input"]) == 1 for body in server.asked)
 
 
@@ -157,35 +115,24 @@ _TURN_BETWEEN = (
 
 
 @pytest.mark.parametrize(("template", "prompts"), [(_NO_PREFIX, 2), (_TURN_BETWEEN, 1)])
-def test_a_second_prompt_where_one_pass_cannot_give_both_vectors(
-    folder: Path, heads: Heads, tmp_path: Path, template: str, prompts: int
-) -> None:
-    (tmp_path / "samer_heads").mkdir()
-    write_tokenizer(tmp_path, template=template)
-    save_heads(heads, tmp_path / "samer_heads" / "heads.safetensors")
-    conversations = Conversations(tmp_path)
-    with pooling_server(step_script(conversations.end_of_turn, HIDDEN)) as server:
-        engine = opened_at(server.url, tmp_path)
-        server.asked.clear()
-        check_equal(score(engine, ITEMS), expected(ITEMS, conversations, heads))
+def test_a_second_prompt_where_one_pass_cannot_give_both_vectors(copied: Any, template: str, prompts: int) -> None:
+    folder = copied("m")
+    write_tokenizer(folder, template=template)
+    with opened(SOUND, folder) as (engine, server):
+        check_equal(score(engine, ITEMS), expected(folder, ITEMS))
         assert {len(body["input"]) for body in server.asked} == {prompts}
 
 
-def test_results_keep_their_order_when_replies_do_not(folder: Path, heads: Heads, conversations: Conversations) -> None:
-    sound = step_script(conversations.end_of_turn, HIDDEN)
-    late_first: Script = lambda number, body: replace(sound(number, body), delay=0.02 * (8 - number % 8))  # noqa: E731
-    with opened(late_first, folder, conversations.end_of_turn) as (engine, _):
-        check_equal(score(engine, ITEMS), expected(ITEMS, conversations, heads))
+def test_results_keep_their_order_when_replies_do_not(small: Path) -> None:
+    with opened(late(lambda number: 0.02 * (8 - number % 8)), small) as (engine, _):
+        check_equal(score(engine, ITEMS), expected(small, ITEMS))
 
 
 @pytest.mark.parametrize("fault", [fails(429), fails(503), fails(500), Response(drop=True)])
-def test_a_fault_that_passes_is_tried_again(
-    folder: Path, heads: Heads, conversations: Conversations, fault: Response
-) -> None:
-    sound = step_script(conversations.end_of_turn, HIDDEN)
-    script: Script = lambda number, body: fault if number < 2 else sound(number, body)  # noqa: E731
-    with opened(script, folder, conversations.end_of_turn) as (engine, server):
-        check_equal(score(engine, [ITEM]), expected([ITEM], conversations, heads))
+def test_a_fault_that_passes_is_tried_again(small: Path, fault: Response) -> None:
+    script: Script = lambda number, body: fault if number < 2 else SOUND(number, body)  # noqa: E731
+    with opened(script, small) as (engine, server):
+        check_equal(score(engine, [ITEM]), expected(small, [ITEM]))
         assert len(server.asked) == 3
 
 
@@ -210,69 +157,48 @@ def test_a_fault_that_passes_is_tried_again(
     (says({"data": [{"index": 0, "data": [[float("nan")] * 64] * 2}]}), "not_finite", "NaN or infinity", 1),
     (says({"data": [{"index": 0, "data": None}]}), "wrong_shape", "shape ()", 1),
 ])  # fmt: skip
-def test_a_fault_is_a_failure_of_its_item(
-    folder: Path, conversations: Conversations, response: Response, mode: str, said: str, attempts: int
-) -> None:
-    failure, asked = failed(lambda *_: response, folder, conversations.end_of_turn)
-    assert (failure.mode, asked) == (mode, attempts)
-    assert said in failure.detail
+def test_a_fault_is_a_failure_of_its_item(small: Path, response: Response, mode: str, said: str, attempts: int) -> None:
+    with opened(lambda *_: response, small) as (engine, server):
+        [outcome] = score(engine, [ITEM])
+        assert isinstance(outcome, EngineFailure), outcome
+        assert (outcome.mode, len(server.asked)) == (mode, attempts)
+        assert server.url in outcome.detail and said in outcome.detail and "\n" not in outcome.detail
 
 
-def test_a_server_that_hangs(folder: Path, conversations: Conversations) -> None:
-    hangs: Script = lambda *_: Response(delay=60.0)  # noqa: E731
-    failure, asked = failed(hangs, folder, conversations.end_of_turn, timeout=0.3, attempts=2)
-    assert (failure.mode, asked) == ("timeout", 2)
-    assert "no reply within 0.3 s" in failure.detail
-
-
-def test_a_server_that_trickles(folder: Path, conversations: Conversations) -> None:
-    """Each byte comes in time, the reply never does."""
-    eot = conversations.end_of_turn
-    with opened(step_script(eot, HIDDEN), folder, eot, timeout=0.4, attempts=1) as (engine, server):
-        server.trickle = 0.05
+def test_a_server_that_hangs_or_trickles(small: Path) -> None:
+    """Of the latter each byte comes in time, the reply never does."""
+    with opened(lambda *_: Response(delay=60.0), small, timeout=0.5, attempts=2) as (engine, server):
         [outcome] = score(engine, [ITEM])
         assert isinstance(outcome, EngineFailure)
-        assert outcome.mode == "timeout"
+        assert (outcome.mode, len(server.asked)) == ("timeout", 2)
+        assert "no reply within 0.5 s" in outcome.detail
+    with opened(SOUND, small, timeout=0.4, attempts=1) as (engine, server):
+        server.trickle = 0.05
+        [outcome] = score(engine, [ITEM])
+        assert isinstance(outcome, EngineFailure) and outcome.mode == "timeout"
 
 
-def test_one_item_fails_and_the_others_do_not(folder: Path, heads: Heads, conversations: Conversations) -> None:
-    eot = conversations.end_of_turn
-    bad = list(conversations.encode(ITEMS[3].query, ITEMS[3].response, 512).ids)
-    sound = step_script(eot, HIDDEN)
-    script: Script = lambda number, body: fails(400) if body["input"] == [bad] else sound(number, body)  # noqa: E731
-    with opened(script, folder, eot) as (engine, _):
-        found = score(engine, ITEMS)
-    assert isinstance(found.pop(3), EngineFailure)
-    others = ITEMS[:3] + ITEMS[4:]
-    check_equal(found, expected(others, conversations, heads))
+def test_an_item_that_is_too_long_is_never_sent_and_one_that_fails_costs_no_other(small: Path) -> None:
+    bad = list(Conversations(small).encode(ITEMS[3].query, ITEMS[3].response, 512).ids)
+    script: Script = lambda number, body: fails(400) if body["input"] == [bad] else SOUND(number, body)  # noqa: E731
+    with opened(script, small) as (engine, server):
+        found = score(engine, [*ITEMS, QueryResponse("q " * 1000, "r"), QueryResponse("q", "r " * 100_000)])
+        assert len(server.asked) == len(ITEMS) + 1
+    cut, too_long, refused = found.pop(), found.pop(), found.pop(3)
+    assert isinstance(cut, Scored) and (cut.tokens, cut.shortened > 100_000) == (511, True)
+    assert [one.mode for one in (too_long, refused) if isinstance(one, EngineFailure)] == ["too_long", "refused"]
+    check_equal(found, expected(small, ITEMS[:3] + ITEMS[4:]))
 
 
-def test_an_item_that_is_too_long_is_never_sent(folder: Path, conversations: Conversations) -> None:
-    eot = conversations.end_of_turn
-    with opened(step_script(eot, HIDDEN), folder, eot) as (engine, server):
-        long = QueryResponse("q " * 1000, "r")
-        [refused, sound] = score(engine, [long, ITEM])
-        assert isinstance(refused, EngineFailure)
-        assert refused.mode == "too_long"
-        assert isinstance(sound, Scored)
-        assert len(server.asked) == 1
-        [cut] = score(engine, [QueryResponse("q", "r " * 100_000)])
-        assert isinstance(cut, Scored)
-        assert (cut.tokens, cut.shortened > 100_000) == (511, True)
-
-
-def test_at_most_32_requests_at_once(folder: Path, heads: Heads, conversations: Conversations) -> None:
-    sound = step_script(conversations.end_of_turn, HIDDEN)
-    script: Script = lambda number, body: replace(sound(number, body), delay=0.05)  # noqa: E731
+def test_at_most_32_requests_at_once(small: Path) -> None:
     many = [QueryResponse(f"q{n}", f"r{n}") for n in range(80)]
-    with opened(script, folder, conversations.end_of_turn) as (engine, server):
-        check_equal(score(engine, many), expected(many, conversations, heads))
+    with opened(late(lambda _: 0.05), small) as (engine, server):
+        check_equal(score(engine, many), expected(small, many))
         assert 8 < server.most_at_once <= 32
 
 
-def test_the_callers_own_limit_is_kept(folder: Path, heads: Heads, conversations: Conversations) -> None:
+def test_the_callers_own_limit_is_kept(small: Path) -> None:
     """As the harness's `concurrency()` would."""
-    eot = conversations.end_of_turn
     entered = 0
 
     async def go() -> None:
@@ -285,34 +211,28 @@ def test_the_callers_own_limit_is_kept(folder: Path, heads: Heads, conversations
                 entered += 1
                 yield
 
-        sound = step_script(eot, HIDDEN)
-        script: Script = lambda number, body: replace(sound(number, body), delay=0.02)  # noqa: E731
-        with opened(script, folder, eot, connections=connection) as (engine, server):
-            check_equal(await engine.score(ITEMS), expected(ITEMS, conversations, heads))
+        with opened(late(lambda _: 0.02), small, connections=connection) as (engine, server):
+            check_equal(await engine.score(ITEMS), expected(small, ITEMS))
             await engine.close()
             assert (entered, server.most_at_once) == (len(ITEMS), 2)
 
     anyio.run(go)
 
 
-def test_event_loops_one_after_the_other(folder: Path, heads: Heads, conversations: Conversations) -> None:
+def test_event_loops_one_after_the_other(small: Path) -> None:
     """A connection of a loop that is gone is never used again, even if nobody closed it."""
-    eot = conversations.end_of_turn
-    with opened(step_script(eot, HIDDEN), folder, eot) as (engine, _):
+    with opened(SOUND, small) as (engine, _):
         for _ in range(3):
-            check_equal(anyio.run(engine.score, [ITEM]), expected([ITEM], conversations, heads))
+            check_equal(anyio.run(engine.score, [ITEM]), expected(small, [ITEM]))
 
 
-def test_the_key_is_sent_and_the_ids_are_plain(
-    folder: Path, conversations: Conversations, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_is_sent_and_the_ids_are_plain(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLLM_API_KEY", "not-a-real-key")
-    eot = conversations.end_of_turn
-    with opened(step_script(eot, HIDDEN), folder, eot) as (engine, server):
+    with opened(SOUND, small) as (engine, server):
         score(engine, [ITEM])
         assert set(server.keys) == {"Bearer not-a-real-key"}
         [body] = server.asked
-        assert body["input"] == [list(conversations.encode(ITEM.query, ITEM.response, 512).ids)]
+        assert body["input"] == [list(Conversations(small).encode(ITEM.query, ITEM.response, 512).ids)]
         assert (body["model"], body["task"], body["use_activation"]) == ("samer", "token_embed", False)
 
 
@@ -331,147 +251,117 @@ def model(name: str, **more: Any) -> dict[str, Any]:
     (says({"data": [model("a")]}), "b", "no model 'b' on the server; it has a"),
 ])  # fmt: skip
 def test_servers_that_are_refused_before_anything_is_sent(
-    folder: Path, models: Response, served: str | None, said: str
+    small: Path, models: Response, served: str | None, said: str
 ) -> None:
     with pooling_server(lambda *_: fails(500)) as server:
         server.models = models
         with pytest.raises(InputError, match=said) as caught:
-            opened_at(server.url, folder, attempts=2, served=served)
+            opened_at(server.url, small, attempts=2, served=served)
         assert "\n" not in str(caught.value)
         assert not server.asked
+    with pytest.raises(InputError, match="no vLLM server answers"):  # nothing listens any more
+        opened_at(server.url, small, attempts=2)
 
 
 def pooled(make: Any) -> Script:
     return lambda _, body: replies(body, [make(ids) for ids in body["input"]])
 
 
-def test_servers_that_do_not_fit(folder: Path, conversations: Conversations) -> None:
-    eot = conversations.end_of_turn
-    sentence = pooled(lambda ids: np.ones(HIDDEN, np.float32))
-    every_token = pooled(lambda ids: np.ones((len(ids), HIDDEN), np.float32))
-    faults: list[tuple[Script, str]] = [
-        (lambda *_: fails(404), r"does not pool \(status 404.*--runner pooling .*\"step_tag_id\":269"),
-        (lambda *_: fails(400, "Unsupported task"), "does not pool .*Unsupported task"),
-        (lambda *_: fails(500, "dead"), "does not pool .*dead"),
-        (lambda *_: says({"choices": []}), "no list `data`"),
-        (sentence, r"a reply of shape \(64,\); expected \(2, 64\); export the checkpoint and start it with"),
-        (every_token, r"a reply of shape \(\d+, 64\); expected"),
-        # All heads at both positions, as our plugin for vLLM served a released folder before it was removed.
-        (pooled(lambda ids: np.ones((2, 126), np.float32)), r"shape \(2, 126\); expected \(2, 64\); export the checkp"),
-        (step_script(eot, 32), "another model: vectors of width 32, but the heads in .* take 64"),
-    ]
-    for script, said in faults:
-        with pooling_server(script) as server, pytest.raises(InputError, match=said):
-            opened_at(server.url, folder)
+@pytest.mark.parametrize(("script", "said"), [
+    (lambda *_: fails(404), r"does not pool \(status 404.*--runner pooling .*\"step_tag_id\":269"),
+    (lambda *_: fails(400, "Unsupported task"), "does not pool .*Unsupported task"),
+    (lambda *_: fails(500, "dead"), "does not pool .*dead"),
+    (lambda *_: says({"choices": []}), "no list `data`"),
+    (
+        pooled(lambda ids: np.ones(HIDDEN, np.float32)),
+        r"a reply of shape \(64,\); expected \(2, 64\); export the checkpoint and start it with",
+    ),
+    (pooled(lambda ids: np.ones((len(ids), HIDDEN), np.float32)), r"a reply of shape \(\d+, 64\); expected"),
+    # All heads at both positions, as our plugin for vLLM served a released folder before it was removed.
+    (pooled(lambda ids: np.ones((2, 126), np.float32)), r"shape \(2, 126\); expected \(2, 64\); export the checkp"),
+    (step_script(EOT, 32), "another model: vectors of width 32, but the heads in .* take 64"),
+])  # fmt: skip
+def test_servers_that_do_not_fit(small: Path, script: Script, said: str) -> None:
+    with pooling_server(script) as server, pytest.raises(InputError, match=said):
+        opened_at(server.url, small)
 
 
-def test_nothing_listens(folder: Path) -> None:
-    with pooling_server(lambda *_: fails(500)) as server:
-        url = server.url
-    with pytest.raises(InputError, match="no vLLM server answers"):
-        opened_at(url, folder, attempts=2)
+def test_a_server_that_is_still_starting_and_a_name_among_several_models(small: Path) -> None:
+    with pooling_server(SOUND) as server:
+        ready = says({"data": [model("other"), model("samer", max_model_len=100)]})
+        server.models = lambda number: fails(503) if number < 2 else ready
+        engine = opened_at(server.url, small, served="samer")
+        assert engine.spec.max_length == 100
+        assert server.asked[0]["model"] == "samer"
 
 
-def test_a_server_that_is_still_starting(folder: Path, conversations: Conversations) -> None:
-    with pooling_server(step_script(conversations.end_of_turn, HIDDEN)) as server:
-        sound = server.models
-        assert isinstance(sound, Response)
-        server.models = lambda number: fails(503) if number < 2 else sound
-        assert opened_at(server.url, folder).name == "server"
-
-
-def test_the_folder_of_a_server_on_this_machine(folder: Path, conversations: Conversations, tmp_path: Path) -> None:
-    with pooling_server(step_script(conversations.end_of_turn, HIDDEN)) as server:
-        server.models = says({"data": [model("samer", root=str(folder))]})
-        assert opened_at(server.url, None).folder == folder
+def test_the_folder_of_a_server_on_this_machine(small: Path, tmp_path: Path) -> None:
+    with pooling_server(SOUND) as server:
+        server.models = says({"data": [model("samer", root=str(small))]})
+        assert opened_at(server.url, None).folder == small
         for root in (None, "meta/a-hub-name", str(tmp_path / "gone"), "../here"):
             server.models = says({"data": [model("samer", root=root)]})
             with pytest.raises(InputError, match="say where its tokenizer and heads are: folder=DIR"):
                 opened_at(server.url, None)
 
 
-def test_heads_are_read_where_their_file_says(conversations: Conversations, folder: Path, tmp_path: Path) -> None:
-    told = declaring(Path(shutil.copytree(folder, tmp_path / "told")), "query")
-    with pooling_server(step_script(conversations.end_of_turn, HIDDEN)) as server:
+def test_heads_are_read_where_their_file_says(small: Path, tmp_path: Path) -> None:
+    told = declaring(Path(shutil.copytree(small, tmp_path / "told")), "query")
+    with pooling_server(SOUND) as server:
         read = [opened_at(server.url, told, weights_at=wanted) for wanted in (None, "response", "query")]
         assert [one.spec.weights_at for one in read] == ["query", "response", "query"]
-        assert opened_at(server.url, folder).spec.weights_at == "response"
+        assert opened_at(server.url, small).spec.weights_at == "response"
 
 
-def test_a_name_among_several_models(folder: Path, conversations: Conversations) -> None:
-    with pooling_server(step_script(conversations.end_of_turn, HIDDEN)) as server:
-        server.models = says({"data": [model("other"), model("samer", max_model_len=100)]})
-        engine = opened_at(server.url, folder, served="samer")
-        assert engine.spec.max_length == 100
-        assert server.asked[0]["model"] == "samer"
-
-
-@pytest.mark.parametrize(("timeout", "attempts"), [(0.0, 1), (-1.0, 1), (float("nan"), 1), (1.0, 0)])
-def test_options_out_of_range(timeout: float, attempts: int) -> None:
+@pytest.mark.parametrize("given", [{"timeout": 0.0}, {"timeout": -1.0}, {"timeout": float("nan")}, {"attempts": 0}])
+def test_options_out_of_range(given: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="allowed"):
-        ServerOptions(timeout=timeout, attempts=attempts)
-
-
-@pytest.fixture(scope="module")
-def identity_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_checkpoint(tmp_path_factory.mktemp("model") / "m", inner_widths=SMALL)
+        ServerOptions(**given)
+    with pytest.raises(InputError, match="max_length 0; expected 1 or more"):
+        make_server("http://127.0.0.1:9", max_length=0)
 
 
 class Backbone:
     """A stock server's script; `noise` moves every vector by that share of its length, as rounding does."""
 
-    def __init__(self, identity_folder: Path) -> None:
-        self.eot = Conversations(identity_folder).end_of_turn
+    def __init__(self) -> None:
         self.noise, self.turn, self.random = np.float32(0), 0, np.random.default_rng(1)
         self.answering = 10_000
 
     def __call__(self, number: int, body: Body) -> Response:
         if number >= self.answering:
             return fails(500)
-        found = [step_rows([*ids], self.eot, 64) for ids in body["input"]]
-        if self.turn:  # another backbone of the same width
-            found = [np.roll(rows, self.turn, axis=1) for rows in found]
+        # Turned, they are those of another backbone of the same width.
+        found = [np.roll(step_rows([*ids], EOT, HIDDEN), self.turn, axis=1) for ids in body["input"]]
         return replies(
             body, [rows + self.noise * self.random.standard_normal(rows.shape, np.float32) for rows in found]
         )
 
 
-def engine_for(server: PoolingServer, identity_folder: Path) -> Engine:
-    return load_engine(server.url, engine="server", folder=str(identity_folder), attempts=1)
-
-
-def test_a_folder_is_known_by_its_fingerprint(identity_folder: Path) -> None:
-    assert anyio.run(model_identity, StubEngine(model=str(identity_folder))) == {
-        "fingerprint": fingerprint(identity_folder)
-    }
+def test_a_folder_is_known_by_its_fingerprint_and_a_server_also_by_name_and_numbers(small: Path) -> None:
+    known = fingerprint(small)
+    assert anyio.run(model_identity, StubEngine(model=str(small))) == {"fingerprint": known}
     assert anyio.run(model_identity, StubEngine(model="elsewhere")) == {}
-
-
-def test_a_server_is_known_by_name_files_and_numbers(identity_folder: Path) -> None:
-    with pooling_server(Backbone(identity_folder)) as server:
-        found = anyio.run(model_identity, engine_for(server, identity_folder))
+    script = Backbone()
+    with pooling_server(script) as server:
+        engine = opened_at(server.url, small, attempts=1)
+        found = anyio.run(model_identity, engine)
         assert len(server.asked) == 2  # one of them when the engine was opened
-    assert (found["served"], found["fingerprint"]) == ("samer", fingerprint(identity_folder))
+        script.answering = 2
+        with pytest.raises(InputError, match=rf"samer={server.url}: status 500: scripted \(unreachable\)"):
+            anyio.run(model_identity, engine)
+    assert (found["served"], found["fingerprint"]) == ("samer", known)
     assert len(found["probe"]) == 126 and np.isfinite(found["probe"]).all()
 
 
-def test_a_server_that_gives_no_numbers_is_refused(identity_folder: Path) -> None:
-    script = Backbone(identity_folder)
-    script.answering = 1
-    with pooling_server(script) as server:
-        engine = engine_for(server, identity_folder)
-        with pytest.raises(InputError, match=rf"samer={server.url}: status 500: scripted \(unreachable\)"):
-            anyio.run(model_identity, engine)
-
-
-def test_a_server_that_comes_back_with_another_model_is_not_mixed_in(identity_folder: Path, tmp_path: Path) -> None:
+def test_a_server_that_comes_back_with_another_model_is_not_mixed_in(small: Path, tmp_path: Path) -> None:
     rows, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     rows.write_text("".join(f'{{"query": "Why {n}?", "response": "So."}}\n' for n in range(8)), encoding="utf-8")
-    script = Backbone(identity_folder)
+    script = Backbone()
     with pooling_server(script) as server:
 
         def run() -> int:
-            engine = engine_for(server, identity_folder)
+            engine = opened_at(server.url, small, attempts=1)
             try:
                 return anyio.run(lambda: score_file(check_rows(rows), out, engine)).resumed
             finally:
@@ -580,8 +470,3 @@ def test_any_error_text_becomes_one_short_line(text: str, status: int) -> None:
 ])  # fmt: skip
 def test_a_servers_own_words(text: str, said: str) -> None:
     assert failure(400, text).detail == said
-
-
-def test_a_length_is_checked_before_the_server_is_called() -> None:
-    with pytest.raises(InputError, match="max_length 0; expected 1 or more"):
-        make_server("http://127.0.0.1:9", max_length=0)

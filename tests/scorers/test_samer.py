@@ -16,7 +16,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSyste
 from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from tests.samer.stubs import DIMENSIONS, Opening, by_length, raw
+from tests.samer.stubs import DIMENSIONS, Opening, raw
 from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
 from urs_inspect._util import InputError
 from urs_inspect.reports.samer import DimensionScore, read_dimensions
@@ -35,6 +35,11 @@ def scoring(folder: Path, how: Solver | None = None, **options: Any) -> Task:
     return Task(dataset=samples, solver=how or say("So."), scorer=samer(str(folder), engine="stub", **options))
 
 
+@pytest.fixture
+def opening(stub_engine: Callable[..., Opening]) -> Opening:
+    return stub_engine()
+
+
 def judging(folder: Path) -> Task:
     facts = {"prompt": "Why?", "response_a": "So.", "response_b": "Because.", "label": "b"}
     return Task(
@@ -45,36 +50,26 @@ def judging(folder: Path) -> Task:
 
 
 @solver
-def breaks() -> Solver:
+def never(fails: bool) -> Solver:
+    """No answer at all; or the second sample ends the run."""
+
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        if state.sample_id == 2:
+        if fails and state.sample_id == 2:
             raise RuntimeError("scripted")
+        if not fails:
+            state.output = ModelOutput(model="mockllm/answers", choices=[], usage=output("").usage)
         return state
 
     return solve
 
 
-@pytest.mark.parametrize("make", [scoring, judging])
-def test_an_engine_is_closed_when_its_run_ends(make: Any, tmp_path: Path, stub_engine: StubEngine) -> None:
-    opening = stub_engine()
+def test_tasks_of_one_run_share_an_engine_which_is_closed_when_it_ends(opening: Opening, tmp_path: Path) -> None:
     for runs in (1, 2):
-        log = run(make(tmp_path), tmp_path / "logs", model="none/none", grader=None)
-        assert log.status == "success", log.error
+        logs = run_all([scoring(tmp_path), judging(tmp_path)], tmp_path / "logs", model="none/none", grader=None)
+        assert [log.status for log in logs] == ["success"] * 2
         assert [engine.closed for engine in opening.made] == [1] * runs
         assert not shared._open
-
-
-def test_tasks_of_one_run_share_an_engine(tmp_path: Path, stub_engine: StubEngine) -> None:
-    opening = stub_engine()
-    logs = run_all([scoring(tmp_path), judging(tmp_path)], tmp_path / "logs", model="none/none", grader=None)
-    assert [log.status for log in logs] == ["success"] * 2
-    assert [engine.closed for engine in opening.made] == [1]
-
-
-def test_a_run_that_fails_closes_its_engine_too(tmp_path: Path, stub_engine: StubEngine) -> None:
-    opening = stub_engine()
-    task = scoring(tmp_path, breaks())
-    log = run(task, tmp_path / "logs", model="none/none", grader=None, max_samples=1)
+    log = run(scoring(tmp_path, never(True)), tmp_path / "logs", model="none/none", grader=None, max_samples=1)
     assert log.status == "error"
     assert [engine.closed for engine in opening.made] == [1] * len(opening.made)
     assert not shared._open
@@ -212,10 +207,7 @@ def scored(
     return log
 
 
-def test_the_value_has_every_dimension_and_numbers_for_the_selected_ones(
-    tmp_path: Path, stub_engine: StubEngine
-) -> None:
-    opening = stub_engine()
+def test_the_value_has_every_dimension_and_numbers_for_the_selected_ones(tmp_path: Path, opening: Opening) -> None:
     log = scored(tmp_path)
     value = value_of(log, "samer")
     assert list(value) == ["overall", *DIMENSIONS]
@@ -226,11 +218,10 @@ def test_the_value_has_every_dimension_and_numbers_for_the_selected_ones(
     assert value["overall"] == round((clarity + 0.5) / 2, 4)
     assert sum(map(math.isnan, value.values())) == 40
     assert opening.asked == [QueryResponse("Why?", "ten chars.")]
-
-
-def test_metadata_and_explanation_say_how_it_came_about(tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine()
-    score = score_of(scored(tmp_path), "samer")
+    report = metric_values(log, "samer")
+    assert next(iter(report)) == "overall" and report["overall"] == value["overall"]
+    assert len(report) <= 25
+    score = score_of(log, "samer")
     facts = score.metadata or {}
     assert facts["outcome"] == "scored"
     assert facts["weights"] == {"Clarity": 0.5, "Depth": 0.5}
@@ -238,25 +229,13 @@ def test_metadata_and_explanation_say_how_it_came_about(tmp_path: Path, stub_eng
     assert facts["samer"]["engine"] == "stub" and facts["samer"]["model"] == str(tmp_path)
     assert "turns_not_seen" not in facts
     assert (score.explanation or "").startswith("**Overall: 0.616** (0 to 1)")
-    assert "| Clarity | 0.731 | 50.0% |" in (score.explanation or "")
 
 
-def test_metrics_are_the_mean_and_a_report(tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine()
-    log = scored(tmp_path)
-    report = metric_values(log, "samer")
-    assert next(iter(report)) == "overall" and report["overall"] == value_of(log, "samer")["overall"]
-    assert len(report) <= 25
-
-
-@pytest.mark.parametrize("blank", ["", " \n "])
-def test_an_empty_answer_has_0_and_is_counted(blank: str, tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine()
-    log = scored(tmp_path, answer=blank)
-    score, value = score_of(log, "samer"), value_of(log, "samer")
-    assert score.reason == "no_response"
-    assert (value["overall"], value["Clarity"], value["Depth"]) == (0, 0, 0)
-    assert math.isnan(value["Style"])
+@pytest.mark.usefixtures("opening")
+def test_an_empty_answer_has_0_and_is_counted(tmp_path: Path) -> None:
+    log = scored(tmp_path, answer=" \n ")
+    assert score_of(log, "samer").reason == "no_response"
+    assert value_of(log, "samer")["overall"] == 0
     assert metric_values(log, "samer")["no response"] == 1
     assert score_of(log, "samer_outcome").value == {
         "evaluation": "no_response",
@@ -269,19 +248,18 @@ def test_an_empty_answer_has_0_and_is_counted(blank: str, tmp_path: Path, stub_e
     }
 
 
-@pytest.mark.parametrize("mode", ["too_long", "unreachable", "timeout", "wrong_shape", "not_finite"])
-def test_a_failure_is_never_a_score(mode: Any, tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine(lambda item: EngineFailure(mode, "what was wrong"))
+def test_a_failure_is_never_a_score(tmp_path: Path, stub_engine: StubEngine) -> None:
+    stub_engine(lambda item: EngineFailure("timeout", "what was wrong"))
     log = scored(tmp_path)
     score = score_of(log, "samer")
     assert score.reason == "grader_failed"
     assert all(map(math.isnan, value_of(log, "samer").values()))
-    assert (score.metadata or {})["failure_mode"] == mode
-    assert score.explanation == f"**No score: {mode}.** what was wrong"
+    assert (score.metadata or {})["failure_mode"] == "timeout"
+    assert score.explanation == "**No score: timeout.** what was wrong"
     assert score.answer == "ten chars."
-    assert metric_values(log, "samer")[f"failures {mode}"] == 1
+    assert metric_values(log, "samer")["failures timeout"] == 1
     assert math.isnan(metric_values(log, "samer")["overall"])
-    assert score_of(log, "samer_outcome").value["evaluation"] == f"unscored_{mode}"  # type: ignore[index, call-overload]
+    assert score_of(log, "samer_outcome").value["evaluation"] == "unscored_timeout"  # type: ignore[index, call-overload]
 
 
 def test_an_engine_that_raises_or_cannot_be_opened_does_not_end_the_run(
@@ -298,61 +276,31 @@ def test_an_engine_that_raises_or_cannot_be_opened_does_not_end_the_run(
     assert (score_of(log, "samer").metadata or {})["detail"] == "the engine could not be opened: no room"
 
 
-def test_a_shortened_answer_and_an_empty_selection_are_flagged(tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine(lambda item: Scored(raw(), shortened=3))
-    log = scored(tmp_path)
-    facts = score_of(log, "samer").metadata or {}
-    assert facts["shortened"] == 3 and facts["empty_selection"] is True
-    report = metric_values(log, "samer")
-    assert (report["shortened"], report["empty selection"]) == (1, 1)
-
-
-def test_an_answer_that_never_came_is_unscored(tmp_path: Path, stub_engine: StubEngine) -> None:
-    @solver
-    def nothing() -> Solver:
-        async def solve(state: TaskState, generate: Generate) -> TaskState:
-            state.output = ModelOutput(model="mockllm/answers", choices=[], usage=output("").usage)
-            return state
-
-        return solve
-
-    opening = stub_engine()
-    log = scored(tmp_path, how=nothing())
-    score = score_of(log, "samer")
-    assert (score.reason, (score.metadata or {})["failure_mode"]) == ("scoring_failed", "no_answer")
-    assert not opening.asked
-
-
-def test_of_a_conversation_the_last_user_message_is_the_query(tmp_path: Path, stub_engine: StubEngine) -> None:
+def test_of_a_conversation_the_last_user_message_is_the_query(tmp_path: Path, opening: Opening) -> None:
     turns: list[ChatMessage] = [
         ChatMessageSystem(content="Be brief."),
         ChatMessageUser(content="First?"),
         ChatMessageAssistant(content="Yes."),
         ChatMessageUser(content="Second?"),
     ]
-    opening = stub_engine()
     log = scored(tmp_path, sample=Sample(id="case", input=turns))
     assert opening.asked == [QueryResponse("Second?", "ten chars.")]
     assert (score_of(log, "samer").metadata or {})["turns_not_seen"] == 3
 
 
-def test_an_input_without_a_user_is_unscored(tmp_path: Path, stub_engine: StubEngine) -> None:
-    stub_engine()
-    log = scored(tmp_path, sample=Sample(id="case", input=[ChatMessageSystem(content="Speak.")]))
-    assert (score_of(log, "samer").metadata or {})["failure_mode"] == "no_query"
-
-
-def test_the_engine_is_opened_once_for_all_samples(tmp_path: Path, stub_engine: StubEngine) -> None:
-    opening = stub_engine()
-    task = Task(
-        dataset=MemoryDataset([Sample(id=str(n), input=f"Why {n}?") for n in range(12)]),
-        solver=say("Because."),
-        scorer=[samer(str(tmp_path), engine="stub"), samer_outcome()],
-    )
-    log = run(task, tmp_path / "logs", model="mockllm/answers", grader=None, epochs=2)
-    assert log.status == "success", log.error
-    assert len(opening.made) == 1
-    assert len(opening.asked) == 24
+@pytest.mark.parametrize(
+    ("given", "mode"),
+    [
+        ({"how": never(False)}, "no_answer"),
+        ({"sample": Sample(id="case", input=[ChatMessageSystem(content="Speak.")])}, "no_query"),
+    ],
+)
+def test_without_an_answer_or_a_query_nothing_is_asked(
+    given: dict[str, Any], mode: str, tmp_path: Path, opening: Opening
+) -> None:
+    score = score_of(scored(tmp_path, **given), "samer")
+    assert (score.reason, (score.metadata or {})["failure_mode"]) == ("scoring_failed", mode)
+    assert not opening.asked
 
 
 def test_leading_dimensions_are_the_three_that_weigh_most(tmp_path: Path, stub_engine: StubEngine) -> None:
@@ -388,7 +336,3 @@ def test_bad_arguments_are_refused_before_any_call(
         samer(**given)
     assert said in caught.value.message
     assert "\n" not in caught.value.message
-
-
-def test_by_length_is_what_the_tests_take_it_for() -> None:
-    assert by_length(QueryResponse("q", "ten chars.")).raw.scores[DIMENSIONS.index("Clarity")] == 1

@@ -1,6 +1,5 @@
 """SaMer in the tasks, with a tiny random checkpoint and a real engine; numbers compared with a plain computation."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -9,22 +8,19 @@ import numpy as np
 import pytest
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 
-from tests.samer.checkpoints import declaring, tiny_checkpoint
-from tests.samer.conftest import SMALL
-from tests.samer.pooling_server import Body, PoolingServer, fails, pooling_server, replies, says, step_rows
+from tests.samer.checkpoints import tiny_checkpoint
+from tests.samer.pooling_server import fails, pooling_server, says, step_script
 from tests.samer.reference import Reference
-from tests.servers import Response
 from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
-from tests.tasks.scripted import Script, judge_numbers, metric_values, record, run, samples_of
+from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.reports.judges import read_judge
 from urs_inspect.reports.samer import read_weights
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines import shared
 from urs_inspect.samer.evaluation import RawOutputs, evaluate
-from urs_inspect.tasks import judge_pairwise, mad, md_eval, urs
+from urs_inspect.tasks import mad, md_eval, urs
 
 DIMENSIONS = load_taxonomy().dimensions
 
@@ -81,13 +77,6 @@ def test_urs_by_samer_has_the_numbers_of_a_plain_computation(weights_at: str, ch
     assert "intent_judge" not in (samples_of(log)[0].scores or {})
 
 
-def test_weights_are_read_where_the_heads_were_trained_to(tmp_path: Path) -> None:
-    folder = tiny_checkpoint(tmp_path / "query", inner_widths=SMALL, max_positions=8192)
-    log = answered(tmp_path / "logs", options(declaring(folder, "query")), limit=1)
-    facts = score_of(samples_of(log)[0]).metadata["samer"]
-    assert (facts["dtype"], facts["weights_at"]) == ("float32", "query")
-
-
 def test_judge_and_samer_stand_side_by_side(checkpoint: Path, tmp_path: Path) -> None:
     log = answered(tmp_path, options(checkpoint), scorer="both", grader="urs_simulation/judge")
     for sample in samples_of(log):
@@ -99,12 +88,6 @@ def test_judge_and_samer_stand_side_by_side(checkpoint: Path, tmp_path: Path) ->
     [view] = [log.eval.viewer.task_samples_view] if log.eval.viewer else []
     columns = [column.id for column in view.columns or []]  # type: ignore[union-attr]
     assert len(columns) == len(set(columns))
-
-
-def test_the_judge_alone_is_as_before(tmp_path: Path) -> None:
-    judge = Script(record(7))
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader=judge.model(), limit=1)
-    assert list(samples_of(log)[0].scores or {}) == ["intent_judge", "judge_outcome"]
 
 
 # ## inspect score, on the command line
@@ -183,26 +166,6 @@ def test_md_eval_by_samer_is_reported_as_any_judge(checkpoint: Path, data_dir: P
     assert sum(first.weights.values()) == pytest.approx(1, abs=1e-5)
 
 
-def test_a_bench_of_pairs_is_judged(checkpoint: Path, tmp_path: Path) -> None:
-    pairs = [
-        {"prompt": f"Why {n}?", "response_a": "Because.", "response_b": "So " * n, "label": "a"} for n in range(1, 5)
-    ]
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
-    task = judge_pairwise(str(path), judge="samer", samer=options(checkpoint))
-    log = run(task, tmp_path / "logs", model="none/none", grader=None)
-    assert log.status == "success", log.error
-    assert judge_numbers(log)["overall unread"] == 0
-    reference = Reference(checkpoint)
-    for sample in samples_of(log):
-        one, other = (
-            evaluate(plain(reference, sample.metadata["prompt"], sample.metadata[f"response_{side}"])).overall
-            for side in "ab"
-        )
-        [verdict] = [found["Overall"] for found in score_of(sample, "pair_verdict").metadata["verdicts"].values()]
-        assert verdict == ("a" if one > other else "b")
-
-
 # ## mad
 
 
@@ -234,54 +197,16 @@ def test_samer_ranks_contestants_without_a_grader(checkpoint: Path, tmp_path: Pa
 # ## A server that fails
 
 
-def server_script(checkpoint: Path, fault: Any) -> Any:
-    """A stock server; from its second request on, every other request has a fault."""
-    eot = Conversations(checkpoint).end_of_turn
-
-    def script(number: int, body: Body) -> Response:
-        sound = replies(body, [step_rows(ids, eot, 64) for ids in body["input"]])
-        return fault(body, sound) if number and number % 2 else sound
-
-    return script
-
-
-FAULTS: dict[str, Any] = {
-    "refused": lambda body, sound: fails(401),
-    "wrong_model": lambda body, sound: fails(404),
-    "too_long": lambda body, sound: fails(400, "This model's maximum context length is 9 tokens."),
-    "wrong_shape": lambda body, sound: replies(body, [np.ones((2, 3), np.float32)]),
-    "not_finite": lambda body, sound: replies(body, [np.full((2, 64), np.nan, np.float32)]),
-}
-
-
-@pytest.mark.parametrize("mode", FAULTS)
-def test_a_fault_of_the_server_costs_the_samples_that_it_meets(mode: str, checkpoint: Path, tmp_path: Path) -> None:
-    with pooling_server(server_script(checkpoint, FAULTS[mode])) as server:
+def test_a_fault_of_the_server_costs_the_samples_that_it_meets(checkpoint: Path, tmp_path: Path) -> None:
+    sound = step_script(Conversations(checkpoint).end_of_turn, 64)
+    with pooling_server(lambda number, body: fails(401) if number and number % 2 else sound(number, body)) as server:
         server.models = says({"data": [{"id": "samer", "max_model_len": 8192}]})
-        log = by_server(server, checkpoint, tmp_path)
+        log = answered(tmp_path, {"model": server.url, "engine": "server", "folder": str(checkpoint)})
+        assert len(server.asked) == 1 + len(samples_of(log))  # first it is asked once what it is
     outcome = [score_of(sample, "samer_outcome").value["evaluation"] for sample in samples_of(log)]
-    assert sorted(outcome) == ["scored"] * 2 + [f"unscored_{mode}"] * 2
-    assert metric_values(log, "samer")[f"failures {mode}"] == 2
+    assert sorted(outcome) == ["scored"] * 2 + ["unscored_refused"] * 2
+    assert metric_values(log, "samer")["failures refused"] == 2
     assert all(sample.output.completion for sample in samples_of(log))  # no answer is lost
-
-
-def by_server(server: PoolingServer, checkpoint: Path, log_dir: Path) -> EvalLog:
-    return answered(log_dir, {"model": server.url, "engine": "server", "folder": str(checkpoint)})
-
-
-def test_a_server_is_asked_once_what_it_is(checkpoint: Path, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl"
-    path.write_text(json.dumps({"prompt": "Q", "response_a": "A", "response_b": "B", "label": "a"}), encoding="utf-8")
-    with pooling_server(server_script(checkpoint, None)) as server:
-        for make in (lambda **given: judge_pairwise(str(path), judge="samer", **given), scored_by_samer):
-            make(samer={"model": server.url, "folder": str(checkpoint)})
-            assert len(server.asked) == 1
-            server.asked.clear()
-            shared._open.clear()  # as at the end of a run
-
-
-def scored_by_samer(**given: Any) -> Any:
-    return urs(dataset="sample", scorer="samer", **given)
 
 
 def test_a_server_that_is_down_is_one_line_before_any_call(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from urs_inspect.samer.engines.vllm_server import ServerEngine
 from urs_inspect.samer.judgement import Judgement, engine_facts, judge, score_values, short
 from urs_inspect.samer.reward import REWARD, Description
 from urs_inspect.samer.taxonomy import load_taxonomy
+from urs_inspect.samer.training.pairs import read_rows as read_objects
 
 _QUERY, _RESPONSE = ("query", "prompt", "question"), ("response", "answer")
 SUFFIXES = (".parquet", ".jsonl")
@@ -29,8 +30,7 @@ _FLAGS = ("empty_selection", "no_response", "shortened")
 _ROW_GROUP = 10_000  # rows of a Parquet row group: what is in memory at once
 _READ, _BUFFER = 1_000, 1 << 20  # rows and bytes of a column that are read from a Parquet file at once
 
-BLOCK = 512
-"""Rows that are kept together."""
+BLOCK = 512  # rows that are kept together
 
 _AHEAD = 2  # blocks under way, so that the engine has work while one is written
 _TOGETHER = 32  # rows of a block that are asked for together, so that the others need not wait for one that hangs
@@ -91,27 +91,10 @@ def check_rows(path: Path, *, least: int = 1) -> BulkInput:
 
 def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
     """Read rows one at a time, from row number `start` (0 is the first)."""
-    return islice((_parquet_rows if path.suffix.lower() == ".parquet" else _json_rows)(path), start, None)
-
-
-def _json_rows(path: Path) -> Iterator[BulkRow]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield _parsed(line, number, f"{path}: line {number}")
-    except OSError as error:
-        raise InputError(f"cannot read '{path}': {error.strerror}") from None
-
-
-def _parsed(line: bytes, number: int, place: str) -> BulkRow:
-    try:
-        found = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: not JSON in UTF-8: {error}") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{place}: a row is a JSON object, got {type(found).__name__}")
-    return _row(found, number, place)
+    if path.suffix.lower() == ".parquet":
+        return islice(_parquet_rows(path), start, None)
+    rows = (_row(found, number, f"{path}: line {number}") for number, found in read_objects(path))
+    return islice(rows, start, None)
 
 
 def _parquet_rows(path: Path) -> Iterator[BulkRow]:
@@ -188,7 +171,13 @@ async def score_file(
         async with aclosing(_evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)) as evaluated:
             async for found in evaluated:
                 unanswered += [outcome for _, outcome in found.values() if _is_one_of(outcome, stopping)]
-                partial.add(_results(found, stopping, engine.spec.reward))
+                results = {
+                    number: None
+                    if outcome is None or _is_one_of(outcome, stopping)
+                    else result_of(row, outcome, engine.spec.reward)
+                    for number, (row, outcome) in found.items()
+                }
+                partial.add(results)
                 progress(partial.done)
         if unanswered:
             first = unanswered[0]
@@ -198,8 +187,8 @@ async def score_file(
                 "failures)"
             )
         report = _report(partial, resumed)
-        columns = result_of(BulkRow("", _PROBE), EngineFailure("error", ""), engine.spec.reward)
-        write_output(out, partial, {**facts, "input_sha256": source.sha256}, list(columns))
+        columns = columns_of(engine.spec.reward)
+        write_output(out, partial, {**facts, "input_sha256": source.sha256}, columns)
     remove_partial(partial_path(out))
     return report
 
@@ -289,13 +278,6 @@ def _is_one_of(outcome: _Outcome | None, modes: frozenset[str]) -> TypeGuard[Eng
     return isinstance(outcome, EngineFailure) and outcome.mode in modes
 
 
-def _results(found: _Found, stopping: frozenset[str], reward: Description | None) -> dict[int, dict[str, Any] | None]:
-    return {
-        number: None if outcome is None or _is_one_of(outcome, stopping) else result_of(row, outcome, reward)
-        for number, (row, outcome) in found.items()
-    }
-
-
 def _report(results: PartialResults, resumed: int) -> BulkReport:
     failures, counts = Counter[str](), Counter[str]()
     total, scored = 0.0, 0
@@ -313,14 +295,19 @@ def _report(results: PartialResults, resumed: int) -> BulkReport:
 # ## Rows out
 
 
-def score_column(dimension: str) -> str:
-    """Column of a dimension's score, such as `score_code_correctness`."""
-    return "score_" + dimension.lower().replace(" ", "_")
+def dimension_columns(kind: str, names: Iterable[str]) -> list[str]:
+    """Columns of dimensions, such as `score_code_correctness`, or `weight_code_correctness`."""
+    return [f"{kind}_{name.lower().replace(' ', '_')}" for name in names]
 
 
-def weight_column(dimension: str) -> str:
-    """Column of a dimension's weight, such as `weight_code_correctness`."""
-    return "weight_" + dimension.lower().replace(" ", "_")
+def columns_of(reward: Description | None = None) -> list[str]:
+    """Names of the table's columns."""
+    if reward is not None:
+        outputs = [name for name in reward.names if name != REWARD]
+        return ["id", REWARD, *dimension_columns("score", outputs), *_FLAGS[1:], "failure"]
+    names = load_taxonomy().dimensions
+    numbers = [*dimension_columns("score", names), *dimension_columns("weight", names)]
+    return ["id", "overall", "selected", *_FLAGS, *numbers, "failure"]
 
 
 def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) -> dict[str, Any]:
@@ -331,35 +318,18 @@ def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) 
     (`<mode>: <detail>`). A failure has null for all numbers and flags, anything else null for `failure`. Of a reward
     model `id`, `reward`, its outputs' scores, `no_response`, `shortened`, `failure`.
     """
-    if reward is not None:
-        failure = f"{found.mode}: {found.detail}" if isinstance(found, EngineFailure) else None
-        values = score_values(None if isinstance(found, EngineFailure) else found, reward)
-        columns = {
-            name if name == REWARD else score_column(name): None if failure else value for name, value in values.items()
-        }
-        flags = {name: getattr(found, name, None) for name in _FLAGS[1:]}
-        return {"id": row.id, **columns, **flags, "failure": failure}
-    names = load_taxonomy().dimensions
+    columns = columns_of(reward)
     if isinstance(found, EngineFailure):
-        empty = dict.fromkeys(["overall", "selected", *_FLAGS, *_numbers()])
-        return {"id": row.id, **empty, "failure": f"{found.mode}: {found.detail}"}
-    what = found.evaluation
-    return {
-        "id": row.id,
-        "overall": short(what.overall),
-        "selected": [names[at] for at in np.flatnonzero(what.selected)],
-        "empty_selection": what.empty_selection,
-        "no_response": found.no_response,
-        "shortened": found.shortened,
-        **{score_column(name): short(value) for name, value in zip(names, what.scores, strict=True)},
-        **{weight_column(name): short(value) for name, value in zip(names, what.weights, strict=True)},
-        "failure": None,
-    }
-
-
-def _numbers() -> list[str]:
-    names = load_taxonomy().dimensions
-    return [*map(score_column, names), *map(weight_column, names)]
+        return dict.fromkeys(columns) | {"id": row.id, "failure": f"{found.mode}: {found.detail}"}
+    flags = [found.no_response, found.shortened]
+    if reward is not None:
+        values: list[Any] = [*score_values(found, reward).values(), *flags]
+    else:
+        what = found.evaluation
+        selected = [found.names[at] for at in np.flatnonzero(what.selected)]
+        values = [short(what.overall), selected, what.empty_selection, *flags]
+        values += map(short, [*what.scores, *what.weights])
+    return dict(zip(columns, [row.id, *values, None], strict=True))
 
 
 def check_output(path: Path) -> None:
@@ -402,9 +372,10 @@ def _write_parquet(
         "no_response": pyarrow.bool_(),
         "shortened": pyarrow.int64(),
         "failure": pyarrow.string(),
-        **dict.fromkeys(_numbers(), pyarrow.float32()),
+        "overall": pyarrow.float64(),
     }
-    types = [(name, kinds.get(name, pyarrow.float64())) for name in columns]
+    numbers = pyarrow.float32() if "overall" in columns else pyarrow.float64()  # of a reward model
+    types = [(name, kinds.get(name, numbers)) for name in columns]
     schema = pyarrow.schema(types, metadata={"urs_inspect": json.dumps(facts, ensure_ascii=False)})
     remaining = iter(results)
     with parquet.ParquetWriter(path, schema) as writer:

@@ -1,7 +1,6 @@
 """A SaMer checkpoint folder: its heads, what its files declare, and its fingerprint; `checkpoint_check` opens one."""
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -9,22 +8,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from logging import getLogger
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import platformdirs
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.heads import HEAD_NAMES, Heads, check_finite, load_heads
+from urs_inspect.samer.conversation import Conversations, read_json
+from urs_inspect.samer.evaluation import HEAD_NAMES, Heads, WeightsAt, check_finite, load_heads
 from urs_inspect.samer.reward import DESCRIPTION, HEAD, Description, RewardConversations, load_description
 from urs_inspect.samer.weights import INDEX, WeightFiles, find_weights, read_metadata
 
 HEADS_FILE = "samer_heads/heads.safetensors"
 """Where an exported folder keeps the heads; a subfolder, because vLLM loads every weight file beside config.json."""
 
-WEIGHTS_AT = "weights_at"
-"""Key of the heads' file under which training declares where the weighter reads."""
+WEIGHTS_AT = "weights_at"  # key of the heads' file under which training declares where the weighter reads
 
 BACKBONE, BACKBONE_FINGERPRINT, BACKBONE_DTYPE = "backbone", "backbone_fingerprint", "backbone_dtype"
 """Keys under which training declares what made the vectors; the last two of a Llama only."""
@@ -122,16 +119,7 @@ def is_reward_model(folder: Path) -> bool:
 
 def read_config(folder: Path) -> dict[str, Any]:
     """Read a folder's `config.json`."""
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{folder}: config.json is missing; expected a model's folder") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON") from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: expected a mapping")
-    return config
+    return read_json(folder / "config.json", "a model's folder")
 
 
 def fitting_length(checkpoint: Checkpoint, max_length: int | None) -> int:
@@ -173,20 +161,16 @@ def declared_weights_at(folder: Path) -> WeightsAt | None:
     """Where the heads were trained to read weights, by their file; the released one declares nothing."""
     file = find_heads_file(folder)
     found = None if file is None else read_metadata(file).get(WEIGHTS_AT)
-    for allowed in get_args(WeightsAt):
-        if found == allowed:
-            place: WeightsAt = allowed
-            return place
-    if found is not None:
+    if found is not None and found not in get_args(WeightsAt):
         raise InputError(f"{file}: {WEIGHTS_AT} '{found}'; allowed: {choices(get_args(WeightsAt))}")
-    return None
+    return cast("WeightsAt | None", found)
 
 
-def resolve_weights_at(folder: Path, wanted: WeightsAt | None, otherwise: WeightsAt = "response") -> WeightsAt:
+def resolve_weights_at(folder: Path, wanted: WeightsAt | None) -> WeightsAt:
     """Where weights are read: the user's choice, else what the heads' file declares, else as the released code."""
     declared = declared_weights_at(folder)
     if wanted is None:
-        return declared or otherwise
+        return declared or "response"
     if is_reward_model(folder):
         raise InputError(f"weights_at {wanted}: {folder} is a reward model; only SaMer has weights to read")
     if declared is not None and declared != wanted:

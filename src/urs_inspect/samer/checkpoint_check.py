@@ -17,7 +17,7 @@ from urs_inspect.samer.checkpoint import (
     read_heads,
 )
 from urs_inspect.samer.conversation import END_OF_TURN, Conversations
-from urs_inspect.samer.heads import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
+from urs_inspect.samer.evaluation import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
 from urs_inspect.samer.reward import HEAD, load_description
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.weights import (
@@ -78,9 +78,11 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
 def check_model(folder: str | Path, description: str | None = None, *, values: bool = False) -> Report:
     """Look at a folder of SaMer, or of a reward model with its description there or in another file."""
     path = Path(folder).expanduser()
-    if description is not None or is_reward_model(path):
-        return check_reward_model(path, description, values=values)
-    return check_checkpoint(folder, values=values)
+    if description is None and not is_reward_model(path):
+        return check_checkpoint(folder, values=values)
+    report = Report()
+    report.attempt(lambda: _check_reward_model(report, path, description, values))
+    return report
 
 
 def open_model(folder: str | Path, description: str | None = None) -> Checkpoint:
@@ -103,12 +105,9 @@ def open_backbone(folder: Path) -> Config:
 
 
 def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = False) -> Report:
-    """Look at a folder; bad input becomes an error in the report, never an exception.
+    """Look at a folder, as released or exported; bad input becomes an error in the report, never an exception.
 
-    Args:
-        folder: A SaMer checkpoint, as released or exported.
-        heads: Whether it must have heads; a backbone to train them on has none.
-        values: Whether every weight is read to find NaN and infinity, not only the heads'.
+    A backbone to train `heads` on has none; with `values`, every weight is read to find NaN and infinity.
     """
     folder, report = Path(folder).expanduser(), Report()
     if not folder.is_dir():
@@ -131,7 +130,10 @@ def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = F
     if conversations is not None:
         report.attempt(lambda: _check_conversations(report, conversations, config or {}))
     if weights is not None and config is not None and layout is not None and not report.errors:
-        report.attempt(lambda: _check_head_values(report, weights, layout))
+        declared = report.attempt(lambda: declared_weights_at(folder))
+        if declared:
+            report.facts["weights read at"] = declared
+        report.attempt(lambda: read_heads(weights, layout))
         if not report.errors:
             report.checkpoint = Checkpoint(folder, layout, config, weights)
     if weights is not None and values:
@@ -139,16 +141,8 @@ def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = F
     return report
 
 
-def check_reward_model(folder: Path, description: str | None = None, *, values: bool = False) -> Report:
+def _check_reward_model(report: Report, folder: Path, description: str | None, values: bool) -> None:
     """Look at a folder of a decoder with a linear head that is not SaMer; see `check_checkpoint`."""
-    report = Report()
-    report.attempt(lambda: _check_reward_model(report, folder, description))
-    if values and report.checkpoint is not None:
-        _check_values(report, report.checkpoint.weights)
-    return report
-
-
-def _check_reward_model(report: Report, folder: Path, description: str | None) -> None:
     config, weights = read_config(folder), find_weights(folder)
     name, shape, labels = str((config.get("architectures") or "?")[0]), weights.shapes.get(HEAD, ()), labels_of(config)
     report.facts["architecture"] = f"{name} ({config.get('model_type')})"
@@ -172,6 +166,8 @@ def _check_reward_model(report: Report, folder: Path, description: str | None) -
     if cut := conversations.template_tokens - len(conversations.encode("", "", limit).ids):
         report.notes.append(f"the template ends with {cut} tokens that pad; the model is read before them")
     report.checkpoint = None if report.errors else checkpoint
+    if values and report.checkpoint is not None:
+        _check_values(report, weights)
 
 
 def _check_config(report: Report, folder: Path, config: Config) -> bool:
@@ -217,17 +213,16 @@ def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Layo
     if layout == "released" and (wrong := _not_samer(shapes)):
         report.errors.append(f"{folder}: {wrong}")
         return None
-    heads = shapes if layout == "released" else report.attempt(lambda: _shapes(folder / HEADS_FILE))
+    heads: Shapes | None = shapes
+    if layout == "exported":
+        entries = report.attempt(lambda: read_header(folder / HEADS_FILE))
+        heads = None if entries is None else {name: entry.shape for name, entry in entries.items()}
     if heads is None:
         return None
     errors = head_errors(heads, config["hidden_size"]) or _check_outputs(report, heads, config)
     errors.extend(_backbone_errors(shapes, config))
     report.errors.extend(f"{folder}: {error}" for error in errors)
     return None if errors else layout
-
-
-def _shapes(file: Path) -> Shapes:
-    return {name: entry.shape for name, entry in read_header(file).items()}
 
 
 def _not_samer(shapes: Shapes) -> str | None:
@@ -318,12 +313,6 @@ def _check_conversations(report: Report, conversations: Conversations, config: C
             )
     if not encoded.is_prefix:
         report.notes.append("the template writes a query differently before a response; two passes are needed")
-
-
-def _check_head_values(report: Report, weights: WeightFiles, layout: Layout) -> None:
-    if declared := declared_weights_at(weights.folder):
-        report.facts["weights read at"] = declared
-    read_heads(weights, layout)
 
 
 def _check_values(report: Report, weights: WeightFiles) -> None:

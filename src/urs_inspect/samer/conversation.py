@@ -22,11 +22,8 @@ Bos = Literal["single", "double"]
 Overlong = Literal["shorten", "error"]
 """What happens to more tokens than fit: the response's end is cut, or the item is refused."""
 
-END_OF_TURN = "<|eot_id|>"
-"""The token that closes a turn; the model is read at it."""
-
-ANY_END = -1
-"""In place of its id for a reward model, which is read at the last token, whatever it is."""
+END_OF_TURN = "<|eot_id|>"  # the token that closes a turn; the model is read at it
+ANY_END = -1  # in place of its id for a reward model, which is read at the last token, whatever it is
 
 SPARE = 1
 """Tokens of a length that query and response leave free, with every engine, so that numbers agree.
@@ -60,7 +57,7 @@ class Conversations:
 
     def __init__(self, folder: Path, template: str | None = None) -> None:
         self.folder = folder
-        self._config = _read_json(folder / "tokenizer_config.json")
+        self._config = read_json(folder / "tokenizer_config.json", "the tokenizer's files")
         self._tokenizer = _read_tokenizer(folder / "tokenizer.json")
         self._source = template or _read_template(folder, self._config)
         self._template = _compiled(folder, self._source)
@@ -193,11 +190,12 @@ class Conversations:
         return int(ids[0])
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path, expected: str) -> dict[str, Any]:
+    """A mapping in one of a model's files; `expected` says what its folder should hold."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError(f"{path.parent}: {path.name} is missing; expected the tokenizer's files") from error
+        raise InputError(f"{path.parent}: {path.name} is missing; expected {expected}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON") from error
     if not isinstance(content, dict):

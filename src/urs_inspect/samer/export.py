@@ -1,6 +1,7 @@
 """A checkpoint written for stock vLLM, and trained heads joined to their backbone."""
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ from urs_inspect.samer.checkpoint import (
     fingerprint,
 )
 from urs_inspect.samer.checkpoint_check import open_backbone, open_checkpoint
-from urs_inspect.samer.heads import Heads, load_heads, save_heads
+from urs_inspect.samer.evaluation import Heads, load_heads, save_heads
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.weights import (
     INDEX,
@@ -35,8 +36,7 @@ from urs_inspect.samer.weights import (
     read_metadata,
 )
 
-HEADS_NAME = "heads.safetensors"
-"""Name of the heads' file in what training writes."""
+HEADS_NAME = "heads.safetensors"  # name of the heads' file in what training writes
 
 # What a model's folder holds besides weights; anything else, such as a trainer's state, is not copied.
 _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "README*")
@@ -51,6 +51,8 @@ class Export:
     linked: tuple[str, ...]  # need no room of their own
     rewritten: tuple[str, ...]  # held heads
     copied: tuple[str, ...]  # could not be linked
+    dtype: str | None = None  # in which the backbone made the vectors that the heads were trained on, if declared
+    weights_at: str | None = None  # where the heads were trained to read weights, if declared
 
 
 def export_checkpoint(source: str | Path, out: str | Path) -> Export:
@@ -60,7 +62,7 @@ def export_checkpoint(source: str | Path, out: str | Path) -> Export:
     if checkpoint.layout != "released":
         raise InputError(f"{source}: exported already; expected a checkpoint as released")
     declared = declared_weights_at(checkpoint.folder)
-    texts = None if declared is None else {WEIGHTS_AT: declared}
+    texts = {} if declared is None else {WEIGHTS_AT: declared}
     return _make_folder(out, checkpoint.weights, checkpoint.config, checkpoint.heads(), texts)
 
 
@@ -88,16 +90,7 @@ def exported_folder(checkpoint: Checkpoint) -> Path:
     return out
 
 
-@dataclass(frozen=True)
-class Assembly:
-    """A checkpoint made of a backbone and trained heads; None for what the heads' file does not declare."""
-
-    export: Export
-    dtype: str | None  # in which the backbone made the vectors that the heads were trained on
-    weights_at: str | None
-
-
-def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Assembly:
+def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Export:
     """Make a checkpoint in the exported layout from a Llama's folder and the heads (or the folder) that training wrote.
 
     Heads that the backbone has are left out; large files are linked.
@@ -107,20 +100,15 @@ def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path
     if not file.is_file():
         raise InputError(f"{file}: no such file; expected heads as `urs-inspect samer train` writes them")
     loaded, texts, config = load_heads(file), read_metadata(file), open_backbone(folder)
-    _check_fit(file, loaded, folder, int(config["hidden_size"]))
-    _check_origin(file, texts, folder)
-    export = _make_folder(out, find_weights(folder), config, loaded, texts)
-    return Assembly(export, texts.get(BACKBONE_DTYPE), texts.get(WEIGHTS_AT))
-
-
-def _check_fit(file: Path, heads: Heads, folder: Path, width: int) -> None:
-    expected = len(load_taxonomy().dimensions)
-    if heads.dimensions != expected:
-        raise InputError(f"{file}: {heads.dimensions} dimensions; expected {expected}, those of the taxonomy")
-    if heads.hidden_size != width:
+    expected, width = len(load_taxonomy().dimensions), int(config["hidden_size"])
+    if loaded.dimensions != expected:
+        raise InputError(f"{file}: {loaded.dimensions} dimensions; expected {expected}, those of the taxonomy")
+    if loaded.hidden_size != width:
         raise InputError(
-            f"{file}: heads for vectors of width {heads.hidden_size:,}; the backbone {folder} has {width:,}"
+            f"{file}: heads for vectors of width {loaded.hidden_size:,}; the backbone {folder} has {width:,}"
         )
+    _check_origin(file, texts, folder)
+    return _make_folder(out, find_weights(folder), config, loaded, texts)
 
 
 def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
@@ -143,14 +131,18 @@ def _free_folder(out: str | Path) -> Path:
 
 
 def _make_folder(
-    out: Path, weights: WeightFiles, config: Mapping[str, Any], heads: Heads, texts: Mapping[str, str] | None
+    out: Path, weights: WeightFiles, config: Mapping[str, Any], heads: Heads, texts: Mapping[str, str]
 ) -> Export:
     """Write an exported folder, whole or not at all; tensors that are not a Llama's own are left out."""
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     try:
         unfinished.chmod(0o755)  # mkdtemp makes it private
-        _write_companions(weights.folder, config, unfinished)
+        for path in itertools.chain.from_iterable(map(weights.folder.glob, _COMPANIONS)):
+            if path.is_file() and path.name not in {INDEX, "config.json"}:
+                shutil.copyfile(path, unfinished / path.name)
+        plain = {key: value for key, value in config.items() if key != "auto_map"} | {"architectures": ["LlamaModel"]}
+        _write_json(plain, unfinished / "config.json")
         kinds = _write_weights(weights, unfinished)
         (unfinished / HEADS_FILE).parent.mkdir()
         save_heads(heads, unfinished / HEADS_FILE, metadata=texts)
@@ -161,17 +153,7 @@ def _make_folder(
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     names = {kind: tuple(name for name in kinds if kinds[name] == kind) for kind in ("linked", "rewritten", "copied")}
-    return Export(out, out / HEADS_FILE, **names)
-
-
-def _write_companions(folder: Path, config: Mapping[str, Any], out: Path) -> None:
-    for pattern in _COMPANIONS:
-        for path in folder.glob(pattern):
-            if path.is_file() and path.name not in {INDEX, "config.json"}:
-                shutil.copyfile(path, out / path.name)
-    plain = {**config, "architectures": ["LlamaModel"]}
-    plain.pop("auto_map", None)
-    _write_json(plain, out / "config.json")
+    return Export(out, out / HEADS_FILE, **names, dtype=texts.get(BACKBONE_DTYPE), weights_at=texts.get(WEIGHTS_AT))
 
 
 def _write_weights(weights: WeightFiles, out: Path) -> dict[str, str]:

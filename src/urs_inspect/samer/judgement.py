@@ -13,8 +13,7 @@ from urs_inspect.samer.evaluation import Evaluation, RawOutputs, evaluate
 from urs_inspect.samer.reward import REWARD, Description
 from urs_inspect.samer.taxonomy import load_taxonomy
 
-EVALUATIONS = "samer_evaluations"
-"""Key of a sample's store under which the evaluations of compared responses are kept."""
+EVALUATIONS = "samer_evaluations"  # key of a sample's store under which the evaluations of compared responses are kept
 
 _PLACES = 4  # of a score that people look at
 _MOST_ROWS = 10
@@ -22,23 +21,14 @@ _MOST_ROWS = 10
 
 @dataclass(frozen=True)
 class Judgement:
-    """An evaluation and how it came about.
+    """An evaluation and how it came about."""
 
-    Attributes:
-        evaluation: The evaluation. For an empty response all scores and the overall score are 0.
-        raw: Outputs of the heads.
-        shortened: Tokens that were cut from the end of the response.
-        tokens: Tokens of query and response as the model saw them.
-        no_response: Whether the response was empty.
-        reward: What a reward model's outputs mean; None for SaMer.
-    """
-
-    evaluation: Evaluation
+    evaluation: Evaluation  # for an empty response all scores and the overall score are 0
     raw: RawOutputs
-    shortened: int = 0
-    tokens: int = 0
-    no_response: bool = False
-    reward: Description | None = None
+    shortened: int = 0  # tokens that were cut from the end of the response
+    tokens: int = 0  # of query and response as the model saw them
+    no_response: bool = False  # whether the response was empty
+    reward: Description | None = None  # what a reward model's outputs mean; None for SaMer
 
     @property
     def names(self) -> tuple[str, ...]:

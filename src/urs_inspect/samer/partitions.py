@@ -17,9 +17,8 @@ from typing import Any
 from urs_inspect._util import InputError
 from urs_inspect.samer.bulk import SUFFIXES, BulkInput, BulkReport, check_rows, model_identity, read_rows, score_file
 from urs_inspect.samer.bulk_results import difference, partial_path, remove_partial
-from urs_inspect.samer.checkpoint import fingerprint, fitting_length, resolve_dtype, resolve_weights_at, sha256_of
-from urs_inspect.samer.checkpoint_check import open_model
-from urs_inspect.samer.engines.protocol import Engine, EngineSpec, one_line
+from urs_inspect.samer.checkpoint import fingerprint, sha256_of
+from urs_inspect.samer.engines.protocol import Engine, one_line, open_with_spec
 from urs_inspect.samer.engines.registry import engine_for, load_engine
 from urs_inspect.samer.engines.shared import EngineChoice
 from urs_inspect.samer.judgement import engine_facts, facts_of
@@ -151,18 +150,14 @@ def arguments(choice: EngineChoice, on_ray: bool, **more: Any) -> tuple[dict[str
     if choice.is_server:
         raise InputError("--ray starts an engine in each worker; leave it out for a server, which has its own")
     name = engine_for(choice.model, engine=choice.engine, **choice.options())
-    checkpoint = open_model(choice.model, choice.description)
-    on_cpu = {"device": "cpu"} if name == "transformers" else {}
-    given: dict[str, Any] = {
-        "dtype": "float32" if on_cpu and choice.dtype == "auto" else resolve_dtype(checkpoint, choice.dtype),
-        "max_length": fitting_length(checkpoint, choice.max_length),
-    }
-    reads = resolve_weights_at(checkpoint.folder, choice.weights_at)
-    spec = EngineSpec(choice.model, reads, choice.bos, overlong=choice.overlong, reward=checkpoint.reward, **given)
-    if checkpoint.reward is None:
-        given["weights_at"] = reads
+    settled = ("weights_at", "bos", "dtype", "max_length", "overlong", "description")
+    on_cpu = name == "transformers"
+    checkpoint, spec = open_with_spec(choice.model, *(getattr(choice, key) for key in settled), on_cpu=on_cpu)
+    options = {**choice.options(), "dtype": spec.dtype, "max_length": spec.max_length}
+    options |= {"device": "cpu"} if on_cpu else {}
+    options |= {"weights_at": spec.weights_at} if spec.reward is None else {}
     facts = {**facts_of(name, spec), "fingerprint": fingerprint(checkpoint.folder)}
-    return {**choice.options(), **given, **on_cpu, "engine": name, "samer": choice.model}, facts
+    return {**options, "engine": name, "samer": choice.model}, facts
 
 
 def _on_ray(names: list[Any], scorer: Scorer, address: str | None, workers: int) -> Generator[Mapping[str, Any]]:

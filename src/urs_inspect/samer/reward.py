@@ -15,18 +15,13 @@ from urs_inspect.samer.conversation import ANY_END, Bos, Conversations, Encoded,
 from urs_inspect.samer.evaluation import Evaluation, RawOutputs
 from urs_inspect.samer.weights import Array
 
-DESCRIPTION = "reward.yaml"
-"""File in a model's folder that says what the outputs of its head mean."""
-
-Kind = Literal["samer", "reward_model"]
-"""What a folder, or a server's model, is."""
-
-HEAD = "score.weight"
-REWARD = "reward"
+DESCRIPTION = "reward.yaml"  # file in a model's folder that says what the outputs of its head mean
+HEAD, REWARD = "score.weight", "reward"  # the head's weights in a checkpoint; name of the overall score
+Kind = Literal["samer", "reward_model"]  # what a folder, or a server's model, is
 
 
 class Output(BaseModel):
-    """One output of a head: `offset + scale * logit` is the number that is reported."""
+    """One output of a head, also given by its name alone: `offset + scale * logit` is the number that is reported."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -41,19 +36,13 @@ class Output(BaseModel):
 
 
 class Description(BaseModel):
-    """What a head's outputs mean.
-
-    Attributes:
-        outputs: Every output in the order of the model's labels: a name, or `name`, `scale` and `offset`.
-        overall: The one number: the name of an output, or weights by name, of which it is the weighted sum.
-        template: A Jinja template in place of the tokenizer's chat template.
-    """
+    """What a head's outputs mean."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    outputs: tuple[Output, ...] = Field(min_length=1)
-    overall: str | dict[str, float]
-    template: str | None = Field(None, min_length=1)
+    outputs: tuple[Output, ...] = Field(min_length=1)  # in the order of the model's labels
+    overall: str | dict[str, float]  # the name of an output, or weights by name, of which it is the weighted sum
+    template: str | None = Field(None, min_length=1)  # of Jinja, in place of the tokenizer's chat template
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

@@ -15,8 +15,7 @@ Record = Mapping[str, Any]
 Reader = Callable[[Record], str]
 Judge = Callable[[Record], Preference | None]
 
-RATED = "rated"
-"""Key under which two rated responses to one prompt are put together."""
+RATED = "rated"  # key under which two rated responses to one prompt are put together
 
 _SCORE = "fine-grained_score"
 _NEXT_TURN = "<extra_id_1>"
@@ -262,8 +261,7 @@ SOURCES: Mapping[str, tuple[Columns, ...]] = {
     # The preference is a model's, on one criterion.
     "preference_collection": (
         Columns(
-            *("orig_instruction", "orig_response_A", "orig_response_B"),
-            _coded("orig_preference", {"A": "a", "B": "b"}),
+            *("orig_instruction", "orig_response_A", "orig_response_B"), _coded("orig_preference", {"A": "a", "B": "b"})
         ),
     ),
 }

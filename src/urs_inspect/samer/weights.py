@@ -19,8 +19,7 @@ from urs_inspect._util import InputError, choices
 
 Array: TypeAlias = NDArray[np.float32]
 
-INDEX = "model.safetensors.index.json"
-"""Name of the file that says which tensor is in which file."""
+INDEX = "model.safetensors.index.json"  # name of the file that says which tensor is in which file
 
 _SINGLE = "model.safetensors"
 _METADATA = "__metadata__"  # where the format keeps texts among the tensors
@@ -30,8 +29,7 @@ _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 # Bits of the exponent: all set in NaN and infinity, and in nothing else.
 _EXPONENTS = {"F64": 0x7FF0_0000_0000_0000, "F32": 0x7F80_0000, "F16": 0x7C00, "BF16": 0x7F80}
-INTEGER_TYPES = frozenset({"I64", "I32", "I16", "I8", "U8", "BOOL"})
-"""Types that quantised weights have."""
+INTEGER_TYPES = frozenset({"I64", "I32", "I16", "I8", "U8", "BOOL"})  # types that quantised weights have
 
 
 @dataclass(frozen=True)

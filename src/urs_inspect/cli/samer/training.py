@@ -5,7 +5,6 @@ import math
 import shlex
 import tempfile
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from urs_inspect.discrepancy.vector_cache import VectorCache
-    from urs_inspect.samer.heads import Heads
+    from urs_inspect.samer.evaluation import Heads
     from urs_inspect.samer.training import PairEmbedder, TrainingPair
-    from urs_inspect.samer.training.predictions import EpochRecord
+    from urs_inspect.samer.training.vectors import EpochRecord
 
 REPORT, CURVES = "training.json", "curves.svg"
 _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
@@ -171,8 +170,9 @@ def train(
     Llama become a model that can be used by `samer assemble BACKBONE OUT MODEL`; no engine runs those on an embedding
     model.
     """
+    from urs_inspect.reports.tables import plain
     from urs_inspect.samer import load_taxonomy
-    from urs_inspect.samer.heads import heads_size
+    from urs_inspect.samer.evaluation import heads_size
     from urs_inspect.samer.training import check_split, label_pairs, pair_vectors, read_training, split_off
     from urs_inspect.samer.weights import reserved_room
 
@@ -207,9 +207,9 @@ def train(
         )
         _save(trained.heads, out / HEADS_NAME, facts)
     report = {**facts, "data": str(data.name), "pairs": len(pairs), "best_epoch": trained.best_epoch}
-    report |= {"settings": asdict(spec), "history": [asdict(record) for record in trained.history]}
+    report |= {"settings": spec, "history": trained.history}
     try:
-        (out / REPORT).write_text(json.dumps(_finite(report), indent=1) + "\n", encoding="utf-8")
+        (out / REPORT).write_text(json.dumps(plain(report), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(
             f"{out / REPORT}: cannot be written ({error.strerror}); the heads of epoch {trained.best_epoch} are whole, "
@@ -242,7 +242,7 @@ def _new_folder(out: Path) -> "Iterator[None]":
 
 def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
     """Write trained heads; if that fails, although room was taken for them, among the temporary files."""
-    from urs_inspect.samer.heads import save_heads
+    from urs_inspect.samer.evaluation import save_heads
 
     try:
         save_heads(heads, file, metadata=facts)
@@ -276,15 +276,6 @@ def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:
         say(f"no picture: {error}")
 
 
-def _finite(value: Any) -> Any:
-    """The same with null for NaN, which JSON lacks."""
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and value != value else value
-
-
 @click.command()
 @click.argument("backbone", metavar="BACKBONE")
 @click.argument("heads", metavar="HEADS")
@@ -302,4 +293,4 @@ def assemble(backbone: str, heads: str, out: str) -> None:
         facts["reads"] = f"weights at the {done.weights_at}, by itself"
     if done.dtype is not None:
         facts["dtype"] = f"{done.dtype} made the vectors"
-    print_export(done.export, *(["--dtype", done.dtype] if done.dtype else []), **facts)
+    print_export(done, *(["--dtype", done.dtype] if done.dtype else []), **facts)

@@ -1,15 +1,20 @@
-"""What an engine offers, and batches of requests."""
+"""What an engine offers, and what all engines share: batches of requests, vectors at two positions, outcomes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import anyio
+import numpy as np
 from anyio import to_thread
 
-from urs_inspect.samer.conversation import Bos, Overlong
-from urs_inspect.samer.evaluation import RawOutputs, WeightsAt
+from urs_inspect._util import InputError
+from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, resolve_dtype, resolve_weights_at
+from urs_inspect.samer.checkpoint_check import open_model
+from urs_inspect.samer.conversation import ANY_END, Bos, Conversations, Encoded, Ids, Overlong, OverlongError
+from urs_inspect.samer.evaluation import Heads, RawOutputs, WeightsAt, raw_outputs
 from urs_inspect.samer.reward import Description
+from urs_inspect.samer.weights import Array
 
 FailureMode = Literal[
     "too_long", "unreachable", "timeout", "refused", "wrong_model", "wrong_shape", "not_finite", "error"
@@ -52,6 +57,24 @@ class EngineSpec:
     max_length: int = 8192  # that the model is run with; query + response have one token less at most
     overlong: Overlong = "shorten"
     reward: Description | None = None  # what a reward model's outputs mean; None for SaMer
+
+
+def open_with_spec(
+    samer: str,
+    weights_at: WeightsAt | None,
+    bos: Bos,
+    dtype: Dtype,
+    max_length: int | None,
+    overlong: Overlong,
+    description: str | None,
+    *,
+    on_cpu: bool = False,
+) -> tuple[Checkpoint, EngineSpec]:
+    """Check a model's folder, and settle how an engine in this process runs it; `on_cpu`, `auto` is float32."""
+    checkpoint = open_model(samer, description)
+    resolved = "float32" if on_cpu and dtype == "auto" else resolve_dtype(checkpoint, dtype)
+    reads, length = resolve_weights_at(checkpoint.folder, weights_at), fitting_length(checkpoint, max_length)
+    return checkpoint, EngineSpec(samer, reads, bos, resolved, length, overlong, checkpoint.reward)
 
 
 class Engine(Protocol):
@@ -135,3 +158,122 @@ class Batching:
                 return [outcome for item in items for outcome in self._outcomes([item])]
             return [EngineFailure("error", one_line(error, named=True))]
         return outcomes
+
+
+# ## Vectors at two positions
+
+
+AnyHeads = Heads | Description
+"""What makes outputs of vectors; of a reward model, whose engine runs the head itself, of logits."""
+
+
+class ReplyError(Exception):
+    """What an engine gave cannot be used; `detail` is one line for the user."""
+
+    def __init__(self, mode: FailureMode, detail: str) -> None:
+        super().__init__(detail)
+        self.mode = mode
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sequence of tokens to run, and the positions at which the model's vector is read."""
+
+    ids: Ids
+    positions: tuple[int, ...]
+
+
+def readings(encoded: Encoded) -> list[Reading]:
+    """What gives the vector at the query's end and then that at the response's end: one pass where that is enough."""
+    query, last = len(encoded.query_ids) - 1, len(encoded.ids) - 1
+    if encoded.is_prefix:  # attention is causal, so the response changes nothing at the query's end
+        return [Reading(encoded.ids, (query, last))]
+    return [Reading(encoded.query_ids, (query,)), Reading(encoded.ids, (last,))]
+
+
+@dataclass(frozen=True)
+class StepPooling:
+    """Stock vLLM: STEP pooling with one vector per end-of-turn token; the logits at the last token without one."""
+
+    end_of_turn: int  # ANY_END for a reward model, whose head vLLM runs itself
+    hidden_size: int
+
+    @property
+    def task(self) -> str:
+        """What vLLM calls it."""
+        return "classify" if self.end_of_turn == ANY_END else "token_embed"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """`convert` and `pooler_config` for vLLM."""
+        step = {"tok_pooling_type": "STEP", "step_tag_id": self.end_of_turn} if self.end_of_turn != ANY_END else {}
+        pooler = {"task": self.task, **step, "use_activation": False}
+        return {"convert": "embed" if step else "classify", "pooler_config": pooler}
+
+    def size(self, ids: Ids) -> tuple[int, ...]:
+        """Shape that a reply to a prompt must have."""
+        steps = () if self.end_of_turn == ANY_END else (ids.count(self.end_of_turn),)
+        return (*steps, self.hidden_size)
+
+    def pair(self, encoded: Encoded, replies: Sequence[Array]) -> Array:
+        """Vectors at the query's and at the response's end, shape (2, hidden), from replies to `readings`."""
+        asked = readings(encoded)
+        if len(replies) != len(asked):
+            raise ReplyError("wrong_shape", f"{len(replies)} results for {len(asked)} prompts")
+        rows = []
+        for reading, reply in zip(asked, replies, strict=True):
+            expected = self.size(reading.ids)
+            if reply.shape != expected:
+                raise ReplyError("wrong_shape", f"a result of shape {reply.shape}; expected {expected}")
+            if not np.isfinite(reply).all():
+                raise ReplyError("not_finite", "a result has NaN or infinity; expected finite numbers")
+            rows_of = reply.reshape(-1, self.hidden_size)  # of logits a single row, which is the last one
+            rows += [rows_of[reading.ids[: at + 1].count(self.end_of_turn) - 1] for at in reading.positions]
+        return np.stack(rows)
+
+
+def encode_all(
+    conversations: Conversations, spec: EngineSpec, items: Sequence[QueryResponse]
+) -> list[Encoded | EngineFailure]:
+    """Token ids of each item, or a failure if they are too many."""
+    found: list[Encoded | EngineFailure] = []
+    for item in items:
+        try:
+            given = (item.query, item.response, spec.max_length)
+            found.append(conversations.encode(*given, overlong=spec.overlong, bos=spec.bos))
+        except InputError as error:
+            found.append(EngineFailure("too_long" if isinstance(error, OverlongError) else "error", str(error)))
+    return found
+
+
+def outcomes(
+    heads: AnyHeads,
+    weights_at: WeightsAt,
+    encoded: Sequence[Encoded | EngineFailure],
+    pairs: Sequence[Array | ReplyError],
+) -> list[Outcome]:
+    """Run the heads on all vectors at once, in float32, and put every result in its place.
+
+    `pairs` holds for each item that was encoded its two vectors, shape (2, hidden), or why there are none.
+    """
+    usable = [pair for pair in pairs if not isinstance(pair, ReplyError)]
+    vectors = np.stack(usable) if usable else np.empty((0, 2, heads.hidden_size), np.float32)
+    if isinstance(heads, Description):
+        outputs = iter(heads.raw(vectors[:, 1]))
+    else:
+        outputs = iter(raw_outputs(heads, vectors[:, 0], vectors[:, 1], weights_at))
+    remaining = iter(pairs)
+
+    def outcome(item: Encoded | EngineFailure) -> Outcome:
+        if isinstance(item, EngineFailure):
+            return item
+        pair = next(remaining)
+        if isinstance(pair, ReplyError):
+            return EngineFailure(pair.mode, pair.detail)
+        raw = next(outputs)
+        if not raw.is_finite:
+            return EngineFailure("not_finite", "the model gave NaN or infinity")
+        return Scored(raw, item.shortened, len(item.ids))
+
+    return [outcome(item) for item in encoded]

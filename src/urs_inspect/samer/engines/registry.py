@@ -21,12 +21,7 @@ _ENGINES: dict[str, tuple[str, str]] = {
 }
 """Name -> module and function `(samer, **options) -> Engine`. Named, not imported: some need torch or vLLM."""
 
-_INSTALL = {
-    "vllm": "pip install 'urs-inspect[vllm]'",
-    "torch": "pip install 'urs-inspect[samer]'",
-    "transformers": "pip install 'urs-inspect[samer]'",
-    "tokenizers": "pip install 'urs-inspect[samer]'",
-}
+_EXTRAS = {"vllm": "vllm", "torch": "samer", "transformers": "samer", "tokenizers": "samer"}  # package -> extra
 _VALUES = {
     "weights_at": get_args(WeightsAt),
     "bos": get_args(Bos),
@@ -87,9 +82,9 @@ def engine_for(samer: str, *, engine: str = "auto", **options: Any) -> str:
 def missing_package(what: str, error: ImportError) -> InputError:
     """The error for a package that is not installed, with the command that installs it."""
     package = (error.name or "").partition(".")[0]
-    if package not in _INSTALL:
+    if package not in _EXTRAS:
         return InputError(f"{what} cannot be loaded: {' '.join(str(error).split())[:200]}")
-    return InputError(f"{what} needs the package {package}: {_INSTALL[package]}")
+    return InputError(f"{what} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'")
 
 
 def _chosen(samer: str, engine: str) -> str:

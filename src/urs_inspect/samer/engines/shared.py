@@ -25,8 +25,7 @@ from urs_inspect.samer.reward import Description, Kind
 Concurrency = Callable[[str, int], AbstractAsyncContextManager[Any]]
 """Limits how many do something at once: `(name, limit)`; inspect-ai's `concurrency` is one."""
 
-AT_ONCE = 32
-"""Requests to a server at once."""
+AT_ONCE = 32  # requests to a server at once
 
 _FRESH = 30.0  # seconds in which a server that was checked need not be asked again
 _LOG = getLogger(__name__)

@@ -4,10 +4,9 @@ import gc
 import multiprocessing
 import os
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,25 +15,27 @@ import numpy as np
 from anyio import to_thread
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, resolve_dtype, resolve_weights_at
-from urs_inspect.samer.checkpoint_check import open_model
+from urs_inspect.samer.checkpoint import Checkpoint, Dtype
 from urs_inspect.samer.conversation import Bos, Encoded, Overlong
-from urs_inspect.samer.engines.pooling import ReplyError, StepPooling, encode_all, outcomes, readings
-from urs_inspect.samer.engines.protocol import Batching, Engine, EngineSpec, Outcome, QueryResponse, one_line
+from urs_inspect.samer.engines.protocol import (
+    Batching,
+    Engine,
+    EngineSpec,
+    Outcome,
+    QueryResponse,
+    ReplyError,
+    StepPooling,
+    encode_all,
+    one_line,
+    open_with_spec,
+    outcomes,
+    readings,
+)
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.export import exported_folder
 from urs_inspect.samer.weights import Array
 
-_FIXED = (
-    "model",
-    "runner",
-    "convert",
-    "task",
-    "pooler_config",
-    "hf_overrides",
-    "trust_remote_code",
-    "max_model_len",
-)
+_FIXED = ("model", "runner", "convert", "task", "pooler_config", "hf_overrides", "trust_remote_code", "max_model_len")
 _MOST = 2048  # items of one call of vLLM; bounds what is held at once, and is far above what it schedules at once
 _QUIET = {"disable_log_stats": True, "use_tqdm_on_load": False}
 _ENVIRONMENT = {
@@ -59,9 +60,7 @@ def make_vllm(
 
     SaMer's released folder is exported into the cache first, which links its large files.
     """
-    checkpoint = open_model(samer, description)
-    reads, length = resolve_weights_at(checkpoint.folder, weights_at), fitting_length(checkpoint, max_length)
-    spec = EngineSpec(samer, reads, bos, resolve_dtype(checkpoint, dtype), length, overlong, checkpoint.reward)
+    checkpoint, spec = open_with_spec(samer, weights_at, bos, dtype, max_length, overlong, description)
     if wrong := [name for name in vllm if name in _FIXED]:
         raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
     if "enable_chunked_prefill" in vllm:
@@ -85,7 +84,7 @@ class VllmEngine:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="samer-vllm")
         self._llm: Any = None
         try:
-            self._thread.submit(self._start, partial(_build, spec, backbone, self._pooling, options)).result()
+            self._thread.submit(self._start, spec, backbone, self._pooling, options).result()
         except BaseException:
             self._thread.shutdown()
             raise
@@ -103,8 +102,8 @@ class VllmEngine:
             self._thread.submit(self._free).result()
             self._thread.shutdown()
 
-    def _start(self, build: Callable[[], Any]) -> None:
-        self._llm = build()  # not through the thread's result, which would keep it alive
+    def _start(self, *given: Any) -> None:
+        self._llm = _build(*given)  # not through the thread's result, which would keep it alive
 
     def _free(self) -> None:
         # To forget the engine is not enough: vLLM hides what it loaded from the garbage collector.

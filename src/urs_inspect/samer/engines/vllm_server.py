@@ -32,10 +32,20 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.samer.checkpoint import HEADS_FILE, conversations_of, description_of, resolve_weights_at
 from urs_inspect.samer.checkpoint_check import open_checkpoint
 from urs_inspect.samer.conversation import Bos, Conversations, Encoded, Ids, Overlong
-from urs_inspect.samer.engines.pooling import AnyHeads, ReplyError, StepPooling, encode_all, outcomes, readings
-from urs_inspect.samer.engines.protocol import Engine, EngineSpec, Outcome, QueryResponse, one_line
-from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.heads import Heads, load_heads
+from urs_inspect.samer.engines.protocol import (
+    AnyHeads,
+    Engine,
+    EngineSpec,
+    Outcome,
+    QueryResponse,
+    ReplyError,
+    StepPooling,
+    encode_all,
+    one_line,
+    outcomes,
+    readings,
+)
+from urs_inspect.samer.evaluation import Heads, WeightsAt, load_heads
 from urs_inspect.samer.weights import Array
 
 _LENGTH = 8192  # of the published model; a server's own limit, if less, counts

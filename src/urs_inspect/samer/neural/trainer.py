@@ -1,10 +1,10 @@
 """Training of the heads."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,9 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softmax
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.evaluation import WeightsAt
-from urs_inspect.samer.heads import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, inner_widths
+from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, WeightsAt, inner_widths
 from urs_inspect.samer.training.pairs import ABSENT, PairLabels, Rows, check_split
-from urs_inspect.samer.training.predictions import Accuracy, EpochRecord, accuracy, predict_pairs
-from urs_inspect.samer.training.vectors import PairVectors, unit_scale
+from urs_inspect.samer.training.vectors import EpochRecord, PairVectors, accuracy, predict_pairs, unit_scale
 
 DROPOUT = 0.1
 
@@ -25,6 +23,7 @@ DROPOUT = 0.1
 class HeadsModule(nn.Module):
     """Scorer, predictor and weighter: bias-free layers with SiLU between (SaMer paper, section 4).
 
+    Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions).
     Dropout stands after the first and the last activation, as in the released code, so that the names of the weights
     are the released ones without their prefix `score.`. `widths` are those of the layers between, by head.
     """
@@ -41,20 +40,6 @@ class HeadsModule(nn.Module):
         self.scoring_layer = _network([hidden_size, *widths["scoring"], dimensions], dropout)
         self.dimpred_layer = _network([hidden_size, *widths["predictor"], dimensions], dropout)
         self.weighting_layer = _network([hidden_size, *widths["weighter"], dimensions], dropout)
-
-    # Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions).
-
-    def score(self, vectors: Tensor) -> Tensor:
-        """The scorer."""
-        return cast("Tensor", self.scoring_layer(vectors))
-
-    def select(self, vectors: Tensor) -> Tensor:
-        """The predictor."""
-        return cast("Tensor", self.dimpred_layer(vectors))
-
-    def weigh(self, vectors: Tensor) -> Tensor:
-        """The weighter."""
-        return cast("Tensor", self.weighting_layer(vectors))
 
     def export(self, scale: float = 1.0) -> Heads:
         """A copy of the heads in float32.
@@ -87,8 +72,7 @@ def as_tensor(array: npt.NDArray[np.generic], device: str = "cpu") -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
 
-MARGIN = 0.3
-"""Gamma of Equations 2 and 3 (section 5.1)."""
+MARGIN = 0.3  # gamma of Equations 2 and 3 (section 5.1)
 
 
 @dataclass(frozen=True)
@@ -298,7 +282,7 @@ def train(
     check_split(labels, fit, held_out)
     with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
         torch.manual_seed(spec.seed)
-        return _Trainer(vectors, labels, fit, held_out, spec, device, on_epoch).run()
+        return _Trainer(vectors, labels, fit, spec, device).run(held_out, on_epoch or (lambda _: None))
 
 
 def _check(spec: TrainingSpec) -> None:
@@ -315,106 +299,69 @@ def _check(spec: TrainingSpec) -> None:
 
 
 class _Trainer:
-    def __init__(
-        self,
-        vectors: PairVectors,
-        labels: PairLabels,
-        fit: Rows,
-        held_out: Rows | None,
-        spec: TrainingSpec,
-        device: str,
-        on_epoch: Callable[[EpochRecord], None] | None,
-    ) -> None:
-        self._vectors, self._labels, self._fit, self._spec = vectors, labels, fit, spec
-        self._held_out = held_out if held_out is not None and len(held_out) else None
-        self._device, self._on_epoch = device, on_epoch
+    def __init__(self, vectors: PairVectors, labels: PairLabels, fit: Rows, spec: TrainingSpec, device: str) -> None:
+        self._vectors, self._labels, self._fit, self._spec, self._device = vectors, labels, fit, spec, device
         widths, dimensions = inner_widths(spec.narrowing), labels.dimensions.shape[1]
         self._heads = HeadsModule(vectors.hidden_size, dimensions, widths=widths, dropout=spec.dropout).to(device)
         self._scale = unit_scale(vectors.take(fit[:1024]))
         self._random = np.random.default_rng(spec.seed)
-        self._history: list[EpochRecord] = []
+        self._steps = math.ceil(len(fit) / spec.batch)  # of an epoch
 
-    def run(self) -> Trained:
-        spec = self._spec
-        if spec.predictor_epochs:
-            self._warm_up()
-        optimiser = self._optimiser(self._heads, spec.epochs)
+    def run(self, held_out: Rows | None, on_epoch: Callable[[EpochRecord], None]) -> Trained:
+        """First the predictor by itself, on Equation 1, then all heads."""
+        spec, history = self._spec, list[EpochRecord]()
+        optimiser = Optimiser(self._heads.dimpred_layer, spec.predictor_epochs * self._steps, spec)
+        for epoch in range(1, spec.predictor_epochs + 1):
+            loss, selection = self._epoch(optimiser, joint=False)
+            history.append(EpochRecord(epoch, "predictor", loss, selection))
+            on_epoch(history[-1])
+        optimiser = Optimiser(self._heads, spec.epochs * self._steps, spec)
         best: tuple[float, int, Heads] | None = None
         for epoch in range(1, spec.epochs + 1):
-            sums = np.zeros(4)
-            for losses in self._steps(optimiser):
-                sums += [part.item() for part in (losses.total, losses.selection, losses.dimensions, losses.overall)]
-            heads = self._heads.export(self._scale)
-            loss, selection, dimensions, overall = (sums / self._steps_per_epoch).tolist()
-            record = EpochRecord(epoch, "joint", loss, selection, dimensions, overall, self._measure(heads))
-            self._note(record)
-            reached = record.held_out.mean if record.held_out else epoch
+            loss, selection, dimensions, overall = self._epoch(optimiser, joint=True)
+            heads, found = self._heads.export(self._scale), None
+            if held_out is not None and len(held_out):
+                predictions = predict_pairs(heads, self._vectors.take(held_out), spec.loss.weights_at)
+                found = accuracy(predictions, self._labels.take(held_out))
+            history.append(EpochRecord(epoch, "joint", loss, selection, dimensions, overall, found))
+            on_epoch(history[-1])
+            reached = found.mean if found else epoch
             if best is None or reached > best[0]:
                 best = (reached, epoch, heads)
-            if record.held_out and spec.patience is not None and epoch - best[1] >= spec.patience:
+            if found and spec.patience is not None and epoch - best[1] >= spec.patience:
                 break
         assert best is not None  # noqa: S101 - there is at least one epoch
-        return Trained(best[2], best[1], tuple(self._history), spec)
+        return Trained(best[2], best[1], tuple(history), spec)
 
-    def _warm_up(self) -> None:
-        """The predictor by itself, on Equation 1."""
-        optimiser = self._optimiser(self._heads.dimpred_layer, self._spec.predictor_epochs)
-        for epoch in range(1, self._spec.predictor_epochs + 1):
-            total = 0.0
-            self._heads.train()
-            for rows in self._batches():
-                queries = self._tensors(rows)[0]
-                known = as_tensor(self._labels.take(rows).known, self._device)
-                loss = selection_loss(self._heads.select(queries), known, self._spec.loss)
-                optimiser.step(loss)
-                total += loss.item()
-            mean = total / self._steps_per_epoch
-            self._note(EpochRecord(epoch, "predictor", mean, mean))
-
-    def _steps(self, optimiser: Optimiser) -> Iterator[Losses]:
+    def _epoch(self, optimiser: Optimiser, *, joint: bool) -> list[float]:
+        """A step for every batch; means of the loss and its parts, of which the predictor alone has one."""
+        sums = np.zeros(4 if joint else 2)
+        order = self._fit[self._random.permutation(len(self._fit))]
         self._heads.train()
-        for rows in self._batches():
+        for start in range(0, len(order), self._spec.batch):
+            rows = order[start : start + self._spec.batch]
             labels = self._labels.take(rows)
-            overall, dimensions = (
-                as_tensor(codes.astype(np.int64), self._device) for codes in (labels.overall, labels.dimensions)
-            )
-            losses = samer_loss(self._forward(*self._tensors(rows)), overall, dimensions, self._spec.loss)
-            optimiser.step(losses.total)
-            yield losses
+            texts = [as_tensor(part, self._device) * self._scale for part in self._vectors.take(rows).gather()]
+            if joint:
+                overall, dimensions = (
+                    as_tensor(codes.astype(np.int64), self._device) for codes in (labels.overall, labels.dimensions)
+                )
+                losses = samer_loss(self._forward(*texts), overall, dimensions, self._spec.loss)
+                parts = [losses.total, losses.selection, losses.dimensions, losses.overall]
+            else:
+                known = as_tensor(labels.known, self._device)
+                parts = [selection_loss(self._heads.dimpred_layer(texts[0]), known, self._spec.loss)] * 2
+            optimiser.step(parts[0])
+            sums += [part.item() for part in parts]
+        means: list[float] = (sums / self._steps).tolist()
+        return means
 
     def _forward(self, queries: Tensor, first: Tensor, second: Tensor) -> PairLogits:
         # Both responses in one call: half as many matrix products, each twice as large.
         both, count = torch.cat([first, second]), len(first)
-        scores = self._heads.score(both)
+        gates, scores = self._heads.dimpred_layer(queries), self._heads.scoring_layer(both)
         if self._spec.loss.weights_at == "query":
-            weights = self._heads.weigh(queries)
-            return PairLogits(self._heads.select(queries), scores[:count], scores[count:], weights, weights)
-        weights = self._heads.weigh(both)
-        return PairLogits(self._heads.select(queries), scores[:count], scores[count:], weights[:count], weights[count:])
-
-    def _batches(self) -> Iterator[Rows]:
-        order = self._fit[self._random.permutation(len(self._fit))]
-        for start in range(0, len(order), self._spec.batch):
-            yield order[start : start + self._spec.batch]
-
-    def _tensors(self, rows: Rows) -> tuple[Tensor, Tensor, Tensor]:
-        one, two, three = (as_tensor(part, self._device) * self._scale for part in self._vectors.take(rows).gather())
-        return one, two, three
-
-    @property
-    def _steps_per_epoch(self) -> int:
-        return math.ceil(len(self._fit) / self._spec.batch)
-
-    def _optimiser(self, module: nn.Module, epochs: int) -> Optimiser:
-        return Optimiser(module, epochs * self._steps_per_epoch, self._spec)
-
-    def _measure(self, heads: Heads) -> Accuracy | None:
-        if self._held_out is None:
-            return None
-        found = predict_pairs(heads, self._vectors.take(self._held_out), self._spec.loss.weights_at)
-        return accuracy(found, self._labels.take(self._held_out))
-
-    def _note(self, record: EpochRecord) -> None:
-        self._history.append(record)
-        if self._on_epoch:
-            self._on_epoch(record)
+            weights = self._heads.weighting_layer(queries)
+            return PairLogits(gates, scores[:count], scores[count:], weights, weights)
+        weights = self._heads.weighting_layer(both)
+        return PairLogits(gates, scores[:count], scores[count:], weights[:count], weights[count:])

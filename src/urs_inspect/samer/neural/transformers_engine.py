@@ -12,21 +12,22 @@ from transformers import AutoModelForSequenceClassification, LlamaModel
 from transformers.utils import logging as transformers_logging
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.checkpoint import (
-    BACKBONE,
-    BACKBONE_DTYPE,
-    BACKBONE_FINGERPRINT,
-    Checkpoint,
-    Dtype,
-    fingerprint,
-    fitting_length,
-    resolve_dtype,
-    resolve_weights_at,
-)
-from urs_inspect.samer.checkpoint_check import open_backbone, open_model
+from urs_inspect.samer.checkpoint import BACKBONE, BACKBONE_DTYPE, BACKBONE_FINGERPRINT, Checkpoint, Dtype, fingerprint
+from urs_inspect.samer.checkpoint_check import open_backbone
 from urs_inspect.samer.conversation import SPARE, Bos, Conversations, Encoded, Overlong
-from urs_inspect.samer.engines.pooling import Reading, encode_all, outcomes, readings
-from urs_inspect.samer.engines.protocol import Batching, Engine, EngineSpec, Outcome, QueryResponse, one_line
+from urs_inspect.samer.engines.protocol import (
+    Batching,
+    Engine,
+    EngineSpec,
+    Outcome,
+    QueryResponse,
+    Reading,
+    encode_all,
+    one_line,
+    open_with_spec,
+    outcomes,
+    readings,
+)
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.training.vectors import Vectors
 from urs_inspect.samer.weights import Array, shortened_list
@@ -51,14 +52,11 @@ def make_transformers(
     description: str | None = None,
 ) -> Engine:
     """Load a checkpoint into torch; `dtype` `auto` is that of its weights on a GPU, float32 on a CPU."""
-    checkpoint = open_model(samer, description)
     device = _usable_device(device)
-    resolved = "float32" if dtype == "auto" and device == "cpu" else resolve_dtype(checkpoint, dtype)
     if batch_tokens is not None and batch_tokens < 1:
         raise InputError(f"batch_tokens {batch_tokens}; expected 1 or more")
-    reads = resolve_weights_at(checkpoint.folder, weights_at)
-    length = fitting_length(checkpoint, max_length)
-    spec = EngineSpec(str(samer), reads, bos, resolved, length, overlong, checkpoint.reward)
+    given = (samer, weights_at, bos, dtype, max_length, overlong, description)
+    checkpoint, spec = open_with_spec(*given, on_cpu=device == "cpu")
     return TransformersEngine(checkpoint, spec, device, batch_tokens)
 
 

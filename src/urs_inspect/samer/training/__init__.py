@@ -13,8 +13,17 @@ from urs_inspect.samer.training.pairs import (
     split_off,
     write_training,
 )
-from urs_inspect.samer.training.predictions import Accuracy, PairPredictions, accuracy, predict_pairs
-from urs_inspect.samer.training.vectors import PairEmbedder, PairVectors, TextEmbedder, fill_cache, pair_vectors
+from urs_inspect.samer.training.vectors import (
+    Accuracy,
+    PairEmbedder,
+    PairPredictions,
+    PairVectors,
+    TextEmbedder,
+    accuracy,
+    fill_cache,
+    pair_vectors,
+    predict_pairs,
+)
 
 __all__ = [
     "ABSENT",

@@ -14,41 +14,28 @@ import numpy.typing as npt
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.taxonomy import Taxonomy
 
-Preference = Literal["a", "b", "tie"]
-"""Which of two responses is better."""
+Preference = Literal["a", "b", "tie"]  # which of two responses is better
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 Codes = npt.NDArray[np.int8]
 Rows = npt.NDArray[np.intp]
 
-ABSENT = 2
-"""Code of a preference that is not known; the others are those of Equation 2."""
+ABSENT = 2  # code of a preference that is not known; the others are those of Equation 2
 _CODES: Mapping[Preference | None, int] = {"a": 1, "b": -1, "tie": 0, None: ABSENT}
 
 
 @dataclass(frozen=True)
 class TrainingPair:
-    """Two responses to one prompt, as heads are trained on them.
-
-    Attributes:
-        id: Stable id.
-        prompt: What the user asked.
-        response_a: First response.
-        response_b: Second response.
-        winner: Which is better overall; None if not known.
-        scenario: Scenario id of the taxonomy; empty if not known.
-        dimensions: Dimension -> which is better on it; empty before annotation.
-        source: Data set that it comes from.
-    """
+    """Two responses to one prompt, as heads are trained on them."""
 
     id: str
     prompt: str
     response_a: str
     response_b: str
-    winner: Preference | None = None
-    scenario: str = ""
-    dimensions: Mapping[str, Preference] = field(default_factory=dict)
-    source: str = ""
+    winner: Preference | None = None  # which is better overall; None if not known
+    scenario: str = ""  # its id in the taxonomy; empty if not known
+    dimensions: Mapping[str, Preference] = field(default_factory=dict)  # which is better on each; empty if not known
+    source: str = ""  # data set that it comes from
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +55,6 @@ class PairLabels:
     def take(self, rows: Rows) -> "PairLabels":
         """The labels of some pairs, in that order."""
         return PairLabels(self.overall[rows], self.dimensions[rows])
-
-    def swapped(self) -> "PairLabels":
-        """The labels with the two responses of every pair exchanged."""
-        overall, dimensions = (
-            np.where(codes == ABSENT, codes, -codes).astype(np.int8) for codes in (self.overall, self.dimensions)
-        )
-        return PairLabels(overall, dimensions)
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
@@ -115,17 +95,9 @@ _LABELS: Mapping[str, Preference] = {"a": "a", "b": "b", "tie": "tie", "model_a"
 
 
 def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
-    """Read a file in the training format.
+    """Read JSON Lines with `prompt`, `response_a`, `response_b` and optionally the other fields of `TrainingPair`.
 
-    Args:
-        path: JSON Lines with `prompt`, `response_a`, `response_b` and optionally the other fields of `TrainingPair`.
-        taxonomy: Dimensions and scenarios that may occur; aliases of dimensions are resolved.
-
-    Returns:
-        The pairs in the order of the file.
-
-    Raises:
-        InputError: Naming the line and what is wrong in it, or if the file holds no pair.
+    Aliases of the taxonomy's dimensions are resolved.
     """
     pairs: list[TrainingPair] = []
     seen: dict[str, int] = {}
@@ -142,20 +114,22 @@ def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read the objects of a JSON Lines file one by one, each with the number of its line from 1."""
     try:
-        file = path.open("rb")
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _object(line, f"{path}: line {number}")
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    with file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}: line {number}: not JSON in UTF-8: {error}") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}: line {number}: not a JSON object")
-            yield number, row
+        raise InputError(f"cannot read '{path}': {error.strerror}") from error
+
+
+def _object(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{place}: not JSON in UTF-8: {error}") from error
+    if not isinstance(row, dict):
+        raise InputError(f"{place}: a row is a JSON object, got {type(row).__name__}")
+    return row
 
 
 def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:

@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 
 from tests.samer.pooling_server import step_rows, vector
 from urs_inspect.samer.conversation import Encoded
-from urs_inspect.samer.engines.pooling import Reading, ReplyError, StepPooling, readings
-from urs_inspect.samer.engines.protocol import Batching, EngineFailure, Outcome, QueryResponse, Scored
+from urs_inspect.samer.engines.protocol import (
+    Batching,
+    EngineFailure,
+    Outcome,
+    QueryResponse,
+    Reading,
+    ReplyError,
+    Scored,
+    StepPooling,
+    readings,
+)
 from urs_inspect.samer.evaluation import RawOutputs
 
 EOT, HIDDEN = 9, 6
@@ -113,39 +122,19 @@ def test_callers_share_batches_and_each_gets_its_own() -> None:
     assert threading.get_ident() not in model.threads
 
 
-@pytest.mark.parametrize("limit", [1, 3, 100])
-def test_a_batch_is_no_larger_than_its_limit(limit: int) -> None:
+@pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 7), (3, [3, 3, 1]), (100, [7])])
+def test_a_batch_is_no_larger_than_its_limit(limit: int, sizes: list[int]) -> None:
     model = Model()
-    assert values(anyio.run(Batching(model, limit).score, items(*range(7)))) == list(range(7))
-    assert max(model.sizes) == min(limit, 7)
-    assert sum(model.sizes) == 7
-
-
-def test_one_engine_serves_several_event_loops() -> None:
-    batching = Batching(Model())
-
-    async def both() -> None:
-        async with anyio.create_task_group() as group:
-            for number in range(3):
-                group.start_soon(batching.score, items(number))
-
-    for _ in range(2):
-        anyio.run(both)
-    assert anyio.run(batching.score, []) == []
-
-
-def test_a_fault_of_the_model_is_the_outcome() -> None:
-    def broken(batch: Sequence[QueryResponse]) -> list[Outcome]:
-        raise RuntimeError("no\n memory")
-
-    outcomes = anyio.run(Batching(broken).score, items(1, 2))
-    assert outcomes == [EngineFailure("error", "RuntimeError: no memory")] * 2
+    batching = Batching(model, limit)
+    assert values(anyio.run(batching.score, items(*range(7)))) == list(range(7))
+    assert model.sizes == sizes
+    assert anyio.run(batching.score, []) == []  # in another event loop
 
 
 def test_an_item_that_makes_the_model_raise_fails_alone() -> None:
     def touchy(batch: Sequence[QueryResponse]) -> list[Outcome]:
         if any(item.query == "2" for item in batch):
-            raise ValueError("not 2")
+            raise ValueError("not\n 2")
         return [scored(item) for item in batch]
 
     outcomes = anyio.run(Batching(touchy).score, items(1, 2, 3))

@@ -6,16 +6,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.samer.checkpoints import head_tensors
 from tests.samer.reference import ReferenceHeads
 from urs_inspect._util import InputError
-from urs_inspect.samer import heads as heads_module
-from urs_inspect.samer.evaluation import RawOutputs, evaluate, raw_outputs
-from urs_inspect.samer.heads import HEAD_KEYS, Heads, heads_size, inner_widths, load_heads, save_heads
+from urs_inspect.samer import evaluation as heads_module
+from urs_inspect.samer.evaluation import (
+    HEAD_KEYS,
+    HEAD_NAMES,
+    Heads,
+    RawOutputs,
+    evaluate,
+    heads_size,
+    inner_widths,
+    load_heads,
+    raw_outputs,
+    save_heads,
+)
 from urs_inspect.samer.weights import Array, read_header, write_tensors
 
 SMALL = {"scoring": (6, 5, 4, 3), "predictor": (5, 4, 3), "weighter": (5, 4, 3)}
@@ -42,10 +52,12 @@ def test_by_hand() -> None:
 
 
 @pytest.mark.parametrize("narrowing", [1, 64, 5000])
-def test_the_size_of_heads_is_that_of_their_file(narrowing: int, tmp_path: Path) -> None:
+def test_written_heads_have_the_size_that_was_said_and_are_read_back(narrowing: int, tmp_path: Path) -> None:
     tensors = head_tensors(np.random.default_rng(0), 8, 4, inner_widths(narrowing))
     save_heads(Heads.from_tensors(tensors), tmp_path / "h")
     assert heads_size(8, 4, narrowing) == sum(entry.size for entry in read_header(tmp_path / "h").values())
+    again = load_heads(tmp_path / "h").tensors()
+    assert all(np.array_equal(again[name], array) for name, array in tensors.items())
 
 
 def test_equal_to_loops_over_numbers() -> None:
@@ -103,38 +115,19 @@ def test_input_is_left_alone_and_extremes_give_the_limits() -> None:
     np.testing.assert_array_equal(texts, before)
 
 
-def test_written_and_read_back(tmp_path: Path) -> None:
-    heads = small_heads()
-    save_heads(heads, tmp_path / "heads.safetensors", metadata={"trained on": "nothing"})
-    again = load_heads(tmp_path / "heads.safetensors")
-    for name, array in heads.tensors().items():
-        np.testing.assert_array_equal(again.tensors()[name], array)
-
-
-@pytest.mark.parametrize("key", [key for keys in HEAD_KEYS.values() for key in keys])
-def test_every_missing_weight_is_named(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize("key", HEAD_NAMES)
+def test_a_weight_that_is_missing_or_of_another_shape_is_named(tmp_path: Path, key: str) -> None:
     tensors = small_heads().tensors()
+    for axis in (0, 1):
+        with pytest.raises(InputError, match=r"has shape|differ in dimensions"):
+            Heads.from_tensors(tensors | {key: np.delete(tensors[key], 0, axis)})
+    with pytest.raises(InputError, match=f"{key} has 3 axes; expected 2"):
+        Heads.from_tensors(tensors | {key: np.zeros((2, 2, 2), np.float32)})
     del tensors[key]
     write_tensors(tmp_path / "h.safetensors", tensors)
     with pytest.raises(InputError, match=f"{key} is missing"):
         load_heads(tmp_path / "h.safetensors")
     with pytest.raises(InputError, match=f"{key} is missing"):
-        Heads.from_tensors(tensors)
-
-
-@pytest.mark.parametrize("key", [key for keys in HEAD_KEYS.values() for key in keys])
-@pytest.mark.parametrize("axis", [0, 1])
-def test_every_wrong_width_is_found(key: str, axis: int) -> None:
-    tensors = small_heads().tensors()
-    tensors[key] = np.delete(tensors[key], 0, axis)
-    with pytest.raises(InputError, match=r"has shape|differ in dimensions"):
-        Heads.from_tensors(tensors)
-
-
-def test_a_weight_with_three_axes_is_refused() -> None:
-    tensors = small_heads().tensors()
-    tensors[HEAD_KEYS["weighter"][1]] = np.zeros((2, 2, 2), np.float32)
-    with pytest.raises(InputError, match=r"score.weighting_layer.3.weight has 3 axes; expected 2"):
         Heads.from_tensors(tensors)
 
 
@@ -173,22 +166,13 @@ def test_an_evaluation_by_hand() -> None:
     assert not result.empty_selection
 
 
-def test_nothing_selected_takes_the_largest_gate_and_says_so() -> None:
-    result = evaluate(raw([1, 2, 3], [-3, -1, -2], [0, 0, 0]))
-    assert result.selected.tolist() == [False, True, False]
-    assert result.weights.tolist() == [0, 1, 0]
-    assert result.overall == pytest.approx(1 / (1 + math.exp(-2)))
-    assert result.empty_selection
-
-
-def test_nothing_selected_and_a_tie_takes_the_first() -> None:
-    assert evaluate(raw([1, 2], [0, 0], [0, 0])).selected.tolist() == [True, False]
-
-
 @given(LOGITS, LOGITS, LOGITS)
+@example(np.zeros(6, np.float32), np.array([-3, -1, -2, -1, -9, -9], np.float32), np.zeros(6, np.float32))
 def test_equal_to_loops(scores: Array, gates: Array, weights: Array) -> None:
     result = evaluate(RawOutputs(scores, gates, weights))
+    # If no gate is open, the largest; of several such the first.
     chosen = [at for at in range(6) if gates[at] > 0] or [max(range(6), key=lambda at: float(gates[at]))]
+    assert np.flatnonzero(result.selected).tolist() == chosen
     powers = {at: math.exp(float(weights[at])) for at in chosen}
     expected = sum(powers[at] / (1 + math.exp(-float(scores[at]))) for at in chosen) / sum(powers.values())
     assert result.overall == pytest.approx(expected, abs=1e-9)
