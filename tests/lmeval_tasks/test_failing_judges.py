@@ -16,7 +16,6 @@ from tests.servers import ChatServer, LoopbackServer, Request, Response, fails, 
 from urs_inspect._util import InputError
 
 KEY = "sk-never-to-be-seen-0123456789"
-PROSE = says("Fine answer, well done.")
 
 
 def answer(question: str) -> str:
@@ -28,28 +27,22 @@ def kept(server: ChatServer, tmp_path: Path, **changed: Any) -> dict[str, Any]:
     return settings(server, judge_cache=cache, judge_preflight=False, **changed)
 
 
-@pytest.mark.parametrize("reply", [PROSE, says("Reasons, cut off", "length")])
-def test_a_reply_that_cannot_be_read_is_asked_for_again_by_the_next_run(
-    judge: ChatServer, tmp_path: Path, reply: Response
+@pytest.mark.parametrize("unread", [says("Fine answer, well done."), says("Reasons, cut off", "length")])
+def test_what_was_read_is_not_paid_for_twice_and_what_was_not_is_asked_for_again(
+    judge: ChatServer, tmp_path: Path, unread: Response
 ) -> None:
-    judge.script = lambda _: reply
-    first = run("urs", answering(answer), kept(judge, tmp_path), limit=3)
-    assert metric(first, "urs", "urs_judge_failed") == 1
-    judge.script = judging
-    second = run("urs", answering(answer), kept(judge, tmp_path), limit=3)
-    assert metric(second, "urs", "urs_judge_failed") == 0
+    def found() -> dict[str, Any]:
+        return run("urs", answering(answer), kept(judge, tmp_path, judge_concurrency=1), limit=2)
 
-
-@pytest.mark.parametrize("first", [PROSE, says("Reasons, cut off", "length")])
-def test_what_was_read_at_the_second_attempt_is_not_paid_for_twice(
-    judge: ChatServer, tmp_path: Path, first: Response
-) -> None:
-    judge.script = lambda request: first if request.number == 0 else judging(request)
-    before = run("urs", answering(answer), kept(judge, tmp_path, judge_concurrency=1), limit=2)
-    assert judge.count() == 3
-    after = run("urs", answering(answer), kept(judge, tmp_path, judge_concurrency=1), limit=2)
-    assert judge.count() == 3
-    assert numbers(after, "urs") == numbers(before, "urs")
+    judge.script = lambda _: unread
+    assert metric(found(), "urs", "urs_judge_failed") == 1
+    calls = judge.count()
+    judge.script = lambda request: unread if request.number == calls else judging(request)
+    before = found()
+    assert metric(before, "urs", "urs_judge_failed") == 0
+    assert judge.count() == calls + 3
+    assert numbers(found(), "urs") == numbers(before, "urs")
+    assert judge.count() == calls + 3
 
 
 class Echo(LoopbackServer):
@@ -178,18 +171,6 @@ def test_a_judge_that_fails_again_and_again_is_given_up(judge: ChatServer, caplo
     assert f"of the others {len(empty)} are empty, with the lowest score" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("give_up", "alive", "calls"),
-    # With 0 never; and a judge that replies now and then is none to give up.
-    [(0, lambda number: False, 9), (3, lambda number: number % 3 == 2, 9), (3, lambda number: number == 0, 4)],
-)
-def test_only_failures_in_a_row_count(judge: ChatServer, give_up: int, alive: Any, calls: int) -> None:
-    judge.script = lambda request: judging(request) if alive(request.number) else fails(500)
-    told = settings(judge, judge_give_up=give_up, judge_concurrency=1, judge_preflight=False)
-    run("urs", answering(answer), told, limit=9)
-    assert judge.count() == calls
-
-
 @pytest.fixture
 def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -234,12 +215,3 @@ def test_a_second_interrupt_ends_the_run(judge: ChatServer, monkeypatch: pytest.
     with pytest.raises(KeyboardInterrupt):
         run("urs", answering(answer), settings(judge, judge_concurrency=1, judge_preflight=False), limit=2)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_the_share_of_empty_answers_is_one_of_all_answers(judge: ChatServer) -> None:
-    judge.script = lambda _: PROSE
-    found = run("urs", answering(now_and_then_nothing), settings(judge))
-    outcomes = [one["outcome"] for one in records(found, "urs").values()]
-    assert 0 < outcomes.count("no_response") < 42
-    assert metric(found, "urs", "urs_no_response") == pytest.approx(outcomes.count("no_response") / 42)
-    assert {sample["urs_no_response"] for sample in found["samples"]["urs"]} == {0.0, 1.0}

@@ -53,7 +53,7 @@ def _run(lm: ScriptedLM, limit: int = _PAIRS, **options: Any) -> dict[str, Any]:
 def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: Path, protocol: str, orders: str):
     limit = 4 if protocol == "per_dimension" else _PAIRS
     script, lm = Script(_of_messages), _lm()
-    log = run(md_eval(protocol=protocol, orders=orders), tmp_path, model=script.model(), grader=None, limit=limit)
+    log = run(md_eval(protocol=protocol, orders=orders), tmp_path, model=script.model(), limit=limit)
     assert log.status == "success", log.error
     expected = judge_numbers(log)
     found = _run(lm, limit, protocol=protocol, orders=orders)
@@ -92,7 +92,7 @@ def test_two_processes_find_the_same(data_dir: Path):
 
 
 @pytest.mark.data
-def test_a_plain_text_model_sees_instructions_and_case(data_dir: Path):
+def test_a_plain_text_model_sees_instructions_and_case_and_a_user_s_instruction_comes_first(data_dir: Path):
     lm = ScriptedLM(lambda messages: "")
     found = runs.run("md_eval", lm, limit=2, apply_chat_template=False)["results"]["md_eval"]
     assert [message["role"] for message in lm.seen[0]] == ["user"]
@@ -100,18 +100,6 @@ def test_a_plain_text_model_sees_instructions_and_case(data_dir: Path):
     # An empty reply is a verdict on nothing, and never half right.
     assert found["overall_unread,none"] == found["dimension_unread,none"] == 1
     assert found["overall_accuracy_all,none"] == 0 and "overall_accuracy,none" not in found
-
-
-@pytest.mark.data
-def test_predict_only_keeps_replies_and_counts_nothing(data_dir: Path):
-    found = runs.run("md_eval", _lm(), {"md_eval_orders": "both"}, limit=2, predict_only=True)
-    [first, _] = found["samples"]["md_eval"]
-    assert len(first["filtered_resps"]) == 2
-    assert not any(name.startswith("overall") for name in found["results"]["md_eval"])
-
-
-@pytest.mark.data
-def test_the_users_system_instruction_comes_first(data_dir: Path):
     lm = _lm()
     runs.run("md_eval", lm, limit=1, system_instruction="Be brief.")
     assert [message["role"] for message in lm.seen[0]] == ["system", "user"]

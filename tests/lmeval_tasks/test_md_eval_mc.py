@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.lmeval_tasks import runs
-from tests.lmeval_tasks.scripted_lm import Messages, ScriptedLM
+from tests.lmeval_tasks.scripted_lm import ScriptedLM
 from tests.samer.checkpoints import write_tokenizer
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.judging.prompts import LETTERS, letter_prompt
@@ -17,10 +17,6 @@ _PREFERS = {"A": {"A": -1.0, "B": -2.0, "C": -3.0}, "B": {"A": -2.0, "B": -1.0, 
 
 def _always(letter: str, **kwargs: Any) -> ScriptedLM:
     return ScriptedLM(chance=lambda messages, choice: _PREFERS[letter][choice.strip()], **kwargs)
-
-
-def _varied(messages: Messages, choice: str) -> float:
-    return -float(sum(map(ord, messages[-1]["content"])) * ord(choice.strip()) % 7)
 
 
 def _cases() -> Any:
@@ -62,14 +58,6 @@ def test_swapping_and_equal_chances(data_dir: Path):
     doc = found["samples"]["md_eval_mc_other"][0]["doc"]
     assert one == letter_prompt(doc["prompt"], doc["response_a"], doc["response_b"]).case
     assert other == letter_prompt(doc["prompt"], doc["response_b"], doc["response_a"]).case
-
-
-@pytest.mark.data
-def test_two_processes_find_the_same(data_dir: Path):
-    task, given = "md_eval_mc_social", ({"md_eval_orders": "both"}, 7)
-    alone = runs.numbers(runs.run(task, ScriptedLM(chance=_varied), *given), task)
-    several = runs.run_in_two(task, lambda **place: ScriptedLM(chance=_varied, **place), *given)
-    assert runs.numbers(several, task) == pytest.approx(alone)
 
 
 # --- a model of transformers ---

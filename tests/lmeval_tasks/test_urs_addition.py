@@ -33,7 +33,7 @@ def _lm(**kwargs: Any) -> ScriptedLM:
 
 def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     script = Script(lambda messages: _reply(messages[-1].text))
-    log = run(urs_addition(lengths="2-4,12", per_length=5), tmp_path, model=script.model(), grader=None)
+    log = run(urs_addition(lengths="2-4,12", per_length=5), tmp_path, model=script.model())
     expected = metric_values(log, "exact_sum")
     lengths = report_addition([log.location]).tables()["addition_lengths"]
     expected |= {f"length={row.summands} accuracy": row.accuracy for row in rows_of(lengths)}

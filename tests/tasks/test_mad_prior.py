@@ -6,26 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from fastapi.testclient import TestClient
 from inspect_ai import Task
 from inspect_ai.log import EvalSample, read_eval_log, write_eval_log
 
-from tests.tasks.contests import Field, compete, pool_file, strength
+from tests.tasks.contests import Field, command, compete, path_of, pool_file, strength
 from urs_inspect._util import InputError
 from urs_inspect.annotation.access import HEADER
 from urs_inspect.annotation.campaign import Campaign, load_ballots, load_plan
 from urs_inspect.annotation.server import create_app
-from urs_inspect.cli import main
 from urs_inspect.tasks import mad
 
 K = 6
 SENT = {HEADER: "1"}
-
-
-def path_of(log) -> Path:
-    assert log.status == "success", log.error
-    return Path(log.location.removeprefix("file://"))
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +38,6 @@ def awaiting(folder: Path, judged: Path) -> Path:
     """A log with ballots among which people's votes and the judge's prior decide."""
     task = mad(responses=str(folder / "judge"), k=K, judge="human", allocation="adaptive", budget=15, prior=str(judged))
     return path_of(compete(task, folder / "human", None))
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [str(argument) for argument in arguments])
 
 
 def vote(log: Path, directory: Path, *people: str) -> list[tuple[str, str]]:
@@ -86,7 +75,7 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, awaiting: Path, tmp_p
     assert len(served) <= 15
 
     votes_alone = ("rank", awaiting, "--votes", tmp_path / "votes")
-    facts = json.loads(run(*votes_alone, "--prior", judged, "--json").stdout)
+    facts = json.loads(command(*votes_alone, "--prior", judged, "--json").stdout)
     found = facts.pop("prior")
     assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
     assert found["weight"] > 0.5
@@ -95,11 +84,11 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, awaiting: Path, tmp_p
         low < found["bradley_terry"][name] < high for name, (low, high) in found["intervals"]["bradley_terry"].items()
     )
     assert facts["battles"] == len(served)
-    assert facts == json.loads(run(*votes_alone, "--json").stdout)
-    text = run(*votes_alone, "--prior", judged).output
+    assert facts == json.loads(command(*votes_alone, "--json").stdout)
+    text = command(*votes_alone, "--prior", judged).output
     assert "Ranking with the judge as a prior" in text
     assert "credible intervals" in text
-    ended = run("annotate", awaiting, "--votes", tmp_path / "votes", "--report").output
+    ended = command("annotate", awaiting, "--votes", tmp_path / "votes", "--report").output
     assert f"weight of the judge {found['weight']:.2f}" in ended
 
 
@@ -110,25 +99,21 @@ def test_without_a_prior_people_s_votes_are_allocated_as_well(folder: Path, judg
     assert plan is not None
     assert plan.prior is None
     assert len(vote(log, tmp_path / "votes", "ann")) <= 3 * K
-    assert "weight" not in run("annotate", log, "--votes", tmp_path / "votes", "--report").output
-    assert json.loads(run("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][0] == "mockllm/ace"
+    assert "weight" not in command("annotate", log, "--votes", tmp_path / "votes", "--report").output
+    assert (
+        json.loads(command("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][0] == "mockllm/ace"
+    )
 
 
-@pytest.mark.parametrize(
-    ("judge", "allocation", "previous", "said"),
-    [
-        ("baseline/longest", "adaptive", False, "prior: only with judge=human"),
-        ("human", "uniform", False, "prior: allocation=uniform does not look at ratings"),
-        ("human", "random", False, "prior: allocation=random does not look at ratings"),
-        ("human", "adaptive", True, "previous: with judge=human only together"),
-    ],
-)
-def test_where_a_prior_has_no_use_it_is_refused(
-    judged: Path, judge: str, allocation: str, previous: bool, said: str
-) -> None:
+def test_where_a_prior_has_no_use_it_is_refused(judged: Path) -> None:
     log = str(judged)
-    with pytest.raises(InputError, match=said):
-        mad(responses=log, k=K, judge=judge, allocation=allocation, prior=log, previous=log if previous else None)
+    for arguments, said in (
+        ({"judge": "baseline/longest"}, "prior: only with judge=human"),
+        ({"allocation": "random"}, "prior: allocation=random does not look at ratings"),
+        ({"previous": log}, "previous: with judge=human only together"),
+    ):
+        with pytest.raises(InputError, match=said):
+            mad(responses=log, k=K, prior=log, **{"judge": "human", "allocation": "adaptive", **arguments})  # type: ignore[arg-type]
 
 
 def changed(log: Path, target: Path, change: Callable[[int, EvalSample], None], kept: int = 18) -> Path:
@@ -189,11 +174,11 @@ def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
     assert "6 verdicts could not be parsed" in caplog.text
     assert "prior: mockllm/ace is judge and contestant" in caplog.text
     report = ("annotate", own, "--votes", tmp_path / "votes", "--report")
-    assert "mockllm/ace is judge and contestant" in run(*report).output
-    assert "judge and contestant" not in run("annotate", awaiting, *report[2:]).output
+    assert "mockllm/ace is judge and contestant" in command(*report).output
+    assert "judge and contestant" not in command("annotate", awaiting, *report[2:]).output
     ranked = ("rank", awaiting, "--votes", tmp_path / "votes", "--prior", prior)
-    assert "mockllm/ace is judge and contestant" in run(*ranked).output
-    assert json.loads(run(*ranked, "--json").stdout)["prior"]["unread"] == 6
+    assert "mockllm/ace is judge and contestant" in command(*ranked).output
+    assert json.loads(command(*ranked, "--json").stdout)["prior"]["unread"] == 6
 
 
 def test_other_models_end_the_run_before_anything_is_compared(judged: Path, tmp_path: Path) -> None:
@@ -215,24 +200,18 @@ def test_models_that_only_the_judge_has_compared_are_said(
     assert "prior: mockllm/weak takes no part here" in caplog.text
 
 
-def test_a_prior_of_other_models_is_one_error(judged: Path, tmp_path: Path) -> None:
+def test_commands_refuse_a_prior_that_does_not_fit_and_an_order_of_one_s_own(
+    judged: Path, awaiting: Path, tmp_path: Path
+) -> None:
     prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
     votes = tmp_path / "votes.jsonl"
     pairs = [("mockllm/ace", "mockllm/poor"), ("mockllm/good", "mockllm/poor"), ("mockllm/ace", "mockllm/good")]
     rows = [{"model_a": one, "model_b": other, "winner": "model_a"} for one, other in pairs]
     votes.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    told = run("rank", votes, "--prior", prior)
-    assert told.exit_code == 1
-    assert told.output.startswith("Error: prior: the judge has no verdict about mockllm/poor")
-
-
-def test_what_is_ranked_is_no_prior_of_itself(judged: Path) -> None:
-    told = run("rank", judged, "--prior", judged)
-    assert told.exit_code == 1
-    assert "its verdicts would count twice" in told.output
-
-
-def test_an_order_of_one_s_own_is_refused(awaiting: Path, tmp_path: Path) -> None:
-    told = run("annotate", awaiting, "--votes", tmp_path / "votes", "--order", "own")
-    assert told.exit_code == 1
-    assert "order: 'own' is not possible" in told.output
+    for arguments, said in (
+        (("rank", votes, "--prior", prior), "Error: prior: the judge has no verdict about mockllm/poor"),
+        (("rank", judged, "--prior", judged), "its verdicts would count twice"),
+        (("annotate", awaiting, "--votes", tmp_path / "votes", "--order", "own"), "order: 'own' is not possible"),
+    ):
+        told = command(*arguments)
+        assert told.exit_code == 1 and said in told.output

@@ -6,13 +6,21 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from inspect_ai.log import read_eval_log, write_eval_log
 
 from tests.tasks.commands import succeed
-from tests.tasks.contests import Field, choice, comparisons, compete, pool_file, rows, strength
+from tests.tasks.contests import (
+    Field,
+    choice,
+    command,
+    comparisons,
+    compete,
+    path_of,
+    pool_file,
+    rows,
+    strength,
+)
 from urs_inspect.annotation.campaign import Campaign, load_ballots
-from urs_inspect.cli import main
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.tasks import mad
 
@@ -26,9 +34,8 @@ def awaiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("awaiting")
     roles = {"contestant": Field().roles()["contestant"]}
     log = compete(mad(str(pool_file(folder)), k=K, judge="human"), folder / "logs", roles)
-    assert log.status == "success", log.error
     assert rows(log) == {"comparisons": 0, "unread": 0, "awaiting votes": 3 * K}
-    return Path(log.location.removeprefix("file://"))
+    return path_of(log)
 
 
 @pytest.fixture
@@ -53,17 +60,13 @@ def vote(directory: Path, ballots: tuple[Ballot, ...], *people: str, leave: int 
     return directory
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [str(argument) for argument in arguments])
-
-
 def test_votes_become_a_ranking_and_scores_of_a_new_log(ballot_log: BallotLog, tmp_path: Path) -> None:
     log, ballots = ballot_log
     assert len(ballots) == 3 * K
     votes = vote(tmp_path / "votes", ballots, "ann", "bo")
     new = tmp_path / "voted.eval"
 
-    result = run("rank", log, "--votes", votes, "--output", new)
+    result = command("rank", log, "--votes", votes, "--output", new)
     assert result.exit_code == 0, result.output
     assert "12 votes of 2 people on 6 of 6 ballots" in result.output
     assert f"The log with the votes as scores is {new}." in result.output
@@ -77,82 +80,49 @@ def test_votes_become_a_ranking_and_scores_of_a_new_log(ballot_log: BallotLog, t
     before = read_eval_log(str(log))
     assert voted.eval.model_roles == before.eval.model_roles
     assert before.samples and "human_choice" not in (before.samples[-1].scores or {})
+    assert command("rank", new).stderr == (
+        f"{new}: people's choices count (human_choice), a judge's verdicts in it do not\n"
+    )
     facts = choice(comparisons(voted)[0], "human_choice").metadata or {}
     assert facts["votes"] == {"a": 2, "tie": 0, "b": 0, "cannot_tell": 0}
 
 
-def test_people_s_scores_count_in_place_of_a_judge_s(tmp_path: Path) -> None:
-    field = Field("ace", "good")
-    judged = compete(mad(str(pool_file(tmp_path)), k=K, judge="baseline/shortest"), tmp_path / "logs", field.roles())
-    log = Path(judged.location.removeprefix("file://"))
-    new = tmp_path / "voted.eval"
-    assert json.loads(run("rank", log, "--json").output)["models"] == ["mockllm/good", "mockllm/ace"]
-    votes = vote(tmp_path / "votes", load_ballots(log), "ann")
-    assert run("rank", log, "--votes", votes, "--output", new).exit_code == 0
-    assert json.loads(run("rank", new, "--json").stdout)["models"] == ["mockllm/ace", "mockllm/good"]
-
-
-def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(tmp_path: Path) -> None:
-    pool = pool_file(tmp_path, size=12)
-    contestants = {"contestant": Field().roles()["contestant"]}
-    first = compete(mad(str(pool), k=8, judge="human"), tmp_path / "first", contestants)
-    log = Path(first.location.removeprefix("file://"))
-    second = compete(mad(responses=str(log), k=8, judge="baseline/longest"), tmp_path / "second", None)
-    judge = Path(second.location.removeprefix("file://"))
-    votes = vote(tmp_path / "votes", load_ballots(log), "ann", leave=10)
-    result = run("rank", log, "--votes", votes, "--judge", judge, "--control", "length", "--json")
+def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(ballot_log: BallotLog, tmp_path: Path) -> None:
+    log, _ = ballot_log
+    judge = path_of(compete(mad(responses=str(log), k=6, judge="baseline/longest"), tmp_path / "second", None))
+    more = path_of(compete(mad(responses=str(log), k=6, judge="human"), tmp_path / "first", None))
+    votes = vote(tmp_path / "votes", load_ballots(more), "ann", leave=4)
+    result = command("rank", more, "--votes", votes, "--judge", judge, "--json")
     assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    corrected = found["corrected"]
-    assert (corrected["votes"], corrected["verdicts"], corrected["both"]) == (14, 24, 14)
+    corrected = json.loads(result.stdout)["corrected"]
+    assert (corrected["votes"], corrected["verdicts"], corrected["both"]) == (14, 18, 14)
     assert corrected["agreement"] == 1  # the stronger answer is the longer one here
     assert corrected["judges"] == ["baseline/longest"]
-    assert corrected["models"] == found["models"]
-    assert set(found["controlled"]["models"]) == set(found["models"])
-
-
-def test_that_people_s_scores_count_is_said(ballot_log: BallotLog, tmp_path: Path) -> None:
-    log, ballots = ballot_log
-    new = tmp_path / "voted.eval"
-    run("rank", log, "--votes", vote(tmp_path / "votes", ballots, "ann"), "--output", new)
-    result = run("rank", new)
-    assert result.exit_code == 0
-    assert result.stderr == f"{new}: people's choices count (human_choice), a judge's verdicts in it do not\n"
-
-
-def test_a_ballot_without_votes_still_awaits_them(ballot_log: BallotLog, tmp_path: Path) -> None:
-    log, ballots = ballot_log
-    votes = vote(tmp_path / "votes", ballots, "ann", leave=2)
-    new = tmp_path / "voted.eval"
-    assert run("rank", log, "--votes", votes, "--output", new).exit_code == 0
-    found = rows(read_eval_log(str(new)), "human_choice")
-    assert (found["comparisons"], found["awaiting votes"]) == (4, 2)
 
 
 def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> None:
     pool = pool_file(tmp_path)
     two = Field("ace", "good")
     first = compete(mad(str(pool), k=K, judge="human"), tmp_path / "first", {"contestant": two.roles()["contestant"]})
-    log = Path(first.location.removeprefix("file://"))
+    log = path_of(first)
     voted = tmp_path / "voted.eval"
     votes = vote(tmp_path / "votes", load_ballots(log), "ann")
-    assert run("rank", log, "--votes", votes, "--output", voted).exit_code == 0
+    assert command("rank", log, "--votes", votes, "--output", voted).exit_code == 0
 
     task = mad(responses=str(log), previous=str(voted), k=K, judge="human")
     second = compete(task, tmp_path / "second", {"contestant": Field("poor").roles()["contestant"]})
-    assert second.status == "success", second.error
     report = rows(second)
     assert (report["comparisons"], report["awaiting votes"]) == (K, 2 * K)
-    joined = Path(second.location.removeprefix("file://"))
+    joined = path_of(second)
     fresh = tuple(one for one in load_ballots(joined) if "mockllm/poor" in (one.model_a, one.model_b))
     more = vote(tmp_path / "more", fresh, "bo")
     everything = tmp_path / "everything.eval"
-    assert run("rank", joined, "--votes", more, "--output", everything).exit_code == 0
+    assert command("rank", joined, "--votes", more, "--output", everything).exit_code == 0
     found = rows(read_eval_log(str(everything)), "human_choice")
     assert list(found)[:3] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
     assert (found["comparisons"], found["awaiting votes"]) == (3 * K, 0)
     # What was taken over counts once, although three of these logs hold it.
-    assert json.loads(run("rank", voted, everything, "--json").stdout)["battles"] == 3 * K
+    assert json.loads(command("rank", voted, everything, "--json").stdout)["battles"] == 3 * K
 
 
 def test_inspect_score_attaches_votes_as_well(ballot_log: BallotLog, tmp_path: Path) -> None:
@@ -181,7 +151,7 @@ def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(
     keyless = tmp_path / "keyless.eval"
     write_eval_log(changed, str(keyless))
     new = tmp_path / "voted.eval"
-    result = run("rank", keyless, "--votes", vote(tmp_path / "votes", ballots, "ann"), "--output", new)
+    result = command("rank", keyless, "--votes", vote(tmp_path / "votes", ballots, "ann"), "--output", new)
     assert result.exit_code == 0, result.output
     assert read_eval_log(str(new)).eval.model_roles == changed.eval.model_roles
 
@@ -202,7 +172,7 @@ def test_what_cannot_be_written_is_refused_in_one_line(ballot_log, tmp_path, arg
     log, ballots = ballot_log
     votes = vote(tmp_path / "votes", ballots, "ann")
     before = log.read_bytes()
-    result = run("rank", *[{"LOG": log, "VOTES": votes}.get(one, one) for one in arguments])
+    result = command("rank", *[{"LOG": log, "VOTES": votes}.get(one, one) for one in arguments])
     assert result.exit_code == 1
     assert result.output.startswith("Error: ")
     assert said in result.output
@@ -211,7 +181,9 @@ def test_what_cannot_be_written_is_refused_in_one_line(ballot_log, tmp_path, arg
     assert not (tmp_path / "new.eval").exists()
 
 
-def test_everybody_who_cannot_tell_decides_nothing(ballot_log: BallotLog, tmp_path: Path) -> None:
+def test_ballots_without_votes_still_await_them_and_who_cannot_tell_decides_nothing(
+    ballot_log: BallotLog, tmp_path: Path
+) -> None:
     log, ballots = ballot_log
     campaign = Campaign(ballots, tmp_path / "votes")
     session = campaign.session("ann")
@@ -219,13 +191,12 @@ def test_everybody_who_cannot_tell_decides_nothing(ballot_log: BallotLog, tmp_pa
     session.cast(ballots[1].id, "tie", 1.0)
     campaign.close()
     new = tmp_path / "voted.eval"
-    assert run("rank", log, "--votes", tmp_path / "votes", "--output", new).exit_code == 0
-    by_id = {
-        sample.metadata["ballot"]["id"]: choice(sample, "human_choice")
-        for sample in comparisons(read_eval_log(str(new)))
-    }
-    undecided = by_id[ballots[0].id]
-    assert isinstance(undecided.value, dict) and isinstance(by_id[ballots[1].id].value, dict)
-    assert math.isnan(float(undecided.value["outcome"]))
+    assert command("rank", log, "--votes", tmp_path / "votes", "--output", new).exit_code == 0
+    voted = read_eval_log(str(new))
+    found = rows(voted, "human_choice")
+    assert (found["comparisons"], found["awaiting votes"]) == (1, 5)
+    scores = {sample.metadata["ballot"]["id"]: choice(sample, "human_choice") for sample in comparisons(voted)}
+    undecided, tie = (scores[ballot.id] for ballot in ballots[:2])
+    assert isinstance(undecided.value, dict) and isinstance(tie.value, dict)
+    assert math.isnan(float(undecided.value["outcome"])) and tie.value["outcome"] == 0.5  # type: ignore[arg-type]
     assert undecided.explanation == "Everybody who voted could not tell."
-    assert by_id[ballots[1].id].value["outcome"] == 0.5  # type: ignore[index, call-overload]
