@@ -209,8 +209,7 @@ def test_the_prompt_shows_the_answer_and_writing_has_none(tmp_path: Path):
 def test_limit_seeds_draws_and_another_seed_draws_otherwise(tmp_path: Path):
     def drawn(seed: int, limit: int) -> list[object]:
         task = evolve(seed_file(tmp_path), "coding", limit_seeds=limit, seed=seed, output=str(tmp_path / "pool.jsonl"))
-        assert isinstance(task.dataset, EvolutionSource)
-        return [sample.id for sample in task.dataset.initial_samples()]
+        return [sample.id for sample in task.dataset]
 
     assert len(drawn(0, 2)) == 2
     assert len({tuple(drawn(seed, 1)) for seed in range(8)}) > 1

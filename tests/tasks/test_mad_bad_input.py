@@ -9,7 +9,7 @@ import pytest
 
 from tests.reports.mad_logs import answered, judged, write_answer_log, write_log
 from tests.servers import ChatServer, says, serving
-from tests.tasks.commands import refused, run_inspect
+from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, pool_file
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.embeddings import LexicalSimilarity
@@ -151,19 +151,15 @@ def test_a_script_s_task_stops_before_anybody_is_asked(tmp_path: Path) -> None:
 # ## What only the running task can find
 
 
-def test_answers_that_are_all_equal_end_the_run_with_the_line(tmp_path: Path) -> None:
-    with (
-        pytest.MonkeyPatch.context() as monkeypatch,
-        serving(lambda request: says("An answer."), monkeypatch),
-    ):
-        arguments = command(tmp_path, f"pool={pool_file(tmp_path)}", "k=2")
-        done = run_inspect(*arguments, "--display", "rich", tmp_path=tmp_path)
-    said = done.stdout + done.stderr
+def test_answers_that_are_all_equal_end_the_run_with_the_line(tmp_path: Path, monkeypatch) -> None:
+    arguments = command(tmp_path, f"pool={pool_file(tmp_path)}", "k=2")
+    with serving(lambda request: says("An answer."), monkeypatch):
+        # The harness ends with 0 after every task that failed.
+        said = succeed(*arguments, "--display", "rich", tmp_path=tmp_path)
     assert "InputError: no pair of contestants can be compared: " in said
     assert "Traceback" not in said
     assert "competition.py" not in said
     assert "Task interrupted (6 of " in said
-    assert done.returncode == 0  # the harness ends so after every task that failed
 
 
 def test_an_error_that_is_not_the_user_s_keeps_its_traceback(tmp_path: Path, monkeypatch) -> None:

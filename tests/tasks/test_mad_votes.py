@@ -198,5 +198,5 @@ def test_ballots_without_votes_still_await_them_and_who_cannot_tell_decides_noth
     scores = {sample.metadata["ballot"]["id"]: choice(sample, "human_choice") for sample in comparisons(voted)}
     undecided, tie = (scores[ballot.id] for ballot in ballots[:2])
     assert isinstance(undecided.value, dict) and isinstance(tie.value, dict)
-    assert math.isnan(float(undecided.value["outcome"])) and tie.value["outcome"] == 0.5  # type: ignore[arg-type]
+    assert math.isnan(float(undecided.value["outcome"])) and tie.value["outcome"] == 0.5
     assert undecided.explanation == "Everybody who voted could not tell."
