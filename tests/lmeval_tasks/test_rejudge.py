@@ -11,8 +11,7 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 
 from tests.lmeval_tasks.conftest import judging
-from tests.lmeval_tasks.runs import call, run, settings
-from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
+from tests.lmeval_tasks.runs import ScriptedLM, answering, call, run, settings
 from tests.servers import ChatServer, fails
 from tests.test_documents import block
 from urs_inspect.lmeval_tasks.rejudge import _words, read_saved

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.lmeval_tasks import runs
-from tests.lmeval_tasks.scripted_lm import ScriptedLM
+from tests.lmeval_tasks.runs import ScriptedLM
 from tests.reports.golden_files import rows_of
 from tests.tasks.scripted import Script, metric_values, run
 from urs_inspect._util import InputError

@@ -12,8 +12,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
 from tests.lmeval_tasks.conftest import judging, level_of
-from tests.lmeval_tasks.runs import metric, numbers, records, run, run_in_two, settings
-from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
+from tests.lmeval_tasks.runs import ScriptedLM, answering, metric, numbers, records, run, run_in_two, settings
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks.judging import judging_of
