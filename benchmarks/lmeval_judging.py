@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks import Row, timed
 from urs_inspect.judging import Answer, Message
 from urs_inspect.lmeval_tasks.clients import open_endpoint
-from urs_inspect.lmeval_tasks.judging import judge_all, judging_of
+from urs_inspect.lmeval_tasks.judging import judge_answers, judging_of
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_task import load_cases
 
@@ -101,7 +101,7 @@ def ratios(*, quick: bool) -> list[Row]:
     judging, prompts = judging_of(settings), _prompts(answers)
 
     def judge() -> None:
-        records = judge_all(answers, settings, judging, lambda _: None)
+        records = judge_answers(answers, settings, judging, lambda _: None)
         if any(record.scores is None for record in records):
             raise SystemExit("an answer was not judged: the time means nothing")
 

@@ -28,14 +28,9 @@ settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
 
 
 _LONGEST = (
-    *("tasks/test_urs", "tasks/test_judge_pairwise", "tasks/test_md_eval", "reports/test_estimate"),
-    *(
-        "annotation/test_voting_page",
-        "annotation/test_rating_page",
-        "reports/test_page",
-        "samer/test_transformers_engine",
-        "reports/test_crossval",
-    ),
+    *("tasks/test_urs", "tasks/test_judge_pairwise", "reports/test_estimate", "reports/test_answer_pages"),
+    *("annotation/test_voting_page", "annotation/test_rating_page", "reports/test_page"),
+    *("samer/test_transformers_engine", "reports/test_crossval", "tasks/test_faults"),
     *("cli/test_judges", "test_import", "viewer/test_inspect_view", "viewer/test_samer_view", "viewer/test_mad_view"),
     *("scorers/test_samer", "tasks/test_urs_crossval", "tasks/test_killed", "tasks/test_mad_killed"),
     *("lmeval_tasks/test_command", "cli/test_estimate", "cli/test_start"),

@@ -19,36 +19,22 @@ import pytest
 
 @dataclass(frozen=True)
 class Request:
-    """One request, as far as a script needs it.
+    """One request, as far as a script needs it."""
 
-    Attributes:
-        number: How many requests for the same model came before it.
-        model: The model asked for, without its provider.
-        messages: The chat so far, each message with `role` and `content`.
-    """
-
-    number: int
-    model: str
-    messages: list[dict[str, Any]]
+    number: int  # how many requests for the same model came before it
+    model: str  # without its provider
+    messages: list[dict[str, Any]]  # the chat so far, each message with `role` and `content`
 
 
 @dataclass(frozen=True)
 class Response:
-    """What goes back: a status and a body, or a fault of the connection.
-
-    Attributes:
-        status: HTTP status.
-        body: The body, sent as JSON whatever it holds.
-        delay: Seconds before it is sent; a server that shuts down waits no longer.
-        drop: Close the connection without a word.
-        missing: How many bytes of the announced body are never sent.
-    """
+    """What goes back: a status and a body, or a fault of the connection."""
 
     status: int = 200
-    body: bytes = b""
-    delay: float = 0.0
-    drop: bool = False
-    missing: int = 0
+    body: bytes = b""  # sent as JSON whatever it holds
+    delay: float = 0.0  # seconds before it is sent; a server that shuts down waits no longer
+    drop: bool = False  # close the connection without a word
+    missing: int = 0  # how many bytes of the announced body are never sent
 
 
 Script = Callable[[Request], Response]
@@ -84,16 +70,11 @@ NO_CHOICES = Response(
 
 
 class LoopbackServer:
-    """A web server; a subclass says what it answers.
-
-    Attributes:
-        trickle: Seconds between two bytes of the body of a response to a POST.
-        closing: Set when the server shuts down.
-    """
+    """A web server; a subclass says what it answers."""
 
     def __init__(self) -> None:
-        self.trickle = 0.0
-        self.closing = threading.Event()
+        self.trickle = 0.0  # seconds between two bytes of the body of a response to a POST
+        self.closing = threading.Event()  # set when the server shuts down
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.owner = self
 

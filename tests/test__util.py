@@ -34,23 +34,14 @@ def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def test_what_another_process_has_is_refused(tmp_path: Path) -> None:
+def test_a_file_is_locked_once_until_it_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with another_process(path), path.open("ab") as file, pytest.raises(BlockingIOError):
         lock_file(file.fileno())
-
-
-def test_this_process_has_no_second_lock_either(tmp_path: Path) -> None:
-    with (tmp_path / "file").open("ab") as one, (tmp_path / "file").open("ab") as other:
+    with path.open("ab") as one, path.open("ab") as other:
         lock_file(one.fileno())
         with pytest.raises(BlockingIOError):
             lock_file(other.fileno())
-
-
-def test_closing_the_file_lets_go(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    with path.open("ab") as file:
-        lock_file(file.fileno())
     with another_process(path):
         pass
 
@@ -113,23 +104,15 @@ def test_what_cannot_be_locked_is_not_said_to_be_in_use(tmp_path: Path) -> None:
         (counted(0, "answer"), "0 answers"),
         (counted(1200, "answer"), "1,200 answers"),
         (counted(2, "country", "countries"), "2 countries"),
+        (escaped("a|b"), r"a\|b"),
+        (escaped("*x* _y_ `z`"), r"\*x\* \_y\_ \`z\`"),
+        (escaped("[a](b) <c> #d"), r"\[a\](b) \<c\> \#d"),
+        (escaped("a\n\n# b"), r"a \# b"),
+        (visible("שלום مرحبا 你好 \u200d\n"), "שלום مرحبا 你好 \u200d\n"),
     ],
 )
-def test_a_number_has_its_noun(given: str, shown: str) -> None:
+def test_numbers_have_their_noun_and_markdown_and_other_scripts_stay_as_they_are(given: str, shown: str) -> None:
     assert given == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a|b", r"a\|b"),
-        ("*x* _y_ `z`", r"\*x\* \_y\_ \`z\`"),
-        ("[a](b) <c> #d", r"\[a\](b) \<c\> \#d"),
-        ("a\n\n# b", r"a \# b"),
-    ],
-)
-def test_markdown_is_taken_to_the_letter(text: str, shown: str) -> None:
-    assert escaped(text) == shown
 
 
 @pytest.mark.parametrize(("text", "blank"), [("", True), (" \n\u200b\u00a0", True), ("\u0000", True), (".", False)])
@@ -144,10 +127,6 @@ DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068
 def test_what_changes_the_direction_of_writing_is_spelt_out(character: str) -> None:
     assert visible(f"a{character}b") == f"a\\u{ord(character):04x}b"
     assert character not in str(InputError(f"unknown model 'a{character}b'"))
-
-
-def test_other_characters_stay_as_they_are() -> None:
-    assert visible("שלום مرحبا 你好 \u200d\n") == "שלום مرحبا 你好 \u200d\n"
 
 
 @pytest.mark.parametrize(

@@ -68,16 +68,7 @@ def checked(make: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def check(name: str, value: object, hint: Any) -> Any:
-    """Read one argument.
-
-    Args:
-        name: Its name, for the error.
-        value: What was given.
-        hint: One of the types of this module, or any type that pydantic knows.
-
-    Raises:
-        InputError: Naming the argument, what is allowed and what was given.
-    """
+    """Read an argument of a type of this module, or any that pydantic knows; the error names it and what is allowed."""
     try:
         return _adapter(hint).validate_python(value)
     except ValidationError as error:
@@ -122,7 +113,8 @@ def _not_blank(value: Any) -> Any:
     return value
 
 
-def _parts(value: Any) -> Any:
+def split_names(value: Any) -> Any:
+    """The parts of a text that are separated by commas; anything else as it is."""
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
 
@@ -159,7 +151,9 @@ Lengths = Annotated[
 
 Paths = Annotated[
     str | list[str],
-    GetPydanticSchema(lambda _, handler: handler(Annotated[list[Text], Field(min_length=1), BeforeValidator(_parts)])),
+    GetPydanticSchema(
+        lambda _, handler: handler(Annotated[list[Text], Field(min_length=1), BeforeValidator(split_names)])
+    ),
     _must_be("a path, or paths separated by commas"),
 ]
 """Becomes a list."""
@@ -185,17 +179,11 @@ def one_of(allowed: Callable[[], Iterable[str]]) -> BeforeValidator:
 
 
 def names(value: str | list[str], argument: str, find: Callable[[str], str] = str) -> list[str] | None:
-    """Read `all`, a name or several.
+    """Ids of an argument of the type `Names`, without repetition, in the order given; None for all.
 
-    Args:
-        value: The argument, of the type `Names`.
-        argument: Its name, for the error.
-        find: Turns a spelling into an id, or raises `InputError`.
-
-    Returns:
-        Ids without repetition, in the order given; None for all.
+    `find` turns a spelling into an id, or raises `InputError`.
     """
-    parts = [part.strip() for part in (value.split(",") if isinstance(value, str) else value)]
+    parts = [part.strip() for part in split_names(value)]
     if parts == [ALL]:
         return None
     try:
@@ -267,17 +255,14 @@ Similarities = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handl
 def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str, Any] | None:
     """Arguments of the scorer `samer`, or of a solver in which SaMer or a reward model judges; None if none does.
 
-    Args:
-        samer: The argument, of the type `Samer`.
-        wanted: Whether SaMer takes part.
-        condition: The argument that makes it take part, for errors, such as `judge=samer`.
+    It takes part if `wanted`; `condition` is the argument that says so, for errors, such as `judge=samer`.
     """
-    if samer is not None and not wanted:
-        raise InputError(f"samer: only with {condition}")
-    if samer is None and wanted:
-        raise InputError(f"{condition} needs samer: the folder of a checkpoint, or the address of a server")
     if samer is None:
+        if wanted:
+            raise InputError(f"{condition} needs samer: the folder of a checkpoint, or the address of a server")
         return None
+    if not wanted:
+        raise InputError(f"samer: only with {condition}")
     given = SamerOptions.model_validate(samer).model_dump()
     return {name: value for name, value in given.items() if name != "description" or value is not None}
 

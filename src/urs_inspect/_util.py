@@ -11,8 +11,6 @@ from typing import Any
 import click
 
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]|<>#"})
-
-
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -22,11 +20,7 @@ def visible(text: str) -> str:
 
 
 def read_yaml(text: str) -> Any:
-    """Read YAML that a user wrote.
-
-    Raises:
-        yaml.YAMLError: If it is none, or naming the line of a key that a mapping has already.
-    """
+    """Read YAML that a user wrote; the error of a key that a mapping has already names its line."""
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -125,14 +119,7 @@ def lock_file(descriptor: int, *, wait: bool = False) -> None:
 
     The lock ends when the descriptor is closed, also when the process dies. It binds only those who ask for it:
     everybody can read the file, and write to it. On Windows the position in the file moves, so that one who writes must
-    have opened it to append.
-
-    Args:
-        descriptor: A file open for writing.
-        wait: Whether to wait, for as long as it takes, until nobody else has the lock.
-
-    Raises:
-        BlockingIOError: If another has it and `wait` is not set.
-        OSError: If the file cannot be locked at all, as on some network file systems.
+    have opened it to append. If another has the lock, either `wait`, for as long as it takes, or `BlockingIOError`;
+    any other `OSError` says that the file cannot be locked at all, as on some network file systems.
     """
     _lock(descriptor, wait)

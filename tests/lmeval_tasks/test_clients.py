@@ -79,39 +79,27 @@ def openai(text: str, finish_reason: str, refusal: str | None = None) -> dict[st
 @pytest.mark.parametrize(
     ("given", "read"),
     [
-        ("end_turn", "stop"),
-        ("max_tokens", "max_tokens"),
-        ("refusal", "content_filter"),
-        ("model_context_window_exceeded", "model_length"),
+        (anthropic("Seven.", "end_turn"), "stop"),
+        (anthropic("Seven.", "max_tokens"), "max_tokens"),
+        (anthropic("Seven.", "refusal"), "content_filter"),
+        (anthropic("Seven.", "model_context_window_exceeded"), "model_length"),
+        (openai("Seven.", "stop"), "stop"),
+        (openai("Seven.", "length"), "max_tokens"),
+        (openai("Seven.", "content_filter"), "content_filter"),
     ],
 )
-def test_anthropic(monkeypatch: pytest.MonkeyPatch, given: str, read: str) -> None:
-    server = Server(anthropic("Seven.", given))
-    assert asked(server, "anthropic", monkeypatch) == Reply("Seven.", read)
+def test_requests_and_replies_of_both_protocols(monkeypatch: pytest.MonkeyPatch, given: Any, read: str) -> None:
+    server, system, user = Server(given), {"role": "system", "content": "Rules."}, {"role": "user", "content": "Case."}
+    expected: dict[str, Any]
+    if "choices" in given:
+        assert asked(server, "openai", monkeypatch, judge_temperature=None) == Reply("Seven.", read)
+        place, expected = "/v1/chat/completions", {"messages": [system, user]}
+    else:
+        assert asked(server, "anthropic", monkeypatch) == Reply("Seven.", read)
+        place, expected = "/v1/messages", {"system": "Rules.", "messages": [user], "temperature": 0.0}
     [(path, body)] = server.sent
-    assert path.endswith("/v1/messages")
-    assert body == {
-        "model": "m",
-        "system": "Rules.",
-        "messages": [{"role": "user", "content": "Case."}],
-        "max_tokens": 99,
-        "temperature": 0.0,
-    }
-
-
-@pytest.mark.parametrize(
-    ("given", "read"), [("stop", "stop"), ("length", "max_tokens"), ("content_filter", "content_filter")]
-)
-def test_openai(monkeypatch: pytest.MonkeyPatch, given: str, read: str) -> None:
-    server = Server(openai("Seven.", given))
-    assert asked(server, "openai", monkeypatch, judge_temperature=None) == Reply("Seven.", read)
-    [(path, body)] = server.sent
-    assert path.endswith("/v1/chat/completions")
-    assert body == {
-        "model": "m",
-        "messages": [{"role": "system", "content": "Rules."}, {"role": "user", "content": "Case."}],
-        "max_tokens": 99,
-    }
+    assert path.endswith(place)
+    assert body == {"model": "m", "max_tokens": 99, **expected}
 
 
 def test_a_refusal_is_none_of_the_judge_s_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,12 +248,6 @@ def test_what_cannot_be_found_is_a_miss(tmp_path: Path, caplog: pytest.LogCaptur
     assert cache.get("b") is None and cache.get("c") is None
     assert caplog.text.count("judge_cache: replies may not be kept or found") == 1
     cache.close()
-
-
-def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("not a database, but long enough to be read as one" * 30)
-    with pytest.raises(InputError, match=r"judge_cache: cannot use .*notes\.txt"):
-        ReplyCache(tmp_path / "notes.txt")
 
 
 def test_a_full_disk_loses_no_judgement(tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 
 from tests.lmeval_tasks.conftest import judging
-from tests.lmeval_tasks.runs import call, run, settings
-from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
-from tests.servers import ChatServer, fails, says
+from tests.lmeval_tasks.runs import ScriptedLM, answering, call, run, settings
+from tests.servers import ChatServer, fails
 from tests.test_documents import block
 from urs_inspect.lmeval_tasks.rejudge import _words, read_saved
 from urs_inspect.lmeval_tasks.urs_task import UrsTask
@@ -41,31 +40,43 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return run("urs", model, {"urs_dataset": "sample"}, limit=6, predict_only=True)
 
 
+Rejudge = Callable[..., str]
+
+
+@pytest.fixture
+def rejudge(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Rejudge:
+    """Calls the command with these words; what it prints."""
+
+    def call_it(*words: object, ends_with: int = 0) -> str:
+        capsys.readouterr()
+        assert call(monkeypatch, "rejudge", *map(str, words)) == ends_with
+        printed = capsys.readouterr()
+        return printed.out + printed.err
+
+    return call_it
+
+
+def scored(file: Path) -> list[bool]:
+    return [bool(one.record and one.record.scores) for one in read_saved(file)]
+
+
 def first_of(generated: dict[str, Any], count: int) -> dict[str, Any]:
     return {**generated, "samples": {"urs": generated["samples"]["urs"][:count]}}
 
 
 def test_saved_answers_are_judged_later_with_the_same_numbers(
-    judge: ChatServer,
-    tmp_path: Path,
-    generated: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
 ) -> None:
     file = saved(tmp_path / "plain", generated)
-    direct = run("urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=6)["results"][
-        "urs"
-    ]
-    assert call(monkeypatch, "rejudge", str(file), "--metadata", told(judge, judge_preflight=True)) == 0
+    direct = run("urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=6)["results"]
+    said = rejudge(file, "--metadata", told(judge, judge_preflight=True))
     [written] = file.parent.glob("rejudged_j-*_samples_urs_*.json")
-    results = json.loads(written.read_text())["results"]["urs"]
-    for name, value in results.items():
-        assert direct[name] == pytest.approx(value), name
-    said = capsys.readouterr().out
+    for name, value in json.loads(written.read_text())["results"]["urs"].items():
+        assert direct["urs"][name] == pytest.approx(value), name
     assert "6 answers of samples_urs_" in said and "judged by j " in said and "|urs_final " in said
     [lines] = file.parent.glob("rejudged_j-*.jsonl")
     assert [one.response for one in read_saved(lines)] == [one.response for one in read_saved(file)]
-    assert all(one.record and one.record.scores for one in read_saved(lines))
+    assert all(scored(lines))
 
 
 def told(judge: ChatServer, **changed: Any) -> str:
@@ -83,59 +94,41 @@ def half_failed(folder: Path, judge: ChatServer) -> Path:
     return saved(folder, found)
 
 
-def test_only_what_failed_is_judged_again(judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_failed_is_judged_again_and_scores_that_do_not_go_together_are_not_mixed(
+    judge: ChatServer, tmp_path: Path, rejudge: Rejudge
+) -> None:
     file = half_failed(tmp_path / "half", judge)
     calls = judge.count()
-    assert call(monkeypatch, "rejudge", "--failed-only", str(file), "--metadata", told(judge)) == 0
-    assert judge.count() == calls + 2
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"judge_model": "another"}, "two judges"),
         ({"judge_language": "zh"}, "two prompts"),
         ({"judge_temperature": 0.7}, "judged with temperature 0.0, not 0.7; scores of two settings"),
         ({"judge_max_tokens": 99}, "judged with max_tokens 4096, not 99; scores of two settings"),
         ({"judge_base_url": "http://127.0.0.1:9/v1"}, "not http://127.0.0.1:9/v1; scores of two settings"),
-    ],
-)
-def test_scores_that_do_not_go_together_are_not_mixed(
-    judge: ChatServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    changed: dict[str, str],
-    said: str,
-) -> None:
-    file = half_failed(tmp_path / "half", judge)
-    calls = judge.count()
-    assert call(monkeypatch, "rejudge", "--failed-only", str(file), "--metadata", told(judge, **changed)) == 1
-    assert said in capsys.readouterr().err
+    ]
+    for changed, said in changes:
+        assert said in rejudge("--failed-only", file, "--metadata", told(judge, **changed), ends_with=1)
     assert judge.count() == calls
+    rejudge("--failed-only", file, "--metadata", told(judge))
+    assert judge.count() == calls + 2
 
 
 def test_judging_is_finished_in_several_goes(
-    judge: ChatServer,
-    tmp_path: Path,
-    generated: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
 ) -> None:
     file = saved(tmp_path, generated)
     judge.script = lambda request: judging(request) if request.number < 4 else fails(500)
     given = ("--metadata", told(judge, judge_concurrency=1))
-    assert call(monkeypatch, "rejudge", str(file), *given) == 0
+    said = rejudge(file, *given)
     [written] = file.parent.glob("rejudged_*.jsonl")
-    said = capsys.readouterr().err
     assert "2 of 6 answers have no score, so that no mean is about them: InternalServerError: " in said
     assert f"Once more: --failed-only {written}" in said
     judge.script = judging
     calls = judge.count()
-    assert call(monkeypatch, "rejudge", "--failed-only", str(written), *given) == 0
+    rejudge("--failed-only", written, *given)
     assert judge.count() == calls + 2
     assert list(file.parent.glob("rejudged_*.jsonl")) == [written]
-    assert all(one.record and one.record.scores for one in read_saved(written))
+    assert all(scored(written))
 
 
 @pytest.mark.parametrize(
@@ -150,31 +143,30 @@ def test_two_ways_of_judging_stand_beside_each_other_and_beside_what_was_saved(
     judge: ChatServer,
     tmp_path: Path,
     generated: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
+    rejudge: Rejudge,
     others: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
     file = saved(tmp_path, first_of(generated, 2))
     before, written = file.read_bytes(), []
     for place, changed in enumerate((*others, others[0])):
         given = ("--metadata", told(judge, **changed))
-        assert call(monkeypatch, "rejudge", str(file), *given) == 0
+        rejudge(file, *given)
         found = set(file.parent.glob("rejudged_*.jsonl"))
         assert len(found) == min(place + 1, 2)  # the third one is the first one again
         written.append(found)
     assert list(file.parent.glob("samples_urs_*")) == [file] and file.read_bytes() == before
-    both = written[1]
-    results = [json.loads(one.with_suffix(".json").read_text())["judged_with"] for one in both]
+    results = [json.loads(one.with_suffix(".json").read_text())["judged_with"] for one in written[1]]
     assert results[0] != results[1]
     # Both would become one file.
-    assert call(monkeypatch, "rejudge", *map(str, both), *given) == 1
+    rejudge(*written[1], *given, ends_with=1)
 
 
 def test_what_was_written_says_what_was_judged_and_when(
-    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
 ) -> None:
     found = first_of(generated, 2)
     file = saved(tmp_path, found)
-    assert call(monkeypatch, "rejudge", str(file), "--metadata", told(judge)) == 0
+    rejudge(file, "--metadata", told(judge))
     [written] = file.parent.glob("rejudged_*.json")
     facts = json.loads(written.read_text())
     assert facts["versions"] == {"urs": UrsTask.VERSION} and set(facts["results"]) == {"urs"}
@@ -193,116 +185,67 @@ def test_what_was_written_says_what_was_judged_and_when(
 
 
 def test_files_of_other_tasks_are_left_out(
-    judge: ChatServer,
-    tmp_path: Path,
-    generated: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
 ) -> None:
     file = saved(tmp_path, first_of(generated, 1))
     sums = run("urs_addition", answering(lambda _: "12"), {"addition_lengths": 2, "addition_per_length": 1})
     other = file.with_name("samples_urs_addition_2026.jsonl")
     other.write_text(json.dumps(sums["samples"]["urs_addition"][0], default=str), encoding="utf-8")
     given = ("--metadata", told(judge))
-    assert call(monkeypatch, "rejudge", *map(str, sorted(file.parent.glob("samples_urs_*.jsonl"))), *given) == 0
-    assert "Left out: " in (said := capsys.readouterr().err) and str(other) in said
+    said = rejudge(*sorted(file.parent.glob("samples_urs_*.jsonl")), *given)
+    assert "Left out: " in said and str(other) in said
     assert len(list(file.parent.glob("rejudged_*.jsonl"))) == 1
-    assert call(monkeypatch, "rejudge", str(other), *given) == 1
-    assert "not a sample of urs, urs_en or urs_zh: no intent" in capsys.readouterr().err
-
-
-def test_after_an_unreadable_judge_is_mended_what_failed_gets_its_score(
-    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = saved(tmp_path, first_of(generated, 3))
-    given = ("--metadata", told(judge, judge_cache=str(tmp_path / "replies.sqlite3")))
-    judge.script = lambda _: says("Fine answer, well done.")
-    assert call(monkeypatch, "rejudge", str(file), *given) == 0
-    [written] = file.parent.glob("rejudged_*.jsonl")
-    assert not any(one.record and one.record.scores for one in read_saved(written))
-    judge.script = judging
-    assert call(monkeypatch, "rejudge", "--failed-only", str(written), *given) == 0
-    assert all(one.record and one.record.scores for one in read_saved(written))
+    assert "not a sample of urs, urs_en or urs_zh: no intent" in rejudge(other, *given, ends_with=1)
 
 
 def test_a_judge_that_is_given_up_ends_all_files(
-    judge: ChatServer,
-    tmp_path: Path,
-    generated: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
 ) -> None:
-    found = first_of(generated, 3)
-    files = [saved(tmp_path / name, found) for name in ("one", "two")]
+    files = [saved(tmp_path / name, first_of(generated, 3)) for name in ("one", "two")]
     judge.script = lambda _: fails(500)
     given = ("--metadata", told(judge, judge_give_up=1, judge_concurrency=1))
-    assert call(monkeypatch, "rejudge", *map(str, files), *given) == 0
-    said = capsys.readouterr().err
+    said = rejudge(*files, *given)
     assert "3 of 3 answers have no score (the judge was not asked for 2 of them)" in said
     assert f"Not begun: {files[1]}" in said
     judge.script = judging
     [written] = files[0].parent.glob("rejudged_*.jsonl")
-    assert call(monkeypatch, "rejudge", "--failed-only", str(written), *given) == 0
-    assert all(one.record and one.record.scores for one in read_saved(written))
+    rejudge("--failed-only", written, *given)
+    assert all(scored(written))
 
 
-def test_a_judge_that_cannot_be_had_is_one_line(
-    tmp_path: Path,
-    generated: dict[str, Any],
-    judge: ChatServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_judge_that_cannot_be_had_is_one_line(tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge) -> None:
     file = saved(tmp_path, first_of(generated, 1))
-    capsys.readouterr()
     away = json.dumps({"judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0})
-    assert call(monkeypatch, "rejudge", str(file), "--judge-model", "m", "--metadata", away) == 1
-    error = capsys.readouterr().err
+    error = rejudge(file, "--judge-model", "m", "--metadata", away, ends_with=1)
     assert "the judge m is unavailable: APIConnectionError: Connection error. " in error
     assert error.count("\n") == 1
 
 
-def test_a_file_that_is_no_text_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "samples_urs_1.jsonl"
-    file.write_bytes(b"\xff\xfe{}")
-    assert call(monkeypatch, "rejudge", str(file), "--judge-model", "m") == 1
-    assert "samples_urs_1.jsonl: not in UTF-8" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("content", "said"),
     [
-        ("", "no samples"),
-        ("{", "line 1"),
-        ("[]", "line 1"),
-        ('{"doc": {}, "resps": [["x"]]}', "line 1"),
-        (json.dumps({"doc": dict.fromkeys(FIELDS, "") | {"intent": 1}, "resps": [["x"]]}), "intent"),
+        (b"\xff\xfe{}", "not in UTF-8"),
+        (b"", "no samples"),
+        (b"{", "line 1"),
+        (b"[]", "line 1"),
+        (b'{"doc": {}, "resps": [["x"]]}', "line 1"),
+        (json.dumps({"doc": dict.fromkeys(FIELDS, "") | {"intent": 1}, "resps": [["x"]]}).encode(), "intent"),
     ],
 )
-def test_files_that_are_none_of_lm_eval_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, said: str
-) -> None:
+def test_files_that_are_none_of_lm_eval_are_named(tmp_path: Path, rejudge: Rejudge, content: bytes, said: str) -> None:
     file = tmp_path / "samples_urs_1.jsonl"
-    file.write_text(text, encoding="utf-8")
-    assert call(monkeypatch, "rejudge", str(file), "--judge-model", "m") == 1
-    error = capsys.readouterr().err
-    assert said in error
-    assert "samples_urs_1.jsonl" in error
+    file.write_bytes(content)
+    error = rejudge(file, "--judge-model", "m", ends_with=1)
+    assert said in error and file.name in error
     assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("metadata", "said"), [("{", "no JSON"), ("[]", "JSON object"), ('{"judge_x": 1}', "unknown 'judge_x'")]
 )
-def test_faulty_metadata_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], metadata: str, said: str
-) -> None:
-    file = tmp_path / "samples_urs_1.jsonl"
-    file.write_text("{}", encoding="utf-8")
-    assert call(monkeypatch, "rejudge", str(file), "--metadata", metadata) == 1
-    assert said in capsys.readouterr().err
+def test_faulty_metadata_is_named(tmp_path: Path, rejudge: Rejudge, metadata: str, said: str) -> None:
+    (tmp_path / "samples_urs_1.jsonl").write_text("{}", encoding="utf-8")
+    assert said in rejudge(tmp_path / "samples_urs_1.jsonl", "--metadata", metadata, ends_with=1)
 
 
 TICKETS = [{"ticket": "It is broken", "good": "We send a new one"}, {"ticket": "It is late", "good": None}]
@@ -343,10 +286,10 @@ def tickets(folder: Path, **changed: Any) -> Path:
 
 
 def test_samples_of_any_task_are_judged_by_a_rubric_with_one_intent(
-    judge: ChatServer, tmp_path: Path, rubric: Path, call_rejudge: Callable[..., str]
+    judge: ChatServer, tmp_path: Path, rubric: Path, rejudge: Rejudge
 ) -> None:
     file = tickets(tmp_path)
-    said = call_rejudge(file, "--rubric", rubric, "--metadata", told(judge))
+    said = rejudge(file, "--rubric", rubric, "--metadata", told(judge))
     assert "2 samples of filters" in said and "2 samples with several" in said and "1 sample without a ref" in said
     first, second = sorted(str(request.messages[-1]["content"]) for request in judge.requests)
     question, answer = "<question>\nCustomer: It is {}\n</question>", "<answer>\nReply to Customer: It is {}\n</answer>"
@@ -361,45 +304,31 @@ def test_samples_of_any_task_are_judged_by_a_rubric_with_one_intent(
     assert (facts["judged_with"]["intent"], facts["judged_with"]["language"]) == ("ticket", "en")
     assert "urs_dataset" not in facts["answers"]
     calls = judge.count()
-    call_rejudge(written, "--failed-only", "--rubric", rubric, "--metadata", told(judge))
+    rejudge(written, "--failed-only", "--rubric", rubric, "--metadata", told(judge))
     assert judge.count() == calls  # nothing failed
 
 
-@pytest.fixture
-def call_rejudge(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Calls the command with these words; what it says on the error stream."""
-
-    def call_it(*words: object, ends_with: int = 0) -> str:
-        capsys.readouterr()
-        assert call(monkeypatch, "rejudge", *map(str, words)) == ends_with
-        return capsys.readouterr().err
-
-    return call_it
-
-
 def test_without_a_rubric_of_ones_own_intent_and_language_are_asked_for(
-    judge: ChatServer, tmp_path: Path, call_rejudge: Callable[..., str]
+    judge: ChatServer, tmp_path: Path, rejudge: Rejudge
 ) -> None:
     given = (tickets(tmp_path), "--metadata", told(judge))
-    assert "--intent, one of factual_qa, solve" in call_rejudge(*given, ends_with=1)
-    assert "--language, one of en, zh" in call_rejudge(*given, "--intent", "leisure", ends_with=1)
-    assert "unknown intent 'fun'; allowed: factual_qa" in call_rejudge(*given, "--intent", "fun", ends_with=1)
+    assert "--intent, one of factual_qa, solve" in rejudge(*given, ends_with=1)
+    assert "--language, one of en, zh" in rejudge(*given, "--intent", "leisure", ends_with=1)
+    assert "unknown intent 'fun'; allowed: factual_qa" in rejudge(*given, "--intent", "fun", ends_with=1)
     assert judge.count() == 0
-    call_rejudge(*given, "--intent", "leisure", "--language", "en")
+    rejudge(*given, "--intent", "leisure", "--language", "en")
     assert judge.count() == 2
 
 
-def test_tasks_without_answers_in_words_are_refused(
-    tmp_path: Path, rubric: Path, call_rejudge: Callable[..., str]
-) -> None:
+def test_tasks_without_answers_in_words_are_refused(tmp_path: Path, rubric: Path, rejudge: Rejudge) -> None:
     scored = {"repeats": 1, "filter_list": None, "metric_list": [{"metric": "acc"}]}
     file = tickets(tmp_path, **scored, output_type="multiple_choice", doc_to_choice=["yes", "no"], doc_to_target=0)
     given = ("--rubric", rubric, "--judge-model", "j")
-    assert f"{file}, line 1: no answer in words" in call_rejudge(file, *given, ends_with=1)
+    assert f"{file}, line 1: no answer in words" in rejudge(file, *given, ends_with=1)
     [line, *_] = map(json.loads, file.read_text("utf-8").splitlines())
     rolling = {**line, "arguments": {"gen_args_0": {"arg_0": "A text."}}, "resps": [["-1.5"]]}
     file.write_text(json.dumps(rolling), encoding="utf-8")
-    assert f"{file}, line 1: no answer in words" in call_rejudge(file, *given, ends_with=1)
+    assert f"{file}, line 1: no answer in words" in rejudge(file, *given, ends_with=1)
 
 
 def test_a_chat_that_was_sent_to_an_api_is_the_question() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.lmeval_tasks import runs
-from tests.lmeval_tasks.scripted_lm import ScriptedLM
+from tests.lmeval_tasks.runs import ScriptedLM
 from tests.reports.golden_files import rows_of
 from tests.tasks.scripted import Script, metric_values, run
 from urs_inspect._util import InputError
@@ -33,7 +33,7 @@ def _lm(**kwargs: Any) -> ScriptedLM:
 
 def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     script = Script(lambda messages: _reply(messages[-1].text))
-    log = run(urs_addition(lengths="2-4,12", per_length=5), tmp_path, model=script.model(), grader=None)
+    log = run(urs_addition(lengths="2-4,12", per_length=5), tmp_path, model=script.model())
     expected = metric_values(log, "exact_sum")
     lengths = report_addition([log.location]).tables()["addition_lengths"]
     expected |= {f"length={row.summands} accuracy": row.accuracy for row in rows_of(lengths)}

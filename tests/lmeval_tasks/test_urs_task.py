@@ -1,5 +1,6 @@
 import json
 import math
+import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -11,8 +12,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
 from tests.lmeval_tasks.conftest import judging, level_of
-from tests.lmeval_tasks.runs import metric, numbers, records, run, run_in_two, settings
-from tests.lmeval_tasks.scripted_lm import ScriptedLM, answering
+from tests.lmeval_tasks.runs import ScriptedLM, answering, metric, numbers, records, run, run_in_two, settings
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks.judging import judging_of
@@ -118,18 +118,14 @@ def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
     assert metric(found, "urs", "urs_judge_failed") == 0
 
 
-@pytest.mark.parametrize(("task", "language", "cases"), [("urs_en", "en", 21), ("urs_zh", "zh", 21)])
-def test_one_language(judge: ChatServer, task: str, language: str, cases: int) -> None:
-    found = run(task, answering(answer), settings(judge))
-    assert len(found["samples"][task]) == cases
-    assert {sample["doc"]["language"] for sample in found["samples"][task]} == {language}
-    assert metric(found, task, f"urs_{language}") == metric(found, task, "urs_final")
-
-
-def test_a_limit_takes_the_cases_that_inspect_takes(judge: ChatServer) -> None:
-    found = run("urs", answering(answer), settings(judge), limit=9)
-    ids = [sample["doc"]["id"] for sample in found["samples"]["urs"]]
-    assert ids == [sample.id for sample in urs(dataset="sample").dataset][:9]
+def test_one_language_and_the_cases_that_inspect_takes_with_the_same_limit(judge: ChatServer) -> None:
+    found = run("urs_zh", answering(answer), settings(judge))
+    assert len(found["samples"]["urs_zh"]) == 21
+    assert {sample["doc"]["language"] for sample in found["samples"]["urs_zh"]} == {"zh"}
+    assert metric(found, "urs_zh", "urs_zh") == metric(found, "urs_zh", "urs_final")
+    found = run("urs_en", answering(answer), settings(judge), limit=9)
+    ids = [sample["doc"]["id"] for sample in found["samples"]["urs_en"]]
+    assert ids == [sample.id for sample in urs(dataset="sample", language="en").dataset][:9]
 
 
 def test_predict_only_needs_no_judge() -> None:
@@ -158,14 +154,6 @@ def test_a_judge_that_dies_costs_no_answer(monkeypatch: pytest.MonkeyPatch, capl
     [told] = [one.getMessage() for one in caplog.records if "7 of 12 answers have no score" in one.getMessage()]
     assert "scripted 500" in told and "\n" not in told
     assert "rejudge" in caplog.text
-
-
-def test_garbage_of_a_judge_is_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(lambda _: says("Fine answer, well done."), monkeypatch) as server:
-        found = run("urs", answering(lambda _: "An answer."), settings(server), limit=3)
-    assert metric(found, "urs", "urs_judge_failed") == 1
-    assert "urs_final,none" not in found["results"]["urs"]
-    assert {one["outcome"] for one in records(found, "urs").values()} == {"unscored_unparseable"}
 
 
 @pytest.mark.parametrize(
@@ -251,17 +239,6 @@ def test_a_judge_that_one_process_cannot_have_costs_no_answer(monkeypatch: pytes
     assert metric(found, "urs", "urs_final_stderr") == pytest.approx(stdev(finals) / math.sqrt(6))
 
 
-def test_no_key_is_written_anywhere(judge: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    secret = "sk-never-to-be-seen"
-    monkeypatch.setenv("OPENAI_API_KEY", secret)
-    found = run("urs", answering(answer), settings(judge, judge_cache=str(tmp_path / "replies.sqlite3")), limit=4)
-    text = json.dumps({key: found[key] for key in ("results", "configs", "samples")}, default=str)
-    assert secret not in text
-    for file in tmp_path.rglob("*"):
-        if file.is_file():
-            assert secret.encode() not in file.read_bytes()
-
-
 def test_replies_are_not_paid_for_twice(judge: ChatServer, tmp_path: Path) -> None:
     kept = settings(judge, judge_cache=str(tmp_path / "replies.sqlite3"), judge_preflight=False)
     first = run("urs", answering(answer), kept, limit=4)
@@ -274,8 +251,6 @@ def test_replies_are_not_paid_for_twice(judge: ChatServer, tmp_path: Path) -> No
 
 
 def test_calls_run_at_once_as_many_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
     lock, under_way, most = threading.Lock(), 0, 0
     gate = threading.Barrier(4)
 
@@ -290,10 +265,6 @@ def test_calls_run_at_once_as_many_as_told(monkeypatch: pytest.MonkeyPatch) -> N
         return judging(request)
 
     with serving(script, monkeypatch) as server:
-        run(
-            "urs",
-            answering(lambda _: "An answer."),
-            settings(server, judge_concurrency=4, judge_preflight=False),
-            limit=12,
-        )
+        told = settings(server, judge_concurrency=4, judge_preflight=False)
+        run("urs", answering(lambda _: "An answer."), told, limit=12)
     assert most == 4

@@ -16,7 +16,7 @@ from inspect_ai.solver import TaskState
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.reports.samer import differing, draw_learning_curves, read_weights
-from urs_inspect.samer.training.predictions import Accuracy, EpochRecord
+from urs_inspect.samer.training.vectors import Accuracy, EpochRecord
 
 
 @scorer(metrics=[mean()])

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import Task, eval
+from click.testing import CliRunner, Result
+from inspect_ai import Task
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import ChatMessage, Model
 from inspect_ai.scorer import Score
 
-from tests.tasks.scripted import Reply, Script, between, samples_of
+from tests.tasks.scripted import Reply, Script, between, run, samples_of
+from urs_inspect.cli import main
 
 STRENGTHS = {"ace": 9, "good": 6, "poor": 2}
 """Contestants, and how good their answers are."""
@@ -75,19 +77,9 @@ def verdict(winner: str) -> str:
     return json.dumps({"comparison": "As their strength says.", "winner": winner})
 
 
-def compete(task: Task | str, log_dir: Path, roles: dict[str, Any] | None, **options: Any) -> EvalLog:
+def compete(task: Task, log_dir: Path, roles: dict[str, Any] | None, **options: Any) -> EvalLog:
     """Run a competition."""
-    [log] = eval(
-        task,
-        model="none",
-        model_roles=roles,
-        display="log",
-        log_dir=str(log_dir),
-        log_realtime=False,
-        score_display=False,
-        **options,
-    )
-    return log
+    return run(task, log_dir, model="none", roles=roles, **options)
 
 
 def answers_of(log: EvalLog) -> list[EvalSample]:
@@ -128,3 +120,14 @@ def rows(log: EvalLog, name: str = "pair_choice") -> dict[str, float]:
     assert log.results is not None
     [result] = [one for one in log.results.scores if one.name == name]
     return {key: metric.value for key, metric in result.metrics.items()}
+
+
+def path_of(log: EvalLog) -> Path:
+    """Where the log of a run that ended well lies."""
+    assert log.status == "success", log.error
+    return Path(log.location.removeprefix("file://"))
+
+
+def command(*arguments: object) -> Result:
+    """Run `urs-inspect <arguments>` within this process."""
+    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [str(argument) for argument in arguments])

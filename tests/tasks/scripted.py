@@ -116,18 +116,20 @@ def judged(
     return run(task, log_dir, model=model, grader=grader)
 
 
-def run(task: Task | list[Task], log_dir: Path, *, model: Any, grader: Any, **options: Any) -> EvalLog:
+def run(task: Task | list[Task], log_dir: Path, *, model: Any, grader: Any = None, **options: Any) -> EvalLog:
     """Run one task quietly."""
     [log] = run_all(task, log_dir, model=model, grader=grader, **options)
     return log
 
 
-def run_all(task: Task | list[Task], log_dir: Path, *, model: Any, grader: Any, **options: Any) -> list[EvalLog]:
-    """Run tasks quietly."""
+def run_all(
+    task: Task | list[Task], log_dir: Path, *, model: Any, grader: Any = None, roles: Any = None, **options: Any
+) -> list[EvalLog]:
+    """Run tasks quietly, with a grader and models of other roles."""
     return eval(
         task,
         model=model,
-        model_roles={} if grader is None else {"grader": grader},
+        model_roles={**({} if grader is None else {"grader": grader}), **(roles or {})},
         display="log",  # the quickest: the others draw the table of results, "none" included
         log_dir=str(log_dir),
         log_realtime=False,

@@ -8,8 +8,8 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from tests.reports.answer_rows import model_of, ranking_of_log
-from tests.servers import Request, Response, says, serving
-from tests.tasks.commands import REPOSITORY, succeed
+from tests.servers import ChatServer, Request, Response, says, serving
+from tests.tasks.commands import REPOSITORY, refused, run_inspect, succeed
 from tests.tasks.scripted import metric_values, number, run, samples_of
 from urs_inspect import tasks, urs
 
@@ -37,17 +37,6 @@ def quiet(tmp_path: Path) -> list[str]:
 def final_of(sample, scorer: str) -> float:
     value = (sample.scores or {})[scorer].value
     return number(value["final"]) if isinstance(value, dict) else math.nan
-
-
-def test_selection_on_the_command_line(tmp_path: Path):
-    chosen = ["-T", "dataset=sample", "-T", "language=en", "-T", "intents=leisure,ask_for_advice", "--limit", "50"]
-    succeed("eval", "urs_inspect/urs", *SIMULATION, *chosen, *quiet(tmp_path), tmp_path=tmp_path)
-
-    [log] = logs_in(tmp_path)
-    assert log.status == "success"
-    kinds = Counter((sample.metadata["intent"], sample.metadata["language"]) for sample in samples_of(log))
-    assert kinds == {("leisure", "en"): 3, ("ask_for_advice", "en"): 3}
-    assert metric_values(log, "judge_outcome") == {"judged": 6}
 
 
 def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -103,15 +92,16 @@ def test_another_judge_scores_a_log_without_asking_the_model_again(tmp_path: Pat
     assert means == pytest.approx([metric_values(log, "intent_judge")["final"], 3])
 
 
-def test_runs_beside_another_task_of_which_it_shares_the_command(tmp_path: Path):
+def test_chosen_cases_are_run_beside_another_task_of_which_urs_shares_the_command(tmp_path: Path):
     (tmp_path / "other.py").write_text(OTHER_TASK, encoding="utf-8")
     tasks = ["urs_inspect/urs", "other.py@greeting"]
-    options = ["-T", "dataset=sample", "--limit", "3"]
-    succeed("eval", *tasks, *SIMULATION, *options, *quiet(tmp_path), tmp_path=tmp_path)
+    chosen = ["-T", "dataset=sample", "-T", "language=en", "-T", "intents=leisure,ask_for_advice", "--limit", "50"]
+    succeed("eval", *tasks, *SIMULATION, *chosen, *quiet(tmp_path), tmp_path=tmp_path)
 
     by_task = {log.eval.task.rpartition("/")[2]: log for log in logs_in(tmp_path)}
     assert {name: log.status for name, log in by_task.items()} == {"urs": "success", "greeting": "success"}
-    assert len(samples_of(by_task["urs"])) == 3
+    kinds = Counter((sample.metadata["intent"], sample.metadata["language"]) for sample in samples_of(by_task["urs"]))
+    assert kinds == {("leisure", "en"): 3, ("ask_for_advice", "en"): 3}
     assert metric_values(by_task["greeting"], "includes")["accuracy"] == 1
 
 
@@ -144,3 +134,35 @@ def test_panel_and_settings_of_judges_are_given_on_the_command_line(tmp_path: Pa
             ("urs_simulation/judge", 0.5),
             ("urs_simulation/strong", 0.0),
         ]
+
+
+NEVER_ASKED = (
+    *("eval", "urs_inspect/urs", "--model", "openai-api/local/a", "--model-role", "grader=openai-api/local/b"),
+    *("--log-dir", "logs", "--display", "log", "--max-retries", "0"),
+)
+
+
+def test_published_data_that_is_nowhere_is_one_error_with_every_way_out(
+    server: ChatServer, tmp_path: Path, monkeypatch, capsys
+):
+    def no_network(*args: object, **kwargs: object) -> None:
+        raise OSError("no route to host")
+
+    monkeypatch.setattr("inspect_ai.util.download", no_network)
+    monkeypatch.chdir(tmp_path)
+    refusal = refused(*NEVER_ASKED, monkeypatch=monkeypatch, capsys=capsys)
+
+    assert refusal.status == 1
+    assert "Traceback" not in refusal.error
+    ways = ["https://raw.githubusercontent.com/Alice1998/URS/", "6041bb3b", "URS_INSPECT_DATA_DIR", "-T dataset=sample"]
+    assert [way for way in ways if way not in refusal.error] == []
+    assert server.count() == 0 and not list(tmp_path.glob("logs/*"))
+
+
+def test_child_process_exits_with_the_error_too(server: ChatServer, tmp_path: Path):
+    done = run_inspect(*NEVER_ASKED, "-T", "dataset=sample", "-T", "language=fr", tmp_path=tmp_path)
+
+    assert done.returncode == 1
+    assert done.stderr.strip() == "Error: language: unknown language 'fr'; allowed: en, zh (or 'all')"
+    assert done.stdout.strip() == ""
+    assert server.count() == 0 and not list(tmp_path.glob("logs/*"))

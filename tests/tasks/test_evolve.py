@@ -5,17 +5,16 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval
 from inspect_ai.log import EvalError, EvalLog, EvalSample
-from inspect_ai.model import ChatMessage, Model, ModelOutput
+from inspect_ai.model import ChatMessage, Model
 
+from tests.reports.json_files import write_rows
 from tests.tasks.commands import refused
-from tests.tasks.scripted import Reply, Script, metric_values, output, samples_of
+from tests.tasks.scripted import Reply, Script, metric_values, output, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.discrepancy.pools import PoolItem, load_pool_file
@@ -31,11 +30,9 @@ SEEDS = {
 TOPICS = ("volcano", "glacier", "comet", "enzyme", "prism", "lichen", "magnet", "quasar", "plankton", "neuron")
 
 
-def seed_file(tmp_path: Path, **columns: object) -> str:
-    path = tmp_path / "seeds.jsonl"
-    rows = [{"id": name, "instruction": text, "answer": f"About {name}.", **columns} for name, text in SEEDS.items()]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return str(path)
+def seed_file(tmp_path: Path) -> str:
+    rows = [{"id": name, "instruction": text, "answer": f"About {name}."} for name, text in SEEDS.items()]
+    return str(write_rows(tmp_path / "seeds.jsonl", *rows))
 
 
 def given(messages: list[ChatMessage]) -> str:
@@ -68,19 +65,11 @@ class Writer:
         return self.script.model(self.name)
 
 
-def run_evolve(tmp_path: Path, generators: Any, *, log_dir: str = "logs", **arguments: Any) -> EvalLog:
+def run_evolve(tmp_path: Path, generators: Any, **arguments: Any) -> EvalLog:
     options: dict[str, Any] = {"seeds": seed_file(tmp_path), "scenario": "understanding"}
     options |= {"output": str(tmp_path / "pool.jsonl"), **arguments}
-    [log] = eval(
-        evolve(**options),
-        model="none/none",
-        model_roles={"generator": generators} if generators is not None else {},
-        display="log",
-        log_dir=str(tmp_path / log_dir),
-        log_realtime=False,
-        score_display=False,
-    )
-    return log
+    roles = {} if generators is None else {"generator": generators}
+    return run(evolve(**options), tmp_path / "logs", model="none/none", roles=roles)
 
 
 def pool_rows(tmp_path: Path, name: str = "pool.jsonl") -> list[dict[str, Any]]:
@@ -161,14 +150,6 @@ def test_near_duplicates_are_left_out_in_the_order_of_ids_and_their_parents_evol
     assert [report["kept round=1"], report["kept round=2"]] == [1, 1]
 
 
-def test_a_copy_of_another_seed_is_a_near_duplicate(tmp_path: Path):
-    other = {SEEDS["tide"]: SEEDS["rust"], SEEDS["rust"]: SEEDS["echo"], SEEDS["echo"]: SEEDS["tide"]}
-    log = run_evolve(tmp_path, Script(lambda messages: written(other[given(messages)])).model("one"), rounds=1)
-    assert log.status == "success"
-    assert metric_values(log, "evolved")["near-duplicates"] == 3
-    assert not (tmp_path / "pool.jsonl").exists()
-
-
 def test_garbage_and_a_failing_generator_are_counted_and_end_nothing(tmp_path: Path):
     good = Writer("good")
     garbage = Script(["No.", written("Explain the created instruction."), written("Explain how a comet forms.", "")])
@@ -196,26 +177,17 @@ def test_garbage_and_a_failing_generator_are_counted_and_end_nothing(tmp_path: P
     assert all("the endpoint is gone" in (s.scores or {})["evolved"].explanation for s in failed)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    ("reply", "mode"),
-    [
-        (lambda: output('{"instruction": "Explain', stop_reason="max_tokens"), "truncated"),
-        (lambda: output(written("Explain a comet."), stop_reason="content_filter"), "content_filter"),
-        (lambda: output(written("Explain a comet."), stop_reason="model_length"), "context_overflow"),
-        (lambda: output(written("Explain a comet."), error="bad gateway"), "call_failed"),
-        (lambda: output(""), "empty_reply"),
-    ],
-)
-def test_a_reply_that_was_cut_off_is_not_read(reply: Callable[[], ModelOutput], mode: str, tmp_path: Path):
-    log = run_evolve(tmp_path, Script(lambda messages: reply()).model("one"), rounds=1)
-    assert log.status == "success", log.error
-    assert metric_values(log, "evolved")[f"failures {mode}"] == 3
-
-
-def test_where_nothing_is_kept_no_pool_is_written_and_that_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_replies_that_were_cut_off_are_not_read_and_where_nothing_is_kept_no_pool_is_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    comet = written("Explain a comet.")
+    replies = [output(comet, "max_tokens"), output(comet, "content_filter"), output(comet, error="bad gateway")]
     with caplog.at_level(logging.WARNING):
-        log = run_evolve(tmp_path, Script("No.").model("one"), rounds=2)
-    assert log.status == "success"
+        log = run_evolve(tmp_path, Script(replies).model("one"), rounds=1)
+    assert log.status == "success", log.error
+    report = metric_values(log, "evolved")
+    assert report["usable"] == 0
+    assert [report[f"failures {mode}"] for mode in ("truncated", "content_filter", "call_failed")] == [1, 1, 1]
     assert not (tmp_path / "pool.jsonl").exists()
     assert "No instruction could be kept" in caplog.text
 
@@ -234,10 +206,9 @@ def test_the_prompt_shows_the_answer_and_writing_has_none(tmp_path: Path):
 
 
 def test_limit_seeds_draws_and_another_seed_draws_otherwise(tmp_path: Path):
-    def drawn(seed: int, limit: int) -> list[str]:
-        name = f"pool-{seed}-{limit}.jsonl"
-        run_evolve(tmp_path, Writer("one").model(), rounds=1, seed=seed, limit_seeds=limit, output=str(tmp_path / name))
-        return [row["seed"] for row in pool_rows(tmp_path, name)]
+    def drawn(seed: int, limit: int) -> list[object]:
+        task = evolve(seed_file(tmp_path), "coding", limit_seeds=limit, seed=seed, output=str(tmp_path / "pool.jsonl"))
+        return [sample.id for sample in task.dataset]
 
     assert len(drawn(0, 2)) == 2
     assert len({tuple(drawn(seed, 1)) for seed in range(8)}) > 1
@@ -246,9 +217,10 @@ def test_limit_seeds_draws_and_another_seed_draws_otherwise(tmp_path: Path):
 # --- attempts ---
 
 
-def source(tmp_path: Path, rounds: int = 2) -> EvolutionSource:
+def source(tmp_path: Path, rounds: int = 2, duplicates: float = 0.9) -> EvolutionSource:
     seeds = [PoolItem(name, text, "", "Factual_QA", "en", name) for name, text in SEEDS.items()]
-    return EvolutionSource(seeds, "understanding", rounds=rounds, duplicates=0.9, output=tmp_path / "pool.jsonl")
+    pool = tmp_path / "pool.jsonl"
+    return EvolutionSource(seeds, "understanding", rounds=rounds, duplicates=duplicates, output=pool)
 
 
 def finished(sample: Any, text: str | None, *, failed: bool = False) -> EvalSample:
@@ -312,56 +284,40 @@ def test_a_sample_that_ended_in_an_error_leaves_its_line_where_it_was(tmp_path: 
 
 
 def test_the_order_in_which_samples_end_does_not_matter(tmp_path: Path):
-    async def drive(output: Path, backwards: bool) -> bytes:
-        seeds = [PoolItem(name, text, "", "Factual_QA", "en", name) for name, text in SEEDS.items()]
-        driver = EvolutionSource(seeds, "understanding", rounds=1, duplicates=0.5, output=output)
+    async def drive(backwards: bool) -> str:
+        driver = source(tmp_path, rounds=1, duplicates=0.5)
         samples = driver.initial_samples()
         for sample in reversed(samples) if backwards else samples:
             await driver.sample_complete(finished(sample, question("prism", f"writer of {sample.id}")))
         assert await driver.next_samples() is None
-        return output.read_bytes()
+        return (tmp_path / "pool.jsonl").rename(tmp_path / "before.jsonl").read_text(encoding="utf-8")
 
-    there = asyncio.run(drive(tmp_path / "a.jsonl", False))
-    back = asyncio.run(drive(tmp_path / "b.jsonl", True))
+    there, back = asyncio.run(drive(False)), asyncio.run(drive(True))
     assert there == back
-    assert there.count(b"\n") == 1
+    assert there.count("\n") == 1
 
 
 # --- bad input ---
 
 
-def test_without_a_generator_the_run_ends_before_the_first_call(tmp_path: Path):
+def test_without_a_generator_the_run_ends_before_the_first_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     log = run_evolve(tmp_path, None)
     assert log.status == "error"
     assert log.error and "no model has the role 'generator'" in log.error.message
     assert not log.stats.model_usage
-    assert not (tmp_path / "pool.jsonl").exists()
-
-
-@pytest.mark.parametrize("roles", [[], ["--model-role", "grader=urs_simulation/judge"]])
-def test_without_a_generator_the_command_says_so_in_one_line(
-    roles: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    arguments = [
-        "-T",
-        f"seeds={seed_file(tmp_path)}",
-        "-T",
-        "scenario=coding",
-        "-T",
-        f"output={tmp_path / 'pool.jsonl'}",
-    ]
     refusal = refused(
-        "eval",
-        "urs_inspect/evolve",
-        *arguments,
-        *("--model", "none", "--log-dir", str(tmp_path / "logs")),
-        *roles,
+        *("eval", "urs_inspect/evolve", "-T", f"seeds={seed_file(tmp_path)}", "-T", "scenario=coding"),
+        *("-T", f"output={tmp_path / 'pool.jsonl'}", "--model", "none", "--log-dir", str(tmp_path / "logs")),
+        *("--model-role", "grader=urs_simulation/judge"),
         monkeypatch=monkeypatch,
         capsys=capsys,
     )
     assert refusal.status == 1
     [line] = refusal.error.splitlines()
     assert line.startswith("Error: no model has the role 'generator'; name one or several")
+    assert not (tmp_path / "pool.jsonl").exists()
 
 
 def test_an_output_that_exists_is_refused_and_left_alone(tmp_path: Path):

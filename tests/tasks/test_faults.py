@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ from tests.tasks.scripted import Script, between, metric_values, run, samples_of
 from urs_inspect import urs
 from urs_inspect.scorers import intent_judge, judge_outcome
 
-CASES = 7
+CASES = 5
 FINAL_7 = json.dumps({"Final Score": 7})
 
 
@@ -68,16 +69,8 @@ def grader(server: ChatServer, **config: int) -> Model:
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Response, int | None], ChatServer]]:
     """Start servers that live as long as the test."""
-    open_servers = []
-
-    def start(fault: Response, cases: int | None) -> ChatServer:
-        context = serving(Faulty(fault, cases), monkeypatch)
-        open_servers.append(context)
-        return context.__enter__()
-
-    yield start
-    for context in open_servers:
-        context.__exit__(None, None, None)
+    with ExitStack() as open_servers:
+        yield lambda fault, cases: open_servers.enter_context(serving(Faulty(fault, cases), monkeypatch))
 
 
 def judge_samples(tmp_path: Path, judge: Model) -> EvalLog:
@@ -90,22 +83,24 @@ def final_of(sample: EvalSample) -> object:
     return value["final"] if isinstance(value, dict) else value
 
 
-@pytest.mark.parametrize(
-    ("fault", "config"),
-    [
-        pytest.param(fails(429), {}, id="429"),
-        pytest.param(fails(500), {}, id="500"),
-        pytest.param(fails(503), {}, id="503"),
-        pytest.param(DROPS, {}, id="dropped"),
-        pytest.param(CUT_OFF, {}, id="cut off"),
-        pytest.param(GARBAGE, {}, id="no JSON"),
-        pytest.param(NO_CHOICES, {}, id="no choices"),
-        pytest.param(HANGS, {"attempt_timeout": 1}, id="hangs"),
-    ],
-)
-def test_faults_that_pass_leave_every_case_scored(fault: Response, config: dict[str, int], serve, tmp_path: Path):
+FAULTS: list[tuple[Response, int, str]] = [  # with the requests a case when they last, and what is said of them
+    (fails(429), 2, "RateLimitError: Error code: 429 - scripted 429"),
+    (fails(500), 2, "InternalServerError: Error code: 500 - scripted 500"),
+    (fails(503), 2, "Error code: 503"),
+    (fails(400), 1, "Error code: 400 - scripted 400"),
+    (fails(401), 1, "AuthenticationError: Error code: 401 - scripted 401"),
+    (DROPS, 2, "APIConnectionError"),
+    (CUT_OFF, 2, "APIConnectionError"),
+    (GARBAGE, 2, "JSONDecodeError"),
+    (HANGS, 2, "attempt_timeout '1' exceeded"),
+]
+TWICE = [fault for fault, requests, _ in FAULTS if requests == 2]  # by the harness or by us
+
+
+@pytest.mark.parametrize("fault", [*TWICE, NO_CHOICES])
+def test_faults_that_pass_leave_every_case_scored(fault: Response, serve, tmp_path: Path):
     server = serve(fault, 3)
-    log = judge_samples(tmp_path, grader(server, **config))
+    log = judge_samples(tmp_path, grader(server, attempt_timeout=1 if fault is HANGS else 30))
 
     assert log.status == "success"
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
@@ -113,27 +108,16 @@ def test_faults_that_pass_leave_every_case_scored(fault: Response, config: dict[
     assert server.count() == CASES + 3
 
 
-@pytest.mark.parametrize(
-    ("fault", "config", "requests", "detail"),
-    [
-        pytest.param(fails(429), {}, 2, "RateLimitError: Error code: 429 - scripted 429", id="429"),
-        pytest.param(fails(500), {}, 2, "InternalServerError: Error code: 500 - scripted 500", id="500"),
-        pytest.param(fails(400), {}, 1, "Error code: 400 - scripted 400", id="400"),
-        pytest.param(fails(401), {}, 1, "AuthenticationError: Error code: 401 - scripted 401", id="401"),
-        pytest.param(DROPS, {}, 2, "APIConnectionError", id="dropped"),
-        pytest.param(GARBAGE, {}, 2, "JSONDecodeError", id="no JSON"),
-        pytest.param(HANGS, {"attempt_timeout": 1}, 2, "attempt_timeout '1' exceeded", id="hangs"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "requests", "detail"), FAULTS)
 def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
-    fault: Response, config: dict[str, int], requests: int, detail: str, serve, tmp_path: Path
+    fault: Response, requests: int, detail: str, serve, tmp_path: Path
 ):
     server = serve(fault, None)
-    log = judge_samples(tmp_path, grader(server, max_retries=1, **config))
+    log = judge_samples(tmp_path, grader(server, max_retries=1, attempt_timeout=1 if fault is HANGS else 30))
 
     assert log.status == "success"
     assert metric_values(log, "judge_outcome") == {"unscored_call_failed": CASES}
-    assert server.count() == requests * CASES  # two are a first try and a second one, of the harness or of ours
+    assert server.count() == requests * CASES
     for sample in samples_of(log):
         assert sample.error is None
         assert sample.output.completion.startswith("[simulated answer]")
@@ -148,13 +132,8 @@ def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
 def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_path: Path):
     dead = judge_samples(tmp_path, grader(serve(fails(500), None), max_retries=0))
     good = Script(FINAL_7)
-    log = score(
-        dead,
-        [intent_judge(), judge_outcome()],
-        model_roles={"grader": good.model()},
-        action="overwrite",
-        display="log",
-    )
+    scorers, roles = [intent_judge(), judge_outcome()], {"grader": good.model()}
+    log = score(dead, scorers, model_roles=roles, action="overwrite", display="log")
 
     assert len(good.seen) == CASES
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
@@ -173,13 +152,8 @@ def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Pa
 
 def test_dead_model_under_test_does_not_look_like_a_dead_judge(serve, tmp_path: Path):
     # The model's own failure is an error of the sample, to be retried with `inspect eval-retry`; no score is made up.
-    log = run(
-        urs(dataset="sample", preflight=False),
-        tmp_path,
-        model=grader(serve(fails(500), None), max_retries=0),
-        grader=Script(FINAL_7).model(),
-        limit=2,
-        fail_on_error=False,
-    )
+    model = grader(serve(fails(500), None), max_retries=0)
+    task = urs(dataset="sample", preflight=False)
+    log = run(task, tmp_path, model=model, grader=Script(FINAL_7).model(), limit=2, fail_on_error=False)
 
     assert all(sample.error is not None and not sample.scores for sample in samples_of(log))

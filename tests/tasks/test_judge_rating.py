@@ -9,6 +9,7 @@ import pytest
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
+from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, judge_numbers, metric_values, output, record, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.judging.prompts import rating_prompt
@@ -36,12 +37,7 @@ URS_ROWS: Rows = [
 
 @pytest.fixture
 def ratings(tmp_path: Path) -> WriteRatings:
-    def write(rows: Rows) -> str:
-        path = tmp_path / "labels.jsonl"
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        return str(path)
-
-    return write
+    return lambda rows: str(write_rows(tmp_path / "labels.jsonl", *rows))
 
 
 def judge_of(replies: dict[int, Reply]) -> Script:
@@ -68,7 +64,7 @@ def score(rating: object) -> str:
 
 def test_ratings_are_correlated_with_labels(ratings: WriteRatings, tmp_path: Path) -> None:
     judge = judge_of({1: score(1), 2: score(3), 3: score(2), 4: score(5)})
-    log = run(judge_rating(ratings(ROWS), scale="1,5"), tmp_path, model=judge.model(), grader=None)
+    log = run(judge_rating(ratings(ROWS), scale="1,5"), tmp_path, model=judge.model())
     found = rated(log)
     # Labels 1 2 3 4, ratings 1 3 2 5. Deviations -1.5 -.5 .5 1.5 and -1.75 .25 -.75 2.25: products
     # 2.625 - .125 - .375 + 3.375 = 5.5, squares 5 and 8.75. Ranks 1 3 2 4: 1 - 6 * 2 / 60.
@@ -89,7 +85,7 @@ def test_ratings_are_correlated_with_labels(ratings: WriteRatings, tmp_path: Pat
 
 def test_the_judge_sees_system_and_user_message_at_temperature_0(ratings: WriteRatings, tmp_path: Path) -> None:
     judge = Script(score(3))
-    run(judge_rating(ratings(ROWS[:1]), scale=[0, 10]), tmp_path, model=judge.model(), grader=None)
+    run(judge_rating(ratings(ROWS[:1]), scale=[0, 10]), tmp_path, model=judge.model())
     [[system, user]] = judge.seen
     prompt = rating_prompt("Question 1?", "Answer 1.", "", lowest=0, highest=10)
     assert (system.role, system.text) == ("system", prompt.instructions)
@@ -98,43 +94,19 @@ def test_the_judge_sees_system_and_user_message_at_temperature_0(ratings: WriteR
 
 
 def test_unread_replies_are_counted_and_never_become_ratings(ratings: WriteRatings, tmp_path: Path) -> None:
-    judge = judge_of({1: score(1), 2: score(9), 3: output(score(3), "max_tokens"), 4: "four"})
-    log = run(judge_rating(ratings(ROWS), scale="1-5"), tmp_path, model=judge.model(), grader=None)
+    judge = judge_of({1: score(1), 2: score(9), 3: "I'm sorry, I cannot rate this.", 4: output("", error="gone")})
+    log = run(judge_rating(ratings(ROWS), scale="1-5"), tmp_path, model=judge.model())
     found = rated(log)
-    assert found["unread"] == 0.75
-    assert found["failures"] == 3
+    assert (found["unread"], found["failures"]) == (0.75, 3)
     failures = {name: count for name, count in found.items() if name.startswith("failures ")}
-    assert failures == {"failures out_of_range": 1, "failures truncated": 1, "failures unparseable": 1}
+    assert failures == {"failures out_of_range": 1, "failures refusal": 1, "failures call_failed": 1}
     assert math.isnan(found["pearson"])
     by_id = {sample.id: (sample.scores or {})["rating_agreement"] for sample in samples_of(log)}
-    assert {name: given.reason for name, given in by_id.items()} == {
-        "r1": None,
-        "r2": "invalid_response_format",
-        "r3": "invalid_response_format",
-        "r4": "invalid_response_format",
-    }
-
-
-def test_the_reason_tells_refusals_and_missing_replies_from_bad_formats(ratings: WriteRatings, tmp_path: Path) -> None:
-    replies: dict[int, Reply] = {
-        1: "I'm sorry, I cannot rate this.",
-        2: output("", "content_filter"),
-        3: " ",
-        4: output("", error="no such model"),
-    }
-    log = run(judge_rating(ratings(ROWS), scale="1-5"), tmp_path, model=judge_of(replies).model(), grader=None)
-    scores = {str(sample.id): (sample.scores or {})["rating_agreement"] for sample in samples_of(log)}
-    assert {name: (score.metadata or {})["failure_mode"] for name, score in scores.items()} == {
-        "r1": "refusal",
-        "r2": "content_filter",
-        "r3": "empty_reply",
-        "r4": "call_failed",
-    }
-    assert {name: score.reason for name, score in scores.items()} == {
-        "r1": "refusal",
-        "r2": "refusal",
-        "r3": "no_response",
-        "r4": "no_response",
+    assert {name: (given.reason, (given.metadata or {}).get("failure_mode")) for name, given in by_id.items()} == {
+        "r1": (None, None),
+        "r2": ("invalid_response_format", "out_of_range"),
+        "r3": ("refusal", "refusal"),
+        "r4": ("no_response", "call_failed"),
     }
 
 
@@ -153,7 +125,7 @@ def test_with_the_rubric_the_judge_is_asked_as_in_urs_and_reported_by_intent(
 ) -> None:
     intents = {1: "leisure", 2: "leisure", 3: "factual_qa", 4: "factual_qa"}
     judge = judge_of({n: record(2 * n, intent=intent) for n, intent in intents.items()})
-    log = run(judge_rating(ratings(URS_ROWS), rubric="urs", scale="1,5"), tmp_path, model=judge.model(), grader=None)
+    log = run(judge_rating(ratings(URS_ROWS), rubric="urs", scale="1,5"), tmp_path, model=judge.model())
     found = rated(log)
     assert found["pearson"] == found["pearson intent=leisure"] == pytest.approx(1)
     assert "pearson intent=factual_qa" in found
@@ -187,7 +159,7 @@ def test_the_published_predictions_of_gpt_4o_give_table_2(data_dir: Path, tmp_pa
         for row in json.loads(path.read_text(encoding="utf-8"))
     }
     judge = Script(lambda messages: score(predicted[messages[-1].text]))
-    found = rated(run(judge_rating("vicuna"), tmp_path, model=judge.model(), grader=None))
+    found = rated(run(judge_rating("vicuna"), tmp_path, model=judge.model()))
     assert [found[name] for name in ("pearson", "spearman", "kendall")] == pytest.approx(
         [0.434, 0.306, 0.263], abs=0.0005
     )

@@ -1,4 +1,4 @@
-"""A killed run is finished by `inspect eval-retry`, and no call is repeated whose result is in the log."""
+"""A killed run, or a set that failed, is finished, and no call is repeated whose result is in the log."""
 
 import hashlib
 import json
@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval
-from inspect_ai.model import get_model
+from inspect_ai import eval_set
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import GenerateConfig, Model, get_model
 
-from tests.servers import Request, Response, says, serving
+from tests.servers import Request, Response, fails, says, serving
 from tests.tasks.killed import kill_and_retry
-from tests.tasks.scripted import metric_values, samples_of
+from tests.tasks.scripted import metric_values, run, samples_of
 from tests.tasks.test_urs_crossval import answer_log, cells, reference_log
 from urs_inspect.tasks import evolve, urs
 
@@ -97,10 +98,9 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch=monkeypatch,
     )
     with serving(evolved, monkeypatch) as server:  # the same evolution without a kill
-        options: dict[str, Any] = {"display": "log", "log_dir": str(tmp_path / "whole"), "log_realtime": False}
         generators = [get_model(f"openai-api/local/{name}", memoize=False) for name in ("one", "two")]
         task = evolve(str(file), "understanding", rounds=3, output=str(whole), preflight=False)
-        [log] = eval(task, model="none/none", model_roles={"generator": generators}, **options)
+        log = run(task, tmp_path / "whole", model="none/none", roles={"generator": generators})
         assert log.status == "success", log.error
 
     # Together both parts asked what the run asks that is never killed: nothing twice, and nothing was left out.
@@ -113,3 +113,37 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
     kept = len(pool.read_text(encoding="utf-8").splitlines())
     assert metric_values(found.log, "evolved")["kept"] == kept
     assert 0 < kept < 18
+
+
+def test_a_set_that_failed_half_way_is_resumed_without_asking_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases, broken = 14, {"now"}
+
+    def script(request: Request) -> Response:
+        return fails(400) if broken and request.number == 9 else says(f"Answer {request.number}.")
+
+    def evaluate(model: Model) -> tuple[bool, list[EvalLog]]:
+        options: dict[str, Any] = {"limit": cases, "display": "log", "retry_attempts": 0, "max_samples": 1}
+        roles = {"grader": "urs_simulation/judge"}
+        return eval_set(urs(dataset="sample"), str(tmp_path / "set"), model=model, model_roles=roles, **options)
+
+    with serving(script, monkeypatch) as server:
+        # One at a time, so that what was answered before the failure is known.
+        config = GenerateConfig(max_connections=1, max_retries=0)
+        model = get_model("openai-api/local/subject", base_url=server.url, config=config, memoize=False)
+        success, _ = evaluate(model)
+        assert not success
+        asked = server.count()
+        assert asked < cases
+        broken.clear()
+        success, [header] = evaluate(model)
+        asked_again = server.count() - asked
+
+    log = read_eval_log(header.location)
+    assert success and len({sample.id for sample in samples_of(log)}) == len(samples_of(log))
+    assert metric_values(log, "judge_outcome") == {"judged": cases}
+    numbers = {int(sample.output.completion.strip("Answer .")) for sample in samples_of(log)}
+    reused = sum(number < asked for number in numbers)
+    assert reused == 9  # the tenth request failed
+    assert asked_again == cases - reused

@@ -4,11 +4,10 @@ import math
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from inspect_ai import eval
-from inspect_ai.log import EvalLog
+from inspect_ai.dataset import Sample
+from inspect_ai.log import EvalError, EvalLog, EvalSample
 from inspect_ai.model import ChatMessage, Logprob, Logprobs, ModelOutput
 
 from tests.tasks.contests import (
@@ -26,12 +25,13 @@ from tests.tasks.contests import (
     rows,
     verdict,
 )
-from tests.tasks.scripted import Script, between, output, samples_of
+from tests.tasks.scripted import Script, between, output, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.allocation import Allocator
 from urs_inspect.logs.comparisons import read_comparisons
 from urs_inspect.logs.responses import read_pool
 from urs_inspect.tasks import mad, urs
+from urs_inspect.tasks.competition import RunAttempt
 
 ALL = list(combinations(sorted(STRENGTHS), 2))
 RANKED = ["mockllm/ace", "mockllm/good", "mockllm/poor"]
@@ -70,12 +70,10 @@ def test_contestants_answer_and_a_judge_ranks_them(whole: tuple[Field, EvalLog])
 def test_every_sample_says_what_it_holds(whole: tuple[Field, EvalLog]) -> None:
     _, log = whole
     [first, *_] = answers_of(log)
-    assert first.scores == {}
-    assert set(first.store["responses"]) == set(RANKED)
+    assert first.scores == {} and set(first.store["responses"]) == set(RANKED)
     one = comparisons(log)[0]
-    ballot = one.metadata["ballot"]
+    ballot, score = one.metadata["ballot"], choice(one)
     assert one.id == f"{ballot['instruction_id']}-{ballot['id']}"
-    score = choice(one)
     facts = score.metadata or {}
     assert (facts["model_a"], facts["model_b"]) == (ballot["model_a"], ballot["model_b"])
     assert score.answer == min(ballot["model_a"], ballot["model_b"])  # ace, good, poor: by the alphabet too
@@ -108,28 +106,6 @@ def test_reference_scenario_and_language_reach_the_judge(tmp_path: Path) -> None
     assert "代码" not in english.judge.seen[0][0].text
 
 
-def test_a_judge_that_prefers_the_first_response_sees_ties(tmp_path: Path) -> None:
-    field = Field("ace", "good")
-    field.judge = Script(verdict("1"))
-    log = compete(mad(str(pool_file(tmp_path)), k=3), tmp_path / "logs", field.roles())
-    assert set(outcomes(log).values()) == {0.5}
-    found = rows(log)
-    assert (found["flips"], found["first shown preferred"], found["ties"]) == (1, 1, 3)
-    assert found["mockllm/ace"] == found["mockllm/good"] == 1000
-
-
-def test_an_unread_verdict_is_counted_and_no_tie(tmp_path: Path) -> None:
-    replies = iter(["Both have merits.", *[verdict("tie")] * 20])
-    field = Field("ace", "good")
-    field.judge = Script(lambda messages: next(replies))
-    log = compete(mad(str(pool_file(tmp_path)), k=3, orders="ab"), tmp_path / "logs", field.roles())
-    found = sorted(outcomes(log).values(), key=lambda value: (not math.isnan(value), value))
-    assert math.isnan(found[0]) and found[1:] == [0.5, 0.5]
-    report = rows(log)
-    assert (report["comparisons"], report["unread"], report["ties"]) == (2, 1, 2)
-    assert report["failures unparseable"] == 1
-
-
 def test_a_failing_judge_ends_nothing(tmp_path: Path) -> None:
     field = Field("ace", "good")
     field.judge = Script(RuntimeError("the endpoint is gone"))
@@ -141,7 +117,9 @@ def test_a_failing_judge_ends_nothing(tmp_path: Path) -> None:
 
 def test_a_panel_s_majority_counts(tmp_path: Path) -> None:
     field = Field("ace", "good")
-    wrong = Script(lambda messages: verdict("2" if "strength 9" in between_first(messages) else "1"))
+    wrong = Script(
+        lambda messages: verdict("2" if "9" in between(messages[-1].text, "<response_1>", "</response_1>") else "1")
+    )
     panel = [field.judge.model("one"), Script(verdict("broken")).model("silent"), wrong.model("wrong")]
     log = compete(mad(str(pool_file(tmp_path)), k=1), tmp_path / "logs", field.roles(grader=panel))
     [one] = comparisons(log)
@@ -152,17 +130,6 @@ def test_a_panel_s_majority_counts(tmp_path: Path) -> None:
     assert list(outcomes(log).values()) == [1.0]
 
 
-def between_first(messages: list[ChatMessage]) -> str:
-    return between(messages[-1].text, "<response_1>", "</response_1>")
-
-
-def test_a_baseline_asks_no_judge(tmp_path: Path) -> None:
-    field = Field("ace", "poor")
-    roles = {"contestant": field.roles()["contestant"]}
-    log = compete(mad(str(pool_file(tmp_path)), k=2, judge="baseline/longest"), tmp_path / "logs", roles)
-    assert set(outcomes(log).values()) == {1.0}  # ace says more
-
-
 # ## What contestants fail to say
 
 
@@ -171,21 +138,16 @@ def test_a_failing_contestant_loses_only_its_own_answers(tmp_path: Path, caplog:
         asked = messages[-1].text
         return RuntimeError("overloaded") if "harbours" in asked or "violins" in asked else answer("good", asked)
 
-    log = compete(mad(str(pool_file(tmp_path)), k=6), tmp_path / "logs", Field(good=fails_twice).roles())
-    assert log.status == "success"
-    assert Counter(pairs(comparisons(log))) == {("ace", "good"): 4, ("ace", "poor"): 6, ("good", "poor"): 4}
-    assert rows(log)["mockllm/good missing answers"] == 2
+    for good, compared, missing in (
+        (fails_twice, {("ace", "good"): 4, ("ace", "poor"): 6, ("good", "poor"): 4}, 2),
+        (lambda messages: RuntimeError("gone"), {("ace", "poor"): 6}, 6),
+    ):
+        log = compete(mad(str(pool_file(tmp_path)), k=6), tmp_path / "logs", Field(good=good).roles())
+        assert log.status == "success"
+        assert Counter(pairs(comparisons(log))) == compared
+        assert rows(log)["mockllm/good missing answers"] == missing
     assert "mockllm/good: 2 missing of 6 answers; these are not compared" in caplog.text
     assert "mockllm/ace and mockllm/good can be compared on 4 instructions only, fewer than k=6" in caplog.text
-
-
-def test_a_contestant_that_never_answers_is_left_out(tmp_path: Path) -> None:
-    log = compete(
-        mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", Field(good=lambda messages: RuntimeError("gone")).roles()
-    )
-    assert log.status == "success"
-    assert Counter(pairs(comparisons(log))) == {("ace", "poor"): 2}
-    assert rows(log)["mockllm/good missing answers"] == 6
 
 
 def test_empty_and_equal_answers_are_not_compared(tmp_path: Path) -> None:
@@ -212,8 +174,7 @@ def test_answers_that_are_all_equal_cannot_be_compared(tmp_path: Path) -> None:
 # ## Selection
 
 
-@pytest.mark.parametrize("selection", ["kl", "cross_entropy"])
-def test_baselines_by_log_probabilities(tmp_path: Path, selection: Literal["kl", "cross_entropy"]) -> None:
+def test_a_baseline_by_log_probabilities(tmp_path: Path) -> None:
     def unsure(name: str, about: str) -> Script:
         def reply(messages: list[ChatMessage]) -> ModelOutput:
             made = output(answer(name, messages[-1].text))
@@ -225,14 +186,14 @@ def test_baselines_by_log_probabilities(tmp_path: Path, selection: Literal["kl",
 
     field = Field("ace", "good")
     field.contestants = {"ace": unsure("ace", "nothing at all"), "good": unsure("good", "chess")}
-    task = mad(str(pool_file(tmp_path, 8)), k=1, selection=selection)
+    task = mad(str(pool_file(tmp_path, 8)), k=1, selection="cross_entropy")
     log = compete(task, tmp_path / "logs", field.roles())
     assert log.status == "success", log.error
     # The two differ in confidence only there, whatever their words: the highest divergence of all.
     assert [sample.metadata["ballot"]["instruction_id"] for sample in comparisons(log)] == ["i6"]
     assert all(config.logprobs for config in field.contestants["ace"].configs)
     again = Field("ace", "good")
-    second = mad(responses=str(tmp_path / "logs"), k=1, selection=selection)
+    second = mad(responses=str(tmp_path / "logs"), k=1, selection="cross_entropy")
     log = compete(second, tmp_path / "more", {"grader": again.judge.model()})
     assert [sample.metadata["ballot"]["instruction_id"] for sample in comparisons(log)] == ["i6"]
 
@@ -245,10 +206,10 @@ def test_a_baseline_without_log_probabilities_is_refused(tmp_path: Path) -> None
 
 def test_random_selection_goes_by_the_seed(tmp_path: Path) -> None:
     chosen = {}
-    for run, seed in (("a", 1), ("b", 1), ("c", 2)):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         task = mad(str(pool_file(tmp_path, 8)), k=3, selection="random", seed=seed)
-        log = compete(task, tmp_path / run, Field("ace", "good").roles())
-        chosen[run] = {sample.metadata["ballot"]["instruction_id"] for sample in comparisons(log)}
+        log = compete(task, tmp_path / name, Field("ace", "good").roles())
+        chosen[name] = {sample.metadata["ballot"]["instruction_id"] for sample in comparisons(log)}
     assert chosen["a"] == chosen["b"] != chosen["c"]
 
 
@@ -275,16 +236,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tmp_path = tmp_path_factory.mktemp("urs")
     for name in ("ace", "good"):
         model = Script(lambda messages, name=name: answer(name, messages[-1].text)).model(name)  # type: ignore[misc]
-        [log] = eval(
-            urs(dataset="sample"),
-            model=model,
-            model_roles={"grader": "urs_simulation/judge"},
-            limit=6,
-            display="log",
-            log_dir=str(tmp_path / "urs"),
-            log_realtime=False,
-            score_display=False,
-        )
+        log = run(urs(dataset="sample"), tmp_path / "urs", model=model, grader="urs_simulation/judge", limit=6)
         assert log.status == "success"
     return tmp_path / "urs"
 
@@ -331,15 +283,6 @@ def test_copies_of_earlier_comparisons_wait_for_people_as_before(logs: Path, tmp
     assert rows(log) == {"comparisons": 0, "unread": 0, "awaiting votes": 6}
 
 
-def test_answers_of_a_competition_are_a_pool_for_the_next(whole: tuple[Field, EvalLog], tmp_path: Path) -> None:
-    _, first = whole
-    pool = read_pool([first.location])
-    assert pool.contestants == tuple(RANKED)
-    assert pool.responses["mockllm/ace"]["i3"] == answer("ace", "Write about beekeeping 3.")
-    log = compete(mad(responses=first.location, k=2), tmp_path / "second", {"grader": Field().judge.model()})
-    assert Counter(pairs(comparisons(log))) == Counter(dict.fromkeys(ALL, 2))
-
-
 def test_only_models_near_the_target_are_compared_again(whole: tuple[Field, EvalLog], tmp_path: Path) -> None:
     _, coarse = whole
     task = mad(responses=coarse.location, coarse=coarse.location, target="mockllm/ace", width=1, k=2, judge="human")
@@ -352,27 +295,20 @@ def test_only_models_near_the_target_are_compared_again(whole: tuple[Field, Eval
 # ## Allocation
 
 
-def test_adaptive_allocation_keeps_to_its_budget(tmp_path: Path) -> None:
-    def even(messages: list[ChatMessage]) -> str:
-        return verdict("tie")
-
+def test_adaptive_allocation_keeps_to_its_budget_and_stops_when_neighbours_are_separated(tmp_path: Path) -> None:
     found = {}
-    for run in ("one", "two"):
+    for name in ("one", "two"):
         field = Field()
-        field.judge = Script(even)
+        field.judge = Script(verdict("tie"))
         task = mad(str(pool_file(tmp_path, 8)), allocation="adaptive", budget=11, batch=4, orders="ab")
-        log = compete(task, tmp_path / run, field.roles())
+        log = compete(task, tmp_path / name, field.roles())
         assert log.status == "success", log.error
-        found[run] = [sample.id for sample in comparisons(log)]
+        found[name] = sorted(str(sample.id) for sample in comparisons(log))
     assert len(found["one"]) == len(set(found["one"])) == 11
-    assert sorted(map(str, found["one"])) == sorted(map(str, found["two"]))
+    assert found["one"] == found["two"]
 
-
-def test_adaptive_allocation_stops_when_neighbours_are_separated(tmp_path: Path) -> None:
-    field = Field()
     task = mad(str(pool_file(tmp_path, 30)), allocation="adaptive", budget=90, batch=3, confidence=0.8, orders="ab")
-    log = compete(task, tmp_path / "logs", field.roles())
-    assert log.status == "success", log.error
+    log = compete(task, tmp_path / "sure", Field().roles())
     assert 3 <= len(comparisons(log)) < 40
     assert len(comparisons(log)) % 3 == 0
     assert ranking(log) == RANKED
@@ -407,15 +343,30 @@ def test_a_second_epoch_judges_again_but_asks_contestants_once(tmp_path: Path) -
     assert read_pool([log.location]).responses["mockllm/ace"]["i0"] == answer("ace", "Write about harbours 0.")
 
 
-# ## What others make of the log
+ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 
 
-def test_a_log_whose_contestants_joined_during_the_run_is_a_pool(tmp_path: Path) -> None:
-    """Their answers are among the samples that were added to the run."""
-    first = compete(mad(str(pool_file(tmp_path)), k=1), tmp_path / "first", Field("ace", "good").roles())
-    task = mad(responses=first.location, previous=first.location, k=1)
-    second = compete(task, tmp_path / "second", Field("poor").roles())
-    assert second.status == "success", second.error
-    pool = read_pool([first.location, second.location])
-    assert pool.contestants == tuple(RANKED)
-    assert all(len(found) == 6 for found in pool.responses.values())
+def ended(name: str, epoch: int = 1, error: EvalError | None = None) -> EvalSample:
+    return EvalSample(id=name, epoch=epoch, input="?", target="", error=error)
+
+
+def test_the_course_of_one_attempt_is_no_new_one() -> None:
+    attempt = RunAttempt()
+    assert not attempt.past
+    attempt.issue([Sample(id="a", input="?"), Sample(id="b", input="?"), Sample(id="c", input="?")])
+    for sample in (ended("a"), ended("a", epoch=2), ended("b", error=ERROR)):
+        assert not attempt.repeats(sample)
+        attempt.ended(sample)
+    attempt.abandoned(Sample(id="c", input="?"))
+    assert not attempt.past
+    assert not attempt.repeats(ended("b"))  # run again by hand
+    assert attempt.repeats(ended("a"))  # what ended well and ends again is of a new attempt
+
+
+def test_being_asked_while_something_is_under_way_or_all_was_given_is_a_new_attempt() -> None:
+    attempt = RunAttempt()
+    attempt.issue([Sample(id="a", input="?")])
+    assert attempt.past
+    over = RunAttempt()
+    over.issue([])
+    assert over.past

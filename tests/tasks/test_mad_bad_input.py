@@ -1,15 +1,15 @@
 """What cannot be a competition is refused by `inspect eval` in one line, before anybody is asked."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.reports.mad_logs import answered, ballot, judged, write_answer_log, write_log
+from tests.reports.mad_logs import answered, judged, write_answer_log, write_log
 from tests.servers import ChatServer, says, serving
-from tests.tasks.commands import refused, run_inspect
+from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, pool_file
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.embeddings import LexicalSimilarity
@@ -17,16 +17,6 @@ from urs_inspect.tasks import mad
 
 _CONTESTANTS = "contestant=[openai-api/local/one, openai-api/local/two]"
 _GRADER = "grader=openai-api/local/judge"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ChatServer]:
-    """Whoever could be asked, which must not happen here."""
-    with (
-        pytest.MonkeyPatch.context() as monkeypatch,
-        serving(lambda request: says("An answer."), monkeypatch) as server,
-    ):
-        yield server
 
 
 def command(tmp_path: Path, *arguments: str, roles: tuple[str, ...] = (_CONTESTANTS, _GRADER)) -> list[str]:
@@ -66,7 +56,7 @@ def refuse(tmp_path: Path, server: ChatServer, monkeypatch, capsys, *arguments: 
 
 
 ROLES = [
-    (("grader=openai-api/local/judge",), "no model has the role 'contestant'"),
+    ((_GRADER,), "no model has the role 'contestant'"),
     ((), "no model has the role 'contestant'"),
     (("contestant=openai-api/local/one", _GRADER), "contestants: at least 2 are needed, got openai-api/local/one"),
     ((_CONTESTANTS,), "no model has the role 'grader'"),
@@ -87,101 +77,56 @@ def test_a_similarity_that_is_not_installed(server, tmp_path, monkeypatch, capsy
 
 # ## Logs as a pool
 
+A, B, C = ({"model": name, "answers": answers(name)} for name in "abc")
+UNFINISHED = [{**B, "status": status} for status in ("error", "cancelled", "started")]
+KL = "selection: 'kl' needs the log probabilities of tokens, and a gave none; allowed for it: mad, random"
+LOGS: list[tuple[list[dict[str, Any]], str, str]] = [
+    ([], "", "responses: no finished log with answers in: "),
+    ([*UNFINISHED, A], "k=2", "contestants: at least 2 are needed, got a"),
+    ([A, {**B, "data": "other"}], "", "logs of different data cannot be compared: "),
+    ([A, {**B, "sha256": "1" * 64}], "", "(sha256 111111111111)"),
+    ([A, {**B, "ask": "Sing about"}], "", "sample 'i0' has another text in "),
+    (
+        [A, {**B, "answers": {**answers("b", 2), "i2": "  ", "i3": "a says 3"}}],
+        "k=3",
+        "k=3 is more than the pool 'mine' of 4 instructions can give to a and b: 2 (1 empty of b, 1 answered",
+    ),
+    (
+        [A, {**B, "answers": answers("b", 1)}],
+        "k=3 min_words=1",
+        "a and b: 1 (3 missing of b). Lower k, or take a larger pool, or relax min_words",
+    ),
+    ([A, B], "k=1 selection=kl", KL),
+    ([A, B], "k=3 shortlist=2 similarity=llm", "shortlist: must be at least k=3, got 2"),
+    ([A, B], "k=2 previous=earlier.eval", "previous: no new contestant; the earlier run has compared a, b"),
+    ([A, B, C], "k=2 previous=earlier.eval", "previous: instruction 'i0' has another text there than in the pool"),
+    ([A, B], "previous=in/0.eval", "previous: no comparison in "),
+]
 
-def refuse_logs(tmp_path: Path, server, monkeypatch, capsys, *arguments: str, roles: tuple[str, ...] = (_GRADER,)):
-    return refuse(tmp_path, server, monkeypatch, capsys, f"responses={tmp_path / 'in'}", *arguments, roles=roles)
 
-
-def test_a_directory_without_logs(server, tmp_path, monkeypatch, capsys) -> None:
+@pytest.mark.parametrize(("logs", "arguments", "said"), LOGS, ids=[said for _, _, said in LOGS])
+def test_logs_that_are_no_pool_are_refused(
+    logs: list[dict[str, Any]], arguments: str, said: str, server, tmp_path, monkeypatch, capsys
+) -> None:
     (tmp_path / "in").mkdir()
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys)
-    assert "responses: no finished log with answers in: " in said
+    for number, facts in enumerate(logs):
+        answer_log(tmp_path / "in" / f"{number}.eval", **facts)
+    write_log(tmp_path / "earlier.eval", judged(Ballot.between("i0", "Why?", {"a": "x", "b": "y"}), 1.0))
+    monkeypatch.chdir(tmp_path)
+    roles = (_GRADER, "similarity=openai-api/local/s")
+    assert said in refuse(tmp_path, server, monkeypatch, capsys, "responses=in", *arguments.split(), roles=roles)
 
 
 def test_a_file_that_is_no_log(server, tmp_path, monkeypatch, capsys) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "2026-01-01T00-00-00_urs_x.eval").write_bytes(b"no zip")
-    assert "cannot read the log, " in refuse_logs(tmp_path, server, monkeypatch, capsys)
-
-
-def test_logs_that_did_not_finish_are_left_out(server, tmp_path, monkeypatch, capsys) -> None:
-    for status in ("error", "cancelled", "started"):
-        answer_log(tmp_path / "in" / f"{status}.eval", status, answers(status), status=status)
-    answer_log(tmp_path / "in" / "a.eval", "a", answers("a"))
-    assert "contestants: at least 2 are needed, got a" in refuse_logs(tmp_path, server, monkeypatch, capsys, "k=2")
-
-
-def test_logs_of_different_data(server, tmp_path, monkeypatch, capsys) -> None:
-    answer_log(tmp_path / "in" / "a.eval", "a", answers("a"))
-    answer_log(tmp_path / "in" / "b.eval", "b", answers("b"), data="other")
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys)
-    assert "logs of different data cannot be compared: " in said
-    assert "'mine'" in said and "'other'" in said
-
-
-def test_logs_of_different_versions_of_the_data(server, tmp_path, monkeypatch, capsys) -> None:
-    answer_log(tmp_path / "in" / "a.eval", "a", answers("a"))
-    answer_log(tmp_path / "in" / "b.eval", "b", answers("b"), sha256="1" * 64)
-    assert "(sha256 111111111111)" in refuse_logs(tmp_path, server, monkeypatch, capsys)
-    answer_log(tmp_path / "in" / "b.eval", "b", answers("b"), ask="Sing about")
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys)
-    assert "sample 'i0' has another text in " in said
-
-
-def test_k_larger_than_what_a_pair_shares(server, tmp_path, monkeypatch, capsys) -> None:
-    answer_log(tmp_path / "in" / "a.eval", "a", answers("a"))
-    answer_log(tmp_path / "in" / "b.eval", "b", {**answers("b", 2), "i2": "  ", "i3": "a says 3"})
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, "k=3")
-    assert "k=3 is more than the pool 'mine' of 4 instructions can give to a and b: 2 (1 empty of b, 1 answered" in said
-    (tmp_path / "in" / "b.eval").unlink()
-    answer_log(tmp_path / "in" / "b.eval", "b", answers("b", 1))
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, "k=3", "min_words=1")
-    assert "a and b: 1 (3 missing of b). Lower k, or take a larger pool, or relax min_words" in said
-
-
-def test_answers_without_log_probabilities(server, tmp_path, monkeypatch, capsys) -> None:
-    for name in "ab":
-        answer_log(tmp_path / "in" / f"{name}.eval", name, answers(name))
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, "k=1", "selection=kl")
-    assert "selection: 'kl' needs the log probabilities of tokens, and a gave none; allowed for it: mad, random" in said
-
-
-def test_a_shortlist_below_k(server, tmp_path, monkeypatch, capsys) -> None:
-    for name in "ab":
-        answer_log(tmp_path / "in" / f"{name}.eval", name, answers(name))
-    roles = (_GRADER, "similarity=openai-api/local/s")
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, "k=3", "shortlist=2", "similarity=llm", roles=roles)
-    assert "shortlist: must be at least k=3, got 2" in said
+    (tmp_path / "2026-01-01T00-00-00_urs_x.eval").write_bytes(b"no zip")
+    said = refuse(tmp_path, server, monkeypatch, capsys, f"responses={tmp_path}", roles=(_GRADER,))
+    assert "cannot read the log, " in said
 
 
 def test_a_contestant_that_has_answered_in_the_logs(server, tmp_path, monkeypatch, capsys) -> None:
     answer_log(tmp_path / "in" / "a.eval", "openai-api/local/one", answers("a"))
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, "k=2", roles=(_CONTESTANTS, _GRADER))
+    said = refuse(tmp_path, server, monkeypatch, capsys, f"responses={tmp_path / 'in'}", "k=2")
     assert "the answers of openai-api/local/one are in the logs already" in said
-
-
-def test_nobody_new_since_the_earlier_run(server, tmp_path, monkeypatch, capsys) -> None:
-    for name in "ab":
-        answer_log(tmp_path / "in" / f"{name}.eval", name, answers(name))
-    earlier = write_log(tmp_path / "earlier.eval", judged(ballot("Why?", "a", "b"), 1.0))
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, "k=2", f"previous={earlier}")
-    assert "previous: no new contestant; the earlier run has compared a, b" in said
-
-
-def test_an_earlier_run_over_other_data(server, tmp_path, monkeypatch, capsys) -> None:
-    for name in "abc":
-        answer_log(tmp_path / "in" / f"{name}.eval", name, answers(name))
-    one = Ballot.between("i0", "Why?", {"a": "x", "b": "y"})
-    earlier = write_log(tmp_path / "earlier.eval", judged(one, 1.0))
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, "k=2", f"previous={earlier}")
-    assert "previous: instruction 'i0' has another text there than in the pool 'mine'" in said
-
-
-def test_a_log_without_comparisons_is_no_earlier_run(server, tmp_path, monkeypatch, capsys) -> None:
-    for name in "ab":
-        answer_log(tmp_path / "in" / f"{name}.eval", name, answers(name))
-    said = refuse_logs(tmp_path, server, monkeypatch, capsys, f"previous={tmp_path / 'in' / 'a.eval'}")
-    assert "previous: no comparison in " in said
 
 
 # ## Where roles are known only during the run
@@ -190,43 +135,31 @@ def test_a_log_without_comparisons_is_no_earlier_run(server, tmp_path, monkeypat
 def test_a_script_s_task_stops_before_anybody_is_asked(tmp_path: Path) -> None:
     field = Field()
     roles = {"contestant": field.roles()["contestant"]}
-    log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", roles)
-    assert log.status == "error"
-    assert log.error is not None
-    assert "no model has the role 'grader'" in log.error.message
-    assert not field.asked("ace")
-
-
-def test_a_script_s_pool_of_logs_is_checked_before_anybody_is_asked(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        answer_log(tmp_path / "in" / f"{name}.eval", name, answers(name))
-    field = Field()
-    log = compete(mad(responses=str(tmp_path / "in"), k=2), tmp_path / "one", None)
-    assert log.error is not None
-    assert "no model has the role 'grader'" in log.error.message
+    answer_log(tmp_path / "in" / "a.eval", "a", answers("a"))
     answer_log(tmp_path / "in" / "b.eval", "b", answers("a"))
-    log = compete(mad(responses=str(tmp_path / "in"), k=2), tmp_path / "two", {"grader": field.judge.model()})
-    assert log.error is not None
-    assert "k=2 is more than the pool 'mine'" in log.error.message
-    assert not field.judge.seen
+    own, of_logs = mad(str(pool_file(tmp_path)), k=2), mad(responses=str(tmp_path / "in"), k=2)
+    for task, given, said in (
+        (own, roles, "no model has the role 'grader'"),
+        (of_logs, None, "no model has the role 'grader'"),
+        (of_logs, {"grader": field.judge.model()}, "k=2 is more than the pool 'mine'"),
+    ):
+        log = compete(task, tmp_path / "logs", given)
+        assert log.error is not None and said in log.error.message
+    assert not field.asked("ace") and not field.judge.seen
 
 
 # ## What only the running task can find
 
 
-def test_answers_that_are_all_equal_end_the_run_with_the_line(tmp_path: Path) -> None:
-    with (
-        pytest.MonkeyPatch.context() as monkeypatch,
-        serving(lambda request: says("An answer."), monkeypatch),
-    ):
-        arguments = command(tmp_path, f"pool={pool_file(tmp_path)}", "k=2")
-        done = run_inspect(*arguments, "--display", "rich", tmp_path=tmp_path)
-    said = done.stdout + done.stderr
+def test_answers_that_are_all_equal_end_the_run_with_the_line(tmp_path: Path, monkeypatch) -> None:
+    arguments = command(tmp_path, f"pool={pool_file(tmp_path)}", "k=2")
+    with serving(lambda request: says("An answer."), monkeypatch):
+        # The harness ends with 0 after every task that failed.
+        said = succeed(*arguments, "--display", "rich", tmp_path=tmp_path)
     assert "InputError: no pair of contestants can be compared: " in said
     assert "Traceback" not in said
     assert "competition.py" not in said
     assert "Task interrupted (6 of " in said
-    assert done.returncode == 0  # the harness ends so after every task that failed
 
 
 def test_an_error_that_is_not_the_user_s_keeps_its_traceback(tmp_path: Path, monkeypatch) -> None:
@@ -240,7 +173,6 @@ def test_an_error_that_is_not_the_user_s_keeps_its_traceback(tmp_path: Path, mon
 def test_vectors_that_are_not_finite_are_named_without_causes(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(LexicalSimilarity, "encode", lambda self, texts: np.full((len(texts), 3), np.nan, np.float32))
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", Field().roles())
-    assert log.status == "error"
     assert log.error is not None
     assert "vectors that are not finite, the first for text 0" in log.error.message
     assert "matchmaking.py" not in log.error.traceback

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval_set as inspect_eval_set
+from inspect_ai import Task, eval_set
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import get_model
-from inspect_ai.solver import Generate, TaskState, solver
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from tests.servers import Request, Response, fails, says, serving
-from tests.tasks.contests import Field, answer, comparisons, compete, pool_file, rows, verdict
+from tests.servers import Request, Response, says, serving
+from tests.tasks.contests import Field, answer, comparisons, pool_file, rows, verdict
 from tests.tasks.killed import kill_and_retry
 from tests.tasks.test_mad_bad_input import answer_log
 from urs_inspect.tasks import mad
@@ -23,9 +23,12 @@ NAMES = ("ace", "good", "poor")
 PAIRS = 3
 
 
-def eval_set(*arguments: Any, **options: Any) -> tuple[bool, list[EvalLog]]:
-    """The harness's `eval_set()`, which leaves its models behind in the context of whoever calls it."""
-    return copy_context().run(inspect_eval_set, *arguments, **options)
+def finish_set(task: Task, folder: Path, roles: dict[str, Any], **options: Any) -> EvalLog:
+    """Run the harness's `eval_set()`, which leaves its models behind in the context of whoever calls it."""
+    usual: dict[str, Any] = {"model": "none", "display": "log", "retry_wait": 0.01, "log_realtime": False}
+    success, [header] = copy_context().run(eval_set, task, str(folder), model_roles=roles, **usual, **options)
+    assert success
+    return read_eval_log(header.location)
 
 
 def reply(request: Request) -> Response:
@@ -92,24 +95,11 @@ def test_a_set_is_retried_within_one_process(tmp_path: Path, monkeypatch: pytest
             "contestant": [get_model(f"openai-api/local/{name}", memoize=False) for name in NAMES],
             "grader": get_model("openai-api/local/judge", memoize=False),
         }
-        task = mad(str(pool_file(tmp_path, SIZE)), k=K)
-        failing = _failing(task, broken)
-        success, [header] = eval_set(
-            failing,
-            log_dir=str(tmp_path / "set"),
-            model="none",
-            model_roles=roles,
-            display="log",
-            retry_attempts=2,  # one for each failure
-            retry_wait=0.01,
-            max_samples=2,
-            log_realtime=False,
-        )
+        task = _failing(mad(str(pool_file(tmp_path, SIZE)), k=K), broken)
+        log = finish_set(task, tmp_path / "set", roles, retry_attempts=2, max_samples=2)  # a retry for each failure
         asked = Counter(about(request) for request in server.requests)
 
-    assert success
     assert not broken
-    log = read_eval_log(header.location)
     assert len(log.samples or []) == SIZE + PAIRS * K
     assert rows(log)["comparisons"] == PAIRS * K
     assert [name for name in rows(log) if " " not in name and "local" in name] == [
@@ -119,9 +109,10 @@ def test_a_set_is_retried_within_one_process(tmp_path: Path, monkeypatch: pytest
     assert sum(times - 1 for times in asked.values()) <= 2 * 2 * 3
 
 
-def _failing(task, broken: set[str]):
+def _failing(task: Task, broken: set[str]) -> Task:
     """The task with a solver that raises once in each phase, after the models were asked."""
     inner = task.solver
+    assert isinstance(inner, Solver)
 
     @solver
     def breaking():
@@ -143,47 +134,17 @@ def test_a_set_over_logs_is_retried_within_one_process(tmp_path: Path) -> None:
     for name in NAMES:
         said = {f"i{n}": answer(name, str(n)) for n in range(4)}
         answer_log(tmp_path / "in" / f"{name}.eval", f"mockllm/{name}", said)
-    broken = {"comparisons"}
     judge = Field().judge
-    success, [header] = eval_set(
-        _failing(mad(responses=str(tmp_path / "in"), k=2), broken),
-        log_dir=str(tmp_path / "set"),
-        model="none",
-        model_roles={"grader": judge.model()},
-        display="log",
-        retry_attempts=1,
-        retry_wait=0.01,
-        max_samples=1,
-        log_realtime=False,
-    )
-    assert success
-    log = read_eval_log(header.location)
+    task = _failing(mad(responses=str(tmp_path / "in"), k=2), {"comparisons"})
+    log = finish_set(task, tmp_path / "set", {"grader": judge.model()}, retry_attempts=1, max_samples=1)
     assert rows(log)["comparisons"] == len(comparisons(log)) == PAIRS * 2
     assert len(judge.seen) <= PAIRS * 2 * 2 + 2
 
 
 def test_a_set_that_is_finished_is_not_run_again(tmp_path: Path) -> None:
     field, file = Field(), pool_file(tmp_path, SIZE)
-    options: dict[str, Any] = {"log_dir": str(tmp_path / "set"), "model": "none", "model_roles": field.roles()}
     for _ in range(2):
-        success, [header] = eval_set(mad(str(file), k=K), display="log", **options)
-        assert success
+        log = finish_set(mad(str(file), k=K), tmp_path / "set", field.roles())
         assert len(field.asked("ace")) == SIZE
         assert len(field.judge.seen) == PAIRS * K * 2
-    assert rows(read_eval_log(header.location))["comparisons"] == PAIRS * K
-
-
-def test_an_error_of_a_server_is_retried_by_the_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A contestant that is overloaded at first gets its answer in the end."""
-
-    def script(request: Request) -> Response:
-        return fails(503) if request.model == "good" and request.number == 0 else reply(request)
-
-    with serving(script, monkeypatch):
-        roles: dict[str, Any] = {
-            "contestant": [get_model(f"openai-api/local/{name}", memoize=False) for name in NAMES],
-            "grader": get_model("openai-api/local/judge", memoize=False),
-        }
-        log = compete(mad(str(pool_file(tmp_path, 3)), k=1), tmp_path / "logs", roles)
-    assert log.status == "success"
-    assert "openai-api/local/good missing answers" not in rows(log)
+    assert rows(log)["comparisons"] == PAIRS * K

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
+from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, metric_values, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.cli.samer.training import annotate
@@ -39,14 +40,9 @@ def row(number: int, winner: str | None, **given: Any) -> dict[str, Any]:
     return {"id": f"p{number}", **texts, "winner": winner, **given}
 
 
-def written(path: Path, rows: list[dict[str, Any]]) -> str:
-    path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
-    return str(path)
-
-
 def annotated(tmp_path: Path, rows: list[dict[str, Any]], script: Script, **options: Any) -> EvalLog:
     model = options.pop("model", "none/none")
-    task = samer_annotate(written(tmp_path / "in.jsonl", rows), **options)
+    task = samer_annotate(str(write_rows(tmp_path / "in.jsonl", *rows)), **options)
     log = run(task, tmp_path / "logs", model=model, grader=script.model())
     assert log.status == "success", log.error
     return log
@@ -94,16 +90,10 @@ def test_a_scenario_that_turns_out_otherwise_is_not_kept(tmp_path: Path):
 
 
 def test_a_classifier_names_scenarios_in_the_judges_place(tmp_path: Path):
-    from inspect_ai import eval as inspect_eval
-
     grader, classifier = Script(judge), Script('{"scenario": "roleplay"}')
-    [log] = inspect_eval(
-        samer_annotate(written(tmp_path / "in.jsonl", [row(1, "a")])),
-        model="none/none",
-        model_roles={"grader": grader.model(), "classifier": classifier.model("names")},
-        display="log",
-        log_dir=str(tmp_path / "logs"),
-    )
+    task = samer_annotate(str(write_rows(tmp_path / "in.jsonl", row(1, "a"))))
+    roles = {"classifier": classifier.model("names")}
+    log = run(task, tmp_path / "logs", model="none/none", grader=grader.model(), roles=roles)
     [sample] = samples_of(log)
     assert (sample.scores or {})["annotated_pair"].metadata["record"]["scenario"] == "roleplay"  # type: ignore[index]
     assert (len(classifier.seen), len(grader.seen)) == (1, 2)
@@ -125,40 +115,32 @@ def test_a_failed_call_ends_neither_the_run_nor_becomes_a_score(reply: Reply, fa
 
 
 def test_a_judge_that_answers_in_one_order_only_leaves_the_pair_out(tmp_path: Path):
-    replies = [judge_reply(), "No."]
-    log = annotated(tmp_path, [row(1, "a", scenario="chitchat")], Script(replies))
+    first = json.dumps({name: {"comparison": "x", "winner": "1"} for name in [*CHITCHAT, "Overall"]})
+    log = annotated(tmp_path, [row(1, "a", scenario="chitchat")], Script([first, "No."]))
     assert metric_values(log, "annotated_pair")["kept"] == 0
     assert metric_values(log, "annotated_pair")["annotated"] == 0
 
 
-def judge_reply() -> str:
-    return json.dumps({name: {"comparison": "x", "winner": "1"} for name in [*CHITCHAT, "Overall"]})
-
-
-def test_a_second_response_is_written_where_there_is_one_only(tmp_path: Path):
+@pytest.mark.parametrize("reply", ["Oh hello!!", " "])
+def test_a_second_response_is_written_where_there_is_one_only(reply: str, tmp_path: Path):
     talk = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hi!"}]
-    writer = Script("Oh hello!!")
-    log = annotated(
-        tmp_path, [{"conversation": talk}], Script(judge), source="lmsys_chat", model=writer.model("writer")
-    )
+    writer = Script(reply)
+    rows = [{"conversation": talk}]
+    log = annotated(tmp_path, rows, Script(judge), source="lmsys_chat", model=writer.model("writer"))
+    assert len(writer.seen) == 1
+    if reply == " ":
+        assert metric_values(log, "annotated_pair")["failures no_second_response"] == 1
+        return
     [sample] = samples_of(log)
     record = (sample.scores or {})["annotated_pair"].metadata["record"]  # type: ignore[index]
     assert {record["response_a"], record["response_b"]} == {"Hi!", "Oh hello!!"}
     assert record[f"response_{record['winner']}"] == "Oh hello!!"
-    assert record["source"] == "lmsys_chat" and len(writer.seen) == 1
-
-
-def test_no_second_response_is_a_reason(tmp_path: Path):
-    talk = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hi!"}]
-    log = annotated(
-        tmp_path, [{"conversation": talk}], Script(judge), source="lmsys_chat", model=Script(" ").model("writer")
-    )
-    assert metric_values(log, "annotated_pair")["failures no_second_response"] == 1
+    assert record["source"] == "lmsys_chat"
 
 
 def test_a_record_of_another_source_is_named(tmp_path: Path):
     with pytest.raises(InputError, match="shp2: record 1: 'history' must be a text"):
-        samer_annotate(written(tmp_path / "in.jsonl", [row(1, "a")]), source="shp2")
+        samer_annotate(str(write_rows(tmp_path / "in.jsonl", row(1, "a"))), source="shp2")
 
 
 def test_a_file_that_is_there_is_kept_unless_told(tmp_path: Path):

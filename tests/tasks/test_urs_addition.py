@@ -14,22 +14,9 @@ from urs_inspect.tasks.urs_addition import URS_ADDITION_VERSION, urs_addition
 
 def answered(log_dir: Path, reply: "Script | Reply", **arguments: object) -> EvalLog:
     script = reply if isinstance(reply, Script) else Script(reply)
-    log = run(urs_addition(**arguments), log_dir, model=script.model("subject"), grader=None)  # type: ignore[arg-type]
+    log = run(urs_addition(**arguments), log_dir, model=script.model("subject"))  # type: ignore[arg-type]
     assert log.status == "success", log.error
     return log
-
-
-@solver
-def add_even() -> Solver:
-    """Add up chains that begin with an even number, and leave the others without an answer."""
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        numbers = state.metadata["numbers"]
-        if numbers[0] % 2 == 0:
-            state.output = output(f"{sum(numbers)}")
-        return state
-
-    return solve
 
 
 def numbers_in(messages: list[ChatMessage]) -> list[int]:
@@ -57,37 +44,40 @@ def test_a_model_that_can_add_up_to_four_numbers(tmp_path: Path) -> None:
 def test_the_harness_always_finds_the_headline(lengths: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     abandoned: list[str] = []
     monkeypatch.setattr("inspect_ai.log._headline._abandon", lambda label, value: abandoned.append(f"{label} {value}"))
-    log = run(
-        urs_addition(lengths=lengths, per_length=2),
-        tmp_path,
-        model=Script("Answer: 7").model(),
-        grader=None,
-        max_connections=1,
-    )
+    log = answered(tmp_path, "Answer: 7", lengths=lengths, per_length=2)
     assert abandoned == []
     assert log.results is not None and log.results.headline is not None
     assert log.results.headline.metric == "accuracy"
 
 
 def test_what_the_log_says_of_each_sample(tmp_path: Path) -> None:
-    replies: list[Reply] = ["Answer: 7", "I would rather not.", " \n", output("Answer: 20", "max_tokens")]
-    log = answered(tmp_path, Script(replies), lengths=2, per_length=4)
-    scores = [sample.scores["exact_sum"] for sample in samples_of(log) if sample.scores]
-    found = {(score.metadata or {})["outcome"]: score for score in scores}
-    assert sorted(found) == ["no_number", "no_response", "wrong"]
+    replies: list[Reply] = ["Answer: 7", "I would rather not.", " \n"]
+    log = answered(tmp_path, Script(replies), lengths=2, per_length=3)
+    scores = [(sample.scores or {})["exact_sum"] for sample in samples_of(log)]
     assert all(score.value == {"right": 0, "summands": 2} for score in scores)
-    assert (found["no_number"].reason, found["no_number"].answer) == ("invalid_response_format", "no_number")
-    assert (found["no_response"].reason, found["no_response"].answer) == ("no_response", "no_response")
-    assert found["wrong"].reason is None
-    assert {score.answer for score in scores} == {"7", "20", "no_number", "no_response"}
+    assert {((score.metadata or {})["outcome"], score.reason, score.answer) for score in scores} == {
+        ("wrong", None, "7"),
+        ("no_number", "invalid_response_format", "no_number"),
+        ("no_response", "no_response", "no_response"),
+    }
     metrics = metric_values(log, "exact_sum")
     assert (metrics["no_number"], metrics["no_response"], metrics["accuracy"]) == (1, 1, 0)
 
 
 def test_a_sample_without_an_answer_is_not_counted(tmp_path: Path) -> None:
+    @solver
+    def add_even() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            numbers = state.metadata["numbers"]
+            if numbers[0] % 2 == 0:
+                state.output = output(f"{sum(numbers)}")
+            return state
+
+        return solve
+
     task = urs_addition(lengths=2, per_length=10)
     task.solver = add_even()
-    log = run(task, tmp_path, model=Script("-").model(), grader=None)
+    log = run(task, tmp_path, model=Script("-").model())
     even = sum(sample.metadata["numbers"][0] % 2 == 0 for sample in samples_of(log))
     assert 0 < even < 10
     assert metric_values(log, "exact_sum")["accuracy"] == 1
@@ -122,11 +112,3 @@ def test_lengths_as_the_command_line_gives_them(lengths: "str | int | list[str |
     task = urs_addition(lengths=lengths, per_length=1)
     assert {len((sample.metadata or {})["numbers"]) for sample in task.dataset} == expected
     assert len(task.dataset) == len(expected)
-
-
-def test_simulated_models_add_with_slips(tmp_path: Path) -> None:
-    accuracies = []
-    for model in ("urs_simulation/strong", "urs_simulation/weak"):
-        log = run(urs_addition(lengths="2-9", per_length=5), tmp_path, model=model, grader=None)
-        accuracies.append(metric_values(log, "exact_sum")["accuracy"])
-    assert 1 >= accuracies[0] > accuracies[1] > 0

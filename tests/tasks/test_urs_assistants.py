@@ -1,26 +1,24 @@
-import json
+"""`urs_assistants` through the harness, and the pages of web tools."""
+
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ContentText, Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ContentText, UrlCitation
 
+from tests.reports.json_files import write_rows
+from tests.tasks.scripted import Script
 from urs_inspect.assistants import Page, read_request, register_search
 from urs_inspect.logs.scores import answered_by
 from urs_inspect.solvers.assistants import pages_of
 from urs_inspect.tasks.urs_assistants import urs_assistants
 
 
-def scripted(text: str) -> Model:
-    output = ModelOutput.from_content("mockllm/model", text)
-    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # or the harness counts, with a download
-    return get_model("mockllm/model", custom_outputs=lambda *_: output)
-
-
-def run(task: Task, model: str | Model = "none", **roles: str) -> EvalLog:
+def run(task: Task, model: Any = "none", **roles: str) -> EvalLog:
     [log] = inspect_eval(
         task,
         model=model,
@@ -61,7 +59,7 @@ def test_a_model_answers_from_pages_and_is_judged_on_the_question(
     pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    log = run(urs_assistants("rag", search=pages, dataset="sample", count=3), model=scripted("From the pages."))
+    log = run(urs_assistants("rag", search=pages, dataset="sample", count=3), model=Script("From the pages.").model())
     asked = [sample for sample in log.samples or [] if sample.store["pages"]]
     assert asked
     for sample in asked:
@@ -73,42 +71,30 @@ def test_a_model_answers_from_pages_and_is_judged_on_the_question(
         assert "<page_1>" not in "\n".join(message.text for message in judged.input)
 
 
+def cases_file(tmp_path: Path, *questions: str) -> str:
+    usual = {"reference_ans": "ciel bleu", "user_intent": "text_assistant", "language": "en"}
+    rows = [{**usual, "question": question} for question in questions]
+    return str(write_rows(tmp_path / "cases.jsonl", *rows))
+
+
 def test_translations_made_elsewhere_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    cases = [("translate blue sky into French", "ciel bleu"), ("翻译成英文：天空", "sky")]
-    data = tmp_path / "cases.jsonl"
-    rows = [
-        {"question": question, "reference_ans": answer, "user_intent": "text_assistant", "language": language}
-        for (question, answer), language in zip(cases, ("en", "zh"), strict=True)
-    ]
-    rows.append({**rows[0], "question": "Write a poem"})
-    data.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
-    known = tmp_path / "known.jsonl"
-    known.write_text(json.dumps({"text": read_request(cases[0][0]).text, "translation": "ciel bleu"}), encoding="utf-8")
-    log = run(urs_assistants("translator", translator=f"glossary:{known}", dataset=str(data)))
+    known, unknown = "translate blue sky into French", "翻译成英文：天空"
+    data = cases_file(tmp_path, known, unknown, "Write a poem")
+    glossary = write_rows(tmp_path / "known.jsonl", {"text": read_request(known).text, "translation": "ciel bleu"})
+    log = run(urs_assistants("translator", translator=f"glossary:{glossary}", dataset=data))
     by_input = {str(sample.input): sample for sample in log.samples or []}
-    assert set(by_input) == {question for question, _ in cases}
-    assert by_input[cases[0][0]].output.completion == "ciel bleu"
-    missing = (by_input[cases[1][0]].scores or {})["intent_judge"]
-    assert missing.metadata is not None
-    assert missing.metadata["outcome"] == "unscored_no_answer"
+    assert set(by_input) == {known, unknown}
+    assert by_input[known].output.completion == "ciel bleu"
+    missing = (by_input[unknown].scores or {})["intent_judge"]
+    assert (missing.metadata or {})["outcome"] == "unscored_no_answer"
     assert "the glossary has no translation to English of: 天空" in str(missing.explanation)
 
 
 def test_a_model_as_translator_is_given_the_text_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    data = tmp_path / "cases.jsonl"
-    row = {
-        "question": "translate blue sky into French",
-        "reference_ans": "ciel bleu",
-        "user_intent": "text_assistant",
-        "language": "en",
-    }
-    data.write_text(json.dumps(row), encoding="utf-8")
-    log = run(
-        urs_assistants("translator", translator="model", dataset=str(data)),
-        translator="urs_simulation/strong",
-    )
+    data = cases_file(tmp_path, "translate blue sky into French")
+    log = run(urs_assistants("translator", translator="model", dataset=data), translator="urs_simulation/strong")
     [sample] = log.samples or []
     [call] = [event for event in sample.events if event.event == "model" and event.role == "translator"]
     assert [message.text for message in call.input][1:] == ["blue sky"]
@@ -148,8 +134,6 @@ def test_the_choice_of_57_factual_cases_depends_on_the_seed_alone(data_dir: Path
 
 
 def test_pages_of_what_the_web_tool_returns() -> None:
-    from inspect_ai.model import UrlCitation
-
     content = ContentText(
         text="summary",
         citations=[

@@ -11,7 +11,8 @@ from inspect_ai.model import ChatMessage
 
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run_command
-from tests.tasks.scripted import Script, between, metric_values, output, run, samples_of
+from tests.reports.json_files import write_rows
+from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
 from urs_inspect.tasks.urs_case_review import urs_case_review
 
 command = run_command
@@ -26,9 +27,7 @@ CASES = [
 
 @pytest.fixture
 def cases(tmp_path: Path) -> Path:
-    path = tmp_path / "cases.jsonl"
-    path.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in CASES), encoding="utf-8")
-    return path
+    return write_rows(tmp_path / "cases.jsonl", *CASES)
 
 
 def record(**changes: object) -> str:
@@ -55,7 +54,7 @@ def by_question(messages: list[ChatMessage]) -> str:
     return REPLIES[between(messages[1].text, "<question>", "</question>")]
 
 
-def reviewed(cases: Path, tmp_path: Path, judge: Script | Callable[..., str] = by_question, **arguments) -> EvalLog:
+def reviewed(cases: Path, tmp_path: Path, judge: Script | Callable[..., Reply] = by_question, **arguments) -> EvalLog:
     script = judge if isinstance(judge, Script) else Script(judge)
     return run(urs_case_review(dataset=str(cases), **arguments), tmp_path / "logs", model=None, grader=script.model())
 
@@ -81,10 +80,9 @@ def test_reviews_and_their_report(cases: Path, tmp_path: Path) -> None:
     assert found["passed low"] < 0.5 < found["passed high"]
 
 
-@pytest.mark.parametrize("epochs", [1, 2])
-def test_a_run_warns_of_nothing(cases: Path, tmp_path: Path, epochs: int, capfd: pytest.CaptureFixture[str]) -> None:
-    task = urs_case_review(dataset=str(cases))
-    log = run(task, tmp_path / "logs", model=None, grader=Script(by_question).model(), epochs=epochs)
+def test_a_run_of_two_epochs_warns_of_nothing(cases: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    judge = Script(by_question).model()
+    log = run(urs_case_review(dataset=str(cases)), tmp_path / "logs", model=None, grader=judge, epochs=2)
     assert log.status == "success"
     assert metric_values(log, "case_review")["passed"] == 0.5
     assert "WARNING" not in "".join(capfd.readouterr())
@@ -102,27 +100,22 @@ def test_the_judge_is_asked_in_the_language_of_the_case_and_not_told_the_intent(
 
 
 def test_failures_are_counted_and_never_a_verdict(cases: Path, tmp_path: Path) -> None:
-    def judge(messages: list[ChatMessage]) -> str:
+    def judge(messages: list[ChatMessage]) -> Reply:
         if "What is bitcoin?" in messages[1].text:
-            raise RuntimeError("no endpoint")
+            return RuntimeError("no endpoint")
+        if "Which film?" in messages[1].text:
+            return output(record(), "max_tokens")
         return "Hmm." if "Mail me" in messages[1].text else by_question(messages)
 
     script = Script(judge)
     log = reviewed(cases, tmp_path, script)
     assert log.status == "success"
-    assert len(script.seen) == 5  # the unreadable reply is asked for once more
+    assert len(script.seen) == 6  # the unreadable replies are asked for once more
     found = metric_values(log, "case_review")
-    assert (found["cases"], found["reviewed"], found["passed"]) == (4, 2, 0.5)
-    assert found["failures call_failed"] == found["failures unparseable"] == 1
+    assert (found["cases"], found["reviewed"], found["passed"]) == (4, 1, 0)
+    assert [found[f"failures {mode}"] for mode in ("call_failed", "unparseable", "truncated")] == [1, 1, 1]
     values = {str(sample.id): (sample.scores or {})["case_review"].value for sample in samples_of(log)}
     assert math.isnan(values["c"]["passed"]) and values["c"]["outcome"] == "unreviewed_call_failed"  # type: ignore[index, call-overload, arg-type]
-
-
-def test_a_reply_that_was_cut_off_is_not_read(cases: Path, tmp_path: Path) -> None:
-    log = reviewed(cases, tmp_path, Script(lambda _: output(record(), "max_tokens")))
-    found = metric_values(log, "case_review")
-    assert math.isnan(found.pop("passed"))
-    assert found == {"cases": 4, "reviewed": 0, "failures truncated": 4}
 
 
 def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, command: Run) -> None:
@@ -133,9 +126,10 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
     assert "2 of 4 reviewed cases passed; they are in" in done.output and "mockllm/judge" in done.output
     assert "not self contained, harmful" in done.output and "not plausible intent" in done.output
     assert [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] == [CASES[0], CASES[3]]
+    order = [str(sample.id) for sample in samples_of(log)]
     assert report.read_text(encoding="utf-8").splitlines() == [
         "id,faults",
-        *sorted(["b,not self contained; harmful", "c,not plausible intent"], key=lambda line: order(log, line[0])),
+        *sorted(["b,not self contained; harmful", "c,not plausible intent"], key=lambda line: order.index(line[0])),
     ]
     again = command("cases", "review", log.location, "-o", kept)
     assert again.exit_code == 1 and "there is a file" in again.output
@@ -164,12 +158,12 @@ def test_the_datasheet_counts_what_import_and_review_took_out(cases: Path, tmp_p
     assert wrong.exit_code == 1 and "column 'id' is missing" in wrong.output
 
 
-def test_a_long_question_ends_in_an_ellipsis(tmp_path: Path, command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_question_ends_in_an_ellipsis_and_a_review_that_keeps_nothing_is_refused(
+    tmp_path: Path, command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    data = tmp_path / "long.jsonl"
     long = "Which " + "picture did Midjourney paint, and " * 3 + "why?"
-    rows = [CASES[0], {**CASES[2], "question": long}]
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    data = write_rows(tmp_path / "long.jsonl", CASES[0], {**CASES[2], "question": long})
 
     def judge(messages: list[ChatMessage]) -> str:
         return record(harmful="yes" if "Midjourney" in messages[1].text else "no")
@@ -179,10 +173,9 @@ def test_a_long_question_ends_in_an_ellipsis(tmp_path: Path, command: Run, monke
     assert "1 did not pass" in said and "│ c    │ harmful" in said
     shown = "".join(line.split("│")[3] for line in said.splitlines() if line.startswith("│"))
     assert shown.replace(" ", "") == f"{long[:59]}…".replace(" ", "")
-
-
-def order(log: EvalLog, case: str) -> int:
-    return [str(sample.id) for sample in samples_of(log)].index(case)
+    log = reviewed(write_rows(tmp_path / "one.jsonl", {**CASES[2], "question": long}), tmp_path / "none", judge)
+    done = command("cases", "review", log.location, "-o", tmp_path / "none.jsonl")
+    assert done.exit_code == 1 and "no case of" in done.output and not (tmp_path / "none.jsonl").exists()
 
 
 def test_a_run_that_was_broken_off_gives_what_it_reached(cases: Path, tmp_path: Path, command: Run) -> None:
@@ -199,7 +192,7 @@ def test_a_run_that_was_broken_off_gives_what_it_reached(cases: Path, tmp_path: 
     assert [json.loads(line)["id"] for line in (tmp_path / "k.jsonl").read_text(encoding="utf-8").splitlines()] == ["a"]
 
 
-def test_data_that_changed_or_moved(cases: Path, tmp_path: Path, command: Run) -> None:
+def test_data_that_changed_or_moved_and_no_such_log(cases: Path, tmp_path: Path, command: Run) -> None:
     log = reviewed(cases, tmp_path)
     moved = cases.rename(tmp_path / "moved.jsonl")
     gone = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl")
@@ -208,13 +201,6 @@ def test_data_that_changed_or_moved(cases: Path, tmp_path: Path, command: Run) -
     moved.write_text(moved.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     changed = command("cases", "review", log.location, "-o", tmp_path / "l.jsonl", "--cases", moved)
     assert changed.exit_code == 1 and "is not the file that was reviewed" in changed.output
+    absent = command("cases", "review", tmp_path / "none.eval", "-o", tmp_path / "l.jsonl")
+    assert absent.exit_code == 1 and "no log" in absent.output
     assert not (tmp_path / "l.jsonl").exists()
-
-
-def test_nothing_passed_or_no_such_log(cases: Path, tmp_path: Path, command: Run) -> None:
-    log = reviewed(cases, tmp_path, lambda _: record(harmful="yes"))
-    done = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl")
-    assert done.exit_code == 1 and "no case of" in done.output
-    done = command("cases", "review", tmp_path / "none.eval", "-o", tmp_path / "k.jsonl")
-    assert done.exit_code == 1 and "no log" in done.output
-    assert not (tmp_path / "k.jsonl").exists()

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval
-from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ChatMessage, ModelOutput
+from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import SampleScore, Score
 
+from tests.reports.json_files import write_rows
 from tests.tasks.commands import refused
 from tests.tasks.scripted import Reply, Script, between, metric_values, run, samples_of
 from urs_inspect import urs
@@ -22,8 +21,7 @@ from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
 from urs_inspect.datasets.cases import UrsCase
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers.crossval_judge import crossval_report
-from urs_inspect.tasks.crossval_grid import deal
-from urs_inspect.tasks.urs_crossval import urs_crossval
+from urs_inspect.tasks.urs_crossval import deal, urs_crossval
 from urs_inspect.tasks.urs_references import urs_references
 
 CASES = 42
@@ -45,7 +43,7 @@ def reference_log(tmp_path: Path, name: str, reply: Any = None, **options: Any) 
         return f"{name} refers to {messages[-1].text}"
 
     task = urs_references(dataset="sample")
-    return run(task, tmp_path / "references", model=Script(reply or say).model(name), grader=None, **options)
+    return run(task, tmp_path / "references", model=Script(reply or say).model(name), **options)
 
 
 _made: list[Path] = []
@@ -93,6 +91,14 @@ def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(tmp_path:
     found = cells(log)
     assert len(found) == 6 * 2 * 2 * 2 and set(found.values()) == {1}
     assert {len(judge.seen) for judge in judges.values()} == {24}
+    assert metric_values(log, "crossval_judge") == {
+        # Only A is both tested and a source: 7 less 8, and 5 less 8.
+        "A (mockllm) rating bias": -1,
+        "A (mockllm) mean": 7,
+        "C (mockllm) rating bias": -3,
+        "C (mockllm) mean": 5,
+    }
+    assert metric_values(log, "crossval_cell") == {"judged": 48}
     own = {str(sample.id): sample for sample in urs(dataset="sample").dataset}
     for name, judge in judges.items():
         asked = Counter[tuple[str, str, str]]()
@@ -119,44 +125,25 @@ def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(tmp_path:
         assert judged["self_judged"] == (facts["evaluator"] == facts["model"])
 
 
-def test_the_metrics_are_the_rating_bias_and_the_mean_of_each_evaluator(tmp_path: Path, places: dict[str, Any]) -> None:
-    log = crossval(tmp_path, places, {"C": Script(final(7))}, {"references": f"{places['references']},dataset"})
-    found = metric_values(log, "crossval_judge")
-    assert found == {
-        # Only A is both tested and a source: 7 less 8.
-        "C (mockllm) rating bias": -1,
-        "C (mockllm) mean": 7,
-    }
-    assert next(iter(found)) == "C (mockllm) rating bias"
-    assert metric_values(log, "crossval_cell") == {"judged": 24}
-
-
-def test_the_report_leaves_failures_out() -> None:
+def test_the_rating_bias_leaves_failures_and_copies_of_references_out() -> None:
     metric: Any = crossval_report()
 
-    def score(source: str, value: Any, reference: float = 8) -> SampleScore:
-        facts = {"evaluator": "e", "source": source, "model": "m", "reference_score": reference}
-        return SampleScore(score=value, sample_metadata=facts)
-
-    given = [score("m", Score(value={"final": 9})), score("m", Score.unscored(reason="grader_failed"))]
-    assert dict(metric(given)) == {"e rating bias": 1, "e mean": 9}
-    assert dict(metric([score("m", Score(value={"final": 9}), 5)]))["e rating bias"] == 4
-    assert dict(metric([score("n", Score(value={"final": 9}))])) == {"e mean": 9}
-    assert dict(metric([])) == {}
-
-
-def test_the_rating_bias_does_not_count_copies_of_references() -> None:
-    metric: Any = crossval_report()
-
-    def score(final: float, **more: Any) -> SampleScore:
+    def score(final: float | None, **more: Any) -> SampleScore:
         facts = {"evaluator": "e", "source": "m", "model": "m", "reference_score": 8, **more}
-        return SampleScore(score=Score(value={"final": final}), sample_metadata=facts)
+        given = Score.unscored(reason="grader_failed") if final is None else Score(value={"final": final})
+        return SampleScore(score=given, sample_metadata=facts)
 
     copies = [score(8, copy=True), score(10, copy=True)]
-    assert dict(metric(copies)) == {"e mean": 9}
-    assert dict(metric([*copies, score(6)])) == {"e rating bias": -2, "e mean": 8}
-    other = score(8, copy=True, source="n", model="n")
-    assert dict(metric([score(6), other])) == {"e rating bias": -2, "e mean": 7}
+    for scores, expected in (
+        ([score(9), score(None)], {"e rating bias": 1, "e mean": 9}),
+        ([score(9, reference_score=5)], {"e rating bias": 4, "e mean": 9}),
+        ([score(9, source="n")], {"e mean": 9}),
+        ([], {}),
+        (copies, {"e mean": 9}),
+        ([*copies, score(6)], {"e rating bias": -2, "e mean": 8}),
+        ([score(6), score(8, copy=True, source="n", model="n")], {"e rating bias": -2, "e mean": 7}),
+    ):
+        assert dict(metric(scores)) == expected
 
 
 def test_the_cases_are_those_that_a_limit_takes(tmp_path: Path, places: dict[str, Any]) -> None:
@@ -191,12 +178,14 @@ def test_folds_of_the_published_cases_hold_intents_and_languages_in_proportion(d
         assert all(abs(found[kind] - 40 * count / len(ordered)) < 1 for kind, count in whole.items())
 
 
-def test_what_it_costs_is_said_before(tmp_path: Path, places: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
-    arguments: dict[str, Any] = {**places, "dataset": "sample", "cases": 6, "folds": 2, "evaluators": "x,y"}
-    urs_crossval(**arguments)
-    assert "6 cases x 2 evaluators x 1 source of references x 2 tested models: 24 judge calls in all" in caplog.text
-    assert "up to 2 times as many" in caplog.text
-    assert "word for word" not in caplog.text
+def test_what_it_costs_is_said_before_and_more_cases_than_there_are_are_all(
+    places: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    task = urs_crossval(**places, dataset="sample", folds=2, evaluators="x,y")
+    assert len(task.dataset) == 2 * 2 * CASES
+    assert "cases=200: there are only 42" in caplog.text
+    assert "42 cases x 2 evaluators x 1 source of references x 2 tested models: 168 judge calls in all" in caplog.text
+    assert "up to 2 times as many" in caplog.text and "word for word" not in caplog.text
 
 
 def test_a_copy_in_place_of_a_second_output_is_noticed(
@@ -280,10 +269,9 @@ def test_missing_references_are_refused_always(tmp_path: Path, places: dict[str,
 
 def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     row = {"id": "mine", "question": "Why?", "reference_ans": "So.", "user_intent": "Leisure", "language": "EN"}
-    data = tmp_path / "own.jsonl"
-    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    data = write_rows(tmp_path / "own.jsonl", row)
     log = answer_log(tmp_path, "A", arguments={"dataset": str(data)})
-    data.write_text(json.dumps({**row, "question": "Why not?"}) + "\n", encoding="utf-8")
+    write_rows(data, {**row, "question": "Why not?"})
     with pytest.raises(InputError, match=r"answers: 1 \(mine\) of 1 cases have another question in the logs"):
         urs_crossval(log.location, "dataset", dataset=str(data), cases=1, folds=1, evaluators="x")
 
@@ -294,12 +282,6 @@ def test_answers_that_were_judged_with_other_references_serve_together(tmp_path:
     answer_log(tmp_path, "B", arguments={"references": references})
     task = urs_crossval(str(tmp_path / "answers"), "dataset", dataset="sample", cases=6, evaluators="x")
     assert {(sample.metadata or {})["model"] for sample in task.dataset} == {"mockllm/A", "mockllm/B"}
-
-
-def test_more_cases_than_there_are_are_all(places: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
-    task = urs_crossval(**places, dataset="sample", evaluators="x")
-    assert len(task.dataset) == 2 * CASES
-    assert "cases=200: there are only 42" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -320,23 +302,9 @@ def test_arguments_are_checked(changed: dict[str, Any], message: str, places: di
 
 def test_an_evaluator_without_the_role_ends_the_run(tmp_path: Path, places: dict[str, Any]) -> None:
     task = urs_crossval(**places, dataset="sample", cases=1, folds=1, evaluators="mockllm/X")
-    [log] = eval(
-        task, model="none/none", model_roles={"grader": Script("{}").model("C")}, log_dir=str(tmp_path), display="log"
-    )
+    log = run(task, tmp_path, model="none/none", grader=Script("{}").model("C"))
     assert log.status == "error" and log.error is not None
     assert "evaluator 'mockllm/X' does not have the role 'grader'; those that have: mockllm/C" in log.error.message
-
-
-def test_a_sample_without_an_answer_is_left_alone(tmp_path: Path) -> None:
-    from inspect_ai import Task
-
-    from urs_inspect.solvers.answers import recorded_answer
-
-    samples = [Sample(id="a", input="?", metadata={"answer": "Yes.", "model": "m/x"}), Sample(id="b", input="?")]
-    log = run(Task(MemoryDataset(samples), solver=recorded_answer()), tmp_path, model="none/none", grader=None)
-    outputs: dict[str, ModelOutput] = {str(sample.id): sample.output for sample in samples_of(log)}
-    assert (outputs["a"].completion, outputs["a"].model) == ("Yes.", "m/x")
-    assert not outputs["b"].choices
 
 
 @pytest.mark.parametrize(
@@ -348,13 +316,7 @@ def test_a_sample_without_an_answer_is_left_alone(tmp_path: Path) -> None:
     ],
 )
 def test_evaluators_are_checked_by_the_command(
-    roles: list[str],
-    arguments: list[str],
-    said: str,
-    tmp_path: Path,
-    places: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    roles: list[str], arguments: list[str], said: str, tmp_path: Path, places: dict[str, Any], monkeypatch, capsys
 ) -> None:
     given = ["dataset=sample", "cases=2", "folds=1", *(f"{name}={value}" for name, value in places.items()), *arguments]
     refusal = refused(

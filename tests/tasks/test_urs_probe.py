@@ -23,35 +23,24 @@ def finals(log: EvalLog) -> dict[str, set[object]]:
     return found
 
 
-def test_every_intent_and_language_is_answered_in_all_four_ways(tmp_path: Path):
-    log = probe(tmp_path, Script('{"Final Score": 5}'))
-
-    assert log.status == "success"
-    # 7 intents, 2 languages, 4 null answers
-    kinds = Counter(
-        (sample.metadata["intent"], sample.metadata["language"], sample.metadata["null_answer"])
-        for sample in samples_of(log)
-    )
-    assert len(kinds) == 56
-    assert set(kinds.values()) == {1}
-    assert len({sample.id for sample in samples_of(log)}) == 56
-    assert all(str(sample.id).endswith(f"/{sample.metadata['null_answer']}") for sample in samples_of(log))
-
-
-def test_judge_sees_the_null_answers_and_the_empty_one_is_never_sent(tmp_path: Path):
+def test_every_intent_and_language_is_answered_in_all_four_ways_and_the_empty_one_is_never_sent(tmp_path: Path):
     judge = Script('{"Final Score": 5}')
     log = probe(tmp_path, judge)
 
+    assert log.status == "success"
+    samples = samples_of(log)
+    kinds = {(one.metadata["intent"], one.metadata["language"], one.metadata["null_answer"]) for one in samples}
+    assert len(kinds) == len(samples) == len({one.id for one in samples}) == 7 * 2 * 4
+    assert all(str(one.id).endswith(f"/{one.metadata['null_answer']}") for one in samples)
     assert len(judge.seen) == 42  # three kinds of fourteen cases; the empty answers need no judge
     assert finals(log) == {"constant": {5}, "empty": {1}, "reference": {5}, "injection": {5}}
-    outcomes = Counter((sample.scores or {})["judge_outcome"].value["outcome"] for sample in samples_of(log))  # type: ignore
+    outcomes = Counter((one.scores or {})["judge_outcome"].value["outcome"] for one in samples)  # type: ignore
     assert outcomes == {"judged": 42, "no_response": 14}
-    copied = 0
-    for messages in judge.seen:
-        case = messages[1].text
-        reference = between(case, "<reference_answer>", "</reference_answer>")
-        copied += between(case, "<answer_to_rate>", "</answer_to_rate>") == reference
-    assert copied == 14
+    shown = [
+        [between(seen[1].text, f"<{tag}>", f"</{tag}>") for tag in ("reference_answer", "answer_to_rate")]
+        for seen in judge.seen
+    ]
+    assert sum(reference == answer for reference, answer in shown) == 14
 
 
 def test_judge_that_repeats_the_injected_record_gives_no_score(tmp_path: Path):

@@ -10,6 +10,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run_command
+from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
 from urs_inspect import urs
 from urs_inspect._util import InputError
@@ -29,7 +30,7 @@ def ask(
     tmp_path: Path, reply: Callable[[list[ChatMessage]], Reply] = reference, model: str = "J", **options
 ) -> EvalLog:
     task = urs_references(dataset=options.pop("dataset", "sample"))
-    return run(task, tmp_path / "refs", model=Script(reply).model(model), grader=None, **options)
+    return run(task, tmp_path / "refs", model=Script(reply).model(model), **options)
 
 
 def judged(references: str, tmp_path: Path, judge: Script, **options) -> EvalLog:
@@ -39,7 +40,7 @@ def judged(references: str, tmp_path: Path, judge: Script, **options) -> EvalLog
 
 def test_the_questions_are_asked_as_they_are_and_nobody_judges(tmp_path: Path) -> None:
     model = Script(reference)
-    log = run(urs_references(dataset="sample"), tmp_path, model=model.model("J"), grader=None)
+    log = run(urs_references(dataset="sample"), tmp_path, model=model.model("J"))
     assert log.status == "success"
     plain = {str(sample.id): sample for sample in urs(dataset="sample").dataset}
     assert [str(sample.id) for sample in urs_references(dataset="sample").dataset] == list(plain)
@@ -73,10 +74,6 @@ def test_log_and_file_serve_alike(tmp_path: Path, command: Run) -> None:
     assert facts[0] == facts[1]
     label = facts[0]["references"]
     assert label.startswith("mockllm/J (sha256 ") and facts[0]["references_sha256"].startswith(label[18:30])
-
-
-def test_a_run_with_the_references_of_the_data_does_not_name_any() -> None:
-    assert "references" not in (urs(dataset="sample").metadata or {})
 
 
 def test_references_that_do_not_fit_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
@@ -137,7 +134,7 @@ def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
     one, other = ask(tmp_path, limit=2), ask(tmp_path, limit=2, model="K")
     with pytest.raises(InputError, match="several models: mockllm/J, mockllm/K"):
         read_reference_logs([one.location, other.location], [])
-    none = run(urs_references(dataset="sample"), tmp_path / "none", model="none/none", grader=None, limit=1)
+    none = run(urs_references(dataset="sample"), tmp_path / "none", model="none/none", limit=1)
     with pytest.raises(InputError):
         read_references(none.location)
     broken = ask(tmp_path, lambda messages: RuntimeError("down"), limit=2)
@@ -160,31 +157,21 @@ def test_the_answers_of_a_judged_run_may_be_references(tmp_path: Path) -> None:
 
 def test_of_several_epochs_the_first_counts(tmp_path: Path) -> None:
     model = Script(["First.", "Second."])
-    log = run(urs_references(dataset="sample"), tmp_path, model=model.model("J"), grader=None, limit=1, epochs=2)
+    log = run(urs_references(dataset="sample"), tmp_path, model=model.model("J"), limit=1, epochs=2)
     first = next(sample.output.completion for sample in samples_of(read_eval_log(log.location)) if sample.epoch == 1)
     assert [item.text for item in read_references(log.location).items] == [first]
 
 
-def test_own_cases_need_no_references_of_their_own(tmp_path: Path) -> None:
-    data = tmp_path / "own.jsonl"
-    data.write_text(
-        json.dumps({"id": "mine", "question": "Why?", "user_intent": "Leisure", "language": "EN"}) + "\n",
-        encoding="utf-8",
-    )
+def test_own_cases_need_no_references_of_their_own_and_a_changed_question_is_noticed(tmp_path: Path) -> None:
+    row = {"id": "mine", "question": "Why?", "user_intent": "Leisure", "language": "EN"}
+    data = str(write_rows(tmp_path / "own.jsonl", row))
     with pytest.raises(InputError, match="column 'reference_ans': missing"):
-        urs(dataset=str(data))
-    log = ask(tmp_path, dataset=str(data))
+        urs(dataset=data)
+    log = ask(tmp_path, dataset=data)
     assert [item.question_sha256 for item in read_references(log.location).items] == [question_sha256("Why?")]
     judge = Script('{"Final Score": 5}')
-    judged(log.location, tmp_path, judge, dataset=str(data))
+    judged(log.location, tmp_path, judge, dataset=data)
     assert "[by J] Why?" in judge.seen[0][1].text
-
-
-def test_a_changed_question_is_noticed(tmp_path: Path) -> None:
-    row = {"id": "mine", "question": "Why?", "user_intent": "Leisure", "language": "EN"}
-    data = tmp_path / "own.jsonl"
-    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    log = ask(tmp_path, dataset=str(data))
-    data.write_text(json.dumps({**row, "question": "Why not?"}) + "\n", encoding="utf-8")
+    write_rows(tmp_path / "own.jsonl", {**row, "question": "Why not?"})
     with pytest.raises(InputError, match=r"1 \(mine\) of another question than the case has now"):
-        urs(dataset=str(data), references=log.location)
+        urs(dataset=data, references=log.location)

@@ -1,9 +1,11 @@
 """What a reader does with the viewer: open a page, look at cells, keep a picture."""
 
 import os
+import re
+from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 WIDTH, HEIGHT = 1500, 820
 _TOP = 29
@@ -19,6 +21,14 @@ class Cell(NamedTuple):
 def open_page(page: Page, address: str, route: str) -> None:
     page.goto(f"{address}/#{route}")
     page.reload()  # the viewer reads a changed hash only when it starts
+
+
+def sample_rows(page: Page, address: str, log_file: Path, name: str = "sample_") -> Locator:
+    """The list of samples whose ids begin with a name, once it is there."""
+    open_page(page, address, f"/tasks/{log_file.name}/samples/")
+    rows = page.get_by_role("row").filter(has_text=re.compile(name))
+    expect(rows.first).to_be_visible(timeout=30_000)
+    return rows
 
 
 def keep(page: Page, name: str) -> bytes:

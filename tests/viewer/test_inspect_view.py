@@ -10,7 +10,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from playwright.sync_api import Page, expect
 
-from tests.viewer.browser import cells, keep, open_page
+from tests.viewer.browser import cells, keep, open_page, sample_rows
 from urs_inspect.tasks import urs
 
 pytestmark = pytest.mark.browser
@@ -36,9 +36,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_samples_are_a_heat_map_with_the_worst_first(page: Page, address: str, log_file: Path) -> None:
-    open_page(page, address, f"/tasks/{log_file.name}/samples/")
-    rows = page.get_by_role("row").filter(has_text=re.compile("sample_"))
-    expect(rows.first).to_be_visible(timeout=30_000)
+    rows = sample_rows(page, address, log_file)
     # ## What a row shows
     header = page.locator("div[role=columnheader]")  # those of the list, not of the scores above it
     for name in ("Intent", "Language", "Final", "Factuality", "Satisfaction", "Coherence", "Judging"):

@@ -8,7 +8,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from playwright.sync_api import Page, expect
 
-from tests.viewer.browser import cells, keep, open_page
+from tests.viewer.browser import cells, keep, open_page, sample_rows
 from urs_inspect.tasks import md_eval
 
 pytestmark = [pytest.mark.browser, pytest.mark.data]
@@ -37,9 +37,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_pairs_are_listed_with_the_wrong_verdicts_first(page: Page, address: str, log_file: Path) -> None:
-    open_page(page, address, f"/tasks/{log_file.name}/samples/")
-    rows = page.get_by_role("row").filter(has_text=re.compile("md_eval_"))
-    expect(rows.first).to_be_visible(timeout=30_000)
+    rows = sample_rows(page, address, log_file, "md_eval_")
     # ## What a row shows
     header = page.get_by_role("columnheader")
     for name in ("Id", "Scenario", "Target", "Answer", "Overall", "Dims", "Input"):

@@ -7,7 +7,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from playwright.sync_api import Page, expect
 
-from tests.viewer.browser import cells, keep, open_page
+from tests.viewer.browser import cells, keep, open_page, sample_rows
 from urs_inspect.tasks import mad
 
 pytestmark = pytest.mark.browser
@@ -38,9 +38,7 @@ def test_ratings_are_the_headline_of_the_list_of_runs(page: Page, address: str, 
 
 
 def test_ratings_stand_above_the_comparisons(page: Page, address: str, log_file: Path) -> None:
-    open_page(page, address, f"/tasks/{log_file.name}/samples/")
-    rows = page.get_by_role("row").filter(has_text=re.compile("sample_"))
-    expect(rows.first).to_be_visible(timeout=30_000)
+    rows = sample_rows(page, address, log_file)
     # ## Ratings by the models' whole names, with the slash
     for model in _MODELS:
         shown = page.get_by_text(model, exact=True)
@@ -60,9 +58,7 @@ def test_ratings_stand_above_the_comparisons(page: Page, address: str, log_file:
 
 
 def test_a_comparison_shows_what_the_judge_said_in_both_orders(page: Page, address: str, log_file: Path) -> None:
-    open_page(page, address, f"/tasks/{log_file.name}/samples/")
-    rows = page.get_by_role("row").filter(has_text=re.compile("sample_"))
-    expect(rows.first).to_be_visible(timeout=30_000)
+    rows = sample_rows(page, address, log_file)
     rows.first.dblclick()
     page.get_by_role("tab", name=re.compile("scoring", re.IGNORECASE)).first.click()
     orders = page.get_by_text(re.compile("^urs_simulation/(judge|weak|strong) shown first"))

@@ -8,7 +8,7 @@ from inspect_ai import eval as inspect_eval
 from playwright.sync_api import Page, expect
 
 from tests.samer.checkpoints import tiny_checkpoint
-from tests.viewer.browser import cells, keep, open_page
+from tests.viewer.browser import cells, keep, open_page, sample_rows
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import urs
 
@@ -35,9 +35,7 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_samples_show_overall_leading_dimensions_and_failures(page: Page, address: str, log_file: Path) -> None:
-    open_page(page, address, f"/tasks/{log_file.name}/samples/")
-    rows = page.get_by_role("row").filter(has_text=re.compile("sample_"))
-    expect(rows.first).to_be_visible(timeout=30_000)
+    rows = sample_rows(page, address, log_file)
     header = page.get_by_role("columnheader")
     for name in ("Intent", "Language", "Overall", "Weighs most", "Weighs second", "Weighs third", "Evaluation"):
         expect(header.filter(has_text=re.compile(f"^{name}$", re.IGNORECASE))).to_be_visible()
@@ -56,9 +54,7 @@ def test_samples_show_overall_leading_dimensions_and_failures(page: Page, addres
 
 
 def test_an_evaluation_is_a_table_of_dimensions(page: Page, address: str, log_file: Path) -> None:
-    open_page(page, address, f"/tasks/{log_file.name}/samples/")
-    rows = page.get_by_role("row").filter(has_text=re.compile("sample_"))
-    expect(rows.first).to_be_visible(timeout=30_000)
+    rows = sample_rows(page, address, log_file)
     seen = [cells(rows.nth(index)) for index in range(12)]
     one = next(row["sampleId"].text for row in seen if row[_EVALUATION].text == "scored")
     open_page(page, address, f"/tasks/{log_file.name}/samples/sample/{one}/1/scoring")

@@ -26,33 +26,22 @@ def main() -> None:
         sys.stdout.write(f"{tasks_path()}\n")
         return
     try:
-        if arguments[0] == "rejudge":
-            _rejudge(arguments[1:])
-        else:
-            _run()
+        _run(arguments)
     except InputError as error:
         sys.stderr.write(f"Error: {error}\n")
         raise SystemExit(1) from error
 
 
-def _rejudge(arguments: list[str]) -> None:
-    _need_lm_eval()
-    from urs_inspect.lmeval_tasks.rejudge import rejudge
-
-    rejudge(arguments, prog_name="urs-lm-eval rejudge")
-
-
-def _need_lm_eval() -> None:
+def _run(arguments: list[str]) -> None:
     try:
-        import lm_eval.__main__  # noqa: F401 - so that an error is reported in one line
+        from lm_eval.__main__ import cli_evaluate
     except ImportError as error:
         raise InputError(_INSTALL.format(error)) from error
+    if arguments[0] == "rejudge":
+        from urs_inspect.lmeval_tasks.rejudge import rejudge
 
-
-def _run() -> None:
-    _need_lm_eval()
-    from lm_eval.__main__ import cli_evaluate
-
+        rejudge(arguments[1:], prog_name="urs-lm-eval rejudge")
+        return
     if not any(argument.partition("=")[0] == _INCLUDE for argument in sys.argv):
         sys.argv += [_INCLUDE, tasks_path()]
     cli_evaluate()

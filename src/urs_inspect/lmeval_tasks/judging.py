@@ -4,14 +4,14 @@ import asyncio
 import json
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
 from types import FrameType
 from typing import Any, TypeVar
 
-from urs_inspect.judging import Answer, AnswerJudging, Judge, Judgement, Message
+from urs_inspect.judging import Answer, AnswerJudging, Judge, Message
 from urs_inspect.judging.ask import TINY_REQUEST, CircuitBreaker
 from urs_inspect.judging.failures import NO_RESPONSE, describe_error
 from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache, open_endpoint
@@ -70,10 +70,13 @@ def read_record(text: object) -> Record | None:
         values = json.loads(text) if isinstance(text, str) else None
     except ValueError:
         return None
-    if not isinstance(values, dict) or not set(_NAMES) <= set(values) or not _are_scores(values["scores"]):
+    if not isinstance(values, dict) or not set(_NAMES) <= set(values):
         return None
-    facts = {name: value for name, value in values.items() if name not in _NAMES}
-    return Record(facts=facts, **{name: values[name] for name in _NAMES})
+    known = {name: values.pop(name) for name in _NAMES}
+    scores = {} if known["scores"] is None else known["scores"]
+    if not isinstance(scores, dict) or not all(isinstance(score, int | float) for score in scores.values()):
+        return None
+    return Record(facts=values, **known)
 
 
 def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:
@@ -84,12 +87,6 @@ def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:
 def call_failed(response: str, judge: str, why: str, **facts: Any) -> Record:
     """The record of an answer about which no reply of the judge came."""
     return Record(response, None, judge, f"unscored_{_CALL_FAILED}", why, {"failure_mode": _CALL_FAILED, **facts})
-
-
-def _are_scores(value: object) -> bool:
-    return value is None or (
-        isinstance(value, dict) and all(isinstance(score, int | float) for score in value.values())
-    )
 
 
 @contextmanager
@@ -139,18 +136,11 @@ def judge_answers(
 ) -> list[Record]:
     """One record per answer, in order; a judgement that failed is one, without scores.
 
-    A judge that failed `judge_give_up` answers in a row is not asked about the rest, nor is any judge after an
-    interrupt.
+    A model judges `judge_concurrency` of them at a time. One that failed `judge_give_up` answers in a row is not asked
+    about the rest, nor is any judge after an interrupt.
     """
     if settings.judge == "samer":
         return _judge_with_samer(answers, settings, progress)
-    return judge_all(answers, settings, judging, progress)
-
-
-def judge_all(
-    answers: Sequence[Answer], settings: JudgeSettings, judging: AnswerJudging, progress: Progress
-) -> list[Record]:
-    """Judge answers with a model, `judge_concurrency` at a time; see `judge_answers`."""
     breaker = CircuitBreaker(settings.judge_give_up)
 
     async def run() -> list[Record]:
@@ -216,7 +206,7 @@ async def _judged(
 ) -> Record:
     name, response = settings.judge_name, answer.text or ""
     judge = Judge(name, conversation.call, settings.judge_temperature, self_judged=False)
-    judged = await judging.judge(answer, lambda: [judge], _collect)
+    judged = await judging.judge(answer, lambda: [judge], lambda judgements: asyncio.gather(*judgements))
     conversation.end(scored=judged.value is not None)
     asked_with = {"judge_call": endpoint.parameters}
     if conversation.not_asked:
@@ -224,10 +214,6 @@ async def _judged(
     facts = {key: value for key, value in judged.metadata.items() if key not in ("outcome", "judge_finals")}
     outcome = str(judged.metadata["outcome"])
     return Record(response, of_values(judged.value), name, outcome, judged.explanation, {**facts, **asked_with})
-
-
-async def _collect(judgements: Sequence[Awaitable[Judgement]]) -> Sequence[Judgement]:
-    return await asyncio.gather(*judgements)
 
 
 def _judge_with_samer(answers: Sequence[Answer], settings: JudgeSettings, progress: Progress) -> list[Record]:

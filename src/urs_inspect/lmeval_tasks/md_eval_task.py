@@ -34,16 +34,13 @@ class MdEvalOptions(Options):
     """How pairs are judged; the arguments of the task of inspect-ai."""
 
     md_eval_protocol: Protocol = "joint"  # not for `md_eval_mc`, which has the overall verdict only
-    md_eval_orders: Orders = (
-        "ab"  # `ab` as in the data, `seeded` by a coin per pair, `both` where disagreement is a tie
-    )
+    # `ab` as in the data, `seeded` by a coin per pair, `both` where disagreement is a tie
+    md_eval_orders: Orders = "ab"
     md_eval_scenarios: str | list[str] = "all"
     md_eval_seed: int = Field(default=0, ge=0)
 
 
-def md_eval_options(metadata: dict[str, Any] | None) -> MdEvalOptions:
-    """Read the options."""
-    return read_options(MdEvalOptions, ("md_eval_",), metadata)
+_PREFIXES = ("md_eval_",)
 
 
 def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> dict[str, Dataset]:
@@ -52,7 +49,7 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
     `need` is one that the scenarios serve, None for all; without `ties`, pairs with a tie as label are left out. In a
     row, `labels` are those of the dimensions `names`, and `cluster` is a number that pairs with the same prompt share.
     """
-    options = md_eval_options(metadata)
+    options = read_options(MdEvalOptions, _PREFIXES, metadata)
     taxonomy = load_taxonomy()
     wanted = _scenarios(options.md_eval_scenarios)
     needs = {name: scenario.need for name, scenario in taxonomy.scenarios.items() if name in wanted}
@@ -84,8 +81,7 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
 
 def _scenarios(value: str | list[str]) -> set[str]:
     taxonomy = load_taxonomy()
-    given = value.split(",") if isinstance(value, str) else value
-    names = [name.strip() for name in given]
+    names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
     return set(taxonomy.scenarios) if names == ["all"] else {taxonomy.scenario_id(name) for name in names}
 
 
@@ -93,7 +89,7 @@ class PairTask(MeasuredTask):
     """A task whose cases are put to the model by one prompt or several."""
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        self.options = md_eval_options((config or {}).get("metadata"))
+        self.options = read_options(MdEvalOptions, _PREFIXES, (config or {}).get("metadata"))
         super().__init__(config=config, **kwargs)
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:

@@ -153,5 +153,5 @@ def _bounds(parts: Sequence[Part]) -> tuple[float, float]:
         return math.nan, math.nan
     hits, trials = bootstrap_counts(sums).T
     rounds = np.divide(hits, trials, out=np.full(len(hits), np.nan), where=trials > 0)
-    low, high = percentile_bounds(rounds[:, None], clusters=[np.count_nonzero(sums[:, 1])])
+    low, high = percentile_bounds(rounds[:, None], clusters=np.count_nonzero(sums[:, 1:], axis=0))
     return float(low[0]), float(high[0])

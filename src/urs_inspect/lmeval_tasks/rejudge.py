@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,11 +67,9 @@ def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
     judged = [sample for sample in saved if sample.line.get("filter") == saved[0].line.get("filter")]
     several = sum(len(sample.line["resps"][0]) > 1 for sample in judged)
     unreferenced = sum(bool(sample.given) and not sample.doc["reference"].strip() for sample in judged)
+    other = f"of filters other than '{judged[0].line.get('filter')}' skipped: the same responses"
     for number, what in (
-        (
-            len(saved) - len(judged),
-            f"of filters other than '{judged[0].line.get('filter')}' skipped: the same responses",
-        ),
+        (len(saved) - len(judged), other),
         (several, "with several responses (repeats): the first of each is judged"),
         (unreferenced, "without a reference: `target` is empty or None"),
     ):
@@ -90,9 +87,8 @@ def written_to(file: Path, judge: str, judged_with: Mapping[str, Any], folder: P
     """
     who = re.sub(r"[^\w.-]+", "-", judge).strip("-")[-_MOST_OF_A_NAME:]
     digest = hashlib.sha256(json.dumps(dict(judged_with), sort_keys=True).encode()).hexdigest()[:_DIGITS]
-    return (
-        file.parent if folder is None else folder
-    ) / f"rejudged_{who}-{digest}_{file.stem[max(file.stem.find(_START), 0) :]}.jsonl"
+    saved = file.stem[max(file.stem.find(_START), 0) :]
+    return (folder or file.parent) / f"rejudged_{who}-{digest}_{saved}.jsonl"
 
 
 def write_saved(
@@ -352,12 +348,9 @@ def _write(
 
 def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """Means with standard errors, under the keys of lm-eval; an answer has the metrics of its intent and language."""
-    values: dict[str, list[float]] = defaultdict(list)
-    for metrics_of_answer in metrics:
-        for name, value in metrics_of_answer.items():
-            values[name].append(value)
     results: dict[str, Any] = {}
-    for name, known in sorted(values.items()):
+    for name in sorted(set().union(*metrics)):
+        known = [values[name] for values in metrics if name in values]
         error = mean_stderr(known) if len(known) > 1 else "N/A"
         results |= {f"{name},none": math.fsum(known) / len(known), f"{name}_stderr,none": error}
     return results

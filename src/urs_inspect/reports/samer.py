@@ -17,7 +17,7 @@ from urs_inspect.samer.training.pairs import TrainingPair
 from urs_inspect.stats import Estimate, mean_interval
 
 if TYPE_CHECKING:
-    from urs_inspect.samer.training.predictions import EpochRecord
+    from urs_inspect.samer.training.vectors import EpochRecord
 
 _GROUPS = ("scenario", "intent", "group")
 _NO_GROUP = "all"

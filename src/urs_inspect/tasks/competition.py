@@ -143,24 +143,19 @@ def competition_pool(pool: str | None, responses: list[str] | None, size: int | 
     if responses is not None:
         if pool is not None:
             raise InputError("pool: not together with responses, whose instructions are the pool")
-        return _reduced(read_pool(responses), size, seed)
-    if pool in (None, "urs", "sample"):
+        whole = read_pool(responses)
+    elif pool in (None, "urs", "sample"):
         rubric = load_rubric()
         data = load_urs(pool or "urs", Vocabulary(rubric.intent_id, rubric.language_code))
         cases = in_proportion(data.cases, seed)[:size]
-        instructions = [
-            Instruction(case.id, case.question.strip(), case.reference.strip(), case.language) for case in cases
-        ]
-        return Pool(data.name, data.sha256, tuple(instructions), {})
-    title, sha256, read = load_pool_file(str(pool), scenarios=comparison_scenarios())
-    return _reduced(Pool(title, sha256, read, {}), size, seed)
-
-
-def _reduced(pool: Pool, size: int | None, seed: int) -> Pool:
-    if size is None or size >= len(pool.instructions):
-        return pool
-    kept = sorted(random.Random(seed).sample(range(len(pool.instructions)), size))  # noqa: S311 - a draw, no secret
-    return replace(pool, instructions=tuple(pool.instructions[place] for place in kept))
+        items = [Instruction(case.id, case.question.strip(), case.reference.strip(), case.language) for case in cases]
+        return Pool(data.name, data.sha256, tuple(items), {})
+    else:
+        whole = Pool(*load_pool_file(str(pool), scenarios=comparison_scenarios()), {})
+    if size is None or size >= len(whole.instructions):
+        return whole
+    kept = sorted(random.Random(seed).sample(range(len(whole.instructions)), size))  # noqa: S311 - a draw, no secret
+    return replace(whole, instructions=tuple(whole.instructions[place] for place in kept))
 
 
 def _answer_sample(item: Instruction) -> Sample:
@@ -206,26 +201,17 @@ class _Round:
 
 
 class Competition(SampleSource):
-    """Issues first what contestants are to answer, then what is to be compared.
-
-    Args:
-        plan: What to do.
-        pool: Instructions, with the answers that exist already.
-        answering: Whether contestants of this run answer the instructions first, without looking at roles.
-        check_roles: Refuses models of the run that cannot do this, before any is called.
-        similarity: Similarity of answers; None for the default.
-        previous: Comparisons of an earlier run: they stand, and only pairs with a new contestant are compared.
-    """
+    """Issues first what contestants are to answer, then what is to be compared."""
 
     def __init__(
         self,
         plan: Plan,
         pool: Pool,
         *,
-        answering: bool,
-        check_roles: Callable[[], None] = lambda: None,
-        similarity: Similarity | None = None,
-        previous: Sequence[Comparison] = (),
+        answering: bool,  # whether contestants of this run answer first, without looking at roles
+        check_roles: Callable[[], None],  # refuses models of the run before any is called
+        similarity: Similarity,
+        previous: Sequence[Comparison],  # they stand, and only pairs with a new contestant are compared
     ) -> None:
         self._plan, self._pool, self._answering = plan, pool, answering
         _warn_of_unused(plan)
@@ -373,8 +359,7 @@ class Competition(SampleSource):
 
 
 def _warn_of_unused(plan: Plan) -> None:
-    usual = Plan(plan.k, plan.rules)
-    given = [name for name in ("confidence", "batch") if getattr(plan, name) != getattr(usual, name)]
+    given = [name for name in ("confidence", "batch") if getattr(plan, name) != getattr(Plan, name)]
     if plan.allocation == UNIFORM and given:
         logger.warning(
             f"{' and '.join(given)}: without effect with allocation=uniform, which asks for everything at once"

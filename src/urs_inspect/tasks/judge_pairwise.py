@@ -11,7 +11,7 @@ from inspect_ai.model import GenerateConfig
 
 from urs_inspect._arguments import Flag, Natural, Samer, Text, checked, one_of, required, samer_arguments
 from urs_inspect._util import choices
-from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, load_pairs
+from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
 from urs_inspect.judging.prompts import ORDERS
 from urs_inspect.samer import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
@@ -44,7 +44,7 @@ def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
     )
 
 
-def pair_facts(data: PairData) -> dict[str, object]:
+def bench_facts(data: PairData | RatingData) -> dict[str, object]:
     """What identifies the data of a run, for the log."""
     for line in data.skipped:
         logger.info(f"skipped: {line}")
@@ -98,7 +98,7 @@ def judge_pairwise(
         version=JUDGE_PAIRWISE_VERSION,
         headline_metric=HeadlineMetric(scorer="pair_verdict", metric=HEADLINE),
         display_name=f"Judge pairwise: {data.name}",
-        metadata=pair_facts(data),
+        metadata=bench_facts(data),
         viewer=pair_viewer(data.name, group="Group", dimensions=False),
         setup=preflight_setup(preflight, [], under_test=judge == "model"),
     )

@@ -21,6 +21,8 @@ from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY
 from urs_inspect.solvers.preflight import preflight_setup
+from urs_inspect.tasks.judge_pairwise import bench_facts
+from urs_inspect.tasks.urs_cases import rubric_facts
 from urs_inspect.tasks.viewer import rating_viewer
 
 logger = getLogger(__name__)
@@ -72,7 +74,7 @@ def judge_rating(
         version=JUDGE_RATING_VERSION,
         headline_metric=HeadlineMetric(scorer="rating_agreement", metric="pearson"),
         display_name=f"Judge rating: {data.name}",
-        metadata=_facts(data, loaded),
+        metadata=bench_facts(data) | (rubric_facts(loaded) if loaded else {}),
         viewer=rating_viewer(data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"),
         setup=preflight_setup(preflight, [], under_test=True),
     )
@@ -134,15 +136,3 @@ def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt) -> Sampl
             "prompt_sha256": prompt.sha256,
         },
     )
-
-
-def _facts(data: RatingData, rubric: Rubric | None) -> dict[str, object]:
-    """What identifies the data and rubric of a run, for the log."""
-    for line in data.skipped:
-        logger.info(f"skipped: {line}")
-    facts: dict[str, object] = {
-        "dataset": data.name,
-        "dataset_sha256": data.sha256,
-        "dataset_skipped": list(data.skipped),
-    }
-    return {**facts, "rubric": f"{rubric.name} {rubric.version}", "rubric_sha256": rubric.sha256} if rubric else facts

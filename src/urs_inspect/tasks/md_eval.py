@@ -16,7 +16,7 @@ from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import LOCAL_JUDGES
-from urs_inspect.tasks.judge_pairwise import pair_facts, pair_to_sample
+from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
 from urs_inspect.tasks.viewer import pair_viewer
 
 MD_EVAL_VERSION = "2-B"
@@ -71,7 +71,7 @@ def md_eval(
         version=MD_EVAL_VERSION,
         headline_metric=HeadlineMetric(scorer="pair_verdict", metric=HEADLINE),
         display_name="MD-Eval",
-        metadata={**pair_facts(data), "taxonomy": f"{taxonomy.name} {taxonomy.version}"},
+        metadata={**bench_facts(data), "taxonomy": f"{taxonomy.name} {taxonomy.version}"},
         viewer=pair_viewer("MD-Eval", group="Scenario", dimensions=protocol != "overall"),
         setup=preflight_setup(preflight, [], under_test=judge == "model"),
     )

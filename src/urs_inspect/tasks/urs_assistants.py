@@ -7,7 +7,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.solver import Solver, generate
 
-from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Temperature, Text, checked
+from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Temperature, Text, checked, split_names
 from urs_inspect._util import InputError
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.datasets import UrsCase
@@ -104,21 +104,19 @@ def urs_assistants(
 
 
 def _solver(assistant: str, search: str | None, translator: str | None, pages: int) -> Solver:
-    backends = {"search": search, "rag": search, "translator": translator}
     for name, value, users in (("search", search, ("search", "rag")), ("translator", translator, ("translator",))):
         if value is not None and assistant not in users:
             raise InputError(f"{name}: assistant={assistant} does not use it")
     if assistant == "model":
         return generate()
-    backend = backends[assistant]
-    if backend is None:
-        form = "translator=..., such as glossary:<file> or model"
-        if assistant != "translator":
-            form = "search=..., such as folder:<path> or web_search:<provider>"
-        raise InputError(f"assistant={assistant} needs -T {form}")
     if assistant == "translator":
-        return translation(backend)
-    return first_page(backend) if assistant == "search" else answer_from_pages(backend, pages)
+        if translator is None:
+            raise InputError(f"assistant={assistant} needs -T translator=..., such as glossary:<file> or model")
+        return translation(translator)
+    if search is None:
+        form = "search=..., such as folder:<path> or web_search:<provider>"
+        raise InputError(f"assistant={assistant} needs -T {form}")
+    return first_page(search) if assistant == "search" else answer_from_pages(search, pages)
 
 
 def _draw(cases: list[UrsCase], kind: str, count: int, seed: int) -> list[UrsCase]:
@@ -134,7 +132,7 @@ def _draw(cases: list[UrsCase], kind: str, count: int, seed: int) -> list[UrsCas
 
 
 def _by_id(cases: list[UrsCase], ids: str | list[str]) -> list[UrsCase]:
-    wanted = [name.strip() for name in (ids.split(",") if isinstance(ids, str) else ids)]
+    wanted = [name.strip() for name in split_names(ids)]
     known = {case.id: case for case in cases}
     if missing := [name for name in wanted if name not in known]:
         raise InputError(f"ids: the data has no case {', '.join(missing[:5])}")

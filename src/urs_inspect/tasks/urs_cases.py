@@ -39,15 +39,19 @@ class ChosenCases:
 
     def facts(self) -> dict[str, object]:
         """What identifies data, rubric and references of a run, for the log."""
-        data, rubric, references = self.data, self.rubric, self.references
+        data, references = self.data, self.references
         return {
             "dataset": data.name,
             "dataset_sha256": data.sha256,
             "dataset_skipped_rows": len(data.skipped),
-            "rubric": f"{rubric.name} {rubric.version}",
-            "rubric_sha256": rubric.sha256,
+            **rubric_facts(self.rubric),
             **({} if references is None else {"references": references.label, "references_sha256": references.sha256}),
         }
+
+
+def rubric_facts(rubric: Rubric) -> dict[str, object]:
+    """What identifies the rubric of a run, for the log."""
+    return {"rubric": f"{rubric.name} {rubric.version}", "rubric_sha256": rubric.sha256}
 
 
 def choose_cases(
@@ -64,17 +68,8 @@ def choose_cases(
 ) -> ChosenCases:
     """Read the cases that a task is about; all arguments are checked before data is fetched.
 
-    Args:
-        rubric: Names intents and languages.
-        dataset: Name or path, as for `load_urs`.
-        language: Languages of the cases.
-        intents: Intents of the cases.
-        seed: Seed of the order, in which every beginning holds intents and languages in proportion.
-        lenient: Whether faulty rows of a user's own file are skipped.
-        references: Reference answers in place of those of the data.
-        need_references: Whether every case needs a reference.
-        only_asked: Whether cases that the running command leaves out need none in `references`; where some have none,
-            those cases are not among the chosen ones.
+    With `only_asked`, cases that the running command leaves out need none of the given `references`; where some have
+    none, those cases are not among the chosen ones.
     """
     languages = names(language, "language", rubric.language_code)
     chosen = names(intents, "intents", rubric.intent_id)
@@ -113,10 +108,6 @@ def _with_references(references: References, cases: list[UrsCase], only_asked: b
         raise InputError(f"{error}. {_SOME_CASES}") from error
 
 
-_Choice = tuple[int, tuple[str, ...]]
-"""Where a limit ends, 0 for none, and the ids that are chosen."""
-
-
 def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
     """The cases that `--limit` or `--sample-id` of the running command leaves, and those that come before them.
 
@@ -135,22 +126,22 @@ def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
     ] or list(cases)
 
 
-def _choices() -> list[_Choice]:
-    """The choice of each run that the running command may make tasks for."""
+def _choices() -> list[tuple[int, tuple[str, ...]]]:
+    """Of each run that the running command may make tasks for: where its limit ends, 0 for none, and chosen ids."""
     options = command_options()
     if "limit" in options:
         return [_choice_of_options(options)]
     return [_choice_of_log(read_eval_log(log, header_only=True).eval.config) for log in options.get("log_files", ())]
 
 
-def _choice_of_options(options: Mapping[str, Any]) -> _Choice:
+def _choice_of_options(options: Mapping[str, Any]) -> tuple[int, tuple[str, ...]]:
     if options.get("sample_shuffle") or options.get("run_config"):
         return 0, ()
     limit = str(options["limit"] or "").rpartition("-")[2]
     return int(limit) if limit.isdecimal() else 0, _patterns(str(options.get("sample_id") or "").split(","))
 
 
-def _choice_of_log(config: EvalConfig) -> _Choice:
+def _choice_of_log(config: EvalConfig) -> tuple[int, tuple[str, ...]]:
     if config.sample_shuffle not in (None, False):
         return 0, ()
     limit = config.limit[1] if isinstance(config.limit, tuple) else config.limit

@@ -1,10 +1,15 @@
 """URS cross-validation: are results stable across evaluators and sources of references?"""
 
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from logging import getLogger
 from typing import Literal
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset
+from inspect_ai.dataset import MemoryDataset, Sample
 
 from urs_inspect._arguments import (
     ALL,
@@ -20,17 +25,18 @@ from urs_inspect._arguments import (
     names,
     required,
 )
-from urs_inspect._util import InputError, choices, counted
-from urs_inspect.datasets.references import DATASET
+from urs_inspect._util import InputError, choices, counted, is_blank
+from urs_inspect.datasets import UrsCase
+from urs_inspect.datasets.references import DATASET, named, with_references
+from urs_inspect.discrepancy.pools import Pool
 from urs_inspect.judging import PromptBuilder
-from urs_inspect.logs.responses import read_pool
+from urs_inspect.logs.responses import read_pool, read_references
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.scorers.crossval_judge import crossval_cell, crossval_judge
-from urs_inspect.solvers.answers import recorded_answer
+from urs_inspect.scorers.crossval_judge import COPY, crossval_cell, crossval_judge
+from urs_inspect.solvers.answers import ANSWER, recorded_answer
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import models_with, roles_known
-from urs_inspect.tasks.crossval_grid import Grid, draw, read_models, read_sources, sha256_of
-from urs_inspect.tasks.urs_cases import choose_cases
+from urs_inspect.tasks.urs_cases import case_to_sample, choose_cases
 from urs_inspect.tasks.viewer import crossval_viewer
 
 logger = getLogger(__name__)
@@ -39,6 +45,90 @@ URS_CROSSVAL_VERSION = "2-B"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 _ROLE = "grader"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Reference answers to the cases by one model, or those of the data (`dataset`)."""
+
+    name: str
+    sha256: str
+    texts: Mapping[str, str]  # id of a case -> its reference
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every judgement that is asked for."""
+
+    cases: tuple[UrsCase, ...]
+    folds: int
+    evaluators: tuple[str, ...]
+    sources: tuple[Source, ...]
+    answers: Mapping[str, Mapping[str, str]]  # model -> id of a case -> its answer; no entry where there is none
+
+    @property
+    def judgements(self) -> int:
+        """Number of judgements that need a call, each a sample: empty answers need none."""
+        full = sum(not is_blank(text) for texts in self.answers.values() for text in texts.values())
+        return full * len(self.evaluators) * len(self.sources)
+
+    def copies(self) -> dict[str, int]:
+        """Model -> how many of its answers are word for word the reference of the same model."""
+        texts = {source.name: source.texts for source in self.sources}
+        counts = {
+            model: sum(answer.strip() == texts[model][case] for case, answer in answers.items())
+            for model, answers in self.answers.items()
+            if model in texts
+        }
+        return {model: count for model, count in counts.items() if count}
+
+    def samples(self, rubric: Rubric) -> Iterator[Sample]:
+        """One sample per case, evaluator, source and model, so that each is judged, logged and resumed by itself.
+
+        Cases come one after the other, so that a limit leaves whole ones.
+        """
+        folds = deal(self.cases, self.folds)
+        for case, evaluator, source, model in product(self.cases, self.evaluators, self.sources, self.answers):
+            sample = case_to_sample(case, rubric)
+            answer, reference = self.answers[model].get(case.id), source.texts[case.id]
+            facts = {
+                "case": case.id,
+                "fold": folds[case.id],
+                "evaluator": evaluator,
+                "source": source.name,
+                "model": model,
+                **({} if answer is None else {ANSWER: answer}),
+            }
+            if source.name == model and answer is not None and answer.strip() == reference:
+                facts[COPY] = True
+            yield Sample(
+                id=f"{case.id}:{evaluator}:{source.name}:{model}",
+                input=sample.input,
+                target=reference,
+                metadata={**(sample.metadata or {}), **facts, "reference_score": rubric.reference_score},
+            )
+
+    def facts(self) -> dict[str, object]:
+        """What two runs must have in common to be read together, for the log."""
+        return {
+            "cases": len(self.cases),
+            "cases_sha256": _sha256(sorted(case.id for case in self.cases)),
+            "folds": self.folds,
+            "evaluators": list(self.evaluators),
+            "sources": {source.name: source.sha256 for source in self.sources},
+            "models": {model: _sha256(sorted(texts.items())) for model, texts in self.answers.items()},
+            "copies": self.copies(),
+        }
+
+
+def deal(cases: Sequence[UrsCase], folds: int) -> dict[str, int]:
+    """Fold of each case, from 1. Folds differ by at most one case in all, and by one of each intent and language."""
+    by_kind = sorted(cases, key=lambda case: (case.intent, case.language))
+    return {case.id: place % folds + 1 for place, case in enumerate(by_kind)}
+
+
+def _sha256(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()
 
 
 @task
@@ -110,7 +200,7 @@ def urs_crossval(
     chosen = choose_cases(
         loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=DATASET in places
     )
-    taken = draw(chosen.cases, cases, folds)
+    taken = _draw(chosen.cases, cases, folds)
     pool = read_pool(logs, same_references=False)
     for note in pool.notes:
         logger.warning(note)
@@ -118,8 +208,8 @@ def urs_crossval(
         cases=taken,
         folds=folds,
         evaluators=judges,
-        sources=read_sources(places, taken),
-        answers=read_models(pool, taken, tested, need_all=unanswered == "refuse"),
+        sources=_read_sources(places, taken),
+        answers=_read_models(pool, taken, tested, need_all=unanswered == "refuse"),
     )
     _announce(grid, judge_attempts)
     return Task(
@@ -137,6 +227,66 @@ def urs_crossval(
         viewer=crossval_viewer(loaded),
         setup=preflight_setup(preflight, [_ROLE]),
     )
+
+
+def _draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase, ...]:
+    """The first cases of an order in which every beginning holds intents and languages in proportion."""
+    taken = tuple(ordered[:number])
+    if len(taken) < number:
+        logger.warning(f"cases={number}: there are only {len(taken)}, and all are taken")
+    if folds > len(taken):
+        raise InputError(f"folds: must be at most the number of cases, {len(taken)}, got {folds}")
+    return taken
+
+
+def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Source, ...]:
+    """References of all cases from files, logs, or `dataset`; a case without one is an error."""
+    sources = []
+    for place in places:
+        if place == DATASET:
+            name, referenced = DATASET, cases
+            if lacking := [case.id for case in cases if is_blank(case.reference)]:
+                raise InputError(f"references: of the data's own, {named(lacking)} of {len(cases)} cases have none")
+        else:
+            references = read_references(place)
+            name, referenced = references.source, with_references(cases, references)
+        texts = {case.id: case.reference.strip() for case in referenced}
+        sources.append(Source(name, _sha256(sorted(texts.items())), texts))
+    found = [source.name for source in sources]
+    if twice := sorted({name for name in found if found.count(name) > 1}):
+        raise InputError(
+            f"references: {choices(twice)} is listed twice; join the logs of one model with `urs-inspect references`"
+        )
+    return tuple(sources)
+
+
+def _read_models(
+    pool: Pool, cases: Sequence[UrsCase], models: Sequence[str] | None, *, need_all: bool
+) -> dict[str, dict[str, str]]:
+    """Model -> id of a case -> answer, of all models or those named; `need_all`: each must have answered each case."""
+    if unknown := sorted(set(models or ()) - set(pool.responses)):
+        raise InputError(f"models: no answers of {choices(unknown)}; there are some of {choices(pool.contestants)}")
+    asked = {item.id: item.text.strip() for item in pool.instructions}
+    if changed := [case.id for case in cases if asked.get(case.id, case.question.strip()) != case.question.strip()]:
+        raise InputError(f"answers: {named(changed)} of {len(cases)} cases have another question in the logs")
+    chosen = pool.contestants if models is None else tuple(models)
+    answers = {
+        model: {case.id: pool.responses[model][case.id] for case in cases if case.id in pool.responses[model]}
+        for model in chosen
+    }
+    lacking = {model: [case.id for case in cases if case.id not in answers[model]] for model in chosen}
+    lines = [f"{model} has none to {named(ids)}" for model, ids in lacking.items() if ids]
+    if lines and need_all:
+        raise InputError(
+            f"answers: of {len(cases)} cases, {'; '.join(lines)}. Answer them first (`inspect eval urs_inspect/urs` "
+            f"with the same dataset, seed and filters takes these cases with --limit {len(cases)}), name other models "
+            "with -T models=..., or leave these judgements without a score with -T unanswered=unscored"
+        )
+    for line in lines:
+        logger.warning(f"answers: of {len(cases)} cases, {line}; these stay without a score")
+    if empty := [model for model in chosen if not answers[model]]:
+        raise InputError(f"answers: none to any of the {len(cases)} cases by {choices(empty)}")
+    return answers
 
 
 def _evaluators(named: list[str] | None) -> tuple[str, ...]:
@@ -180,4 +330,4 @@ def _prompts_sha256(rubric: Rubric, judge_language: str | None) -> str:
         for intent in rubric.intents
         for language in rubric.languages
     ]
-    return sha256_of([prompts, judge_language])
+    return _sha256([prompts, judge_language])

@@ -3,11 +3,10 @@
 from collections import Counter
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 
 from urs_inspect._arguments import Count, Flag, Natural, Text, checked
-from urs_inspect.datasets import UrsCase
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers.metrics import group_finals
@@ -51,11 +50,16 @@ def urs_probe(
     loaded = load_rubric(rubric, prompt)
     judge = intent_judge(rubric=rubric, prompt=prompt, judge_language=judge_language)
     chosen = choose_cases(loaded, dataset, seed=seed)
-    samples = [
-        _with_null_answer(case_to_sample(case, loaded), kind)
-        for case in _first_of_each_kind(chosen.cases, per_kind)
-        for kind in NULL_ANSWERS
-    ]
+    samples = []
+    taken: Counter[tuple[str, str]] = Counter()
+    for case in chosen.cases:
+        taken[case.intent, case.language] += 1
+        if taken[case.intent, case.language] > per_kind:
+            continue
+        for kind in NULL_ANSWERS:
+            sample = case_to_sample(case, loaded)
+            sample.id, sample.metadata = f"{case.id}/{kind}", {**(sample.metadata or {}), _KIND: kind}
+            samples.append(sample)
     return Task(
         dataset=MemoryDataset(samples, name=chosen.data.name),
         solver=null_answer(),
@@ -68,19 +72,3 @@ def urs_probe(
         viewer=intent_viewer(loaded, "URS probe"),
         setup=preflight_setup(preflight, ["grader"]),
     )
-
-
-def _first_of_each_kind(cases: list[UrsCase], size: int) -> list[UrsCase]:
-    taken: Counter[tuple[str, str]] = Counter()
-    first = []
-    for case in cases:
-        taken[case.intent, case.language] += 1
-        if taken[case.intent, case.language] <= size:
-            first.append(case)
-    return first
-
-
-def _with_null_answer(sample: Sample, kind: str) -> Sample:
-    sample.id = f"{sample.id}/{kind}"
-    sample.metadata = {**(sample.metadata or {}), _KIND: kind}
-    return sample
