@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,39 @@ def test_traffic_and_countries_and_nothing_is_written_without_a_directory(
     error = refused("report", logs, "-o", tmp_path / "other", "--traffic", mix)
     assert "intents: shares must add up to 1, they add up to 0.5" in error
     assert not (tmp_path / "other").exists()
+
+
+def test_a_model_that_judged_itself_is_marked(logs: Path, run: Run) -> None:
+    own = [answered(f"{n}-0", judgement(7.0, self_judged=True)) for n in range(5)]
+    write_judged(logs / "own.eval", *own, *[answered(f"{n}-1", judgement(7.0)) for n in range(5)], model="p/judge")
+    lines = run("report", logs, "--rounds", "200").output.splitlines()
+    [marked] = [line for line in lines if "p/judge" in line and "%" in line]
+    assert marked.split("│")[-2].strip() == "50%"
+
+
+def test_no_interval_has_no_width_or_goes_beyond_the_scale(said: Said, tmp_path: Path) -> None:
+    for model, first in (("equal", 8.0), ("low", 10.0)):
+        rest = 8.0 if model == "equal" else 1.0
+        samples = [answered(f"{n}", judgement(rest if n else first)) for n in range(20)]
+        write_judged(tmp_path / f"{model}.eval", *samples, model=f"p/{model}")
+    output = said("report", tmp_path)
+    assert "8.00" in output and not re.search(r"8\.00 \([\d.]+ to", output)
+    assert "1.45 (1.00 to " in output
+
+
+def test_ten_models_are_readable_at_80_columns(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = ("Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem", "Text Assistant")
+    for number in range(10):
+        samples = [
+            answered(f"{place}", judgement(float(5 + (place + number) % 4)), metadata={"intent_group": group})
+            for place, group in enumerate(groups * 7)
+        ]
+        name = f"provider/a-model-with-a-rather-long-name-{number}"
+        write_judged(tmp_path / f"{number}.eval", *samples, model=name)
+    monkeypatch.setenv("COLUMNS", "80")
+    result = run("report", tmp_path, "--rounds", "200")
+    assert result.exit_code == 0 and max(map(len, result.output.splitlines())) <= 80
+    assert "…" not in result.output
 
 
 def test_means_are_corrected_by_ratings(logs: Path, tmp_path: Path, said: Said) -> None:
