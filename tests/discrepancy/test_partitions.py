@@ -1,10 +1,7 @@
 """Partitions of a pool: the same selection as from the whole, and vectors that are kept once they are made."""
 
 import json
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -154,44 +151,3 @@ def test_workers_of_ray_make_and_select_the_same(tmp_path: Path) -> None:
         assert select_partitions(paths, k=5, ray=True) == expected
     finally:
         ray.shutdown()
-
-
-DRIVER = """
-import sys
-from pathlib import Path
-import ray
-from urs_inspect.discrepancy import embed_partitions, select_partitions
-ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
-*sources, out = map(Path, sys.argv[1:])
-print(select_partitions(embed_partitions(sources, out, similarity="lexical/64", ray=True), k=60, ray=True))
-"""
-
-
-@pytest.mark.ray
-def test_a_driver_that_is_killed_and_started_again_gives_the_same(tmp_path: Path) -> None:
-    psutil, sources = pytest.importorskip("ray") and pytest.importorskip("psutil"), []
-    for part in range(6):
-        rows = [
-            {"id": f"{part}-{n}", "instruction": f"{n * n}?", "m0": f"{n}! " * 20, "m1": str(n)} for n in range(600)
-        ]
-        pd.DataFrame(rows).to_parquet(tmp_path / f"{part}.parquet")
-        sources.append(tmp_path / f"{part}.parquet")
-    expected = select_partitions(embed_partitions(sources, tmp_path / "alone", similarity="lexical/64"), k=60)
-    out = tmp_path / "by_ray"
-    command = [sys.executable, "-c", DRIVER, *map(str, sources), str(out)]
-
-    def kill_when(begun: Callable[[Any], bool]) -> dict[Path, int]:
-        """Start a driver and kill it; returns the partitions that are there."""
-        driver = psutil.Popen(command, stderr=subprocess.DEVNULL)
-        while not begun(driver):
-            assert driver.poll() is None
-            time.sleep(0.01)
-        driver.kill()
-        driver.wait()
-        return {path: path.stat().st_mtime_ns for path in out.glob("*.npy")}
-
-    assert 0 < len(embedded := kill_when(lambda _: any(out.glob("*.npy")))) < 6
-    workers = kill_when(lambda driver: any("_Worker" in child.name() for child in driver.children(recursive=True)))
-    assert embedded.items() <= workers.items() and len(workers) == 6
-    assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == f"{expected}\n"
-    assert workers == {path: path.stat().st_mtime_ns for path in out.glob("*.npy")}
