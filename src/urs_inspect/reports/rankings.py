@@ -161,9 +161,9 @@ def _ratings_section(ranking: Ranking) -> Section:
         )
     notes.append(
         f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the instructions (seed "
-        f"{ranking.seed}), expanded where there are few. Bradley-Terry does not depend on the order of the votes and is the rating to go by; Elo "
-        f"(K={ranking.k:g}) is the mean over the same resamples; 'Elo by order', its mean over random orders of all "
-        "votes, without resampling."
+        f"{ranking.seed}), expanded where there are few. Bradley-Terry does not depend on the order of the votes and "
+        f"is the rating to go by; Elo (K={ranking.k:g}) is the mean over the same resamples; 'Elo by order', its mean "
+        "over random orders of all votes, without resampling."
     )
     columns = {
         "rank": rank_texts(ranking.ranks),
