@@ -251,6 +251,8 @@ def test_missing_answers_are_refused_or_left_without_a_score(tmp_path: Path, cap
         urs_crossval(**places, dataset="sample", cases=6, evaluators="x")
     assert f"of 6 cases, mockllm/A has none to 2 ({ids[0]}, {ids[1]})" in str(caught.value)
     assert "--limit 6" in str(caught.value) and "unanswered=unscored" in str(caught.value)
+    with pytest.raises(InputError, match="answers: none to any of the 2 cases by mockllm/A"):
+        urs_crossval(**places, dataset="sample", cases=2, folds=1, evaluators="x", unanswered="unscored")
     judge = Script(final(7))
     log = crossval(tmp_path, places, {"C": judge}, {"unanswered": "unscored"})
     assert len(judge.seen) == 4
