@@ -1,6 +1,7 @@
 """Fixtures that every room of the tests shares."""
 
 import gc
+import logging
 import os
 
 # Before anything imports NumPy or torch: matrices as small as those of the tests are slower on several threads, and
@@ -67,6 +68,7 @@ def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "inspect-cache"))
     monkeypatch.delenv("URS_INSPECT_DATA_DIR", raising=False)
     monkeypatch.setattr(preflight, "_checked", set())  # a port may be that of another test's server
+    logging.getLogger().setLevel(logging.WARNING)  # a run with another level leaves it behind
 
 
 _DATA_DIR = os.environ.get("URS_INSPECT_DATA_DIR")

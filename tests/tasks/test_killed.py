@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,10 @@ def test_a_set_that_failed_half_way_is_resumed_without_asking_again(
     def evaluate(model: Model) -> tuple[bool, list[EvalLog]]:
         options: dict[str, Any] = {"limit": cases, "display": "log", "retry_attempts": 0, "max_samples": 1}
         roles = {"grader": "urs_simulation/judge"}
-        return eval_set(urs(dataset="sample"), str(tmp_path / "set"), model=model, model_roles=roles, **options)
+        # In a context of its own, since the harness leaves the model of a set behind.
+        return copy_context().run(
+            eval_set, urs(dataset="sample"), str(tmp_path / "set"), model=model, model_roles=roles, **options
+        )
 
     with serving(script, monkeypatch) as server:
         # One at a time, so that what was answered before the failure is known.
