@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ from urs_inspect.discrepancy.selection import LAMBDA, K, Selection, Selector, me
 from urs_inspect.discrepancy.similarity import DEFAULT_SIMILARITY, VectorSimilarity, load_similarity
 from urs_inspect.discrepancy.vector_cache import VectorCache, cached_vectors
 from urs_inspect.discrepancy.vectors import Pair
+from urs_inspect.stats.bootstrap import Integers
 
 _loaded = cache(load_similarity)
+_KEPT = 200_000
+"""Most instructions whose similarities a process keeps; those of further partitions are computed again at each step."""
 
 
 def embed_partitions(
@@ -139,17 +142,22 @@ class _Worker:
     """Some partitions. No answer depends on what was asked before, so that a worker that starts again can go on."""
 
     def __init__(self, parts: Sequence[Path], options: Mapping[str, Any]) -> None:
-        self._parts, self._more = parts, options
+        self._parts, self._more, self._kept = parts, options, dict[Path, Selector]()
 
-    @cached_property
-    def _selectors(self) -> list[Selector]:
-        return [Selector.from_vectors(**_opened(path)[1], **self._more) for path in self._parts]
+    def _selectors(self) -> Iterator[Selector]:
+        for path in self._parts:
+            if (selector := self._kept.get(path)) is None:
+                selector = Selector.from_vectors(**_opened(path)[1], **self._more)
+                if sum(len(each.ids) for each in self._kept.values()) + len(selector.ids) <= _KEPT:
+                    self._kept[path] = selector
+            yield selector
 
     def candidates(self) -> dict[Pair, int]:
-        return {pair: sum(each.candidates(pair) for each in self._selectors) for pair in self._selectors[0].pairs}
+        counts = [{pair: part.candidates(pair) for pair in part.pairs} for part in self._selectors()]
+        return {pair: sum(count[pair] for count in counts) for pair in counts[0]}
 
     def propose(self, chosen: Mapping[Pair, Sequence[Choice]]) -> dict[Pair, list[Choice]]:
-        parts = [selector.propose(chosen) for selector in self._selectors]
+        parts = [selector.propose(chosen) for selector in self._selectors()]
         return {pair: contenders(choice for part in parts for choice in part[pair]) for pair in chosen}
 
 
@@ -164,18 +172,24 @@ def _opened(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
 
 def _checked(parts: Sequence[Path]) -> dict[Path, int]:
     """Partitions that have instructions, and how many, if they are of one pool."""
-    full, seen, first = dict[Path, int](), dict[str, Path](), None
+    full, hashes, first = dict[Path, int](), list[Integers](), None
     for path in parts:
         made_from, held = _opened(path)
         kind = (made_from["similarity"], *held["responses"], held["instructions"].shape[1])
         if held["ids"] and kind != (first := first or kind):
             raise InputError(f"{path} has {kind}, {next(iter(full))} {first}: another similarity, models or width")
-        for name in held["ids"]:
-            if name in seen:
-                raise InputError(f"instruction id '{name}' is in {seen[name]} and in {path}; allowed: in one")
-            seen[name], full[path] = path, len(held["ids"])
+        if held["ids"]:
+            full[path] = len(held["ids"])
+            hashes.append(np.fromiter(map(hash, held["ids"]), np.int64))
     if not full:
         raise InputError(f"{len(parts)} partitions have no instructions; at least one is needed")
+    ordered, seen = np.sort(np.concatenate(hashes)), dict[str, Path]()
+    suspects = set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
+    for path in full if suspects else ():
+        for name in (name for name in _opened(path)[1]["ids"] if hash(name) in suspects):
+            if name in seen:
+                raise InputError(f"instruction id '{name}' is in {seen[name]} and in {path}; allowed: in one")
+            seen[name] = path
     return full
 
 
