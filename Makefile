@@ -7,7 +7,7 @@ VLLM_BIN := $(VLLM_VENV)/bin
 DOCS_VENV ?= .venv-docs
 DOCS_BIN := $(DOCS_VENV)/bin
 
-.PHONY: demo test test-ray test-vllm test-package bench lint types contracts check docs example pictures build clean
+.PHONY: demo test test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make check   lint, types and import contracts"
 	@echo "make docs    the documentation site, built strictly into site/, in an environment of its own"
 	@echo "make example     docs/example again, from published data (URS_INSPECT_DATA_DIR), in a minute and a half"
+	@echo "make lock    uv.lock: exact versions and hashes of everything, for this release; \`uv sync --locked\` installs them"
 	@echo "make pictures    docs/images again; the example and pictures are committed"
 
 $(VENV)/installed: pyproject.toml
@@ -120,6 +121,12 @@ pictures: $(VENV)/installed-dev
 
 build: $(VENV)/installed-dev
 	$(BIN)/python -m build
+
+# Not committed: it names the index of whoever makes it in every line. The release workflow makes and publishes one.
+lock: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv lock
+	$(BIN)/uv lock --check
 
 clean:
 	rm -rf $(VENV) $(VLLM_VENV) $(DOCS_VENV) dist site
