@@ -289,9 +289,10 @@ def test_people_s_scores_count_in_place_of_a_judge_s(judged: Path, tmp_path: Pat
     """They prefer the weaker answers, so that no verdict of the judge is theirs."""
     votes, new = tmp_path / "ann.jsonl", tmp_path / "voted.eval"
     weaker = [
-        ("b" if strength(one.response_a) > strength(one.response_b) else "a", one) for one in load_ballots(judged)
+        Vote(one.id, "ann", "b" if strength(one.response_a) > strength(one.response_b) else "a")
+        for one in load_ballots(judged)
     ]
-    votes.write_text("".join(f"{Vote(one.id, 'ann', side).to_line()}\n" for side, one in weaker), encoding="utf-8")
+    votes.write_text("".join(f"{one.to_line()}\n" for one in weaker), encoding="utf-8")
     assert command("rank", judged, "--votes", votes, "--output", new).exit_code == 0
     ranked = [json.loads(command("rank", log, "--json").stdout)["models"] for log in (judged, new)]
     assert ranked[0] == ranked[1][::-1] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
