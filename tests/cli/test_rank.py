@@ -228,6 +228,30 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     assert kept["coefficients"][0]["interval"] is None
 
 
+def test_a_judge_among_the_models_is_named(said: Said, ballots: list[Ballot], human: Path, tmp_path: Path) -> None:
+    samples = [judged(one, 1.0) for one in ballots]
+    for sample in samples:
+        for score in (sample.scores or {}).values():
+            score.metadata = {**(score.metadata or {}), "judges": ["lab/mid"]}
+    judge = write_log(tmp_path / "judge.eval", *samples)
+    output = said("rank", judge, "--votes", human, "--judge", judge, "--rounds", "50")
+    assert "lab/mid is judge and contestant: judges may favour their own answers" in output
+
+
+def test_a_change_of_order_stands_out(run: Run, tmp_path: Path) -> None:
+    rows, draws = [], np.random.default_rng(2)
+    for number in range(600):
+        sizes = {"wordy": draws.integers(200, 400), "terse": draws.integers(100, 300)}
+        gap = -0.5 + 4 * (sizes["wordy"] - sizes["terse"]) / (sizes["wordy"] + sizes["terse"])
+        winner = "wordy" if draws.random() < 1 / (1 + np.exp(-gap)) else "terse"
+        texts = {f"response_{side}": "x" * int(sizes[name]) for side, name in (("a", "wordy"), ("b", "terse"))}
+        rows.append({"model_a": "wordy", "model_b": "terse", "winner": winner, "question_id": number, **texts})
+    result = run("rank", write_rows(tmp_path / "votes.jsonl", *rows), "--control", "length")
+    assert "THE ORDER CHANGES: At equal length, terse is above wordy by" in " ".join(result.output.split())
+    assert row(result.output, "1 (1–1)", "wordy")
+    assert row(result.output, "1 (1–1)", "terse")
+
+
 def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path: Path) -> None:
     vote = {"model_a": "a", "model_b": "b", "winner": "a"}
     texts = {"response_1": "long answer", "response_2": "short"}

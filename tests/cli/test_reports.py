@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -287,6 +288,21 @@ def test_a_model_that_judged_itself_is_marked(logs: Path, run: Run) -> None:
     lines = run("report", logs, "--rounds", "200").output.splitlines()
     [marked] = [line for line in lines if "p/judge" in line and "%" in line]
     assert marked.split("│")[-2].strip() == "50%"
+
+
+def test_questions_that_do_not_count_marks_and_other_conditions_are_explained(logs: Path, said: Said) -> None:
+    plain = said("report", logs, "--rounds", "200")
+    assert "asked" not in plain and "Ranking 2" not in plain
+    samples = [answered(f"{n}-{k}", judgement(5.0 if n else math.nan)) for k in range(3) for n in range(5)]
+    write_judged(logs / "lacking.eval", *samples, model="p/lacking")
+    other = answered("0-0", judgement(5.0, "p/other"))
+    write_judged(logs / "other.eval", other, model="p/third", roles={"grader": ["p/other"]})
+    words = said("report", logs, "--rounds", "200")
+    assert "12 of the 15 questions asked" in words
+    # The three without a score leave open (12 * 5 + 3 * 1) / 15 to (12 * 5 + 3 * 10) / 15.
+    assert "20% ! │ 4.20–6.00" in words
+    assert "! More than 2% of the answers have no score" in words
+    assert "Ranking 2" in words and "Other judges: p/other, not p/judge." in words
 
 
 def test_no_interval_has_no_width_or_goes_beyond_the_scale(said: Said, tmp_path: Path) -> None:

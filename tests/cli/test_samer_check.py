@@ -32,6 +32,7 @@ _OF_HEADS = {
 """Folders that lack nothing but heads; vectors can be made of them."""
 _OTHERWISE = {
     "wrapped by torch.compile": "weights of the backbone are missing",
+    "wrapped by data parallelism": "weights of the backbone are missing",
     "too small a vocabulary": r"embed_tokens.weight has shape \(270, 64\); expected \(269, 64\)",
 }
 

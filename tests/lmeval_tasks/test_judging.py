@@ -121,7 +121,8 @@ def test_what_was_read_is_not_paid_for_twice_and_what_was_not_is_asked_for_again
         return run("urs", answering(answer), kept(judge, tmp_path, judge_concurrency=1), limit=2)
 
     judge.script = lambda _: unread
-    assert metric(found(), "urs", "urs_judge_failed") == 1
+    failed = found()
+    assert metric(failed, "urs", "urs_judge_failed") == 1 and "urs_final,none" not in failed["results"]["urs"]
     calls = judge.count()
     judge.script = lambda request: unread if request.number == calls else judging(request)
     before = found()
@@ -230,11 +231,24 @@ def test_a_judge_that_refuses_these_settings_is_found_out_before_anything_is_gen
 
 
 @pytest.mark.parametrize("preflight", [True, False])
-def test_a_cache_that_cannot_be_used_is_named_before_anything_is_generated(judge: ChatServer, preflight: bool) -> None:
-    model = answering(answer)
-    with pytest.raises(InputError, match="judge_cache: cannot use '/dev/null/y'"):
-        run("urs", model, settings(judge, judge_cache="/dev/null/y", judge_preflight=preflight), limit=2)
+def test_a_cache_that_cannot_be_used_is_named_before_anything_is_generated(
+    judge: ChatServer, preflight: bool, tmp_path: Path
+) -> None:
+    model, notes = answering(answer), tmp_path / "notes.txt"
+    notes.write_text("not a database, but long enough to be read as one" * 30)
+    for file in ("/dev/null/y", str(notes)):
+        with pytest.raises(InputError, match=f"judge_cache: cannot use '{file}'"):
+            run("urs", model, settings(judge, judge_cache=file, judge_preflight=preflight), limit=2)
     assert model.seen == []
+
+
+def test_no_key_is_written_anywhere(judge: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    found = run("urs", answering(answer), kept(judge, tmp_path), limit=2)
+    text = json.dumps({key: found[key] for key in ("results", "configs", "samples")}, default=str)
+    files = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert judge.count() == 2 and files
+    assert KEY not in text and not any(KEY.encode() in content for content in files)
 
 
 def now_and_then_nothing(question: str) -> str:
@@ -255,6 +269,8 @@ def test_a_judge_that_fails_again_and_again_is_given_up(judge: ChatServer, caplo
     assert {one["outcome"] for one in judged} == {"no_response", "unscored_call_failed"}
     assert f"not asked for {len(left)} of them" in caplog.text
     assert f"of the others {len(empty)} are empty, with the lowest score" in caplog.text
+    assert metric(found, "urs", "urs_no_response") == pytest.approx(len(empty) / 42)  # of all answers
+    assert {sample["urs_no_response"] for sample in found["samples"]["urs"]} == {0.0, 1.0}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +88,26 @@ def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: 
     assert lm.settings[0]["until"] == [] and lm.settings[0]["temperature"] == 0
 
 
+def _chance(messages: list[dict[str, str]], choice: str) -> float:
+    return -float(sum(map(ord, messages[-1]["content"])) * ord(choice.strip()) % 7)
+
+
 @pytest.mark.data
-def test_two_processes_find_the_same(data_dir: Path):
+@pytest.mark.parametrize("task", ["md_eval", "md_eval_mc_social"])
+def test_two_processes_find_the_same(data_dir: Path, task: str):
     options = {"md_eval_orders": "both"}
-    alone = runs.numbers(runs.run("md_eval", _lm(), options, _PAIRS), "md_eval")
-    several = runs.numbers(runs.run_in_two("md_eval", _lm, options, _PAIRS), "md_eval")
+    maker = _lm if task == "md_eval" else partial(ScriptedLM, chance=_chance)
+    alone = runs.numbers(runs.run(task, maker(), options, 7), task)
+    several = runs.numbers(runs.run_in_two(task, maker, options, 7), task)
     assert {name: several[name] for name in alone} == pytest.approx(alone)
+
+
+@pytest.mark.data
+def test_predict_only_keeps_replies_and_counts_nothing(data_dir: Path):
+    found = runs.run("md_eval", _lm(), {"md_eval_orders": "both"}, limit=2, predict_only=True)
+    [first, _] = found["samples"]["md_eval"]
+    assert len(first["filtered_resps"]) == 2
+    assert not any(name.startswith("overall") for name in found["results"]["md_eval"])
 
 
 @pytest.mark.data

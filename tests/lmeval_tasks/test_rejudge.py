@@ -51,6 +51,7 @@ def rejudge(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         capsys.readouterr()
         assert call(monkeypatch, "rejudge", *map(str, words)) == ends_with
         printed = capsys.readouterr()
+        assert not (ends_with and printed.out)  # an error is no output
         return printed.out + printed.err
 
     return call_it

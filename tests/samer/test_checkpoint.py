@@ -189,6 +189,7 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         f"1 weights of the heads are missing: {LAST_GATE}",
     ),
     "wrapped by torch.compile": (weights(lambda t: rename(t, "_orig_mod.")), "tensor names start with '_orig_mod.'"),
+    "wrapped by data parallelism": (weights(lambda t: rename(t, "module.")), "tensor names start with 'module.'"),
     "PEFT": (peft, "a PEFT adapter, not a whole model; expected merged weights"),
     "DeepSpeed": (only("global_step100/mp_rank_00.pt", "zero_to_fp32.py"), "a DeepSpeed training folder"),
     "pickles": (only("pytorch_model.bin"), "pickled weights only, which are never opened"),

@@ -80,7 +80,10 @@ def batch(pairs: int = 9, dimensions: int = 5, seed: int = 0) -> tuple[PairLogit
 # --- Equation 1 ---
 
 
-def test_zlpr_by_a_loop():
+def test_zlpr_by_hand_and_by_a_loop():
+    # P = {0}: log(1 + e^-1) + log(1 + e^2 + e^-3) = 0.313262 + log(8.438843) = 0.313262 + 2.132845.
+    found = zlpr(torch.tensor([[1.0, 2.0, -3.0]]), torch.tensor([[True, False, False]]))
+    assert found.item() == pytest.approx(0.313262 + 2.132845, abs=1e-5)
     gates = torch.randn(20, 7, generator=torch.Generator().manual_seed(1))
     wanted = torch.rand(20, 7, generator=torch.Generator().manual_seed(2)) < 0.5
     for row in range(20):

@@ -181,15 +181,20 @@ def test_replies_that_were_cut_off_are_not_read_and_where_nothing_is_kept_no_poo
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     comet = written("Explain a comet.")
-    replies = [output(comet, "max_tokens"), output(comet, "content_filter"), output(comet, error="bad gateway")]
-    with caplog.at_level(logging.WARNING):
-        log = run_evolve(tmp_path, Script(replies).model("one"), rounds=1)
-    assert log.status == "success", log.error
-    report = metric_values(log, "evolved")
-    assert report["usable"] == 0
-    assert [report[f"failures {mode}"] for mode in ("truncated", "content_filter", "call_failed")] == [1, 1, 1]
-    assert not (tmp_path / "pool.jsonl").exists()
-    assert "No instruction could be kept" in caplog.text
+    cut = [output(comet, "max_tokens"), output(comet, "content_filter"), output(comet, "model_length")]
+    for replies, modes in (
+        (cut, ("truncated", "content_filter", "context_overflow")),
+        ([output(comet, error="bad gateway"), output(""), output("")], ("call_failed", "empty_reply", "empty_reply")),
+    ):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            log = run_evolve(tmp_path, Script(replies).model("one"), rounds=1)
+        assert log.status == "success", log.error
+        report = metric_values(log, "evolved")
+        assert report["usable"] == 0
+        assert [report[f"failures {mode}"] for mode in modes] == [modes.count(mode) for mode in modes]
+        assert not (tmp_path / "pool.jsonl").exists()
+        assert "No instruction could be kept" in caplog.text
 
 
 def test_the_prompt_shows_the_answer_and_writing_has_none(tmp_path: Path):

@@ -1,6 +1,7 @@
 """A grader whose endpoint fails: nothing is lost, nothing is made up, and the run ends well."""
 
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -118,6 +119,8 @@ def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
     assert log.status == "success"
     assert metric_values(log, "judge_outcome") == {"unscored_call_failed": CASES}
     assert server.count() == requests * CASES
+    assert log.results is not None and log.results.headline is not None
+    assert math.isnan(metric_values(log, "intent_judge")["final"])
     for sample in samples_of(log):
         assert sample.error is None
         assert sample.output.completion.startswith("[simulated answer]")

@@ -143,6 +143,7 @@ def test_a_set_that_failed_half_way_is_resumed_without_asking_again(
         broken.clear()
         success, [header] = evaluate(model)
         asked_again = server.count() - asked
+        assert evaluate(model)[0] and server.count() == asked + asked_again  # what is finished is not run again
 
     log = read_eval_log(header.location)
     assert success and len({sample.id for sample in samples_of(log)}) == len(samples_of(log))

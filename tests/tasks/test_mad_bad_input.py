@@ -84,6 +84,8 @@ LOGS: list[tuple[list[dict[str, Any]], str, str]] = [
     ([], "", "responses: no finished log with answers in: "),
     ([*UNFINISHED, A], "k=2", "contestants: at least 2 are needed, got a"),
     ([A, {**B, "data": "other"}], "", "logs of different data cannot be compared: "),
+    ([A, {**B, "data": "other"}], "", "in/0.eval has 'mine' (sha256 000000000000), "),
+    ([A, {**B, "data": "other"}], "", "in/1.eval has 'other' (sha256 000000000000)"),
     ([A, {**B, "sha256": "1" * 64}], "", "(sha256 111111111111)"),
     ([A, {**B, "ask": "Sing about"}], "", "sample 'i0' has another text in "),
     (
@@ -99,7 +101,11 @@ LOGS: list[tuple[list[dict[str, Any]], str, str]] = [
     ([A, B], "k=1 selection=kl", KL),
     ([A, B], "k=3 shortlist=2 similarity=llm", "shortlist: must be at least k=3, got 2"),
     ([A, B], "k=2 previous=earlier.eval", "previous: no new contestant; the earlier run has compared a, b"),
-    ([A, B, C], "k=2 previous=earlier.eval", "previous: instruction 'i0' has another text there than in the pool"),
+    (
+        [A, B, C],
+        "k=2 previous=earlier.eval",
+        "previous: instruction 'i0' has another text there than in the pool 'mine'",
+    ),
     ([A, B], "previous=in/0.eval", "previous: no comparison in "),
 ]
 

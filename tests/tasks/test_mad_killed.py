@@ -12,8 +12,8 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from tests.servers import Request, Response, says, serving
-from tests.tasks.contests import Field, answer, comparisons, pool_file, rows, verdict
+from tests.servers import Request, Response, fails, says, serving
+from tests.tasks.contests import Field, answer, comparisons, compete, pool_file, rows, verdict
 from tests.tasks.killed import kill_and_retry
 from tests.tasks.test_mad_bad_input import answer_log
 from urs_inspect.tasks import mad
@@ -148,3 +148,19 @@ def test_a_set_that_is_finished_is_not_run_again(tmp_path: Path) -> None:
         assert len(field.asked("ace")) == SIZE
         assert len(field.judge.seen) == PAIRS * K * 2
     assert rows(log)["comparisons"] == PAIRS * K
+
+
+def test_an_error_of_a_server_is_retried_by_the_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A contestant that is overloaded at first gets its answer in the end."""
+
+    def script(request: Request) -> Response:
+        return fails(503) if request.model == "good" and request.number == 0 else reply(request)
+
+    with serving(script, monkeypatch):
+        roles: dict[str, Any] = {
+            "contestant": [get_model(f"openai-api/local/{name}", memoize=False) for name in NAMES],
+            "grader": get_model("openai-api/local/judge", memoize=False),
+        }
+        log = compete(mad(str(pool_file(tmp_path, 3)), k=1), tmp_path / "logs", roles)
+    assert log.status == "success"
+    assert "openai-api/local/good missing answers" not in rows(log)

@@ -27,6 +27,7 @@ from urs_inspect._util import InputError
 from urs_inspect.annotation.access import HEADER
 from urs_inspect.annotation.campaign import Campaign, load_ballots, load_plan
 from urs_inspect.annotation.server import create_app
+from urs_inspect.annotation.votes import Vote
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.tasks import mad
 
@@ -282,6 +283,19 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, planned: Path, tmp_pa
     assert "credible intervals" in text
     ended = command("annotate", planned, "--votes", tmp_path / "votes", "--report").output
     assert f"weight of the judge {found['weight']:.2f}" in ended
+
+
+def test_people_s_scores_count_in_place_of_a_judge_s(judged: Path, tmp_path: Path) -> None:
+    """They prefer the weaker answers, so that no verdict of the judge is theirs."""
+    votes, new = tmp_path / "ann.jsonl", tmp_path / "voted.eval"
+    weaker = [
+        Vote(one.id, "ann", "b" if strength(one.response_a) > strength(one.response_b) else "a")
+        for one in load_ballots(judged)
+    ]
+    votes.write_text("".join(f"{one.to_line()}\n" for one in weaker), encoding="utf-8")
+    assert command("rank", judged, "--votes", votes, "--output", new).exit_code == 0
+    ranked = [json.loads(command("rank", log, "--json").stdout)["models"] for log in (judged, new)]
+    assert ranked[0] == ranked[1][::-1] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
 
 
 def test_without_a_prior_people_s_votes_are_allocated_as_well(folder: Path, judged: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 
+from tests.reports.json_files import write_rows
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.pooling_server import fails, pooling_server, says, step_script
 from tests.samer.reference import Reference
@@ -20,7 +21,7 @@ from urs_inspect.reports.samer import read_weights
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.conversation import Conversations
 from urs_inspect.samer.evaluation import RawOutputs, evaluate
-from urs_inspect.tasks import mad, md_eval, urs
+from urs_inspect.tasks import judge_pairwise, mad, md_eval, urs
 
 DIMENSIONS = load_taxonomy().dimensions
 
@@ -164,6 +165,20 @@ def test_md_eval_by_samer_is_reported_as_any_judge(checkpoint: Path, data_dir: P
     assert result is not None and result.judge == "samer/checkpoint"
     [first, *_] = read_weights([log])
     assert sum(first.weights.values()) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_bench_of_pairs_is_judged(checkpoint: Path, tmp_path: Path) -> None:
+    rows = [{"prompt": f"Why {n}?", "response_a": "Because.", "response_b": "So " * n, "label": "a"} for n in (1, 2)]
+    task = judge_pairwise(str(write_rows(tmp_path / "pairs.jsonl", *rows)), judge="samer", samer=options(checkpoint))
+    log = run(task, tmp_path / "logs", model="none/none")
+    reference = Reference(checkpoint)
+    for sample in samples_of(log):
+        one, other = (
+            evaluate(plain(reference, sample.metadata["prompt"], sample.metadata[f"response_{side}"])).overall
+            for side in "ab"
+        )
+        [verdict] = [found["Overall"] for found in score_of(sample, "pair_verdict").metadata["verdicts"].values()]
+        assert verdict == ("a" if one > other else "b")
 
 
 # ## mad

@@ -154,6 +154,8 @@ def test_unscored_cases_are_left_out_of_means_and_counted(tmp_path: Path):
     questions = {sample.input for sample in samples_of(log)}
     assert {tuple(message.text for message in messages) for messages in subject.seen} == {(q,) for q in questions}
     assert {between(seen[1].text, "<answer_to_rate>", "</answer_to_rate>") for seen in judge.seen} == {"An answer."}
+    assert len(judge.seen) == 42
+    assert len({seen[0].text for seen in judge.seen}) == len(KINDS)  # one text for each, which providers can cache
 
 
 # Order, limit, selection

@@ -51,12 +51,13 @@ def test_the_harness_always_finds_the_headline(lengths: str, tmp_path: Path, mon
 
 
 def test_what_the_log_says_of_each_sample(tmp_path: Path) -> None:
-    replies: list[Reply] = ["Answer: 7", "I would rather not.", " \n"]
-    log = answered(tmp_path, Script(replies), lengths=2, per_length=3)
+    replies: list[Reply] = ["Answer: 7", "I would rather not.", " \n", output("Answer: 20", "max_tokens")]
+    log = answered(tmp_path, Script(replies), lengths=2, per_length=4)
     scores = [(sample.scores or {})["exact_sum"] for sample in samples_of(log)]
     assert all(score.value == {"right": 0, "summands": 2} for score in scores)
     assert {((score.metadata or {})["outcome"], score.reason, score.answer) for score in scores} == {
         ("wrong", None, "7"),
+        ("wrong", None, "20"),
         ("no_number", "invalid_response_format", "no_number"),
         ("no_response", "no_response", "no_response"),
     }

@@ -359,9 +359,9 @@ class _Trainer:
     def _forward(self, queries: Tensor, first: Tensor, second: Tensor) -> PairLogits:
         # Both responses in one call: half as many matrix products, each twice as large.
         both, count = torch.cat([first, second]), len(first)
-        gates, scores = self._heads.dimpred_layer(queries), self._heads.scoring_layer(both)
-        if self._spec.loss.weights_at == "query":
-            weights = self._heads.weighting_layer(queries)
-            return PairLogits(gates, scores[:count], scores[count:], weights, weights)
-        weights = self._heads.weighting_layer(both)
-        return PairLogits(gates, scores[:count], scores[count:], weights[:count], weights[count:])
+        at_query = self._spec.loss.weights_at == "query"
+        # The predictor last: dropout draws in this order, which decides what a seed gives.
+        scores, weights = self._heads.scoring_layer(both), self._heads.weighting_layer(queries if at_query else both)
+        gates = self._heads.dimpred_layer(queries)
+        sides = (weights, weights) if at_query else (weights[:count], weights[count:])
+        return PairLogits(gates, scores[:count], scores[count:], *sides)
