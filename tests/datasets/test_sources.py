@@ -59,6 +59,15 @@ def test_a_source_is_pinned_by_commit_or_content_and_has_one_hash_a_relative_pat
     assert source.licence
 
 
+def test_llmbar_is_laid_out_as_published() -> None:
+    subsets = {name.removeprefix("llmbar/"): source for name, source in SOURCES.items() if name.startswith("llmbar/")}
+    assert list(subsets) == ["Natural", "Neighbor", "GPTInst", "GPTOut", "Manual"]
+    for subset, source in subsets.items():
+        folder = subset if subset == "Natural" else f"Adversarial/{subset}"
+        assert source.path == f"judge_bench/llmbar/{folder}/dataset.json"
+        assert source.url.endswith(f"/Dataset/LLMBar/{folder}/dataset.json")
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", HERE)
 def test_the_copy_at_hand_is_the_pinned_one(name: str, data_dir: Path) -> None:

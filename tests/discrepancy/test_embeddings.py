@@ -157,6 +157,12 @@ def rows(*vectors: Sequence[float]) -> Answer:
     return lambda texts: (200, {"object": "list", "data": data[::-1], "model": "m", "usage": {}})
 
 
+def unplaced(texts: list[str]) -> tuple[int, dict[str, Any]]:
+    """An answer that does not say which text a vector is of."""
+    data = [{"object": "embedding", "embedding": [1.0, 2.0]} for _ in texts]
+    return 200, {"object": "list", "data": data, "model": "m", "usage": {}}
+
+
 def right(texts: list[str]) -> tuple[int, dict[str, Any]]:
     return rows(*([len(text), 1.0] for text in texts))(texts)
 
@@ -203,6 +209,7 @@ def test_a_busy_server_is_asked_again(serve: Callable[..., Server]) -> None:
     [
         pytest.param(rows([1, 2]), r"answered for texts \[0\] of 2", id="too few"),
         pytest.param(rows([1, 2], [1, 2], [1, 2]), r"answered for texts \[0, 1, 2\] of 2", id="too many"),
+        pytest.param(unplaced, r"answered for texts \[None, None\] of 2", id="no places"),
         pytest.param(rows([1, 2], [1, 2, 3]), r"gave vectors of widths \[2, 3\]", id="widths"),
         pytest.param(rows([1, 2], [1e39, 3]), "1 of 2 vectors that are not finite, the first for text 1", id="size"),
         pytest.param(lambda _: (400, failure("no such\nmodel")), "refused the texts: .*no such", id="refused"),

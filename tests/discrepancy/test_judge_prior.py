@@ -71,6 +71,13 @@ def test_the_weight_is_the_posterior_probability_of_the_judge_s_account() -> Non
     assert prior.belief(votes).weight == pytest.approx(expected, abs=0.02)
 
 
+def test_votes_that_agree_raise_the_weight_and_a_reversed_judge_loses_it() -> None:
+    strengths = np.array([1.5, 0.5, -0.5, -1.5])
+    votes = simulated(strengths, 60, seed=2)
+    assert prior_of(*strengths).belief(votes).weight > 0.9
+    assert prior_of(*strengths[::-1]).belief(votes).weight < 0.01
+
+
 def test_without_votes_everything_is_as_before() -> None:
     prior = prior_of(1.0, 0.0, -1.0)
     belief = prior.belief(battles([]))

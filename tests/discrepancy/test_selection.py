@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,19 @@ def test_order_of_models_and_rows_and_threads_changes_nothing() -> None:
     assert picked(select(longer, instructions * np.float16(0.25), ids, k=5)) == found
     swapped = select(responses, instructions, ids, k=5, pairs=[("m1", "m0")])
     assert swapped.selected["m1", "m0"] == select(responses, instructions, ids, k=5).selected["m0", "m1"]
+
+
+def test_memory_mapped_vectors_give_the_same(tmp_path: Path) -> None:
+    responses, instructions = pool(3, 5000, 48, 6)
+    ids = names(5000)
+
+    def mapped(name: str, rows: Any) -> Any:
+        rows.tofile(tmp_path / name)
+        return np.memmap(tmp_path / name, rows.dtype, "r", shape=rows.shape)
+
+    files = {name: mapped(name, rows) for name, rows in responses.items()}
+    found = select(files, mapped("instructions", instructions), ids, k=7)
+    assert found == select(responses, instructions, ids, k=7)
 
 
 def test_one_at_a_time_is_the_same_as_all_at_once() -> None:

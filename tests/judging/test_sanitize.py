@@ -399,6 +399,13 @@ def test_text_without_tags_or_names_of_scores_is_not_touched(text: str):
         assert rendered_unchanged(text, "factual_qa", "en")
 
 
+def test_blanks_around_the_texts_are_dropped():
+    # 350 of the published questions have them.
+    case = case_of("leisure", "zh", question="\n q ", reference="r\u3000", answer="\ta\n")
+    for tag, text in (("question", "q"), ("reference_answer", "r"), ("answer_to_rate", "a")):
+        assert f"<{tag}>\n{text}\n</{tag}>" in case
+
+
 # Size.
 
 

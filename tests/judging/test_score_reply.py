@@ -532,6 +532,11 @@ def test_what_comes_first_stays_first_and_what_comes_last_has_a_heading_of_its_o
     assert re.search(r"### Final Score\n\n(7\n)?On the whole fair\.$", shown)
 
 
+def test_a_reply_without_parts_stands_whole_below_the_scores():
+    text = "The answer is right about Paris.\n\nFactuality suffers nowhere.\n\nI would give a seven."
+    assert explained(f"{text}\n\n{JSON}").endswith(f"### Logical Coherence: 5\n\n{text}")
+
+
 # The record has been read; it is not shown again.
 
 

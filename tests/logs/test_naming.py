@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import read_eval_log
 
-from urs_inspect.logs.naming import distinct_names, facts_of
+from urs_inspect.logs.naming import distinct_names, facts_of, short_names
 
 
 def test_one_log_a_judge_needs_no_more() -> None:
@@ -54,3 +54,15 @@ def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: 
     assert "hidden" not in facts.values()
     assert "bench" not in facts  # its path is no fact about the judge
     assert facts["file"].endswith(".eval") and "/" not in facts["file"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"open/x/one": "one", "open/x/two (temperature=1)": "two (temperature=1)", "bare": "bare", "open/": "open/"},
+        {"open/x/one": "open/x/one", "other/one": "other/one", "open/two": "two"},  # two would be equal
+        {"p/one (base=a/b)": "one (base=a/b)", "p/one": "one"},  # settings may hold slashes
+    ],
+)
+def test_providers_are_left_out_where_names_stay_distinct(names: dict[str, str]) -> None:
+    assert short_names(list(names)) == names

@@ -84,6 +84,13 @@ def test_unfinished_logs_and_logs_without_answers_are_noted(tmp_path: Path) -> N
             read_pool([name])
 
 
+def test_logs_of_other_data_of_the_same_name_are_refused(tmp_path: Path) -> None:
+    one = log(tmp_path / "a.eval", "p/a", answered("x", "one"))
+    other = log(tmp_path / "b.eval", "p/b", answered("x", "one"), sha256="1" * 64)
+    with pytest.raises(InputError, match=r"logs of different data cannot be compared.*0{12}.*1{12}"):
+        read_pool([one, other])
+
+
 def test_long_answers_come_whole(tmp_path: Path) -> None:
     """The harness keeps long texts apart."""
     text = "very long " * 5_000

@@ -160,6 +160,8 @@ def test_answers_without_a_score_have_a_row_and_no_score(tmp_path: Path) -> None
     assert list(table["outcome"]) == ["error", "unscored_refusal", "no_response", "not_judged", "judged"]
     assert list(table["final"].isna()) == list(table["criterion/clarity"].isna()) == [True, True, False, True, False]
     assert table["error"]["a"] == "gone"
+    numbers = ["final", "cost", "judge_cost", "seconds", "answer_length", "criterion/clarity"]
+    assert all(pd.api.types.is_numeric_dtype(table[name]) for name in numbers)
     assert table["judge_output_tokens"]["c"] == 0.0  # no judge was asked
 
 

@@ -38,8 +38,9 @@ def test_outcomes_of_answers(tmp_path: Path) -> None:
     samples = [sample(name, answer) for name, answer in answers.items()]
     samples[-1].error = EvalError(message="boom", traceback="", traceback_ansi="")
     write_judged(tmp_path / "one.eval", *samples, **OF_TASK)
-    table = read_assistants([str(tmp_path)]).table
-    assert dict(zip(table["question"], table["became"], strict=True)) == {name: name for name in answers}
+    found = read_assistants([str(tmp_path)])
+    assert dict(zip(found.table["question"], found.table["became"], strict=True)) == {name: name for name in answers}
+    assert not found.simulated
 
 
 def test_services_are_named_by_what_answered(tmp_path: Path) -> None:

@@ -139,6 +139,13 @@ def test_a_model_without_a_common_question_stands_alone() -> None:
     assert second.differs_from_first == ("No question in common with the first ranking, which is over 3 questions.",)
 
 
+def test_a_part_of_the_languages_has_the_same_prompts() -> None:
+    # Other prompts for other kinds of cases are no other conditions.
+    english = {name: score for name, score in ONE.items() if "-en-" in name}
+    [block] = blocks_of(table(rows("a", ONE), rows("b", english)))
+    assert block.models == ("a", "b")
+
+
 def test_logs_of_one_model_about_other_questions_are_one_run() -> None:
     parts = [rows("a", {name: score}, log=f"/logs/{name}.eval") for name, score in ONE.items()]
     [block] = blocks_of(table(*parts, rows("b", ONE)))

@@ -233,9 +233,9 @@ GERMAN = {
 }
 
 
-def load_dict(tmp_path: Path, raw: object) -> Rubric:
+def load_dict(tmp_path: Path, raw: object, prompt: str | None = None) -> Rubric:
     """Load a rubric from data."""
-    return load_rubric(write(tmp_path, yaml.safe_dump(raw, allow_unicode=True, sort_keys=False)))
+    return load_rubric(write(tmp_path, yaml.safe_dump(raw, allow_unicode=True, sort_keys=False)), prompt)
 
 
 def test_a_file_adds_a_language_with_a_frame_beside_it(tmp_path: Path):
@@ -272,6 +272,9 @@ def test_a_file_may_start_from_nothing(tmp_path: Path):
     assert list(rubric.intents) == ["joke"]
     assert rubric.score_keys == ("final", "wit")
     assert "factuality" not in rubric.keys_by_spelling and rubric.dominant == ()
+    for missing in ({}, {"languages": None}):
+        with pytest.raises(InputError, match=r"own\.yaml: languages: (Field required|Input should be)"):
+            load_dict(tmp_path, {**tiny, **missing}, prompt=str(tmp_path / "mine.jinja"))
 
 
 def test_an_edited_file_is_read_again(tmp_path: Path):

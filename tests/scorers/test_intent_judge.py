@@ -2,6 +2,7 @@
 
 import logging
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -181,7 +182,8 @@ def test_judge_is_asked_once_more_with_the_reason(tmp_path: Path):
     found = judged_each(tmp_path, {mode: [reply, record(7)] for mode, (reply, _) in UNREADABLE.items()})
     for mode, (judgement, (first, second)) in found.items():
         reply, reason = UNREADABLE[mode]
-        assert reason in second[-1].text
+        [key] = re.findall(r'"key": "\w+"', first[1].text)
+        assert reason in second[-1].text and second[-1].text.endswith(key)  # which the next record must have
         roles = ["system", "user"] if mode in WITHOUT_A_TURN else ["system", "user", "assistant", "user"]
         assert [message.role for message in second] == roles
         assert second[0].text == first[0].text and second[1].text.startswith(first[1].text)

@@ -22,7 +22,7 @@ from urs_inspect.stats.adjusted import (
     rank_corrected,
     style_differences,
 )
-from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.stats.bootstrap import Floats, influence_draws
 from urs_inspect.stats.ranking import Places
 
 POINTS = 400 / np.log(10)
@@ -74,6 +74,20 @@ def styled(seed: int, size: int = 300, liking: float = 1.0) -> tuple[Battles, Fl
     gap = strengths[first] - strengths[second] + liking * styles
     outcome = (draws.random(size) < 1 / (1 + np.exp(-gap))).astype(float)
     return Battles(("a", "b", "c", "d"), first, second, outcome, np.arange(size) // 2), styles[:, None]
+
+
+def test_bounds_are_the_percentiles_of_the_draws_as_they_are() -> None:
+    """Influences by HC3 are wide enough already: percentiles are not expanded over few instructions."""
+    battles, styles = styled(7, size=40)
+    found = rank_controlled(battles, styles, ["length"], rounds=200)
+    scaled = styles / np.sqrt((styles**2).mean(axis=0))
+    fit = fit_rows(battles, battles.outcome, covariates=scaled)
+    draws = POINTS * influence_draws(fit.values, fit.influences, 200)
+    assert (found.effects[0].low, found.effects[0].high) == pytest.approx(np.quantile(draws[:, -1], [0.025, 0.975]))
+    placed = draws[:, :4] - draws[:, :4].mean(axis=1, keepdims=True)
+    for name, rating in zip(found.places.players, found.places.ratings, strict=True):
+        bounds = np.quantile(placed[:, battles.players.index(name)], [0.025, 0.975])
+        assert (rating.high - rating.low) == pytest.approx(bounds[1] - bounds[0])
 
 
 def test_it_is_the_most_likely_fit() -> None:

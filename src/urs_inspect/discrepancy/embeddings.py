@@ -215,9 +215,11 @@ class OpenAIEmbeddings:
 
     def _checked(self, data: Sequence[Any], count: int) -> Singles:
         """Vectors in the order of the texts, for a reply in any order."""
-        ordered = sorted(data, key=lambda item: int(item.index))
-        if (places := [item.index for item in ordered]) != list(range(count)):
+        by_place = {item.index: item for item in data}
+        if len(data) != count or by_place.keys() != set(range(count)):
+            places = sorted((item.index for item in data), key=str)  # a server may give none
             raise InputError(f"{self.name} answered for texts {places[:10]} of {count}; each is needed once")
+        ordered = [by_place[place] for place in range(count)]
         self._check_widths(len(item.embedding) for item in ordered)
         with np.errstate(over="ignore"):
             vectors = np.array([item.embedding for item in ordered], np.float32)

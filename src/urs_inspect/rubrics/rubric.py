@@ -243,7 +243,8 @@ def load_rubric(rubric: str | None = None, prompt: str | None = None) -> Rubric:
         frame = _read_text(path, "prompt")
         if not frame.strip():
             raise InputError(f"prompt: '{path}' is empty")
-        for language in raw["languages"].values():
+        languages = raw.get("languages")
+        for language in languages.values() if isinstance(languages, dict) else ():
             if isinstance(language, dict):
                 language |= {"frame": frame, "frame_source": path.name}
     try:
