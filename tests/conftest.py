@@ -1,7 +1,6 @@
 """Fixtures that every room of the tests shares."""
 
 import gc
-import logging
 import os
 
 # Before anything imports NumPy or torch: matrices as small as those of the tests are slower on several threads, and
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from inspect_ai._util.logger import init_logger
 
 from tests.samer.stubs import Opening
 from urs_inspect.judging import PromptBuilder
@@ -52,6 +52,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def _log_level_of_runs() -> None:
+    """The harness keeps the log level of the first run of a process, which may be that of an estimate."""
+    init_logger("warning")
+
+
+@pytest.fixture(autouse=True, scope="session")
 def _distributions_read_once() -> Iterator[None]:
     """The harness reads the files of all installed packages for every run; they do not change between two tests."""
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -68,7 +74,6 @@ def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "inspect-cache"))
     monkeypatch.delenv("URS_INSPECT_DATA_DIR", raising=False)
     monkeypatch.setattr(preflight, "_checked", set())  # a port may be that of another test's server
-    logging.getLogger().setLevel(logging.WARNING)  # a run with another level leaves it behind
 
 
 _DATA_DIR = os.environ.get("URS_INSPECT_DATA_DIR")
