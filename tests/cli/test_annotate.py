@@ -4,8 +4,10 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +204,13 @@ def test_it_prints_its_address_and_ctrl_c_ends_it_cleanly(source: Path, tmp_path
         if token:
             assert "not encrypted" in process.stdout.readline()
             assert "in place of 0.0.0.0" in process.stdout.readline()
+        port = int(re.findall(r":(\d+)/", told[2])[0])
+        while process.poll() is None:  # the address is printed before the server is imported
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=30)
     finally:
