@@ -314,3 +314,22 @@ def test_reward_models_agree_with_transformers_called_by_hand(
     else:
         numbers = anyio.run(lambda: scores(str(folder), engine="vllm", dtype="float32", **EAGER))
     np.testing.assert_allclose(numbers, expected, atol=TOLERANCE, rtol=0)
+
+
+def test_many_callers_at_once(exported: Path, plain: Plain) -> None:
+    engine = load_engine(str(exported), engine="vllm", dtype="float32", **EAGER)
+    found: dict[int, RawOutputs] = {}
+
+    async def one(at: int) -> None:
+        [outcome] = await engine.score([ITEMS[at]])
+        assert isinstance(outcome, Scored)
+        found[at] = outcome.raw
+
+    async def everyone() -> None:
+        async with anyio.create_task_group() as group:
+            for at in range(len(ITEMS)):
+                group.start_soon(one, at)
+        await engine.close()
+
+    anyio.run(everyone)
+    assert furthest([found[at] for at in range(len(ITEMS))], plain["response"]) < TOLERANCE
