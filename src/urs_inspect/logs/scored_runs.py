@@ -171,7 +171,7 @@ class _Choice:
 
 
 def runs_of_inspect(names: Sequence[str], query: Query, chosen: list[str], left_out: list[str]) -> TaskRuns:
-    """The runs of a task in logs of inspect-ai; how was chosen, and what was skipped, is said in the lists."""
+    """The runs of a task in logs of inspect-ai; the lists receive which runs were chosen and what was skipped."""
     if not (headers := finished_headers(names, left_out)):
         raise nothing_left("no finished log", names, left_out)
     task = one_task(Counter(log.eval.task for log in headers), query.task)
