@@ -1,12 +1,12 @@
 """Ratings alone, corrected by a judge, and at equal length: coverage of intervals, the arena votes, and time.
 
 Tables `plain`, `corrected` and `controlled` simulate competitions with known strengths and count how often the
-intervals hold them; `plain` compares a new fit for each resample with one step and HC3 residuals. Table `arena` uses
-the published arena votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models, 7,471 votes) with judges of which all
-but `longest` are simulated: they copy the person's vote with some chance, else they vote by Bradley-Terry with
-strengths that are shifted for each model; they err around the very votes that define the truth, so that their rows are
-upper bounds. Table `length` compares Bradley-Terry with and without the length of the answers, by 10-fold cross-
-validation. Prints tables in Markdown.
+intervals hold them; `plain` compares percentiles as they are with expanded ones. Table `arena` uses the published arena
+votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models, 7,471 votes) with judges of which all but `longest` are
+simulated: they copy the person's vote with some chance, else they vote by Bradley-Terry with strengths that are shifted
+for each model; they err around the very votes that define the truth, so that their rows are upper bounds. Table
+`length` compares Bradley-Terry with and without the length of the answers, by 10-fold cross-validation. Prints tables
+in Markdown.
 
     python benchmarks/adjusted_ratings.py [plain corrected controlled arena length speed] [--simulations 1000]
         [--seed 0]
@@ -16,7 +16,7 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -27,7 +27,7 @@ import numpy as np
 from urs_inspect.discrepancy.allocation import Allocator
 from urs_inspect.stats.adjusted import JudgedBallots, fit_rows, rank_controlled, rank_corrected, style_differences
 from urs_inspect.stats.battles import Battle, Battles, battles_of
-from urs_inspect.stats.bootstrap import Estimate, Floats, Integers, influence_draws
+from urs_inspect.stats.bootstrap import Estimate, Floats, Integers, percentile_bounds
 from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
 from urs_inspect.stats.ranking import Places, place
 
@@ -143,17 +143,16 @@ def held(estimates: Sequence[Estimate], truth: Sequence[float]) -> float:
 
 
 def plain_table(simulations: int, seed: int) -> Iterator[str]:
-    """Coverage of ratings and differences, mean width, significant neighbours: three rules over the same resamples."""
-    rules = ("percentiles", "expanded", "one step")
+    """Coverage of ratings and differences, mean width, significant neighbours: two rules over the same resamples."""
+    rules = ("percentiles", "expanded")
     kinds = ("ratings", "neighbours", "width", "significant")
-    yield _header("models", "spread", "votes", *(f"{rule}: {kinds[0]}" for rule in rules),
-                  *(f"{rule}: {kind}" for kind in kinds[1:] for rule in rules))  # fmt: skip
+    yield _header("models", "spread", "votes", *(f"{kind}: {rule}" for kind in kinds for rule in rules))
     for models, spread, shared in ((4, 0.6, 1), (7, 1.2, 1), (4, 0.6, 3), (7, 1.2, 3), (7, 2.4, 1), (7, 0.0, 1)):
         for votes in (30, 60, 210, 1000):
             pairs = models * (models - 1) // 2
             study = Study(models, spread, votes, "random", 0.0, 0.0, shared, -(-votes // pairs))
             rows = [_plain(study, seed * simulations + number) for number in range(simulations)]
-            table = np.nanmean(rows, axis=0).reshape(3, 4).T
+            table = np.nanmean(rows, axis=0).reshape(2, 4).T
             table[[0, 1, 3]] *= 100
             figures = [
                 f"{part:{'.0f' if kind == 'width' else '.1f'}}"
@@ -169,20 +168,31 @@ def _plain(study: Study, seed: int) -> list[float]:
     ballots, strengths = simulate(study, seed)
     battles = ballots.battles(ballots.people)
     truth = dict(zip(battles.players, (1000 + POINTS * strengths).tolist(), strict=True))
-    ratings, fit = fit_bradley_terry(battles), fit_rows(battles, battles.outcome)
-    step = POINTS * influence_draws(fit.values, fit.influences, 1000, seed)
-    refitted = bootstrap_bradley_terry(battles, rounds=1000, seed=seed)
+    draws = bootstrap_bradley_terry(battles, rounds=1000, seed=seed)
+    both = np.vstack([fit_bradley_terry(battles), draws])
+    places = place(battles, both, both, 0.95, seed)
     found = list[float]()
-    for draws, expanded in (
-        (refitted, False), (refitted, True), (1000 + step - step.mean(1, keepdims=True), False)
-    ):  # fmt: skip
-        both = np.vstack([ratings, draws])
-        places = place(battles, both, both, 0.95, seed, expanded=expanded)
-        true = [truth[name] for name in places.players]
-        width = float(np.nanmean([rating.high - rating.low for rating in places.ratings]))
-        significant = float(np.mean([gap.verdict == "significantly different" for gap in places.differences]))
-        found += [held(places.ratings, true), _neighbours_held(places, truth), width, significant]
+    for each in (_not_expanded(places, draws[:, [battles.players.index(name) for name in places.players]]), places):
+        true = [truth[name] for name in each.players]
+        width = float(np.nanmean([rating.high - rating.low for rating in each.ratings]))
+        significant = float(np.mean([gap.verdict == "significantly different" for gap in each.differences]))
+        found += [held(each.ratings, true), _neighbours_held(each, truth), width, significant]
     return found
+
+
+def _not_expanded(places: Places, draws: Floats) -> Places:
+    """The same with percentiles as they are, from draws in the order of the places."""
+
+    def bounded(estimates: Sequence[Estimate], columns: Floats) -> tuple[Estimate, ...]:
+        bounds = zip(estimates, *percentile_bounds(columns), strict=True)
+        return tuple(one if np.isnan(one.low) else replace(one, low=low, high=high) for one, low, high in bounds)
+
+    gaps = bounded([gap.estimate for gap in places.differences], -np.diff(draws))
+    differences = (
+        replace(one, estimate=gap, verdict="significantly different" if gap.low > 0 else "cannot be distinguished")
+        for one, gap in zip(places.differences, gaps, strict=True)
+    )
+    return replace(places, ratings=bounded(places.ratings, draws), differences=tuple(differences))
 
 
 def corrected_table(simulations: int, seed: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tests.stats.fights import checked, swapped
+from tests.stats.slow import expanded
 from urs_inspect._util import InputError
 from urs_inspect.logs.battles import read_styled_battles
 from urs_inspect.stats import Battles, fit_bradley_terry
@@ -76,18 +77,23 @@ def styled(seed: int, size: int = 300, liking: float = 1.0) -> tuple[Battles, Fl
     return Battles(("a", "b", "c", "d"), first, second, outcome, np.arange(size) // 2), styles[:, None]
 
 
-def test_bounds_are_the_percentiles_of_the_draws_as_they_are() -> None:
-    """Influences by HC3 are wide enough already: percentiles are not expanded over few instructions."""
+def test_bounds_are_of_draws_half_of_which_are_without_the_prior() -> None:
     battles, styles = styled(7, size=40)
     found = rank_controlled(battles, styles, ["length"], rounds=200)
-    scaled = styles / np.sqrt((styles**2).mean(axis=0))
-    fit = fit_rows(battles, battles.outcome, covariates=scaled)
-    draws = POINTS * influence_draws(fit.values, fit.influences, 200)
-    assert (found.effects[0].low, found.effects[0].high) == pytest.approx(np.quantile(draws[:, -1], [0.025, 0.975]))
-    placed = draws[:, :4] - draws[:, :4].mean(axis=1, keepdims=True)
+    fit = fit_rows(battles, battles.outcome, covariates=styles / np.sqrt((styles**2).mean(axis=0)))
+    draws = influence_draws(fit.values, fit.influences, 200)
+    draws = POINTS * np.concatenate([draws[::2] - fit.pull, draws[1::2]])
+    assert (found.effects[0].low, found.effects[0].high) == pytest.approx(expanded(draws[:, -1], 20))
+    placed = 1000 + draws[:, :4] - draws[:, :4].mean(axis=1, keepdims=True)
     for name, rating in zip(found.places.players, found.places.ratings, strict=True):
-        bounds = np.quantile(placed[:, battles.players.index(name)], [0.025, 0.975])
-        assert (rating.high - rating.low) == pytest.approx(bounds[1] - bounds[0])
+        bounds = expanded(placed[:, battles.players.index(name)], rating.clusters)
+        assert (rating.low, rating.high) == pytest.approx(bounds)
+
+
+def test_the_pull_of_the_prior_is_that_of_fits_with_more_and_less_of_it() -> None:
+    battles, _ = styled(7, size=4000)
+    fit, less, more = (fit_rows(battles, battles.outcome, prior=prior) for prior in (1.0, 0.99, 1.01))
+    assert fit.pull == pytest.approx((more.values - less.values) / 0.02, rel=1e-3)
 
 
 def test_it_is_the_most_likely_fit() -> None:

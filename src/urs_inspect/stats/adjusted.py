@@ -221,7 +221,7 @@ def rank_controlled(
     return ControlledRanking(
         places,
         {name: Coefficient(*pair) for name, *pair in zip(features, scales.tolist(), values.tolist(), strict=True)},
-        reported(effects[0], effects[1:], number, total, how.level, how.seed, expanded=False),
+        reported(effects[0], effects[1:], number, total, how.level, how.seed),
         given is not None,
         skipped,
     )
@@ -229,10 +229,11 @@ def rank_controlled(
 
 @dataclass(frozen=True)
 class Fit:
-    """Strengths and coefficients in natural units, (P + K,), and how far each instruction moves them, (C, P + K)."""
+    """Strengths and coefficients in natural units, (P + K,), what moves them there, and how far."""
 
     values: Floats
-    influences: Floats
+    influences: Floats  # of each instruction, (C, P + K)
+    pull: Floats  # of the prior, to first order, (P + K,)
 
     @property
     def variance(self) -> float:
@@ -278,16 +279,18 @@ def fit_rows(
     scores = excess / (1 - spread * leverage) + shared
     clusters = np.unique(ballots.clusters, return_inverse=True)[1]
     summed = csr_array((scores, (clusters, rows)), (clusters.max() + 1, size)) @ design
-    return Fit(values, summed.toarray() @ inverse)
+    return Fit(values, summed.toarray() @ inverse, inverse @ (prior * (0.5 - alone)))
 
 
 def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:
     """Places by a fit, `extra` being its ratings less those of a plain one, and its coefficients, shape (1 + R, K).
 
-    The first row is of all battles, the others are draws; in points.
+    The first row is of all battles, the others are draws; in points. Every second draw is without the pull of the
+    prior: it draws models that are far from each other together, and intervals about it alone would be too narrow.
     """
     values, influences = np.concatenate([fit.values, plain.values]), np.hstack([fit.influences, plain.influences])
     draws = np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
+    draws[1::2] -= np.concatenate([fit.pull, plain.pull])
     fitted, effects, before = np.split(draws, [len(battles.players), len(fit.values)], axis=1)
     ratings, before = on_scale(fitted), on_scale(before)
-    return place(battles, ratings, ratings - before, how.level, how.seed, expanded=False), _POINTS * effects
+    return place(battles, ratings, ratings - before, how.level, how.seed), _POINTS * effects

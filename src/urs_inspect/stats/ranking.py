@@ -189,13 +189,11 @@ class Places:
     extra: tuple[Estimate, ...]  # a further statistic of each model
 
 
-def place(
-    battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int, *, expanded: bool = True
-) -> Places:
+def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int) -> Places:
     """Order the models of battles by ratings.
 
     The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R, P). Intervals are
-    expanded for few instructions (`percentile_bounds`) unless the draws allow for that.
+    expanded for few instructions (`percentile_bounds`).
     """
     order = np.argsort(-np.round(ratings[0], DIGITS), kind="stable")
     ordered, ratings, extra = _reordered(battles, order), ratings[:, order], extra[:, order]
@@ -203,10 +201,10 @@ def place(
     comparable = ordered_by_votes(ordered)
     return Places(
         ordered.players,
-        reported(ratings[0], ratings[1:], n, clusters, level, seed, expanded=expanded),
-        _ranks(ratings[0], ratings[1:], clusters, comparable, level, expanded),
-        _differences(ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed, expanded),
-        reported(extra[0], extra[1:], n, clusters, level, seed, expanded=expanded),
+        reported(ratings[0], ratings[1:], n, clusters, level, seed),
+        _ranks(ratings[0], ratings[1:], clusters, comparable, level),
+        _differences(ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed),
+        reported(extra[0], extra[1:], n, clusters, level, seed),
     )
 
 
@@ -240,15 +238,13 @@ def reported(
     return tuple(estimate.reported(scale) for estimate in found)
 
 
-def _ranks(
-    points: Floats, draws: Floats, clusters: Integers, comparable: Flags, level: float, expanded: bool
-) -> tuple[Rank, ...]:
+def _ranks(points: Floats, draws: Floats, clusters: Integers, comparable: Flags, level: float) -> tuple[Rank, ...]:
     """Rank models by their ratings, shape (P,), and those of the resamples, shape (R, P).
 
     `clusters` is the number of instructions of each model, shape (P,); `comparable` has whether the battles order two,
     shape (P, P).
     """
-    known, few = clusters >= fewest_clusters(level), clusters if expanded else None
+    known = clusters >= fewest_clusters(level)
     comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
     rounded, drawn = np.round(points, DIGITS), np.round(draws, DIGITS)
     best, worst = np.empty_like(drawn), np.empty_like(drawn)
@@ -256,8 +252,8 @@ def _ranks(
         own, others = drawn[:, [place]], drawn[:, linked]
         best[:, place] = 1 + (others > own).sum(axis=1)
         worst[:, place] = (others >= own).sum(axis=1)
-    lows = percentile_bounds(best, level, few)[0]
-    highs = percentile_bounds(worst, level, few)[1] + (~comparable).sum(axis=1)
+    lows = percentile_bounds(best, level, clusters)[0]
+    highs = percentile_bounds(worst, level, clusters)[1] + (~comparable).sum(axis=1)
     return tuple(
         Rank(1 + int((rounded > rating).sum()), math.floor(low), math.ceil(high))
         for rating, low, high in zip(rounded, lows, highs, strict=True)
@@ -273,12 +269,11 @@ def _differences(
     comparable: Flags,
     level: float,
     seed: int,
-    expanded: bool,
 ) -> tuple[Difference, ...]:
     n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in (n, clusters))
     gaps = _gaps(draws)
-    found = reported(_gaps(points), gaps, n, clusters, level, seed, expanded=expanded)
-    lows = percentile_bounds(gaps, level, clusters if expanded else None)[0]
+    found = reported(_gaps(points), gaps, n, clusters, level, seed)
+    lows = percentile_bounds(gaps, level, clusters)[0]
     significant = (lows > 0) & (clusters >= fewest_clusters(level))
     verdicts: tuple[Verdict, ...] = ("not comparable", "cannot be distinguished", "significantly different")
     kinds = np.where(np.diag(comparable, 1), 1 + significant, 0)
