@@ -125,7 +125,7 @@ def _adaptively(study: Study, pair: Integers, people: Floats, order: Integers) -
     names = [f"m{n:02}" for n in range(study.models)]
     left = {number: list(order[pair[order] == number]) for number in range(pair.max() + 1)}
     numbers = {(names[a], names[b]): n for n, (a, b) in enumerate(zip(*np.triu_indices(study.models, 1), strict=True))}
-    allocator = Allocator(names, rule="adaptive", budget=study.votes, confidence=None)
+    allocator = Allocator(names, rule="adaptive", budget=study.votes, confidence=None, items=study.ballots)
     chosen: list[int] = []
     battles: list[Battle] = []
     while len(chosen) < study.votes:

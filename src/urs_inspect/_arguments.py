@@ -245,11 +245,21 @@ class SimilarityOptions(_Options):
     url: Text | None = None
 
 
+class TargetOptions(_Options):
+    """A model of an earlier ranking, and how many places above and below it count."""
+
+    model: Text
+    width: Count = 2
+
+
 Samer = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SamerOptions))]
 """Becomes `SamerOptions`."""
 
 Similarities = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SimilarityOptions))]
 """Becomes `SimilarityOptions`."""
+
+Target = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(TargetOptions))]
+"""Becomes `TargetOptions`."""
 
 
 def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str, Any] | None:
@@ -271,6 +281,7 @@ _SAMER_OPTIONS = [name for name in SamerOptions.model_fields if name != "model"]
 _MOVED = {
     **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
     "similarity_url": ("similarity", "-T similarity='{name: openai/<model>, url: ...}'"),
+    "width": ("target", "-T target='{model: <model>, width: ...}'"),
     "judge_cache": ("judge_attempts", "--model-role 'grader={model: <judge>, cache: true}'"),
 }
 """Former argument -> an argument of the tasks that had it, and its new form."""

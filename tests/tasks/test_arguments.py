@@ -280,6 +280,12 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("mad", {"judge": "human", "prior": "log.eval"}, "prior: allocation=uniform does not look at ratings"),
     ("mad", {"similarity": "magic"}, "unknown similarity 'magic'; allowed: lexical, openai"),
     ("mad", {"similarity": {"name": "lexical", "url": "u"}}, "url: only for openai/<model>, not for 'lexical'"),
+    ("mad", {"width": 2}, "width: is no longer an argument; use -T target='{model: <model>, width: ...}'"),
+    (
+        "mad",
+        {"coarse": "x", "target": {"model": "m", "width": 0}},
+        "target: width: must be a whole number of at least 1",
+    ),
     ("mad", {"similarity_url": "u"}, "similarity_url: is no longer an argument; use -T similarity='{name: openai/"),
     ("mad", {"lam": float("nan")}, "lam: must be a number of at least 0, got nan"),
     ("mad", {"selection": "best"}, "selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"),

@@ -285,7 +285,13 @@ def test_copies_of_earlier_comparisons_wait_for_people_as_before(logs: Path, tmp
 
 def test_only_models_near_the_target_are_compared_again(whole: tuple[Field, EvalLog], tmp_path: Path) -> None:
     _, coarse = whole
-    task = mad(responses=coarse.location, coarse=coarse.location, target="mockllm/ace", width=1, k=2, judge="human")
+    task = mad(
+        responses=coarse.location,
+        coarse=coarse.location,
+        target={"model": "mockllm/ace", "width": 1},
+        k=2,
+        judge="human",
+    )
     log = compete(task, tmp_path / "fine", None)
     assert Counter(pairs(comparisons(log))) == {("ace", "good"): 2}
     with pytest.raises(InputError, match="target 'nobody' is not in the ranking"):

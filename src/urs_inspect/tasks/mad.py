@@ -19,6 +19,8 @@ from urs_inspect._arguments import (
     Samer,
     Similarities,
     SimilarityOptions,
+    Target,
+    TargetOptions,
     Text,
     as_list,
     checked,
@@ -88,8 +90,7 @@ def mad(
     preflight: Flag = True,
     previous: Text | None = None,
     coarse: Paths | None = None,
-    target: Text | None = None,
-    width: Count = 2,
+    target: Target | None = None,
     pool_size: Count | None = None,
     min_words: Natural | None = None,
     max_length_ratio: AtLeastOne | None = None,
@@ -133,8 +134,8 @@ def mad(
         previous: Log of an earlier run whose comparisons stand: only pairs with a new contestant are compared
             (Algorithm 2).
         coarse: Log, or votes, of an earlier ranking, to compare only models near `target` in it.
-        target: A model of that ranking.
-        width: How many places above and below it.
+        target: A model of that ranking, with those up to two places above and below it; `{model: NAME, width: 3}` for
+            another number of places.
         pool_size: How many instructions are taken; null for all. Of `urs` and `sample` in proportion of the kinds.
         min_words: Both answers have more words than this.
         max_length_ratio: The longer answer has fewer than this many times the words of the shorter.
@@ -185,7 +186,7 @@ def mad(
         samer=samer_arguments(samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model"),
     )
     taken = competition_pool(pool, None if responses is None else as_list(responses), pool_size, seed)
-    plan = _focused(plan, coarse, target, width)
+    plan = _focused(plan, coarse, target)
     earlier = () if previous is None else read_comparisons(previous)
     for note in taken.notes:
         logger.warning(note)
@@ -277,9 +278,10 @@ def _similarity(given: SimilarityOptions) -> Similarity:
     return load_similarity(given.name, **options)
 
 
-def _focused(plan: Plan, coarse: str | list[str] | None, target: str | None, width: int) -> Plan:
+def _focused(plan: Plan, coarse: str | list[str] | None, target: object) -> Plan:
     if coarse is None and target is None:
         return plan
     if coarse is None or target is None:
         raise InputError("coarse and target: both or none; target names a model in the ranking of coarse")
-    return replace(plan, only=near(rank(read_battles(as_list(coarse))).players, target, width))
+    centre = TargetOptions.model_validate(target)
+    return replace(plan, only=near(rank(read_battles(as_list(coarse))).players, centre.model, centre.width))
