@@ -72,6 +72,9 @@ def on_post_build(config: MkDocsConfig) -> None:
     site = Path(config.site_dir)
     for file in (ROOT / "docs").glob("*.md"):
         shutil.copy(file, site / file.name)
+    for path in site.rglob("*.css"):
+        for address in re.findall(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""", path.read_text("utf-8")):
+            logger.warning(f"{path.relative_to(site)} loads {address} from another host")
     pages = {path: _Addresses(path) for path in sorted(site.rglob("*.html"))}
     for path, page in pages.items():
         name = path.relative_to(site)

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from inspect_ai.dataset import Sample
@@ -174,7 +175,8 @@ def test_answers_that_are_all_equal_cannot_be_compared(tmp_path: Path) -> None:
 # ## Selection
 
 
-def test_a_baseline_by_log_probabilities(tmp_path: Path) -> None:
+@pytest.mark.parametrize("selection", ["cross_entropy", "kl"])
+def test_a_baseline_by_log_probabilities(selection: Literal["cross_entropy", "kl"], tmp_path: Path) -> None:
     def unsure(name: str, about: str) -> Script:
         def reply(messages: list[ChatMessage]) -> ModelOutput:
             made = output(answer(name, messages[-1].text))
@@ -186,14 +188,14 @@ def test_a_baseline_by_log_probabilities(tmp_path: Path) -> None:
 
     field = Field("ace", "good")
     field.contestants = {"ace": unsure("ace", "nothing at all"), "good": unsure("good", "chess")}
-    task = mad(str(pool_file(tmp_path, 8)), k=1, selection="cross_entropy")
+    task = mad(str(pool_file(tmp_path, 8)), k=1, selection=selection)
     log = compete(task, tmp_path / "logs", field.roles())
     assert log.status == "success", log.error
     # The two differ in confidence only there, whatever their words: the highest divergence of all.
     assert [sample.metadata["ballot"]["instruction_id"] for sample in comparisons(log)] == ["i6"]
     assert all(config.logprobs for config in field.contestants["ace"].configs)
     again = Field("ace", "good")
-    second = mad(responses=str(tmp_path / "logs"), k=1, selection="cross_entropy")
+    second = mad(responses=str(tmp_path / "logs"), k=1, selection=selection)
     log = compete(second, tmp_path / "more", {"grader": again.judge.model()})
     assert [sample.metadata["ballot"]["instruction_id"] for sample in comparisons(log)] == ["i6"]
 
