@@ -159,7 +159,7 @@ def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
         "5 ratings of r.csv about a question or epoch without an answer, skipped: 'q0' of m (line 4); 'q1' of m "
         "(line 5); 'q2' of m (line 6) and 2 more.",
         "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 9).",
-        "2 rows of r.csv repeat another one, skipped.",
+        "2 repeated rows of r.csv skipped.",
     ]
 
 

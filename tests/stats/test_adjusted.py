@@ -315,6 +315,11 @@ def test_where_people_voted_on_everything_a_judge_changes_nothing() -> None:
     assert [change.value for change in found.places.extra] == pytest.approx([0] * 5, abs=1e-6)
 
 
+def test_to_votes_that_are_all_ties_a_judge_adds_nothing() -> None:
+    found = rank_corrected(two_models([0.5] * 12, [1.0, 0.0] * 10), rounds=50)
+    assert (found.weight, found.worth) == (0, 12)
+
+
 def test_a_judge_that_shares_opinions_helps_and_is_worth_votes() -> None:
     errors, worth = [], []
     for seed in range(60):

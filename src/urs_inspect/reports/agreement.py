@@ -183,7 +183,7 @@ def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
         more = f" and {len(ratings) - _SHOWN} more" if len(ratings) > _SHOWN else ""
         notes.append(f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped: {first}{more}.")
     if given.repeated:
-        notes.append(f"{counted(given.repeated, 'row')} of {given.path} repeat another one, skipped.")
+        notes.append(f"{counted(given.repeated, 'repeated row')} of {given.path} skipped.")
     return [*notes, *given.notes]
 
 

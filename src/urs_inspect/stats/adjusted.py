@@ -129,7 +129,8 @@ def rank_corrected(
         verdicts=int(judged.sum()),
         both=int(both.sum()),
         agreement=float((ballots.people[both] == ballots.judge[both]).mean()),
-        worth=float(voted.sum() * alone.variance / corrected.variance),
+        # Of ties alone both variances are 0.
+        worth=float(voted.sum() * (alone.variance / corrected.variance if weight else 1.0)),
     )
 
 
