@@ -49,6 +49,12 @@ def test_a_row_that_repeats_another_is_left_out_and_counted(tmp_path: Path) -> N
     assert (len(found.ratings), found.repeated) == (2, 2)
 
 
+def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
+    found = read_human_ratings(write(tmp_path / "r.csv", "q1,5,2,x", header="id,rating,weigth,"), SCALE)
+    assert len(found.notes) == 1 and "weigth" in found.notes[0]
+    assert not read_human_ratings(write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight"), SCALE).notes
+
+
 def test_weights_of_rated_answers(tmp_path: Path) -> None:
     found = read_human_ratings(write(tmp_path / "r.csv", "q1,5,2.5", "q2,5,40", header="id,rating,weight"), SCALE)
     assert found.weighted and [one.weight for one in found.ratings] == [2.5, 40]

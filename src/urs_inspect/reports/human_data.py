@@ -14,7 +14,7 @@ from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation.campaign import LOG_SUFFIXES
 from urs_inspect.annotation.rating_queue import Answer
 from urs_inspect.annotation.ratings import RatingReading, holds_ratings, rating_agreement, read_ratings
-from urs_inspect.datasets.rows import Fields, Row, first_errors, read_table, refuse, shown
+from urs_inspect.datasets.rows import SURPLUS, Fields, Row, first_errors, read_table, refuse, shown
 from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles, scored_copy
 from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files, read_log, short_name
@@ -80,6 +80,9 @@ class HumanRatings:
     doubt: str = ""  # why the scale may be another one
 
 
+_COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
+
+
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     """Read people's ratings of answers, on a scale of the lowest and highest rating that a person could choose.
 
@@ -122,7 +125,9 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     if not seen:
         raise InputError(f"{path}: no rating")
     doubt = _doubt([each.rating for each in seen.values()], scale)
-    return HumanRatings(path, scale, tuple(seen.values()), repeated, weighted, doubt=doubt)
+    others = sorted({name for row in rows for name in row.values if name.strip()} - {*_COLUMNS, SURPLUS})
+    notes = (f"Columns of {path} that are not read: {choices(others)}.",) if others else ()
+    return HumanRatings(path, scale, tuple(seen.values()), repeated, weighted, notes, doubt=doubt)
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:

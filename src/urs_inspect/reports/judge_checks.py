@@ -187,6 +187,8 @@ def judge_checks(
     judged = zip(scored[FINAL], scored["earlier_finals"], strict=True)
     if groups := [[last, *first] for last, first in judged if first]:
         spread, measure = bootstrap.pooled_deviation(groups), "standard deviation between judgements of an answer"
+        if not spread:
+            measure += "; all are equal, as they are if the later ones came from a cache"
         rows.append(JudgeFact(_REPEATS, panel, measure, here, _number(spread, len(groups))))
     for fact in (fact for fact in facts if fact.judge in (panel, *judges)):
         same = fact.logs & {*answers["log"]}
