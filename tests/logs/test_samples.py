@@ -172,6 +172,12 @@ def test_epochs_count_by_their_mean_over_those_with_a_score(tmp_path: Path) -> N
     assert [part for part in ("mean", "3 of 6", "fewer epochs: 1;") if part not in scores.chosen] == []
 
 
+def test_rows_of_epochs_have_the_mean_of_those_with_a_score(tmp_path: Path) -> None:
+    answers = read_sample_scores([write_log(tmp_path, values=["C", "I", "P", FAILED, None, None], epochs=2)]).answers
+    assert [part["value"].dropna().tolist() for _, part in answers.groupby("sample")] == [[0.5, 0.5], [0.5], []]
+    assert len(answers) == 6
+
+
 @pytest.mark.parametrize("values", ["CCII", ["C", FAILED, "I", None]])
 def test_epochs_without_a_score_are_counted_only_where_there_are_any(tmp_path: Path, values: Values) -> None:
     write_log(tmp_path, values=values, epochs=2)
@@ -343,6 +349,7 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = 
     "tasks": (_two(task="pub/other"), {}, ["pub/other (1 log)", "pub/quiz (1 log)"]),
     "task": (_two(), {"task": "nope"}, ["nope", "pub/quiz (2 logs)"]),
     "versions": (_two(task_version=2), {}, ["versions", "1 (1 log", "2 (1 log"]),
+    "version 0": (_two(task_version=0), {}, ["versions", "0 (1 log", "1 (1 log"]),
     "datasets": (_two(dataset=EvalDataset(name="new")), {}, ["datasets", "quiz (1 log", "new (1"]),
     "inputs": (_two(text="Other {}?"), {}, ["2 of 2 samples", "input", "'0'"]),
     "clusters": (_two(metadata=[{"topic": "x"}] * 2), {"cluster": "topic"}, ["2 of 2", "topic"]),

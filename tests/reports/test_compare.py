@@ -70,7 +70,7 @@ def test_it_is_what_the_report_of_urs_has() -> None:
     assert compared.names == ranking.names
     assert compared.means[ALL] == ranking.means[ALL] and compared.comparisons[ALL] == ranking.comparisons[ALL]
     assert compared.models["rank_to"].tolist() == ranking.models["rank_to"].tolist()
-    said = "\n".join(compared.notes).replace("samples of all models together", "answers").replace("sample", "question")
+    said = "\n".join(compared.notes).replace("sample", "question")
     assert tuple(said.split("\n")) == ranking.notes[: len(compared.notes)]
 
 
@@ -234,3 +234,27 @@ def test_the_report_as_markdown() -> None:
     assert made.as_dict()["tables"]["differences"][0]["first"] == "lab/model-2"
     page = render_page(made)
     assert page.count('<td class="bar"') == len(values)
+
+
+def test_missing_epochs_count_against_a_claim() -> None:
+    whole = frame({"m": [1.0, 1.0, 0.0] * 10, "n": [0.0, 1.0, 0.0] * 10})
+    [pair] = compare(whole, scale=(0, 1), rounds=200).comparisons[ALL]
+    assert pair.significant
+    without = [{"sample": row.sample, "model": "m", "value": NAN} for row in whole.itertuples() if row.model == "m"]
+    compared = compare(pd.concat([whole, pd.DataFrame(without * 2)]), scale=(0, 1), rounds=200)
+    [pair] = compared.comparisons[ALL]
+    assert pair.verdict == "depends on unscored answers" and compared.models.loc["m", "unscored"] == 60
+
+
+def test_frames_of_any_types() -> None:
+    plain = frame({"1": [1.0, 0.0, 1.0, 1.0], "2": [0.0, 0.0, 1.0, 0.0]}, group=["g", "g", "(none)", "(none)"])
+    typed = plain.assign(model=plain["model"].astype(int), question=1, group=plain["group"].replace("(none)", None))
+    assert repr(compare(typed, rounds=50).means) == repr(compare(plain, rounds=50).means)
+    listed = plain.drop(columns="group").assign(cluster=pd.Series([[1], [1], [2], None] * 2))
+    assert compare(listed, rounds=50).means[ALL][0].clusters == 3
+    with pytest.raises(InputError, match="more than one cluster"):
+        compare(typed.assign(sample=[0, "0", 1, 2] * 2, cluster=["a", "b", "c", "d"] * 2), rounds=50)
+    with pytest.raises(InputError, match="no rows"):
+        compare(plain[:0])
+    with pytest.raises(InputError, match="one model only"):
+        compare(pd.DataFrame({"sample": [1, 1], "model": [1, "1"], "value": [1.0, 0.0]}))

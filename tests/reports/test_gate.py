@@ -16,6 +16,7 @@ def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), high
     table = pd.DataFrame({"sample": names, "model": model, "value": np.asarray(values, dtype=float), "group": ""})
     table["cluster"] = names if clusters is None else clusters
     table["input"] = "x"
+    table["epochs"], table["scored"] = 1, table["value"].notna().astype(int)
     runs = (SampleRun(f"{id(table)}.eval", model, "2026-01-01T00:00:00+00:00", len(names)),)
     simulated = model.startswith("urs_simulation/")
     return SampleScores(table, "task", "match", "", scale, higher, runs, (), simulated=simulated)
@@ -77,6 +78,15 @@ def test_missing_scores_count_against_every_claim():
     assert table["Missing scores all for NEW"] == pytest.approx(np.nan_to_num(good, nan=1).mean() - BASE.mean())
     bad[np.flatnonzero(bad == 0)[:100]] = math.nan
     assert make_gate(scores(BASE), scores(bad), margin=0.05).code == 2
+
+
+def test_missing_epochs_count_against_every_claim() -> None:
+    base, new = scores([0.5] * 30), scores([0.5, 0.6] * 15)
+    assert make_gate(base, new, margin=0.1).code == 0
+    lacking = replace(new, table=new.table.assign(epochs=3, scored=[1, 3] * 15))
+    found = make_gate(base, lacking, margin=0.1)
+    assert found.code == 2  # at worst the mean of every second sample is 1/6
+    assert "some epochs only: 0 and 15" in found.report.markdown()
 
 
 def test_few_clusters_and_no_scores_decide_nothing():

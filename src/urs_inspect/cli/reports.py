@@ -310,7 +310,7 @@ def compare(
     limits, scores = parse_scale(scale, "scale") if scale else None, read_sample_scores(logs, **read)
     try:
         compared = compare_models(
-            scores.table,
+            scores.answers,
             baseline=baseline,
             scale=limits or scores.scale,
             lower_is_better=lower_is_better or scores.higher_is_better is False,

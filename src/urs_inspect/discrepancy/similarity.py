@@ -178,7 +178,7 @@ async def compare_answers(
         if isinstance(similarity, AskedSimilarity):
             values = await similarity.ask(first, second)
         else:
-            values = await to_thread.run_sync(similarity.compare, first, second)
+            values = np.asarray(await to_thread.run_sync(similarity.compare, first, second), dtype=np.float64)
         if values.shape != (len(items),):
             raise InputError(
                 f"similarity '{similarity.name}' gave values of shape {values.shape} for {len(items)} pairs of texts"

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -20,7 +21,8 @@ from urs_inspect.logs.scored_runs import (
     saved_files,
 )
 
-_NO_GROUP = "(none)"
+NO_GROUP = "(none)"
+"""Group of samples that have none."""
 _TWO_JUDGES = ". Scores of two judges do not compare; `urs-inspect gate OLD NEW --equivalent` compares the judges."
 
 
@@ -41,7 +43,8 @@ class SampleScores:
     table: pd.DataFrame
     """One row per sample and model, epochs reduced: sample, model (with the settings in which its logs differ), value
     (NaN: no score), cluster (the sample itself where it has none), group (empty without `by`), input (its
-    hash)."""
+    hash), epochs and scored (how many epochs there are, and how many of them the value is the mean of; other reducers
+    give one)."""
     task: str
     scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
     chosen: str  # sentences on how it was chosen, how epochs are reduced, and how runs differ; may be empty
@@ -53,6 +56,12 @@ class SampleScores:
     dataset: str = ""
     judge: str = ""  # models in the role of a judge, the same for all runs; empty if none is known
     simulated: bool = False  # whether a model, or a model in any role, is simulated
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """The table with one row per epoch, for `compare`: the mean for those with a score, NaN for the others."""
+        rows = self.table.loc[self.table.index.repeat(self.table["epochs"])]
+        return rows.assign(value=rows["value"].where(rows.groupby(level=0).cumcount() < rows["scored"]))
 
 
 def read_sample_scores(
@@ -158,7 +167,9 @@ def _model_names(runs: Sequence[ScoredRun]) -> list[str]:
 
 def _frame(runs: Sequence[ScoredRun], models: Sequence[str], query: Query, chosen: list[str]) -> pd.DataFrame:
     """The table of `SampleScores`; what a log does not know of a sample is taken from the others."""
-    parts = [run.table.assign(model=model, file=run.file) for run, model in zip(runs, models, strict=True)]
+    parts = [
+        run.table.assign(model=model, file=run.file, **_epochs(run)) for run, model in zip(runs, models, strict=True)
+    ]
     table = pd.concat(parts, ignore_index=True)
     keys = sorted(frozenset[str]().union(*(run.keys for run in runs)))
     _complete(table, "input", "input")
@@ -169,12 +180,19 @@ def _frame(runs: Sequence[ScoredRun], models: Sequence[str], query: Query, chose
             raise InputError(f"{option}: no sample has '{key}'; there are: {choices(keys) or 'none'}")
         _complete(table, column, key)
         if missing := table.loc[table[column].isna(), "sample"].nunique():
-            how = f"their group is {_NO_GROUP}" if option == "by" else "each is a cluster of its own"
+            how = f"their group is {NO_GROUP}" if option == "by" else "each is a cluster of its own"
             chosen.append(f"{missing:,} of {counted(table['sample'].nunique(), 'sample')} have no '{key}': {how}.")
     own = table["sample"] if query.cluster is None else "sample " + table["sample"]
     table["cluster"] = table["cluster"].fillna(own)
-    table["group"] = "" if query.by is None else table["group"].fillna(_NO_GROUP)
-    return table[["sample", "model", "value", "cluster", "group", "input"]]
+    table["group"] = "" if query.by is None else table["group"].fillna(NO_GROUP)
+    return table[["sample", "model", "value", "cluster", "group", "input", "epochs", "scored"]]
+
+
+def _epochs(run: ScoredRun) -> dict[str, Any]:
+    """Number of epochs of each sample, and of those that its value is the mean of."""
+    if run.reducer in ("", "mean"):
+        return {"epochs": run.epochs, "scored": run.table["scored"]}
+    return {"epochs": 1, "scored": run.table["value"].notna().astype(int)}
 
 
 def _complete(table: pd.DataFrame, column: str, key: str) -> None:

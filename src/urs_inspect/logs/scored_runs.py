@@ -178,7 +178,7 @@ def runs_of_inspect(names: Sequence[str], query: Query, chosen: list[str], left_
     if others := [log for log in headers if log.eval.task != task]:
         left_out.append(files.of_other_tasks(others, task))
     headers = [log for log in headers if log.eval.task == task]
-    versions = ((str(log.eval.task_version or "").partition("-")[0], log.location) for log in headers)
+    versions = ((str(log.eval.task_version).partition("-")[0], log.location) for log in headers)
     version = refuse_different("task versions", versions)
     dataset = refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
     choice = _choice(headers[-1], query)
@@ -240,6 +240,8 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
         if (reduced := _reduced(log, what, reducer, key, left_out)) is None:
             return None
         table["value"] = table["sample"].map(reduced).astype(float).replace(math.inf, math.nan)
+        # Reduced over fewer epochs it would be another score.
+        table.loc[table["scored"] < epochs, "value"] = math.nan
         reducer += "" if reducer.startswith(_OF_ANY_EPOCHS) else f" of {epochs}"
     roles = {role: ", ".join(models) for role, models in role_models(log).items()}
     judges = {role: models for role, models in roles.items() if _JUDGE_ROLE.search(role)}
@@ -360,7 +362,8 @@ def runs_of_lm_eval(saved: Sequence[Path], query: Query, chosen: list[str], left
             skipped.append(f"{file.name} was left out: it has no {what}.")
             continue
         results = saved_results(file)
-        versions.append((str(results.get("versions", {}).get(task) or ""), str(file)))
+        known_version = results.get("versions", {}).get(task)
+        versions.append(("" if known_version is None else str(known_version), str(file)))
         upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
         values = [metrics.get(metric) for metrics in each["metrics"]]
         runs.append(_saved_run(file, results, what, each.assign(raw=values)[each["sample"].isin(known)]))

@@ -14,6 +14,7 @@ import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs.naming import short_names
+from urs_inspect.logs.samples import NO_GROUP
 from urs_inspect.reports.scores import (
     ALL,
     OrderedScores,
@@ -245,12 +246,20 @@ def compare(
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with the names that `score_table` has for its columns."""
+    known = ("sample", "model", "value", "cluster", "group")
     if missing := [name for name in ("sample", "model", "value") if name not in frame]:
         raise InputError(f"the data frame lacks {choices(missing)}; it has {choices(map(str, frame.columns))}")
+    if frame.empty:
+        raise InputError("the data frame has no rows")
+    frame = frame[[name for name in known if name in frame]]
     if nameless := int(frame[["sample", "model"]].isna().any(axis=1).sum()):
         raise InputError(f"{nameless:,} of {counted(len(frame), 'row')} have no sample or no model")
+    frame = frame.astype({"sample": str, "model": str})
+    for kind in ("cluster", "group"):
+        if kind in frame:
+            frame[kind] = frame[kind].map(str, na_action="ignore")
     if frame["model"].nunique() < 2:
-        raise InputError(f"one model only, {choices(frame['model'].astype(str).unique())}: two or more are compared")
+        raise InputError(f"one model only, {choices(frame['model'].unique())}: two or more are compared")
     values = pd.to_numeric(frame["value"].astype(object), errors="coerce").astype(float)
     if (wrong := frame["value"].notna() & ~np.isfinite(values)).any():
         example = frame.loc[wrong, "value"].iloc[0]
@@ -265,8 +274,8 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
             raise InputError(f"{counted(int((several > 1).sum()), 'sample')} of more than one {kind}, as '{name}'")
     answers = frame.rename(columns={"sample": "question"}).drop(columns="value").assign(**{FINAL: values})
     if "cluster" in answers:
-        answers["cluster"] = answers["cluster"].fillna(answers["question"]).astype(str)
-    return answers.astype({"model": str, "question": str})
+        answers["cluster"] = answers["cluster"].fillna(answers["question"])
+    return answers.fillna({"group": NO_GROUP}) if "group" in answers else answers
 
 
 def compare_table(
@@ -364,8 +373,7 @@ def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
     unscored = int(table.unscored.sum())
     if not unscored:
         return []
-    what = "answers" if noun == "question" else f"{noun}s of all models together"
-    lacking = f"{unscored:,} of {int(table.asked.sum()):,} {what} have no score."
+    lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
     over = f"over the {common:,} of {asked:,} {noun}s for which"
     notes = [
         f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a difference is significant only "

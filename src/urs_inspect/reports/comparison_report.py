@@ -169,8 +169,8 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
         )
     if any(math.isnan(seen) and not pairs[place].significant for place, seen in zip(shown, smallest, strict=True)):
         notes.append(
-            "What would have been seen is not given where nothing could be significant over so few clusters, "
-            "nor for fewer than 50 samples with scores of two values."
+            "What would have been seen is not given where nothing could be significant over so few clusters, for fewer "
+            "than 50 samples with scores of two values, nor where all differences are equal."
         )
     if difference is not None:
         counts = [compared.needed(pairs[place], difference) for place in shown]

@@ -71,7 +71,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class PairedScores:
-    """Scores of the same samples, NaN where there is none, shape (N,), and numbers of the samples' clusters."""
+    """Scores of the same samples, NaN where there is none, shape (N,), and numbers of the samples' clusters.
+
+    Shares are of a sample's epochs that have a score, shape (N,) or one for all.
+    """
 
     base: Floats
     new: Floats
@@ -79,6 +82,14 @@ class PairedScores:
     scale: Scale
     scale_known: bool = True  # or the scores seen stand for it
     lower_is_better: bool = False
+    base_share: Floats | float = 1.0
+    new_share: Floats | float = 1.0
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a sample lacks a score, or a score of an epoch."""
+        shares = np.minimum(self.base_share, self.new_share)
+        return bool(np.isnan(self.base + self.new).any() or (shares < 1).any())
 
     @property
     def differences(self) -> Floats:
@@ -86,7 +97,9 @@ class PairedScores:
         sign = -1 if self.lower_is_better else 1
         worst, best = self.scale[::sign]
         fills = ((math.nan, math.nan), (worst, best), (best, worst))  # of new and base
-        columns = [np.nan_to_num(self.new, nan=new) - np.nan_to_num(self.base, nan=base) for new, base in fills]
+        columns = [
+            _filled(self.new, self.new_share, new) - _filled(self.base, self.base_share, base) for new, base in fills
+        ]
         return sign * np.stack(columns, axis=1)
 
     @property
@@ -131,6 +144,11 @@ class Power:
     power: float  # share of comparisons of equals that would pass; NaN if not known
     samples_needed: int | None  # for a power of `POWER`; None if no number is enough
     margin_needed: float  # for a power of `POWER` with these samples
+
+
+def _filled(values: Floats, share: Floats | float, score: float) -> Floats:
+    """Values with this score for each missing one and each missing epoch; as they are if it is NaN."""
+    return values if math.isnan(score) else np.where(np.isnan(values), score, share * values + (1 - share) * score)
 
 
 def make_gate(
@@ -233,7 +251,8 @@ def _paired_scores(
     if scale and len(known) and (seen[0] < scale[0] or seen[1] > scale[1]):
         raise InputError(f"scale: {scale[0]:g} to {scale[1]:g}, but scores go from {seen[0]:g} to {seen[1]:g}")
     clusters = number_clusters(rows["cluster_base"].tolist())
-    return PairedScores(before, after, clusters, scale or seen, scale is not None, lower_is_better)
+    shares = (rows[f"scored_{side}"].to_numpy() / rows[f"epochs_{side}"].to_numpy() for side in ("base", "new"))
+    return PairedScores(before, after, clusters, scale or seen, scale is not None, lower_is_better, *shares)
 
 
 def decide(scores: PairedScores, rule: Rule) -> Decision:
@@ -266,7 +285,7 @@ def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScore
     both = ~np.isnan(scores.base + scores.new)
     missing = n - int(both.sum())
     kind = f"{level_text(rule.level)} one-sided bounds{' valid at every look' if rule.sequential else ''}"
-    worst = ", with missing scores at the worst for each" if missing else ""
+    worst = ", with missing scores at the worst for each" if scores.incomplete else ""
     notes = [
         decision.reason,
         f"Difference of the means, NEW less BASE: {_SIGNED(decision.estimate().value)}; its {kind}{worst}: "
@@ -287,8 +306,8 @@ def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScore
         (f"{name}: {side.runs[0].model}", float(values[both].mean()) if both.any() else math.nan)
         for name, side, values in (("BASE", base, scores.base), ("NEW", new, scores.new))
     ]
-    data += [(case, decision.estimate(k)) for k, case in enumerate(_CASES[: 3 if missing else 1])]
-    cases = f", cases of missing scores over all {n:,}" if missing else ""
+    data += [(case, decision.estimate(k)) for k, case in enumerate(_CASES[: 3 if scores.incomplete else 1])]
+    cases = f", cases of missing scores over all {n:,}" if scores.incomplete else ""
     among = "" if clusters == n - missing else f" in {counted(clusters, 'cluster')}"
     table = Table(
         pd.DataFrame(data, columns=["what", "mean"]),
@@ -339,13 +358,16 @@ def _anchor_section(scores: PairedScores, decision: Decision, series: Sequence[f
 
 def _other_sections(base: SampleScores, new: SampleScores, scores: PairedScores, left_out: list[str]) -> list[Section]:
     lacking = [int(np.isnan(side).sum()) for side in (scores.base, scores.new)]
+    shares = np.asarray(scores.base_share), np.asarray(scores.new_share)
+    fewer = [int((share < 1).sum()) - none for share, none in zip(shares, lacking, strict=True)]
     missing = (
-        f"Samples without a score: {lacking[0]:,} of BASE, {lacking[1]:,} of NEW. A claim must also hold with these "
+        f"Samples without a score: {lacking[0]:,} of BASE, {lacking[1]:,} of NEW; "
+        f"of some epochs only: {fewer[0]:,} and {fewer[1]:,}. A claim must also hold with the missing "
         f"scores at the end of the scale that is worst for it. {scores.scale_note}"
     )
     runs = [{"side": name} | asdict(run) for name, side in (("BASE", base), ("NEW", new)) for run in side.runs]
     return [
-        *([Section("Missing scores", [missing])] if any(lacking) else []),
+        *([Section("Missing scores", [missing])] if scores.incomplete else []),
         *([Section("Left out", left_out)] if left_out else []),
         Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")]),
     ]
