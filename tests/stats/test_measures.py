@@ -34,7 +34,6 @@ Item = tuple[int, int, int, int, int, int, int, int]
 
 SIDES, LABELS, VERDICTS = (A, B), (A, B, TIE), (A, B, TIE, UNREAD)
 NAMES = tuple(field.name for field in fields(JudgeMeasures))
-SHARES = tuple(name for name in NAMES if name != "alpha")
 
 label, verdict = st.sampled_from(LABELS), st.sampled_from(VERDICTS)
 item = st.tuples(label, verdict, st.integers(0, 5), label, label, verdict, verdict, label)

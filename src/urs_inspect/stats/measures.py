@@ -444,14 +444,11 @@ def _hits_and_trials(labels: Codes, verdicts: Codes) -> Floats:
 
 
 def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
-    """Hits and trials of each round, shape (C, 2) -> (R, 2).
-
-    Clusters with the same counts are interchangeable. Where there are few kinds of them, how often each kind is drawn
-    follows a multinomial distribution, and drawing from that is the same bootstrap in a fraction of the time.
-    """
+    """Hits and trials of each round, shape (C, 2) -> (R, 2)."""
     kinds, sizes = np.unique(sums, axis=0, return_counts=True)
     if len(kinds) > max(_FEW, len(sums) // _SHARE):
         return bootstrap_counts(sums, rounds, seed)
+    # Clusters with the same counts are interchangeable: this is the same bootstrap.
     drawn = np.random.default_rng(seed).multinomial(len(sums), sizes / len(sums), size=rounds)
     return np.asarray(drawn @ kinds, dtype=np.float64)
 
