@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.bulk_results import PartialResults, partial_path, refuse_old_format
+from urs_inspect.samer.bulk_results import PartialResults
 
 HEADER = {"input": "abc", "rows": 3}
 RESULTS = {0: {"id": "1", "text": "é"}, 1: {"id": "2"}, 2: {"id": "3"}}
@@ -141,15 +141,6 @@ def test_a_damaged_file_is_refused(path: Path) -> None:
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
     with pytest.raises(InputError, match=r"is damaged: .*; delete it to start over"):
         PartialResults(path, HEADER)
-
-
-def test_results_of_an_earlier_versions_format_are_refused(tmp_path: Path) -> None:
-    out = tmp_path / "out.parquet"
-    refuse_old_format(out)
-    (tmp_path / "out.parquet.partial.jsonl").write_text('{"input": "abc"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"of an earlier version, .* finish it with that version, or delete"):
-        refuse_old_format(out)
-    assert partial_path(out) == tmp_path / "out.parquet.partial.sqlite"
 
 
 def test_the_numbers_of_a_probe_may_be_rounded_but_not_others(path: Path) -> None:

@@ -34,7 +34,6 @@ Item = tuple[int, int, int, int, int, int, int, int]
 
 SIDES, LABELS, VERDICTS = (A, B), (A, B, TIE), (A, B, TIE, UNREAD)
 NAMES = tuple(field.name for field in fields(JudgeMeasures))
-SHARES = tuple(name for name in NAMES if name != "alpha")
 
 label, verdict = st.sampled_from(LABELS), st.sampled_from(VERDICTS)
 item = st.tuples(label, verdict, st.integers(0, 5), label, label, verdict, verdict, label)
@@ -390,18 +389,10 @@ def test_the_longer_response_has_more_of_whatever_is_counted() -> None:
     assert longer_response([3, 3, 3, 0], [2, 4, 3, 0]).tolist() == [A, B, TIE, TIE]
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({}, [1, 0, 0, 0, math.nan, math.nan, 1]),
-        ({"ties": True}, [1, 0, 0, 0, 1, 0, 1]),
-        ({"unread_is_wrong": False}, [1, 0, 0, math.nan, math.nan, math.nan, 1]),
-        ({"ties": True, "unread_is_wrong": False}, [1, 0, 0, math.nan, 1, 0, 1]),
-    ],
-)
-def test_what_counts_as_right(options: dict[str, bool], expected: list[float]) -> None:
+def test_what_counts_as_right() -> None:
     labels, verdicts = [A, A, A, B, TIE, TIE, B], [A, B, TIE, UNREAD, TIE, A, B]
-    assert correctness(labels, verdicts, **options) == pytest.approx(expected, nan_ok=True)
+    expected = [1, 0, 0, 0, math.nan, math.nan, 1]
+    assert correctness(labels, verdicts) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -188,21 +188,18 @@ class _PairColumns:
 
 
 def _alpaca_eval(fields: Fields, case_id: str) -> PairCase | str:
-    """Rows of prometheus-eval, or annotations of AlpacaEval's `alpaca_eval_gpt4`.
-
-    The id decides which response comes first, because the file always lists the chosen one, or the reference model,
-    first. A null preference is one that GPT-4 did not decide. Written against the published schemas, not run on the
-    real file.
-    """
+    """Rows of prometheus-eval, or annotations of AlpacaEval; against published schemas, not run on the real file."""
     group = fields.optional("dataset", "all").strip()
     if fields.has("chosen_instruction"):
         tie = fields.has("tie") and fields.label("tie", {"0": False, "1": True})
         return _wrapped_pair(fields, case_id, group, tie=tie)
     preference = fields.values.get("preference", 0)
+    # A null preference is one that GPT-4 did not decide.
     if preference is None or (isinstance(preference, float) and math.isnan(preference)):
         return "no preference"
     labels: Mapping[str, Preference] = {"1": "a", "2": "b", "0": "tie", "1.5": "tie"}
     case = _PairColumns("instruction", "output_1", "output_2", "preference", labels)(fields, case_id)
+    # The file always lists the reference model first.
     texts = (case.response_a, case.response_b)
     first, second, better = assign_sides(case_id, *(reversed(texts) if case.label == "b" else texts))
     label = "tie" if case.label == "tie" else better
@@ -356,10 +353,7 @@ def _flask(fields: Fields, case_id: str) -> RatingCase:
 
 
 def _feedback_bench(fields: Fields, case_id: str) -> RatingCase:
-    """Rows of prometheus-eval, or of the set on Hugging Face; against published schemas, not run on the real file.
-
-    Rubrics and reference answers are left out, as in the SaMer paper (section 5.2).
-    """
+    """Rows of prometheus-eval, or of the set on Hugging Face; against published schemas, not run on the real file."""
     if not fields.has("orig_response"):
         return _wrapped_rating(fields, case_id, "gpt4_score", "all")
     prompt, response = fields.text("orig_instruction"), fields.text("orig_response", blank=True)
@@ -367,11 +361,7 @@ def _feedback_bench(fields: Fields, case_id: str) -> RatingCase:
 
 
 def _mt_bench(fields: Fields, case_id: str) -> RatingCase:
-    """As Vicuna; the prompt is the dialogue so far, with a line that asks to continue it.
-
-    It holds the reply of the same model to the first turn, so the prompts of a dialogue differ; its cluster is what the
-    user says in both turns.
-    """
+    """As Vicuna; the prompt is the dialogue with the model's own reply, so the cluster is what the user says."""
     case = _vicuna(fields, case_id)
     dialogue = _DIALOGUE.fullmatch(case.prompt)
     if dialogue is None:

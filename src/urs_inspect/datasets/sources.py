@@ -246,8 +246,5 @@ def git_id_of(content: bytes) -> str:
 
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file's content, as hexadecimal digits."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

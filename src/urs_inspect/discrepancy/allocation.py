@@ -270,7 +270,7 @@ class Allocator:
         if not pairs:
             raise InputError(f"no pair of models to compare among: {choices(self._among)}; at least two are needed")
         self._pairs = np.array([[self._index[name] for name in pair] for pair in pairs], dtype=np.int64)
-        self._places = {frozenset(pair): place for place, pair in enumerate(pairs)}
+        self._may_be_asked = {frozenset(pair) for pair in self._pairs.tolist()}
         self._left = np.array([_items(items, pair) for pair in pairs], dtype=np.float64)
         self._asked: Integers = np.zeros(len(pairs), dtype=np.int64)
         self._shuffled = np.random.default_rng([seed, 0]).permutation(len(pairs))
@@ -343,32 +343,23 @@ class Allocator:
             chosen.append(self._names(self._pairs[place]))
         return Allotment(tuple(chosen), None, self.spent)
 
-    def unseparated(self, battles: Battles | None) -> tuple[Pair, ...]:
-        """Neighbours in the ranking, among the pairs that may be asked, whose order is less sure than `confidence`.
-
-        The stronger model comes first; empty if all are separated or there is no `confidence`.
-        """
-        if self.confidence is None:
-            return ()
-        return self._unseparated(self._belief(self._aligned(battles)), self.confidence)
-
     def _stop(self, settled: Callable[[], Posterior]) -> Stop | None:
         if self.spent >= self.budget:
             return "budget"
         if not (self._asked < self._left).any():
             return "exhausted"
         # What is under way has no outcome, so it makes no order sure.
-        if self.confidence is not None and not self._unseparated(settled(), self.confidence):
+        if self.confidence is not None and self._separated(settled(), self.confidence):
             return "separated"
         return None
 
-    def _unseparated(self, posterior: Posterior, confidence: float) -> tuple[Pair, ...]:
+    def _separated(self, posterior: Posterior, confidence: float) -> bool:
+        """Whether all neighbours in the ranking that may be asked are in their order with this probability."""
         among = {self._index[name] for name in self._among}
         ranked = [place for place in posterior.order().tolist() if place in among]
         neighbours = np.array(list(pairwise(ranked)), dtype=np.int64)
-        sure = posterior.certainty(neighbours) >= confidence
-        open_pairs = [self._names(pair) for pair in neighbours[~sure]]
-        return tuple(pair for pair in open_pairs if frozenset(pair) in self._places)
+        unsure = neighbours[posterior.certainty(neighbours) < confidence]
+        return self._may_be_asked.isdisjoint(frozenset(pair) for pair in unsure.tolist())
 
     def _choose(self, posterior: Callable[[], Posterior]) -> int:
         draws = np.random.default_rng([self.seed, 1, self.spent])

@@ -20,7 +20,6 @@ from urs_inspect.discrepancy.vectors import (
     Mask,
     Pair,
     ResponseSimilarities,
-    Singles,
     Vectors,
     check_shapes,
     cosine_error,
@@ -188,10 +187,6 @@ class Selector:
             wanted, np.array(list(exact.values()), np.float32), np.zeros((len(models), len(ids)), np.bool_), models
         )
         return cls(found, exact, 1e-7, instructions, ids, lam, set_similarity, allowed)
-
-    def discrepancies(self, pair: Pair) -> Singles:
-        """Response similarities of a pair, shape (n,), NaN where unknown; the lower, the more the answers differ."""
-        return self._similarities.of(self._known(pair))
 
     def candidates(self, pair: Pair) -> int:
         """How many instructions a pair can choose from."""

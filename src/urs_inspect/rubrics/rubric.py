@@ -259,10 +259,10 @@ def _load_built_in() -> Rubric:
 
 
 def _built_in() -> dict[str, Any]:
-    raw = _read_yaml(_BUILT_IN / "rubric.yaml", "rubric")
+    raw = _read_yaml(_BUILT_IN / "rubric.yaml")
     raw |= {"languages": {}, "criteria": {}}
     for code in _LANGUAGES:
-        text = _read_yaml(_BUILT_IN / f"text.{code}.yaml", "rubric")
+        text = _read_yaml(_BUILT_IN / f"text.{code}.yaml")
         frame = _BUILT_IN / f"frame.{code}.jinja"
         raw["languages"][code] = {
             **{key: text[key] for key in ("name", "dataset_label", "final", "ask_again", "bands")},
@@ -278,7 +278,7 @@ def _built_in() -> dict[str, Any]:
 
 def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
     """Lay a user's file over the built-in rubric; mappings merge, everything else replaces."""
-    user = _read_yaml(path, "rubric")
+    user = _read_yaml(path)
     extends = user.pop("extends", "urs")
     if extends not in ("urs", "nothing"):
         raise InputError(f"{path}: extends: unknown rubric '{extends}'; allowed: urs, nothing")
@@ -318,13 +318,13 @@ def _read_text(path: Path, what: str) -> str:
         raise InputError(f"{what}: cannot read '{path}' as UTF-8 text: {error}") from error
 
 
-def _read_yaml(path: Path, what: str) -> dict[str, Any]:
+def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        raw = read_yaml(_read_text(path, what))
+        raw = read_yaml(_read_text(path, "rubric"))
     except yaml.YAMLError as error:
-        raise InputError(f"{what}: '{path}' is not valid YAML: {error}") from error
+        raise InputError(f"rubric: '{path}' is not valid YAML: {error}") from error
     if not isinstance(raw, dict):
-        raise InputError(f"{what}: '{path}' must hold a mapping with keys such as name, version, intents, criteria")
+        raise InputError(f"rubric: '{path}' must hold a mapping with keys such as name, version, intents, criteria")
     return raw
 
 

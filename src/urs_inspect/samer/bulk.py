@@ -15,7 +15,7 @@ import numpy as np
 from anyio import to_thread
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.bulk_results import PartialResults, partial_path, refuse_old_format, remove_partial
+from urs_inspect.samer.bulk_results import PartialResults, partial_path, remove_partial
 from urs_inspect.samer.checkpoint import fingerprint, sha256_of
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, one_line
 from urs_inspect.samer.engines.vllm_server import ServerEngine
@@ -161,7 +161,6 @@ async def score_file(
     """
     if block < 1:
         raise InputError(f"block {block}; allowed are 1 or more")
-    refuse_old_format(out)
     facts = {**engine_facts(engine), **await model_identity(engine)}
     with PartialResults(partial_path(out), {"input": source.sha256, "rows": source.rows, **facts}, wait) as partial:
         resumed = partial.done

@@ -134,16 +134,6 @@ def partial_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.partial.sqlite")
 
 
-def refuse_old_format(out: Path) -> None:
-    """Refuse an output whose unfinished results are in the format of earlier versions."""
-    old = out.with_name(f"{out.name}.partial.jsonl")
-    if old.exists():
-        raise InputError(
-            f"'{old}' is an unfinished bulk evaluation of an earlier version, which this one cannot resume: finish it "
-            "with that version, or delete it to start over"
-        )
-
-
 def remove_partial(path: Path) -> None:
     """Delete a finished evaluation's file and what SQLite may have left beside it."""
     for name in (path.name, f"{path.name}-journal"):

@@ -161,11 +161,7 @@ def _p_value(estimate: Estimate, draws: Floats) -> float:
 def _draws(
     values: Floats, clusters: list[Any], function: Callable[[Floats, Floats], Floats], rounds: int, seed: int
 ) -> Floats:
-    """The correlations of each round, shape (R, 3).
-
-    Labels and ratings are few numbers, so many items have the same. A round is then computed from how often each
-    combination was drawn, which gives the same result in a fraction of the time.
-    """
+    """The correlations of each round, shape (R, 3); from how often each combination was drawn if there are few."""
     points, place = np.unique(values, axis=1, return_inverse=True)
     if _REPEATED * points.shape[1] > len(clusters):
         return bootstrap_statistic(clusters, lambda weights: function(values, weights), rounds, seed)
@@ -373,13 +369,11 @@ def _noise(draws: Floats) -> float:
 
 
 def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0) -> Floats:
-    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,); NaN where a row has a NaN.
-
-    Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign that it has.
-    """
+    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,); NaN where a row has a NaN."""
     dx, dy = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
     above = (dx * dy).sum(axis=1) / (x.shape[1] - 1)
     left = _left(x, noise_x) * _left(y, noise_y)
+    # Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign that it has.
     shares = np.divide(above, np.sqrt(left), out=np.sign(above), where=left > 0)
     return np.asarray(np.clip(shares, -1, 1), dtype=np.float64)
 

@@ -137,10 +137,7 @@ def self_preference(
 
 
 def _against_others(table: Floats, judge: int, judges_as_models: Sequence[int | None]) -> tuple[Floats, Floats, Floats]:
-    """Differences to each other judge, and both sides of them, shape (N, S, J - 1, M) each.
-
-    NaN where one of the two has not rated, and where the other judge is the model.
-    """
+    """Differences to each other judge, and both sides of them, shape (N, S, J - 1, M) each; NaN where one lacks."""
     others = [other for other in range(len(judges_as_models)) if other != judge]
     theirs = table[:, :, others, :].copy()
     for place, other in enumerate(others):
@@ -154,10 +151,7 @@ def _against_others(table: Floats, judge: int, judges_as_models: Sequence[int | 
 
 
 def _weights(known: Flags, own: int) -> Floats:
-    """Weights of all columns in preference, leniency, beyond, own and others' mean, shape (3 S (J - 1) M, 5).
-
-    `known` has which differences have a mean, shape (S, J - 1, M).
-    """
+    """Weights of all columns in preference, leniency, beyond, own and others' mean, shape (3 S (J - 1) M, 5)."""
     is_own = np.arange(known.shape[2]) == own
     to_itself, to_models = known & is_own, known & ~is_own
     both = to_itself.any(axis=2, keepdims=True) & to_models.any(axis=2, keepdims=True)

@@ -135,10 +135,7 @@ def _play(
     start: float,
     progress: Progress,
 ) -> Floats:
-    """Ratings after the battles of each round in random order, of as many rounds at once as memory allows.
-
-    `blocks` has how often each battle is played, shape (rounds of the block, N); `generator` draws the orders.
-    """
+    """Ratings after each round's battles in random order; `blocks` has how often each is played, shape (rounds, N)."""
     kinds, players = _kinds_of(battles), len(battles.players)
     found: list[Floats] = []
     waiting: list[npt.NDArray[Any]] = []

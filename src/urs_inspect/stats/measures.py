@@ -129,27 +129,18 @@ def longer_response(lengths_a: npt.ArrayLike, lengths_b: npt.ArrayLike) -> Codes
     return np.where(a > b, A, np.where(b > a, B, TIE)).astype(np.int8)
 
 
-def correctness(
-    labels: npt.ArrayLike, verdicts: npt.ArrayLike, *, ties: bool = False, unread_is_wrong: bool = True
-) -> Floats:
+def correctness(labels: npt.ArrayLike, verdicts: npt.ArrayLike) -> Floats:
     """Whether each verdict is right, for comparing two judges on the same items.
 
     Args:
         labels: Labels, shape (N,).
-        verdicts: Final verdicts, shape (N,).
-        ties: Count items whose label is a tie as well; the paper's protocol does not.
-        unread_is_wrong: Count unread verdicts as wrong, so that no judge gains by replies that cannot be read.
+        verdicts: Final verdicts, shape (N,); unread ones are wrong, so that no judge gains by them.
 
     Returns:
-        1 right, 0 wrong, NaN not counted, shape (N,).
+        1 right, 0 wrong, NaN where the label is a tie, shape (N,).
     """
-    truth, given = np.asarray(labels), np.asarray(verdicts)
-    right: Floats = (truth == given).astype(np.float64)
-    if not ties:
-        right[truth == TIE] = np.nan
-    if not unread_is_wrong:
-        right[given == UNREAD] = np.nan
-    return right
+    truth = np.asarray(labels)
+    return np.where(truth == TIE, np.nan, truth == np.asarray(verdicts))
 
 
 Baseline = Literal["longest", "shortest", "first", "second", "random", "copy_overall"]
@@ -453,14 +444,11 @@ def _hits_and_trials(labels: Codes, verdicts: Codes) -> Floats:
 
 
 def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
-    """Hits and trials of each round, shape (C, 2) -> (R, 2).
-
-    Clusters with the same counts are interchangeable. Where there are few kinds of them, how often each kind is drawn
-    follows a multinomial distribution, and drawing from that is the same bootstrap in a fraction of the time.
-    """
+    """Hits and trials of each round, shape (C, 2) -> (R, 2)."""
     kinds, sizes = np.unique(sums, axis=0, return_counts=True)
     if len(kinds) > max(_FEW, len(sums) // _SHARE):
         return bootstrap_counts(sums, rounds, seed)
+    # Clusters with the same counts are interchangeable: this is the same bootstrap.
     drawn = np.random.default_rng(seed).multinomial(len(sums), sizes / len(sums), size=rounds)
     return np.asarray(drawn @ kinds, dtype=np.float64)
 

@@ -191,7 +191,7 @@ def score(
     pattern in quotes, such as 'parts/*.parquet', OUT is a folder with one Parquet file for each.
     """
     from urs_inspect.samer.bulk import check_output, check_rows
-    from urs_inspect.samer.bulk_results import partial_path, refuse_old_format
+    from urs_inspect.samer.bulk_results import partial_path
     from urs_inspect.samer.engines.shared import EngineChoice
     from urs_inspect.samer.partitions import Scorer, arguments, find_partitions
 
@@ -203,7 +203,6 @@ def score(
         model = model if "://" in model else str(Path(model).expanduser().absolute())  # the same for every worker
     else:
         check_output(out)
-        refuse_old_format(out)
         if out.exists() and not overwrite and not partial_path(out).exists():
             raise InputError(f"{out}: already there; name another file, or add --overwrite")
         rows = check_rows(source)

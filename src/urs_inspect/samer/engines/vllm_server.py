@@ -244,10 +244,7 @@ def _heads(folder: Path) -> Heads:
 
 
 def _check_reply(client: httpx.Client, engine: ServerEngine, conversations: Conversations) -> None:
-    """Send a short conversation and refuse a server whose reply does not fit.
-
-    Another backbone of the same width is not recognised; its name on the server is all there is.
-    """
+    """Refuse a server whose reply to a short conversation has another shape; of the same shape any model passes."""
     where, pooling = f"samer={engine.spec.model}", engine.pooling
     ids = conversations.encode("a", "b", engine.spec.max_length, bos=engine.spec.bos).ids
     help_ = f"start it with {shlex.join(stock_options(pooling.end_of_turn))}"

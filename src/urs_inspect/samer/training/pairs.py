@@ -138,17 +138,13 @@ def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
     count = 0
     with fresh.open("w", encoding="utf-8") as file:
         for pair in pairs:
-            file.write(json.dumps(as_record(pair), ensure_ascii=False) + "\n")
+            record = asdict(pair) | {"dimensions": dict(pair.dimensions)}
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
             count += 1
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(path)
     return count
-
-
-def as_record(pair: TrainingPair) -> dict[str, Any]:
-    """A pair as an object of the training format."""
-    return asdict(pair) | {"dimensions": dict(pair.dimensions)}
 
 
 def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) -> TrainingPair:
