@@ -64,9 +64,6 @@ class PromptBuilder:
             question: The user's question.
             reference: The reference answer.
             answer: The answer to be judged.
-
-        Returns:
-            The prompt.
         """
         materials = {"question": question, "reference": reference, "answer": answer}
         return self._frames[intent, language].prompt(materials, lambda text: injected_scores(text, self.rubric))

@@ -64,9 +64,6 @@ def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
             reasons, do not count.
         lowest: Lowest rating of the scale.
         highest: Highest rating.
-
-    Returns:
-        The rating, or the failure with its mode.
     """
     # Reasons may be objects themselves; what is deeper hides a score from its object.
     return _read_one(text, _RATING, "score", lambda value: read_number("score", value, lowest, highest), height=4)

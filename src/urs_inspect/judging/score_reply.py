@@ -114,9 +114,6 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
         text: The reply, in English or Chinese, with anything around the record.
         rubric: The rubric whose score names may occur, in any of its languages.
         criteria: The criteria of the case's intent; others in the record are ignored.
-
-    Returns:
-        The record, or the failure with its mode.
     """
     if not text.strip():
         return JudgeFailure("empty_reply", "The reply was empty.")

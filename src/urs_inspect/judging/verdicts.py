@@ -50,9 +50,6 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
     Args:
         text: The reply.
         asked: Names that were asked for; `Overall` among them.
-
-    Returns:
-        The verdicts, or the failure if not one could be read.
     """
     names = {normalise_key(name): name for name in asked}
     if OVERALL in asked:
@@ -79,9 +76,6 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
     Args:
         text: The reply.
         name: What the verdict is about, for judges that name it.
-
-    Returns:
-        The verdict, or the failure.
     """
     names = {normalise_key(name)} | (_OVERALL_SPELLINGS if name == OVERALL else set())
     words = _single_words(text, names)

@@ -57,9 +57,6 @@ def compare_pair(
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
 
-    Returns:
-        The solver.
-
     Raises:
         InputError: If an argument is unknown, or there is known to be no model where one is to judge.
     """

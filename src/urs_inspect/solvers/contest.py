@@ -64,9 +64,6 @@ def contest(
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
 
-    Returns:
-        The solver.
-
     Raises:
         InputError: If an argument is unknown.
     """

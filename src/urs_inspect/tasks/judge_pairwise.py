@@ -81,9 +81,6 @@ def judge_pairwise(
         seed: Seed of the coin and of the random baseline.
         samer: Folder of the model that judges, address of a vLLM server, or options of the scorer of that name such as
             `{model: DIR, engine: transformers, dtype: bfloat16}`.
-
-    Returns:
-        The task.
     """
     bench = required(bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a .csv or .jsonl file")
     # Everything is checked before the data is fetched, so that a mistake costs neither time nor traffic.

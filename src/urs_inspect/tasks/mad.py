@@ -142,9 +142,6 @@ def mad(
         seed: Seed of everything random.
         samer: For `judge=samer` or `reward_model`: folder of the model, address of a vLLM server, or options of the
             scorer of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
-
-    Returns:
-        The task.
     """
     plan = Plan(
         k=k,

@@ -50,9 +50,6 @@ def samer_annotate(
             it names another one are not kept.
         preflight: Send each judge one tiny request before the first pair: a server that refuses it (401, 403, 404)
             ends the run before anything is spent.
-
-    Returns:
-        The task.
     """
     path = Path(data).expanduser()
     skipped: list[Skipped] = []

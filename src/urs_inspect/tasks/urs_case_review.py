@@ -47,9 +47,6 @@ def urs_case_review(
         preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404) ends the run.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order, in which every beginning holds intents and languages in proportion.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(rubric)
     scorer = case_review(

@@ -181,9 +181,6 @@ def urs_crossval(
         preflight: Send each evaluator one tiny request first: a server that refuses it (401, 403, 404) ends the run.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the choice of cases.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(rubric, prompt)
     tested = names(models, "models")
