@@ -297,14 +297,3 @@ class AnswerJudging:
             body = f"**No score: {result.mode}.** {result.detail}"
             return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{reply}" if reply else "")
         return f"{head}\n\n{explain(reply, result, self.rubric, case.language, case.prompt.key)}"
-
-
-def check_temperature(value: object) -> float | None:
-    """A judge's temperature; `InputError` if it is neither None nor a number from 0 to 2."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 2:
-        raise InputError(
-            f"judge temperature: must be a number from 0 to 2, or null for the provider's default; got {value!r}"
-        )
-    return float(value)

@@ -115,8 +115,6 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
         rubric: The rubric whose score names may occur, in any of its languages.
         criteria: The criteria of the case's intent; others in the record are ignored.
     """
-    if not text.strip():
-        return JudgeFailure("empty_reply", "The reply was empty.")
     objects = list(score_objects(text, rubric))
     if complete := [(span, scored) for span, scored in objects if scored.is_complete]:
         return _check_last(complete, criteria)

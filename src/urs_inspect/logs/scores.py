@@ -11,6 +11,7 @@ from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect.judging.failures import CUT_OFF, STOPPED_AT_LIMIT
+from urs_inspect.scorers.metrics import as_number
 
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
@@ -54,10 +55,9 @@ def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
     return scores_of(sample, "intent_judge")
 
 
-def value_of(score: Score, key: str) -> float:
+def value_of(score: Score | None, key: str) -> float:
     """One number of a score; NaN if it is not there."""
-    value = score.value.get(key) if isinstance(score.value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else math.nan
+    return as_number(score.value.get(key)) if score is not None and isinstance(score.value, dict) else math.nan
 
 
 Used = Mapping[str, ModelUsage]

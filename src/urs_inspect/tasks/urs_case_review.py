@@ -53,7 +53,7 @@ def urs_case_review(
         rubric=rubric, judge_language=judge_language, attempts=judge_attempts, temperature=judge_temperature
     )
     if roles_known():
-        the_judge("grader")
+        the_judge()
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False)
     return Task(
         dataset=chosen.dataset(),
