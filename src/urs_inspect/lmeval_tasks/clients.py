@@ -19,7 +19,7 @@ from openai.types.chat import ChatCompletion
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import Message, Reply
-from urs_inspect.judging.ask import Call, CircuitBreaker
+from urs_inspect.judging.ask import UNKNOWN, Call, CircuitBreaker
 from urs_inspect.judging.failures import describe_error
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, judge_key
 
@@ -264,4 +264,4 @@ class Conversation:
 
     def _with_temperature(self, reply: Reply) -> Reply:
         """A reply with the temperature of its request: the clients send what is asked for, or nothing for None."""
-        return replace(reply, temperature_sent=self._endpoint.parameters["temperature"])
+        return replace(reply, temperature_sent=self._endpoint.parameters.get("temperature", UNKNOWN))
