@@ -29,12 +29,14 @@ from benchmarks import Row, alternate
 if TYPE_CHECKING:
     from inspect_ai import Task
 
+    from urs_inspect.judging.prompts import Protocol
+
 KINDS = ("floor", "judge")
 PAIRS = 349
 _NAMES = re.compile(r"^- (.+?): ", re.MULTILINE)
 
 
-def synthetic_task(protocol: str) -> "Task":
+def synthetic_task(protocol: "Protocol") -> "Task":
     """A task like `md_eval` over made-up pairs: as many, over all scenarios, with texts of usual length."""
     from inspect_ai import Task
     from inspect_ai.dataset import MemoryDataset
@@ -81,7 +83,7 @@ def canned(instructions: str, place: int) -> str:
     return json.dumps(record, indent=1)
 
 
-def run_once(kind: str, data: str, protocol: str, *, live: bool, table: bool) -> None:
+def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: bool) -> None:
     """Run one task in this process and print its cost as JSON."""
     from inspect_ai import Task, task
     from inspect_ai import eval as inspect_eval

@@ -15,7 +15,7 @@ from tests.samer.checkpoints import write_tokenizer
 from tests.tasks.scripted import Script, judge_numbers, run
 from urs_inspect._util import InputError
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.judging.prompts import LETTERS, letter_prompt
+from urs_inspect.judging.prompts import LETTERS, Orders, Protocol, letter_prompt
 from urs_inspect.lmeval_tasks.md_eval_task import load_pairs
 from urs_inspect.lmeval_tasks.measured_task import ratio, ratio_high, ratio_low
 from urs_inspect.samer import load_taxonomy
@@ -55,7 +55,9 @@ def _run(lm: ScriptedLM, limit: int = _PAIRS, **options: Any) -> dict[str, Any]:
 
 @pytest.mark.data
 @pytest.mark.parametrize(("protocol", "orders"), [("joint", "both"), ("overall", "seeded"), ("per_dimension", "ab")])
-def test_the_numbers_are_those_of_the_task_of_inspect(data_dir: Path, tmp_path: Path, protocol: str, orders: str):
+def test_the_numbers_are_those_of_the_task_of_inspect(
+    data_dir: Path, tmp_path: Path, protocol: Protocol, orders: Orders
+):
     limit = 4 if protocol == "per_dimension" else _PAIRS
     script, lm = Script(_of_messages), _lm()
     log = run(md_eval(protocol=protocol, orders=orders), tmp_path, model=script.model(), limit=limit)

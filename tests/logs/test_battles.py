@@ -195,7 +195,7 @@ def test_majorities_are_battles_and_verdicts_are_not(ballots: Path, tmp_path: Pa
     found = read_human_battles([ballots], [votes])
     # x:y two to one; x:z is shared between b and tie, so a tie; nobody could tell y:z.
     assert rows(found.battles) == [("x", "y", 1.0, 0), ("x", "z", 0.5, 0)]
-    assert (found.ballots, found.undecided, found.unknown, found.faults) == (3, 1, 1, ())
+    assert (len(found.asked), found.undecided, found.unknown, found.faults) == (3, 1, 1, ())
     assert (found.agreement.votes, found.agreement.ballots, found.agreement.shared) == (6, 3, 1)
     assert len(found.agreement.annotators) == 3
 

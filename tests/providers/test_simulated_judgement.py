@@ -27,7 +27,7 @@ from urs_inspect.judging import (
     read_verdict,
     read_verdicts,
 )
-from urs_inspect.judging.prompts import dimension_prompt, joint_prompt, overall_prompt, rating_prompt
+from urs_inspect.judging.prompts import Protocol, dimension_prompt, joint_prompt, overall_prompt, rating_prompt
 from urs_inspect.judging.verdicts import Verdicts
 from urs_inspect.providers.simulated_judgement import (
     NOISE,
@@ -136,7 +136,7 @@ def test_other_prompts_are_none_of_its_business(prompt: str):
 
 @pytest.mark.data
 @pytest.mark.parametrize("protocol", ["joint", "per_dimension"])
-def test_md_eval_is_read_whole(protocol: str, data_dir: Path, tmp_path: Path):
+def test_md_eval_is_read_whole(protocol: Protocol, data_dir: Path, tmp_path: Path):
     # Few pairs keep this quick; what is asked is the same for all.
     task = md_eval(protocol=protocol, orders="both", scenarios="chitchat,roleplay,code_writing")
     found = judge_numbers(run(task, tmp_path, model="urs_simulation/weak", grader=None, limit=12))

@@ -11,6 +11,7 @@ from inspect_ai.model import ChatMessage
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script, run, run_all
 from urs_inspect.datasets.sources import SOURCES, sha256_of
+from urs_inspect.judging.prompts import Orders
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import BASELINES
 from urs_inspect.tasks import judge_pairwise, md_eval
@@ -104,7 +105,7 @@ def _joint(messages: list[ChatMessage], right: bool) -> str:
     return json.dumps({name: {"comparison": "so", "winner": winner} for name, winner in record.items()})
 
 
-def judge_as(directory: Path, *, orders: str, seed: int = 0) -> Logs:
+def judge_as(directory: Path, *, orders: Orders, seed: int = 0) -> Logs:
     """Joint logs of the judge `sharp` and of every baseline, by judge, asked in the same orders."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         publish_md_eval(directory / "published", monkeypatch)

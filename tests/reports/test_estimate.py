@@ -19,6 +19,7 @@ from scipy import stats
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
+from urs_inspect.judging.prompts import Orders, Protocol
 from urs_inspect.reports import estimate
 from urs_inspect.reports.actual_use import read_actual
 from urs_inspect.reports.answers import read_answers
@@ -219,7 +220,7 @@ def test_pairs_are_counted_call_by_call() -> None:
     [pair] = list(md_eval().dataset)[:1]
     named = len((pair.metadata or {})["dimensions"]) + 1  # and overall
 
-    def calls(protocol: str, orders: str) -> tuple[float, float]:
+    def calls(protocol: Protocol, orders: Orders) -> tuple[float, float]:
         def make(_arguments: Mapping[str, Any]) -> Task:
             return md_eval(protocol=protocol, orders=orders)
 

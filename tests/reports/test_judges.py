@@ -9,6 +9,7 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 
 from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
+from urs_inspect.judging.prompts import Orders
 from urs_inspect.reports.judges import (
     JudgeResult,
     JudgeTest,
@@ -135,7 +136,7 @@ def test_dimensions_are_measured_beside_the_whole(joint: Logs) -> None:
     assert sharp.dimensions.label_halo.value == 1
 
 
-ORDERS = {"ab": 0, "seeded": 3, "both": 3}
+ORDERS: dict[Orders, int] = {"ab": 0, "seeded": 3, "both": 3}
 """Orders and their seeds."""
 
 

@@ -73,13 +73,9 @@ class _InertRenderer(RendererHTML):
     th_open = td_open
 
 
-def _reader() -> MarkdownIt:
-    reader = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_InertRenderer)
-    # Line breaks count, because people write instructions so. Without the two rules, angle brackets are text.
-    return reader.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
-
-
-_READER = _reader()
+# Line breaks count, because people write instructions so. Without the two rules, angle brackets are text.
+_READER = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_InertRenderer)
+_READER.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
 
 
 def render(text: str) -> Markup:

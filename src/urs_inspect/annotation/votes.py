@@ -341,18 +341,14 @@ class EventStore(Generic[EventT]):
 
 
 class VoteStore(EventStore[Vote | Undo]):
-    """Appends votes to the file of an annotator, each one written through to the disk before it counts.
-
-    `votes` are those that count, by ballot, the last one cast last; `repaired` tells what was done about a truncated
-    last line, and `errors` lists the lines of the file that are no votes.
-    """
+    """Appends votes to the file of an annotator, each one written through to the disk before it counts."""
 
     what, other = "votes", A_RATING
     parse = staticmethod(parse_line)
 
     @property
     def votes(self) -> dict[str, Vote]:
-        """The votes that count, by ballot."""
+        """The votes that count, by ballot, the last one cast last."""
         return {ballot: event for ballot, event in self.events.items() if isinstance(event, Vote)}
 
 

@@ -35,14 +35,7 @@ class SearchBackend(Protocol):
         """What it is called in logs."""
 
     async def search(self, query: str, count: int) -> Sequence[Page]:
-        """Find pages.
-
-        Args:
-            query: What is looked for.
-            count: How many pages at most.
-
-        Returns:
-            The best first; none if nothing was found.
+        """Find at most `count` pages, the best first; none if nothing was found.
 
         Raises:
             AssistantError: If the search did not work. Any other error counts as one as well.
@@ -57,14 +50,7 @@ class Translator(Protocol):
         """What it is called in logs."""
 
     async def translate(self, text: str, language: str) -> str:
-        """Translate a text.
-
-        Args:
-            text: The text.
-            language: English name of the language to translate to, such as `English` or `Traditional Chinese`.
-
-        Returns:
-            The translation.
+        """Translate a text to a language, given by its English name, such as `Traditional Chinese`.
 
         Raises:
             AssistantError: If there is none. Any other error counts as one as well.
@@ -196,9 +182,7 @@ _TRANSLATORS: dict[str, Callable[[str], Translator]] = {"glossary": GlossaryTran
 def register_search(name: str, make: Callable[[str], SearchBackend]) -> None:
     """Make a search engine available as `<name>` or `<name>:<what it needs>`.
 
-    Args:
-        name: Its name.
-        make: Makes it from what follows `<name>:`, empty if nothing does; raises `InputError` if that cannot be used.
+    `make` gets what follows `<name>:`, empty if nothing does, and raises `InputError` if that cannot be used.
     """
     _SEARCH[name] = make
 

@@ -40,12 +40,6 @@ class PairReply:
     temperature_requested: float | None = None  # None for the provider's default
     temperature_sent: Temperature = UNKNOWN
 
-    @classmethod
-    def from_store(cls, kept: Mapping[str, Any]) -> "PairReply":
-        """A reply from the store of a sample, perhaps of a log of an earlier version, which kept less."""
-        known = {each.name: kept[each.name] for each in fields(cls) if each.name in kept}
-        return cls(**{**known, "asked": tuple(kept["asked"])})
-
 
 _CUT_OFF: Mapping[str, JudgeFailure] = {
     "max_tokens": JudgeFailure("truncated", "The reply was cut off at the token limit."),
@@ -81,7 +75,8 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     a judge may come to the opposite in the end.
     """
     if isinstance(reply, Mapping):
-        reply = PairReply.from_store(reply)
+        kept = {each.name: reply[each.name] for each in fields(PairReply)}
+        reply = PairReply(**{**kept, "asked": tuple(reply["asked"])})
     reading = partial(PairReading, reply.first, reply.asked)
     if reply.verdicts is not None:
         return reading(reply.verdicts, reply=reply.reply, computed=True)

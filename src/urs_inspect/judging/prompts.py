@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import yaml
 
@@ -37,14 +37,7 @@ class PromptBuilder:
     """
 
     def __init__(self, rubric: Rubric) -> None:
-        """Prepare the frames of every intent and language.
-
-        Args:
-            rubric: The rubric.
-
-        Raises:
-            InputError: If a frame cannot be rendered; the message names the frame, its language and the fault.
-        """
+        """Prepare the frames; `InputError` names one that cannot be rendered, its language and the fault."""
         self.rubric = rubric
         self._frames = {
             (intent, language): _intent_frame(rubric, intent, language)
@@ -53,20 +46,10 @@ class PromptBuilder:
         }
 
     def build(self, intent: str, language: str, *, question: str, reference: str, answer: str) -> JudgePrompt:
-        """Build the prompt for one case.
+        """Build the prompt for one case, by the id of its intent and the code of the judge's language.
 
         The three texts come from users and models. Whatever in them would read as one of the frame's own
         delimiters, or as a score record, is sanitized first; the rest stays as it is.
-
-        Args:
-            intent: Intent id of the case.
-            language: Judge language, a code of the rubric.
-            question: The user's question.
-            reference: The reference answer.
-            answer: The answer to be judged.
-
-        Returns:
-            The prompt.
         """
         materials = {"question": question, "reference": reference, "answer": answer}
         return self._frames[intent, language].prompt(materials, lambda text: injected_scores(text, self.rubric))
@@ -319,9 +302,7 @@ def _case_review_frame(rubric: str, language: str, intents: tuple[tuple[str, str
 
 
 Orders = Literal["ab", "seeded", "both"]
-ORDERS: tuple[Orders, ...] = get_args(Orders)
 Protocol = Literal["joint", "per_dimension", "overall"]
-PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
 
 def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:

@@ -57,16 +57,9 @@ class CaseReview:
 
 
 def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
-    """Read the whole-number rating in a judge's reply.
+    """Read the whole-number rating in a judge's reply, with anything around the object.
 
-    Args:
-        text: The reply, with anything around the object. Scores inside an object that has one itself, as of single
-            reasons, do not count.
-        lowest: Lowest rating of the scale.
-        highest: Highest rating.
-
-    Returns:
-        The rating, or the failure with its mode.
+    Scores inside an object that has one itself, as of single reasons, do not count.
     """
     # Reasons may be objects themselves; what is deeper hides a score from its object.
     return _read_one(text, _RATING, "score", lambda value: read_number("score", value, lowest, highest), height=4)
@@ -188,16 +181,16 @@ def _yes_or_no(flag: str, value: object) -> bool | JudgeFailure:
 
 
 def asked_similarity(
-    ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]], attempts: int = 2
+    ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]],
 ) -> Callable[[str, str], Awaitable[float | str]]:
     """The similarity `llm`: a function of two texts that gives a similarity from 0 to 1, or a failure in words.
 
-    `ask` sends both prompt parts to a model and gives its reply, or the failure; it is called at most `attempts` times.
+    `ask` sends both prompt parts to a model and gives its reply, or the failure; it is called twice at most.
     """
 
     async def similarity(first: str, second: str) -> float | str:
         result: float | JudgeFailure = JudgeFailure("call_failed", "The model was not asked.")
-        for _ in range(attempts):
+        for _ in range(2):
             prompt = similarity_prompt(first, second)
             reply = await ask(prompt)
             result = reply if isinstance(reply, JudgeFailure) else read_keyed(reply, prompt.key, read_similarity).result

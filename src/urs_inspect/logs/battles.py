@@ -23,7 +23,6 @@ from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.datasets.rows import Row, read_records, read_table, shown
 from urs_inspect.discrepancy.ballots import Ballot, collect_ballots
 from urs_inspect.logs.comparisons import choice_of, judged_by_people, read_comparisons
-from urs_inspect.logs.comparisons import outcome_of as competitions_outcome_of
 from urs_inspect.logs.files import (
     about_copies,
     about_damaged,
@@ -33,6 +32,7 @@ from urs_inspect.logs.files import (
     log_files,
     read_log,
 )
+from urs_inspect.logs.scores import value_of
 from urs_inspect.scorers import human_choice
 from urs_inspect.scorers.pair_choice import AWAITING
 from urs_inspect.stats.adjusted import JudgedBallots, style_differences
@@ -210,7 +210,6 @@ class HumanBattles:
 
     battles: Battles  # one per ballot with a majority (a shared one is a tie)
     agreement: Agreement
-    ballots: int
     replaced: int  # votes that the same person replaced later; the last one counts
     undecided: int  # ballots with votes of which none is a choice
     unknown: int  # votes about other ballots, which do not count
@@ -323,7 +322,6 @@ def read_human_battles(
             for ballot in decided
         ),
         agreement(known),
-        ballots=len(ballots),
         replaced=reading.replaced,
         undecided=len(outcomes) - len(decided),
         unknown=len(unknown),
@@ -428,7 +426,7 @@ def _is_log(file: str) -> bool:
 def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
     """The battle that a verdict makes; None without one."""
     score = choice_of(sample, people)
-    if score is None or (outcome := competitions_outcome_of(score)) not in OUTCOMES:
+    if score is None or (outcome := value_of(score, "outcome")) not in OUTCOMES:
         return None
     facts = score.metadata or {}
     try:

@@ -12,7 +12,7 @@ from urs_inspect._util import InputError, counted
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.judge_prior import JudgePrior
 from urs_inspect.logs.files import finished_logs
-from urs_inspect.logs.scores import last_score
+from urs_inspect.logs.scores import last_score, value_of
 from urs_inspect.stats.battles import Battle, battles_of
 
 logger = getLogger(__name__)
@@ -41,7 +41,7 @@ def read_comparisons(name: str, argument: str = "previous", *, people: bool = Tr
             if "ballot" in sample.metadata:
                 ballot = Ballot.from_dict(sample.metadata["ballot"], f"{log.location}: sample {sample.id}")
                 score = choice_of(sample, by_people)
-                outcome = outcome_of(score)
+                outcome = value_of(score, "outcome")
                 if not math.isnan(outcome) or ballot.id not in comparisons:
                     comparisons[ballot.id] = Comparison(ballot, outcome, (score.metadata or {}) if score else {})
     if not comparisons:
@@ -73,19 +73,9 @@ def read_judge_prior(name: str) -> JudgePrior:
 
 def judged_by_people(log: EvalLog) -> bool:
     """Whether a log holds people's choices with an outcome; then a judge's verdicts in it do not count."""
-    return any(
-        not math.isnan(outcome_of(choice))
-        for sample in log.samples or []
-        if (choice := choice_of(sample, people=True)) is not None
-    )
+    return any(not math.isnan(value_of(choice_of(sample, people=True), "outcome")) for sample in log.samples or [])
 
 
 def choice_of(sample: EvalSample, people: bool) -> Score | None:
     """The last score of a comparison that people, or judges, gave; None if there is none."""
     return last_score(sample, "human_choice" if people else "pair_choice")
-
-
-def outcome_of(score: Score | None) -> float:
-    """The outcome that a score holds; NaN if it holds none."""
-    value = score.value.get("outcome") if score is not None and isinstance(score.value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else math.nan

@@ -152,11 +152,10 @@ def finished_logs(
     skipped: list[str],
     task: str | None = None,
     *,
-    also_foreign: bool = False,
     without: Collection[str] | None = None,
 ) -> Iterator[EvalLog]:
     """Read whole logs one after the other; arguments and errors as for `finished_headers` and `read_log`."""
-    for header in finished_headers(names, skipped, task, also_foreign=also_foreign):
+    for header in finished_headers(names, skipped, task):
         try:
             log = read_log(header.location, without=without)
         except InputError as error:

@@ -9,6 +9,7 @@ from typing import Any
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.annotation.campaign import LOG_SUFFIXES
 from urs_inspect.datasets.references import (
     NO_ANSWER,
     Reference,
@@ -20,13 +21,9 @@ from urs_inspect.datasets.references import (
 from urs_inspect.discrepancy.pools import Instruction, Pool
 from urs_inspect.logs.files import finished_logs, nothing_left, short_name
 from urs_inspect.scorers.reference_outcome import outcome_of
+from urs_inspect.solvers.contest import RESPONSES
 
 logger = getLogger(__name__)
-
-LOG_SUFFIXES = (".eval", ".json")
-
-RESPONSES = "responses"
-"""Key of a sample's store under which a competition keeps the answer of each contestant."""
 
 ANSWER, COMPARE = "answer", "compare"
 """Phases of a competition, as the samples' metadata name them."""

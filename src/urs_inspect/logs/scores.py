@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from re import fullmatch
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
@@ -11,6 +10,8 @@ from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect.judging.failures import CUT_OFF, STOPPED_AT_LIMIT
+from urs_inspect.scorers.metrics import as_number, scores_of
+from urs_inspect.scorers.metrics import last_score as last_score
 
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
@@ -33,17 +34,6 @@ def cut_off(facts: Mapping[str, Any]) -> bool:
     return facts.get("outcome") in CUT_OFF
 
 
-def scores_of(sample: EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
-    """All scores that a scorer gave a sample, the first one first; a later one is numbered, as `intent_judge-1`."""
-    return [score for name, score in (sample.scores or {}).items() if fullmatch(rf"{scorer}(-?\d+)?", name)]
-
-
-def last_score(sample: EvalSample | EvalSampleSummary, scorer: str) -> Score | None:
-    """The last score that a scorer gave a sample."""
-    scores = scores_of(sample, scorer)
-    return scores[-1] if scores else None
-
-
 def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
     """The last score that `intent_judge` gave a sample."""
     return last_score(sample, "intent_judge")
@@ -54,10 +44,9 @@ def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
     return scores_of(sample, "intent_judge")
 
 
-def value_of(score: Score, key: str) -> float:
+def value_of(score: Score | None, key: str) -> float:
     """One number of a score; NaN if it is not there."""
-    value = score.value.get(key) if isinstance(score.value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else math.nan
+    return as_number(score.value.get(key)) if score is not None and isinstance(score.value, dict) else math.nan
 
 
 Used = Mapping[str, ModelUsage]

@@ -127,7 +127,7 @@ def people_notes(people: HumanBattles) -> list[str]:
     found = people.agreement
     voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"
     notes = [
-        f"{counted(found.votes, 'vote')} of {voters} on {found.ballots} of {counted(people.ballots, 'ballot')}; on "
+        f"{counted(found.votes, 'vote')} of {voters} on {found.ballots} of {counted(len(people.asked), 'ballot')}; on "
         "a ballot with several votes the most frequent choice counts; if two are equally frequent it is a tie "
         f"({counted(found.shared, 'ballot')})."
     ]

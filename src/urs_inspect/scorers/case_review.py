@@ -9,7 +9,7 @@ from inspect_ai.model import Model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect._arguments import Count, Flag, Temperature, Text, checked
+from urs_inspect._arguments import Count, Temperature, Text, checked
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure
 from urs_inspect.judging.ask import Asked, ask
@@ -19,7 +19,7 @@ from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.intent_judge import judge_of
 from urs_inspect.scorers.metrics import count_rows, defined, mean, value_of
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
-from urs_inspect.solvers.role_models import bound_models
+from urs_inspect.solvers.role_models import GRADER, bound_models
 from urs_inspect.stats.agreement import cohen_kappa, wilson_interval
 
 
@@ -72,10 +72,8 @@ CRITERIA = (*FLAGS, "plausible_intent")
 def case_review(
     rubric: Text | None = None,
     judge_language: Text | None = None,
-    role: Text = "grader",
     attempts: Count = 2,
     temperature: Temperature | None = 0.0,
-    cache: Flag = False,
 ) -> Scorer:
     """Have a judge review questions; the answer, if there is one, does not matter.
 
@@ -86,13 +84,11 @@ def case_review(
     Args:
         rubric: Path of a rubric of your own, with intents or languages of your own.
         judge_language: Language of the prompt; by default each case's own, English where there is none in that.
-        role: Model role of the judge; one model.
         attempts: How often it is asked at most when its reply cannot be read.
         temperature: Its temperature, unless its role sets one; None for the provider's default.
-        cache: Let the harness answer repeated reviews from its cache.
 
     Returns:
-        The scorer. It raises `InputError` unless exactly one model has the role.
+        The scorer. It raises `InputError` unless exactly one model has the role `grader`.
 
     Raises:
         InputError: If an argument cannot be used.
@@ -108,7 +104,7 @@ def case_review(
         spoken = judge_language or str(facts["language"])
         language = spoken if spoken in REVIEW_LANGUAGES and spoken in loaded.languages else REVIEW_LANGUAGES[0]
         prompt = case_review_prompt(loaded, language, state.input_text)
-        judge = judge_of(the_judge(role), temperature, cache, "", calls)
+        judge = judge_of(the_judge(), temperature, False, "", calls)
         asked = await ask(
             judge.call,
             prompt,
@@ -130,12 +126,12 @@ def case_review(
     return score
 
 
-def the_judge(role: str) -> Model:
-    """The one model with the role; `InputError` if there is none, or more than one."""
-    bound = bound_models(role)
+def the_judge() -> Model:
+    """The one model with the role `grader`; `InputError` if there is none, or more than one."""
+    bound = bound_models(GRADER)
     if len(bound) != 1:
         how = f"has {len(bound)} models" if bound else "has no model"
-        raise InputError(f"the role '{role}' {how}; a review has one judge: --model-role {role}=<model>")
+        raise InputError(f"the role '{GRADER}' {how}; a review has one judge: --model-role {GRADER}=<model>")
     return bound[0]
 
 

@@ -6,11 +6,12 @@ from inspect_ai.model import Model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
+from urs_inspect._arguments import Count, Temperature, Text, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import AnswerJudging
 from urs_inspect.scorers.intent_judge import AnswerJudge
 from urs_inspect.scorers.metrics import final_of, groups_of, last_score, mean, outcome_counts
-from urs_inspect.solvers.role_models import bound_models
+from urs_inspect.solvers.role_models import GRADER, bound_models
 from urs_inspect.stats.crossval import REFERENCE_SCORE, bias_of_means
 
 _CELL = ("evaluator", "source", "model")
@@ -50,29 +51,28 @@ def crossval_report() -> Metric:
 
 
 @scorer(metrics=[crossval_report()])
+@checked
 def crossval_judge(
-    rubric: str | None = None,
-    prompt: str | None = None,
-    judge_language: str | None = None,
-    role: str = "grader",
-    attempts: int = 2,
-    temperature: float | None = 0.0,
-    cache: bool = False,
+    rubric: Text | None = None,
+    prompt: Text | None = None,
+    judge_language: Text | None = None,
+    attempts: Count = 2,
+    temperature: Temperature | None = 0.0,
 ) -> Scorer:
     """Score as `intent_judge` does, with the one judge that the sample's metadata names as `evaluator`.
 
-    Arguments are those of `intent_judge`; the models with the role are the evaluators.
+    Arguments are those of `intent_judge`; the models with the role `grader` are the evaluators.
     """
-    judge = AnswerJudge(AnswerJudging(rubric, prompt, judge_language, attempts), temperature, cache)
+    judge = AnswerJudge(AnswerJudging(rubric, prompt, judge_language, attempts), temperature)
 
     async def score(state: TaskState, target: Target) -> Score:
-        name, bound = str(state.metadata["evaluator"]), bound_models(role)
+        name, bound = str(state.metadata["evaluator"]), bound_models(GRADER)
 
         def evaluators() -> list[Model]:
             if named := [model for model in bound if str(model) == name]:
                 return named[:1]
             have = choices(bound) or "none"
-            raise InputError(f"evaluator '{name}' does not have the role '{role}'; those that have: {have}")
+            raise InputError(f"evaluator '{name}' does not have the role '{GRADER}'; those that have: {have}")
 
         return await judge.score(state, target, evaluators, str(state.metadata["model"]))
 

@@ -19,7 +19,6 @@ from inspect_ai.util import collect
 
 from urs_inspect._arguments import Count, Flag, Temperature, Text, checked
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, Message, Reply
-from urs_inspect.judging.answers import check_temperature
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT
 from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
@@ -127,9 +126,9 @@ class AnswerJudge:
     The sample's metadata must name its `intent` and `language`; its target is the reference answer.
     """
 
-    def __init__(self, judging: AnswerJudging, temperature: float | None, cache: bool) -> None:
+    def __init__(self, judging: AnswerJudging, temperature: float | None, cache: bool = False) -> None:
         self._judging = judging
-        self._temperature = check_temperature(temperature)
+        self._temperature = temperature
         self._cache = cache
         self._calls = JudgeCalls(SCORE_LATER)
         self._warned: set[str] = set()

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from inspect_ai.log import HeadlineMetric
+from inspect_ai.log import EvalSample, EvalSampleSummary, HeadlineMetric
 from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from inspect_ai.solver import TaskState
 
@@ -48,10 +48,14 @@ def reason_of(modes: Iterable[str]) -> Reason:
     return reasons.most_common(1)[0][0] if reasons else "no_response"
 
 
-def last_score(state: TaskState, scorer: str) -> Score | None:
-    """The last score of a scorer, which `inspect score` calls `<scorer>1` and so on when it is appended."""
-    scores = [score for name, score in (state.scores or {}).items() if re.fullmatch(rf"{scorer}(-?\d+)?", name)]
-    return scores[-1] if scores else None
+def scores_of(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
+    """All scores that a scorer gave a sample, the first one first; a later one is numbered, as `intent_judge-1`."""
+    return [score for name, score in (sample.scores or {}).items() if re.fullmatch(rf"{scorer}(-?\d+)?", name)]
+
+
+def last_score(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> Score | None:
+    """The last score that a scorer gave a sample."""
+    return next(reversed(scores_of(sample, scorer)), None)
 
 
 def groups_of(metadata: Mapping[str, Any] | None) -> dict[str, str]:

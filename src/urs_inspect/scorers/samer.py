@@ -135,9 +135,6 @@ def samer(
             the type of the checkpoint's weights, but with `transformers` on a CPU `float32`. The type that was used is
             in `metadata["samer"]`.
 
-    Returns:
-        The scorer.
-
     Raises:
         InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument is unknown.
     """
@@ -230,9 +227,6 @@ def reward_model(
         folder: For a server on another machine: a folder with its configuration, tokeniser and description.
         dtype: As for `samer`.
         description: File that says what the outputs mean; `reward.yaml` in the folder if there is one.
-
-    Returns:
-        The scorer.
 
     Raises:
         InputError: If the folder is no reward model's, the server cannot be used, or an argument is unknown.

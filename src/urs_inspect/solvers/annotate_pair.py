@@ -1,12 +1,13 @@
 """`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section 3.3)."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from inspect_ai.model import ModelOutput, model_roles
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
+from urs_inspect._arguments import checked
 from urs_inspect._util import InputError
 from urs_inspect.judging.failures import JudgeFailure
 from urs_inspect.judging.keys import read_keyed
@@ -16,15 +17,10 @@ from urs_inspect.judging.replies import read_scenario
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import Unpaired, second_response
 from urs_inspect.solvers.model_calls import JudgeCalls
-from urs_inspect.solvers.pair_asking import check_choice
-from urs_inspect.solvers.role_models import models_with
+from urs_inspect.solvers.role_models import GRADER, models_with
 
-GRADER = "grader"
-"""Role of the judge."""
 CLASSIFIER = "classifier"
 """Role of the model that names scenarios; the judge does if no model has it."""
-SCENARIOS = ("missing", "verify")
-ORDERS = ("both", "ab")
 
 
 @solver
@@ -51,7 +47,8 @@ def second_answer() -> Solver:
 
 
 @solver
-def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
+@checked
+def annotate_pair(orders: Literal["both", "ab"] = "both", scenario: Literal["missing", "verify"] = "missing") -> Solver:
     """Name the scenario of a pair's prompt, then have both responses compared on the scenario's dimensions.
 
     The models with the roles `grader` and, if there is one, `classifier` are asked. Their replies, and what was read
@@ -60,8 +57,6 @@ def annotate_pair(orders: str = "both", scenario: str = "missing") -> Solver:
     asks where the data name no scenario; `verify` always. The sample ends with an `InputError` unless exactly one model
     has the role `grader`.
     """
-    check_choice(orders, "orders", ORDERS)
-    check_choice(scenario, "scenario", SCENARIOS)
     calls = JudgeCalls()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:

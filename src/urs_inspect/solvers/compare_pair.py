@@ -6,8 +6,9 @@ from typing import Any
 from inspect_ai.model import GenerateConfig, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from urs_inspect._arguments import checked
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging.prompts import ORDERS, PROTOCOLS, orders_of, pair_calls
+from urs_inspect.judging.prompts import Orders, Protocol, orders_of, pair_calls
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.pair_asking import (
@@ -15,7 +16,6 @@ from urs_inspect.solvers.pair_asking import (
     SamerPair,
     ask_pairs,
     baseline_reply,
-    check_choice,
     keep_replies,
     samer_choice,
     samer_pair,
@@ -36,9 +36,10 @@ logger = getLogger(__name__)
 
 
 @solver
+@checked
 def compare_pair(
-    protocol: str = "joint",
-    orders: str = "ab",
+    protocol: Protocol = "joint",
+    orders: Orders = "ab",
     judge: str = MODEL_JUDGE,
     ties: bool = True,
     seed: int = 0,
@@ -57,14 +58,9 @@ def compare_pair(
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
 
-    Returns:
-        The solver.
-
     Raises:
         InputError: If an argument is unknown, or there is known to be no model where one is to judge.
     """
-    check_choice(protocol, "protocol", PROTOCOLS)
-    check_choice(orders, "orders", ORDERS)
     baseline = check_judge(judge)
     if judge == REWARD_JUDGE and protocol != "overall":
         raise InputError(f"judge={REWARD_JUDGE} gives no verdicts on dimensions; use protocol=overall")

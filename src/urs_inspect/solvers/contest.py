@@ -1,18 +1,19 @@
 """`contest`: contestants answer an instruction; judges compare two answers."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
+from urs_inspect._arguments import checked, one_of
 from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.pair_reply import First
-from urs_inspect.judging.prompts import ORDERS, choice_prompt, comparison_languages, comparison_scenarios, orders_of
+from urs_inspect.judging.prompts import Orders, choice_prompt, comparison_languages, comparison_scenarios, orders_of
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.engines.shared import EngineChoice
 from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt, error_of
@@ -21,17 +22,16 @@ from urs_inspect.solvers.pair_asking import (
     SamerPair,
     ask_pairs,
     baseline_reply,
-    check_choice,
     keep_replies,
     samer_choice,
     samer_pair,
     samer_replies,
 )
-from urs_inspect.solvers.role_models import BASELINE_PREFIX, LOCAL_JUDGES, bound_models, models_with
+from urs_inspect.solvers.role_models import BASELINE_PREFIX, GRADER, LOCAL_JUDGES, bound_models, models_with
 from urs_inspect.stats import BASELINES
 
-CONTESTANT, GRADER, HUMAN = "contestant", "grader", "human"
-"""Role of the models that are compared; role, and name, of the models that compare; people as judges."""
+CONTESTANT, HUMAN = "contestant", "human"
+"""Role of the models that are compared; people as judges."""
 
 RESPONSES = "responses"
 """Key of the store under which the contestants' answers are kept."""
@@ -42,10 +42,11 @@ _SHOWN = 20_000
 
 
 @solver
+@checked
 def contest(
     judge: str = GRADER,
-    orders: str = "both",
-    judge_language: str | None = None,
+    orders: Orders = "both",
+    judge_language: Annotated[str, one_of(comparison_languages)] | None = None,
     log_probabilities: bool = False,
     least: int = MIN_CONTESTANTS,
     seed: int = 0,
@@ -64,18 +65,12 @@ def contest(
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
 
-    Returns:
-        The solver.
-
     Raises:
         InputError: If an argument is unknown.
     """
     check_contest_judge(judge)
     judge_calls = JudgeCalls()
     choice = samer_choice(judge, samer)
-    check_choice(orders, "orders", ORDERS)
-    if judge_language is not None:
-        check_choice(judge_language, "judge_language", comparison_languages())
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.metadata["phase"] == "answer":

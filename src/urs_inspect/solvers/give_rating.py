@@ -22,9 +22,6 @@ def give_rating() -> Solver:
 
     A call that fails is kept as an output with its error.
 
-    Returns:
-        The solver.
-
     Raises:
         InputError: If the run is known to have no model.
     """

@@ -35,12 +35,6 @@ class PairCall:
     config: GenerateConfig
 
 
-def check_choice(value: str, name: str, allowed: Sequence[str]) -> None:
-    """Refuse a value that is not allowed, by an `InputError` that names the allowed ones."""
-    if value not in allowed:
-        raise InputError(f"{name}: unknown value '{value}'; allowed: {choices(allowed)}")
-
-
 def keep_replies(state: TaskState, replies: Sequence[PairReply], judges: Sequence[str] | None = None) -> None:
     """Keep replies in the sample's store; `judges` are their judges, where that is not the model under test."""
     named = [{"judge": judge} for judge in judges] if judges is not None else [{}] * len(replies)

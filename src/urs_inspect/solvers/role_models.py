@@ -5,6 +5,8 @@ from inspect_ai.model import Model, get_model, model_roles
 
 from urs_inspect._util import InputError
 
+GRADER = "grader"
+"""Role of the models that judge."""
 BASELINE_PREFIX = "baseline/"
 MODEL_JUDGE = "model"
 SAMER_JUDGE = "samer"

@@ -31,9 +31,10 @@ from urs_inspect.discrepancy.similarity import Similarity
 from urs_inspect.discrepancy.vectors import Mask, Pair
 from urs_inspect.judging.prompts import comparison_scenarios
 from urs_inspect.logs.comparisons import Comparison
-from urs_inspect.logs.responses import ANSWER, COMPARE, RESPONSES, read_pool
+from urs_inspect.logs.responses import ANSWER, COMPARE, read_pool
+from urs_inspect.logs.scores import value_of
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.solvers.contest import has_contestants
+from urs_inspect.solvers.contest import RESPONSES, has_contestants
 from urs_inspect.stats import Battle, Battles, battles_of
 
 
@@ -177,13 +178,6 @@ def _ballot_sample(ballot: Ballot, facts: Mapping[str, Any]) -> Sample:
     )
 
 
-def _outcome_of(sample: EvalSample) -> float:
-    """The outcome of a compared sample, 1 for the first model; NaN if there is none."""
-    score = (sample.scores or {}).get("pair_choice")
-    value = score.value.get("outcome") if score and isinstance(score.value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else math.nan
-
-
 logger = getLogger(__name__)
 
 _RULES = ". Rules on answers (min_words, max_length_ratio) and a similarity without a result leave out some as well"
@@ -239,7 +233,8 @@ class Competition(SampleSource):
             self._note_answers(sample)
         elif "ballot" in sample.metadata and "previous" not in sample.metadata:
             ballot = Ballot.from_dict(sample.metadata["ballot"], f"sample {sample.id}")
-            self._outcomes[f"{ballot.id}/{sample.epoch}"] = (ballot, _outcome_of(sample))
+            outcome = value_of((sample.scores or {}).get("pair_choice"), "outcome")
+            self._outcomes[f"{ballot.id}/{sample.epoch}"] = (ballot, outcome)
 
     async def sample_abandoned(self, sample: Sample, epoch: int) -> None:
         """Go on without a sample that was cancelled before it ran."""

@@ -162,9 +162,6 @@ def evolve(
         preflight: Send each generator one tiny request before the first call: a server that refuses it (401, 403,
             404) ends the run before anything is spent.
         seed: Seed of the draw and of who writes first for which seed.
-
-    Returns:
-        The task.
     """
     if roles_known():  # as they are not before `eval()` is called in a script
         models_with(GENERATOR)

@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 from logging import getLogger
-from typing import Annotated
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import Flag, Natural, Samer, Text, checked, one_of, required, samer_arguments
+from urs_inspect._arguments import Flag, Natural, Samer, Text, checked, required, samer_arguments
 from urs_inspect._util import choices
 from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
-from urs_inspect.judging.prompts import ORDERS
+from urs_inspect.judging.prompts import Orders
 from urs_inspect.samer import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
@@ -59,7 +58,7 @@ JUDGE_PAIRWISE_VERSION = "2-B"
 @checked
 def judge_pairwise(
     bench: Text | None = None,
-    orders: Annotated[str, one_of(lambda: ORDERS)] = "seeded",
+    orders: Orders = "seeded",
     judge: Text = "model",
     preflight: Flag = True,
     seed: Natural = 0,
@@ -81,9 +80,6 @@ def judge_pairwise(
         seed: Seed of the coin and of the random baseline.
         samer: Folder of the model that judges, address of a vLLM server, or options of the scorer of that name such as
             `{model: DIR, engine: transformers, dtype: bfloat16}`.
-
-    Returns:
-        The task.
     """
     bench = required(bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a .csv or .jsonl file")
     # Everything is checked before the data is fetched, so that a mistake costs neither time nor traffic.

@@ -54,9 +54,6 @@ def judge_rating(
         preflight: Send the judge one tiny request before the first rating: a server that refuses it (401, 403, 404)
             ends the run.
         seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
-
-    Returns:
-        The task.
     """
     bench = required(bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a .csv or .jsonl file")
     loaded = load_named_rubric(rubric)

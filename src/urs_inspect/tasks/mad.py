@@ -36,14 +36,13 @@ from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, chec
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.judging import JudgeFailure, JudgePrompt
-from urs_inspect.judging.prompts import ORDERS, comparison_scenarios
+from urs_inspect.judging.prompts import Orders, comparison_scenarios
 from urs_inspect.judging.replies import asked_similarity
 from urs_inspect.logs.battles import read_battles
 from urs_inspect.logs.comparisons import Comparison, read_comparisons, read_judge_prior
 from urs_inspect.scorers import pair_choice
 from urs_inspect.solvers.contest import (
     CONTESTANT,
-    GRADER,
     HUMAN,
     check_contest_judge,
     check_roles,
@@ -53,7 +52,7 @@ from urs_inspect.solvers.contest import (
 )
 from urs_inspect.solvers.model_calls import JudgeCalls
 from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import LOCAL_JUDGES, roles_known
+from urs_inspect.solvers.role_models import GRADER, LOCAL_JUDGES, roles_known
 from urs_inspect.stats import rank
 from urs_inspect.tasks.competition import UNIFORM, Competition, Plan, check_prior, competition_pool, eligible_pairs
 from urs_inspect.tasks.viewer import competition_viewer
@@ -84,7 +83,7 @@ def mad(
     confidence: Confidence = 0.95,
     batch: Count = 8,
     prior: Text | None = None,
-    orders: Annotated[str, one_of(lambda: ORDERS)] = "both",
+    orders: Orders = "both",
     scenario: Annotated[str, one_of(comparison_scenarios)] = "general",
     judge_language: Text | None = None,
     preflight: Flag = True,
@@ -142,9 +141,6 @@ def mad(
         seed: Seed of everything random.
         samer: For `judge=samer` or `reward_model`: folder of the model, address of a vLLM server, or options of the
             scorer of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
-
-    Returns:
-        The task.
     """
     plan = Plan(
         k=k,

@@ -1,15 +1,13 @@
 """MD-Eval: how well does a model judge, dimension by dimension?"""
 
-from typing import Annotated
-
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import ALL, Flag, Names, Natural, Samer, Text, checked, names, one_of, samer_arguments
+from urs_inspect._arguments import ALL, Flag, Names, Natural, Samer, Text, checked, names, samer_arguments
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.judging.prompts import ORDERS, PROTOCOLS
+from urs_inspect.judging.prompts import Orders, Protocol
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
@@ -26,8 +24,8 @@ MD_EVAL_VERSION = "2-B"
 @task
 @checked
 def md_eval(
-    protocol: Annotated[str, one_of(lambda: PROTOCOLS)] = "joint",
-    orders: Annotated[str, one_of(lambda: ORDERS)] = "ab",
+    protocol: Protocol = "joint",
+    orders: Orders = "ab",
     judge: Text = "model",
     scenarios: Names = ALL,
     preflight: Flag = True,
@@ -52,9 +50,6 @@ def md_eval(
         seed: Seed of the coin and of the random baseline.
         samer: Folder of the model that judges, address of a vLLM server, or options of the scorer of that name such as
             `{model: DIR, engine: transformers, dtype: bfloat16}`.
-
-    Returns:
-        The task.
     """
     taxonomy = load_taxonomy()
     # Everything is checked before the data is fetched, so that a mistake costs neither time nor traffic.

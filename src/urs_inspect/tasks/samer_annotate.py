@@ -14,8 +14,9 @@ from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import SOURCES, Mapped, Skipped, map_records
 from urs_inspect.samer.training.pairs import TrainingPair, read_rows, read_training
 from urs_inspect.scorers.annotated_pair import annotated_pair
-from urs_inspect.solvers.annotate_pair import CLASSIFIER, GRADER, annotate_pair, second_answer
+from urs_inspect.solvers.annotate_pair import CLASSIFIER, annotate_pair, second_answer
 from urs_inspect.solvers.preflight import preflight_setup
+from urs_inspect.solvers.role_models import GRADER
 from urs_inspect.tasks.viewer import annotation_viewer
 
 logger = getLogger(__name__)
@@ -50,9 +51,6 @@ def samer_annotate(
             it names another one are not kept.
         preflight: Send each judge one tiny request before the first pair: a server that refuses it (401, 403, 404)
             ends the run before anything is spent.
-
-    Returns:
-        The task.
     """
     path = Path(data).expanduser()
     skipped: list[Skipped] = []

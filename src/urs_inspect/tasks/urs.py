@@ -64,9 +64,6 @@ def urs(
         scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or `both`.
         samer: Folder of a SaMer checkpoint, address of a vLLM server, or options of the scorer `samer` such as
             `{model: DIR, engine: transformers, dtype: bfloat16}`.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(rubric, prompt)
     with_judge, with_scores = scorer != "samer", scorer != "judge"

@@ -35,9 +35,6 @@ def urs_addition(lengths: Lengths = "2-20", per_length: Count = 10, language: Te
         per_length: Chains of each length.
         language: Language of the question: `en` or `zh`.
         seed: Seed of the numbers.
-
-    Returns:
-        The task.
     """
     prompt = addition_prompt(language)
     chains = addition_chains(addition_lengths(lengths), per_length, seed)

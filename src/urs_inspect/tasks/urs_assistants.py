@@ -70,9 +70,6 @@ def urs_assistants(
         preflight: Send each judge one tiny request before the first answer: a server that refuses it (401, 403, 404)
             ends the run before anything is spent.
         seed: Seed of the choice of factual cases.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(None, prompt)
     kind = cases or ("translation" if assistant == "translator" else "factual")

@@ -47,16 +47,13 @@ def urs_case_review(
         preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404) ends the run.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order, in which every beginning holds intents and languages in proportion.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(rubric)
     scorer = case_review(
         rubric=rubric, judge_language=judge_language, attempts=judge_attempts, temperature=judge_temperature
     )
     if roles_known():
-        the_judge("grader")
+        the_judge()
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False)
     return Task(
         dataset=chosen.dataset(),

@@ -35,7 +35,7 @@ from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.crossval_judge import COPY, crossval_cell, crossval_judge
 from urs_inspect.solvers.answers import ANSWER, recorded_answer
 from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import models_with, roles_known
+from urs_inspect.solvers.role_models import GRADER, models_with, roles_known
 from urs_inspect.tasks.urs_cases import case_to_sample, choose_cases
 from urs_inspect.tasks.viewer import crossval_viewer
 
@@ -43,8 +43,6 @@ logger = getLogger(__name__)
 
 URS_CROSSVAL_VERSION = "2-B"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
-
-_ROLE = "grader"
 
 
 @dataclass(frozen=True)
@@ -181,9 +179,6 @@ def urs_crossval(
         preflight: Send each evaluator one tiny request first: a server that refuses it (401, 403, 404) ends the run.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the choice of cases.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(rubric, prompt)
     tested = names(models, "models")
@@ -225,7 +220,7 @@ def urs_crossval(
             "prompts_sha256": _prompts_sha256(loaded, judge_language),
         },
         viewer=crossval_viewer(loaded),
-        setup=preflight_setup(preflight, [_ROLE]),
+        setup=preflight_setup(preflight, [GRADER]),
     )
 
 
@@ -295,14 +290,14 @@ def _evaluators(named: list[str] | None) -> tuple[str, ...]:
         if named is None:
             raise InputError(
                 f"evaluators: name them, as urs_crossval(evaluators=['provider/a', ...]), and give them to eval() as "
-                f"model_roles={{'{_ROLE}': ['provider/a', ...]}}"
+                f"model_roles={{'{GRADER}': ['provider/a', ...]}}"
             )
         return tuple(named)
-    bound = [str(model) for model in models_with(_ROLE)]
+    bound = [str(model) for model in models_with(GRADER)]
     if twice := sorted({name for name in bound if bound.count(name) > 1}):
-        raise InputError(f"evaluators: {choices(twice)} has the role '{_ROLE}' twice; each needs a name of its own")
+        raise InputError(f"evaluators: {choices(twice)} has the role '{GRADER}' twice; each needs a name of its own")
     if unknown := sorted(set(named or ()) - set(bound)):
-        raise InputError(f"evaluators: {choices(unknown)} does not have the role '{_ROLE}'; allowed: {choices(bound)}")
+        raise InputError(f"evaluators: {choices(unknown)} does not have the role '{GRADER}'; allowed: {choices(bound)}")
     return tuple(bound if named is None else named)
 
 

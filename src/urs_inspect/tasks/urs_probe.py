@@ -43,9 +43,6 @@ def urs_probe(
         judge_language: Language of the judge's prompt; by default that of each case.
         preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404) ends the run.
         seed: Seed of the choice of cases.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(rubric, prompt)
     judge = intent_judge(rubric=rubric, prompt=prompt, judge_language=judge_language)

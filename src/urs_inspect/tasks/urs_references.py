@@ -37,9 +37,6 @@ def urs_references(
         rubric: Path of a YAML file, for cases with intents or languages of your own.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order; `urs` with the same seed and `--limit` takes the same cases.
-
-    Returns:
-        The task.
     """
     loaded = load_rubric(rubric)
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False)
