@@ -21,39 +21,67 @@ Reason = Literal["scoring_failed", "grader_failed", "no_response"]
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer and what it answers."""
+    """An answer and what it answers.
 
-    intent: str  # label
-    language: str  # label
-    question: str | None  # None if the case has none
+    Attributes:
+        intent: Label of the intent.
+        language: Label of the language.
+        question: The question; None if the case has none.
+        reference: The reference answer.
+        text: The answer; None if the model gave none at all.
+        stop_reason: Why it ended.
+        error: Why there is none, if that is known.
+    """
+
+    intent: str
+    language: str
+    question: str | None
     reference: str
-    text: str | None  # None if the model gave none at all
+    text: str | None
     stop_reason: str = "unknown"
-    error: str = ""  # why there is no answer, if that is known
+    error: str = ""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge."""
+    """A judge.
+
+    Attributes:
+        name: Its name.
+        call: Sends messages to it.
+        temperature: The temperature of these calls; None for the provider's default.
+        self_judged: Whether it is the model under test.
+    """
 
     name: str
     call: Call
-    temperature: float | None  # of these calls; None for the provider's default
-    self_judged: bool  # whether it is the model under test
+    temperature: float | None
+    self_judged: bool
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Result of asking one judge about one answer."""
+    """Result of asking one judge about one answer.
 
-    judge: str  # name of the model
+    Attributes:
+        judge: Name of the model.
+        result: The scores, or why there are none.
+        reply: The last reply as it came.
+        calls: How often the judge was asked.
+        temperature: The temperature that was requested; None for the provider's default.
+        self_judged: Whether the judge is the model under test.
+        unkeyed: Whether the scores come from a record without a key.
+        temperature_sent: The temperature in the request to the provider, which may lack it.
+    """
+
+    judge: str
     result: ScoreRecord | JudgeFailure
-    reply: str  # the last one, as it came
+    reply: str
     calls: int
-    temperature: float | None  # that was requested; None for the provider's default
-    self_judged: bool  # whether the judge is the model under test
-    unkeyed: bool = False  # whether the scores come from a record without a key
-    temperature_sent: Temperature = UNKNOWN  # in the request to the provider, which may lack it
+    temperature: float | None
+    self_judged: bool
+    unkeyed: bool = False
+    temperature_sent: Temperature = UNKNOWN
 
     @property
     def final(self) -> int | None:
@@ -79,12 +107,20 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Judged:
-    """An answer after judging; `value` has `final` and every criterion, NaN for those not given or of other intents."""
+    """An answer after judging.
 
-    value: dict[str, float] | None  # 1 to 10; None if the answer could not be scored
-    reason: Reason | None  # why it was not scored, or why no judge was called; None for an answer that was judged
-    explanation: str  # for people, as Markdown
-    metadata: Mapping[str, Any]  # outcome, judges, prompt and length of the answer
+    Attributes:
+        value: `final` and every criterion of the rubric, 1 to 10, NaN for those of other intents or not given; None
+            if the answer could not be scored.
+        reason: Why it could not, or why no judge was called; None for an answer that was judged.
+        explanation: For people, as Markdown.
+        metadata: Outcome, judges, prompt and length of the answer.
+    """
+
+    value: dict[str, float] | None
+    reason: Reason | None
+    explanation: str
+    metadata: Mapping[str, Any]
 
 
 Collect = Callable[[Sequence[Awaitable[Judgement]]], Awaitable[Sequence[Judgement]]]
@@ -111,10 +147,19 @@ class _Case:
 
 
 class AnswerJudging:
-    """Has answers judged; arguments as for `intent_judge`, `InputError` if one cannot be used.
+    """Has answers judged.
 
     An empty answer gets the lowest score without a call. A judgement that fails leaves the answer unscored, with a
     reason.
+
+    Args:
+        rubric: Path of a rubric of the user's own, laid over the URS rubric.
+        prompt: Path of a frame.
+        judge_language: Language of the prompt for all cases; None for each case's own.
+        attempts: How often a judge is asked at most.
+
+    Raises:
+        InputError: If an argument cannot be used.
     """
 
     def __init__(self, rubric: str | None, prompt: str | None, judge_language: str | None, attempts: int) -> None:
@@ -129,10 +174,15 @@ class AnswerJudging:
         self._attempts = attempts
 
     async def judge(self, answer: Answer, judges: Callable[[], Sequence[Judge]], collect: Collect) -> Judged:
-        """Judge an answer; never raises for what a judge or its endpoint does.
+        """Judge an answer.
 
-        None of the judges is called for an empty answer, but its record names them. `collect` awaits the calls of a
-        panel at once.
+        Args:
+            answer: The answer.
+            judges: Gives the judges; none of them is called for an empty answer, but its record names them.
+            collect: Awaits the calls of a panel at once.
+
+        Returns:
+            The result; never an exception for what a judge or its endpoint does.
         """
         case = self._case(answer)
         if isinstance(case, _Case) and answer.text is None:

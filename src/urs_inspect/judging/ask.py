@@ -32,13 +32,20 @@ class Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply to a call."""
+    """The reply to a call.
+
+    Attributes:
+        text: The reply.
+        stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the context),
+            `content_filter`, or any other word, which means nothing here.
+        error: The endpoint's error in place of a reply; empty if none.
+        temperature_sent: The sampling temperature in the request.
+    """
 
     text: str
-    # `max_tokens`, `model_length` (it does not fit into the context), `content_filter`; any other word means nothing.
     stop_reason: str = "stop"
-    error: str = ""  # the endpoint's, in place of a reply; empty if none
-    temperature_sent: Temperature = UNKNOWN  # in the request
+    error: str = ""
+    temperature_sent: Temperature = UNKNOWN
 
 
 Call = Callable[[Sequence[Message]], Awaitable[Reply]]

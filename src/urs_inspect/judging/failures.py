@@ -64,10 +64,15 @@ ASK_AGAIN: frozenset[FailureMode] = frozenset(
 
 @dataclass(frozen=True)
 class ScoreRecord:
-    """The scores of one judgement."""
+    """The scores of one judgement.
 
-    final: int  # 1 to 10
-    criteria: dict[str, int | None]  # of the intent, 1 to 10; None where the judge gave none
+    Attributes:
+        final: Final score, an integer from 1 to 10.
+        criteria: Score of each criterion of the intent, 1 to 10; None where the judge gave none.
+    """
+
+    final: int
+    criteria: dict[str, int | None]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -81,10 +86,15 @@ class ScoreRecord:
 
 @dataclass(frozen=True)
 class JudgeFailure:
-    """A judgement without a score."""
+    """A judgement without a score.
+
+    Attributes:
+        mode: The kind of failure.
+        detail: What exactly was wrong, for the log and for asking again.
+    """
 
     mode: FailureMode
-    detail: str  # what exactly was wrong, for the log and for asking again
+    detail: str
 
 
 MAX_DETAIL = 500

@@ -20,13 +20,22 @@ _BLOCKS = {"instructions", "case"}
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """What is sent to a judge."""
+    """What is sent to a judge.
 
-    instructions: str  # the same for all cases of a kind, so that providers' caches hit; empty if there are none
+    Attributes:
+        instructions: The static part, identical for all cases of a kind, so that providers' prompt caches hit; empty
+            if the frame has no such part.
+        case: The part that holds the case.
+        version: Name and version of the texts.
+        sha256: SHA-256 of the frame and all its texts except the material and the key.
+        key: What the judge's record must contain, which stands in the case part only; empty if none is asked for.
+    """
+
+    instructions: str
     case: str
-    version: str  # name and version of the texts
-    sha256: str  # of the frame and all its texts except the material and the key
-    key: str = ""  # what the judge's record must contain, in the case part only; empty if none is asked for
+    version: str
+    sha256: str
+    key: str = ""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,14 @@ class PromptBuilder:
     """
 
     def __init__(self, rubric: Rubric) -> None:
-        """Prepare the frames; `InputError` names one that cannot be rendered, its language and the fault."""
+        """Prepare the frames of every intent and language.
+
+        Args:
+            rubric: The rubric.
+
+        Raises:
+            InputError: If a frame cannot be rendered; the message names the frame, its language and the fault.
+        """
         self.rubric = rubric
         self._frames = {
             (intent, language): _intent_frame(rubric, intent, language)
@@ -46,10 +53,20 @@ class PromptBuilder:
         }
 
     def build(self, intent: str, language: str, *, question: str, reference: str, answer: str) -> JudgePrompt:
-        """Build the prompt for one case, by the id of its intent and the code of the judge's language.
+        """Build the prompt for one case.
 
         The three texts come from users and models. Whatever in them would read as one of the frame's own
         delimiters, or as a score record, is sanitized first; the rest stays as it is.
+
+        Args:
+            intent: Intent id of the case.
+            language: Judge language, a code of the rubric.
+            question: The user's question.
+            reference: The reference answer.
+            answer: The answer to be judged.
+
+        Returns:
+            The prompt.
         """
         materials = {"question": question, "reference": reference, "answer": answer}
         return self._frames[intent, language].prompt(materials, lambda text: injected_scores(text, self.rubric))

@@ -57,9 +57,16 @@ class CaseReview:
 
 
 def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
-    """Read the whole-number rating in a judge's reply, with anything around the object.
+    """Read the whole-number rating in a judge's reply.
 
-    Scores inside an object that has one itself, as of single reasons, do not count.
+    Args:
+        text: The reply, with anything around the object. Scores inside an object that has one itself, as of single
+            reasons, do not count.
+        lowest: Lowest rating of the scale.
+        highest: Highest rating.
+
+    Returns:
+        The rating, or the failure with its mode.
     """
     # Reasons may be objects themselves; what is deeper hides a score from its object.
     return _read_one(text, _RATING, "score", lambda value: read_number("score", value, lowest, highest), height=4)

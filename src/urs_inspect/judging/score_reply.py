@@ -108,7 +108,15 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
 
     Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure, and so is a shorter record
     after it that gives another final score. A criterion whose value is no whole number (8.5, "high") counts as
-    missing; one that is not among the `criteria` is ignored. Names may be in any language of the rubric.
+    missing.
+
+    Args:
+        text: The reply, in English or Chinese, with anything around the record.
+        rubric: The rubric whose score names may occur, in any of its languages.
+        criteria: The criteria of the case's intent; others in the record are ignored.
+
+    Returns:
+        The record, or the failure with its mode.
     """
     objects = list(score_objects(text, rubric))
     if complete := [(span, scored) for span, scored in objects if scored.is_complete]:

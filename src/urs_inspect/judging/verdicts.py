@@ -25,10 +25,15 @@ _BETWEEN = re.compile(r"[\s,;`\[\]]*(?:json\s*)?")
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The verdicts of a reply."""
+    """The verdicts of a reply.
 
-    verdicts: dict[str, Shown | None]  # by asked name; None where no verdict could be read
-    unknown: tuple[str, ...] = ()  # names in the reply that were not asked for
+    Attributes:
+        verdicts: Asked name -> the better response as shown; None where no verdict could be read.
+        unknown: Names in the reply that were not asked for.
+    """
+
+    verdicts: dict[str, Shown | None]
+    unknown: tuple[str, ...] = ()
 
     def falls_short_of(self, earlier: "Verdicts") -> bool:
         """Whether verdicts are missing here, and the winner is not the one named before."""
@@ -41,6 +46,13 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
 
     Reads what is readable: order, unknown names, code fences and broken JSON do not matter; a name that is missing, or
     has two different verdicts, has none. Of several objects the last one counts. Never raises and never guesses.
+
+    Args:
+        text: The reply.
+        asked: Names that were asked for; `Overall` among them.
+
+    Returns:
+        The verdicts, or the failure if not one could be read.
     """
     names = {normalise_key(name): name for name in asked}
     if OVERALL in asked:
@@ -62,7 +74,15 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
 
 
 def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
-    """Read the one verdict of a reply, on the dimension of that name or as a whole; the last object counts."""
+    """Read the one verdict of a reply that compares on a single dimension or as a whole; the last object counts.
+
+    Args:
+        text: The reply.
+        name: What the verdict is about, for judges that name it.
+
+    Returns:
+        The verdict, or the failure.
+    """
     names = {normalise_key(name)} | (_OVERALL_SPELLINGS if name == OVERALL else set())
     words = _single_words(text, names)
     if not words:
