@@ -23,7 +23,7 @@ from urs_inspect.reports.comparison import Comparison as Pair
 from urs_inspect.reports.comparison_report import best_sentence, pairs_table
 from urs_inspect.reports.conditions import BlockAnswers, blocks_of
 from urs_inspect.reports.published import published_section
-from urs_inspect.reports.scores import ALL, Resampling, ScoreTable, order_models, score_table
+from urs_inspect.reports.scores import ALL, ScoreTable, order_models, score_table
 from urs_inspect.reports.tables import (
     Format,
     Report,
@@ -36,7 +36,7 @@ from urs_inspect.reports.tables import (
 )
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
-from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats, Resampling
 
 TASK = "urs_assistants"
 _TABLES = ("assistants", "assistants_differences")

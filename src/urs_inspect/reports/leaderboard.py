@@ -24,7 +24,6 @@ from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
     Columns,
-    Resampling,
     columns_of,
     in_order,
     order_models,
@@ -34,7 +33,7 @@ from urs_inspect.reports.scores import (
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.stats import Estimate, interval_alpha
-from urs_inspect.stats.bootstrap import LEVEL, SEED, pooled_deviation
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Resampling, pooled_deviation
 from urs_inspect.stats.correlation import rank_correlation
 from urs_inspect.stats.means import effective_number
 

@@ -12,7 +12,7 @@ from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, raking
-from urs_inspect.stats.bootstrap import Floats, Integers, Scale, number_clusters
+from urs_inspect.stats.bootstrap import Floats, Integers, Resampling, Scale, number_clusters
 from urs_inspect.stats.means import Reweight, p_values
 from urs_inspect.stats.paired import (
     all_pairs,
@@ -247,15 +247,6 @@ def _weights(facts: pd.DataFrame, mix: TrafficMix | None) -> Weights:
 
 
 # --- comparisons ---
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """Settings of the bootstrap: rounds, in which whole questions are drawn; confidence level, 0 to 1; seed."""
-
-    rounds: int
-    level: float
-    seed: int
 
 
 def compare_models(
