@@ -25,7 +25,7 @@ from urs_inspect.logs.files import (
     read_summaries,
     short_name,
 )
-from urs_inspect.logs.naming import distinct_names, model_settings, sounds_secret, whole_characters
+from urs_inspect.logs.naming import model_names, model_settings, sounds_secret, whole_characters
 from urs_inspect.logs.scores import (
     NOTHING,
     UNKNOWN,
@@ -121,7 +121,7 @@ def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answer
     if not kept:
         left_out += [of_other_tasks(judge_logs, PACKAGE + TASK)] if judge_logs else []
         raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
-    models, tables = [whole_characters(model) for model in _model_names(kept)], list[pd.DataFrame]()
+    models, tables = model_names([(read.of, read.settings) for read in kept]), list[pd.DataFrame]()
     for read, model in zip(kept, models, strict=True):
         tables.append(read.table.copy())
         tables[-1].insert(1, "model", model)
@@ -241,16 +241,6 @@ def _references(metadata: Mapping[str, Any]) -> str:
         return str(given)
     name = given.get("source") or given.get("name") or ""
     return f"{name} {str(given.get('sha256', ''))[:8]}".strip()
-
-
-def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
-    """Names of the models, with the settings in which the logs of one model differ."""
-    settings: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for log in logs:
-        if log.settings not in settings[log.of]:
-            settings[log.of].append(log.settings)
-    names = {model: distinct_names([(model, facts) for facts in each]) for model, each in settings.items()}
-    return [names[log.of][settings[log.of].index(log.settings)] for log in logs]
 
 
 def _run(read: JudgedLog, model: str) -> Run:
